@@ -1,0 +1,165 @@
+# stator's build. `make run` starts a server, `make test` runs everything; both set up the machine.
+#
+# One flavour per folder of build/: release (gcc, optimised), asan (gcc, ASan and UBSan, for the
+# tests), clang (warnings only), fuzz (clang with libFuzzer), tsan.
+
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+# A test's object is a step on the way to the program; keeping it makes the next build short.
+.SECONDARY:
+.SUFFIXES:
+.PHONY: all run test check check-static warnings format fuzz fuzz-targets bench tsan crash deps \
+	test-deps bench-deps clean
+
+BUILD ?= build
+# The targets that set up the machine build in a second make, as parallel as the machine is, unless
+# -j was given.
+CORES := $(shell nproc)
+PARALLEL = --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(CORES))
+
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror
+CPPFLAGS := -D_GNU_SOURCE -Isrc
+CFLAGS := -std=c17 -g -fno-omit-frame-pointer $(WARNINGS)
+LDFLAGS := -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
+LDLIBS := -lrocksdb -luv -lxxhash -lz -lcrypto -lpthread -lm
+
+VERSION := 0.1.0
+CPPFLAGS += -DSTATOR_VERSION='"$(VERSION)"'
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+release_CC := gcc
+release_CFLAGS := -O2 -fno-plt -fstack-protector-strong -D_FORTIFY_SOURCE=2
+asan_CC := gcc
+asan_CFLAGS := -O1 $(SANITIZE)
+clang_CC := clang
+clang_CFLAGS := -O1
+tsan_CC := gcc
+tsan_CFLAGS := -O1 -fsanitize=thread
+fuzz_CC := clang
+fuzz_CFLAGS := -O1 $(SANITIZE) -fsanitize=fuzzer-no-link
+
+# One short line per step; V=1 shows the commands.
+SAY = $(if $(V),,@echo '  $(1) $@';)
+
+# *_fuzz.c are fuzz targets, each a program of its own; main.c is the server's.
+FUZZ_SOURCES := $(sort $(shell find src -name '*_fuzz.c'))
+SOURCES := $(sort $(filter-out src/main.c $(FUZZ_SOURCES),$(shell find src -name '*.c')))
+TEST_LIB_SOURCES := $(filter-out test/lib/fuzz_replay.c,$(sort $(wildcard test/lib/*.c)))
+TEST_SOURCES := $(sort $(shell find test -name node_modules -prune -o -name 'test_*.c' -print))
+BENCH_SOURCES := $(sort $(wildcard bench/bench_*.c))
+FUZZ_NAMES := $(patsubst %_fuzz.c,%,$(notdir $(FUZZ_SOURCES)))
+
+# $(1): flavour. Objects mirror the source tree, so two files of one name never meet.
+define flavour
+$(BUILD)/$(1)/%.o: %.c Makefile
+	@mkdir -p $$(@D)
+	$$(call SAY,cc  )$$($(1)_CC) $$(CPPFLAGS) $$(CFLAGS) $$($(1)_CFLAGS) -Itest/lib -MMD -MP -c $$< -o $$@
+
+$(BUILD)/$(1)/libstator.a: $$(SOURCES:%.c=$(BUILD)/$(1)/%.o)
+	@rm -f $$@
+	$$(call SAY,ar  )ar rcs $$@ $$^
+
+$(BUILD)/$(1)/libtest.a: $$(TEST_LIB_SOURCES:%.c=$(BUILD)/$(1)/%.o)
+	@rm -f $$@
+	$$(call SAY,ar  )ar rcs $$@ $$^
+
+$(BUILD)/$(1)/stator: $(BUILD)/$(1)/src/main.o $(BUILD)/$(1)/libstator.a
+	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
+
+$(BUILD)/$(1)/test/%: $(BUILD)/$(1)/test/%.o $(BUILD)/$(1)/libtest.a $(BUILD)/$(1)/libstator.a
+	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$^ -lcmocka $$(LDLIBS) -o $$@
+
+$(BUILD)/$(1)/bench/%: $(BUILD)/$(1)/bench/%.o $(BUILD)/$(1)/libstator.a
+	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
+
+-include $$(shell find $(BUILD)/$(1) -name '*.d' 2>/dev/null)
+endef
+$(foreach name,release asan clang tsan fuzz,$(eval $(call flavour,$(name))))
+
+all: $(BUILD)/stator
+
+# A new file, so that a server running from the old one goes on undisturbed.
+$(BUILD)/stator: $(BUILD)/release/stator
+	@cp --remove-destination $< $@
+
+# make run ARGS='--port 8001 --in-memory'
+run: deps
+	@$(MAKE) $(PARALLEL) $(BUILD)/stator
+	@exec $(BUILD)/stator serve $(ARGS)
+
+deps:
+	@tools/install-packages build
+test-deps:
+	@tools/install-packages build test
+bench-deps:
+	@tools/install-packages build test bench
+
+# --- Tests. T=name runs those whose name contains it. ---
+
+ASAN_TESTS := $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
+REPLAYS := $(FUZZ_NAMES:%=$(BUILD)/asan/replay/%)
+
+# $(1): path of a fuzz source without its ending. The same target twice: with libFuzzer to explore,
+# with a small main of ours to replay what was found.
+define fuzz_target
+$(BUILD)/asan/replay/$(notdir $(1:%_fuzz=%)): $(BUILD)/asan/$(1).o $(BUILD)/asan/test/lib/fuzz_replay.o \
+		$(BUILD)/asan/libtest.a $(BUILD)/asan/libstator.a
+	@mkdir -p $$(@D)
+	$$(call SAY,link)$$(asan_CC) $$(asan_CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
+
+$(BUILD)/fuzz/$(notdir $(1:%_fuzz=%)): $(BUILD)/fuzz/$(1).o $(BUILD)/fuzz/libtest.a \
+		$(BUILD)/fuzz/libstator.a
+	$$(call SAY,link)$$(fuzz_CC) $$(SANITIZE) -fsanitize=fuzzer $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
+endef
+$(foreach source,$(FUZZ_SOURCES:.c=),$(eval $(call fuzz_target,$(source))))
+
+test: test-deps
+	@$(MAKE) $(PARALLEL) check-static
+	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(ASAN_TESTS) $(REPLAYS)
+	@tools/run-tests --build $(BUILD) $(if $(T),--only '$(T)')
+
+# The long form, on the server that people run.
+CRASH_TESTS := $(filter $(BUILD)/release/test/crash/%,$(TEST_SOURCES:%.c=$(BUILD)/release/%))
+crash: test-deps
+	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(CRASH_TESTS)
+	@tools/run-tests --build $(BUILD) --flavour release --long --only crash/
+
+# --- Checks ---
+
+check: test-deps
+	@$(MAKE) $(PARALLEL) check-static warnings
+check-static:
+	@tools/check-layers
+	@tools/check-sizes
+	@tools/check-format
+
+# Every source, with both compilers and all warnings as errors.
+ALL_SOURCES := $(SOURCES) src/main.c $(TEST_LIB_SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) \
+	$(BENCH_SOURCES)
+warnings: $(ALL_SOURCES:%.c=$(BUILD)/release/%.o) $(ALL_SOURCES:%.c=$(BUILD)/clang/%.o)
+
+format:
+	@find $(wildcard src test bench) -name node_modules -prune -o -name '*.[ch]' -print0 | \
+		xargs -0 clang-format -i
+
+fuzz-targets: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
+
+# make fuzz F=json_reader S=60
+S ?= 60
+fuzz: test-deps
+	@$(MAKE) $(PARALLEL) $(BUILD)/fuzz/$(F)
+	@mkdir -p $(BUILD)/fuzz/found/$(F) test/corpus/$(F)
+	$(BUILD)/fuzz/$(F) -max_total_time=$(S) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-artifact_prefix=$(BUILD)/fuzz/crash-$(F)- $(BUILD)/fuzz/found/$(F) test/corpus/$(F)
+
+tsan: test-deps
+	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
+	@tools/run-tests --build $(BUILD) --flavour tsan
+
+bench: bench-deps
+	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(BENCH_SOURCES:%.c=$(BUILD)/release/%)
+	@bench/run --build $(BUILD)
+
+clean:
+	rm -rf $(BUILD)
