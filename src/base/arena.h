@@ -1,0 +1,43 @@
+/* arena.h -- memory that is given back all at once.
+ *
+ * A request, a background step or a test owns one arena; what it parses, decodes or formats
+ * lives there until arena_reset. One thread at a time may use an arena.
+ */
+#ifndef STATOR_BASE_ARENA_H
+#define STATOR_BASE_ARENA_H
+#include <stddef.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+struct arena;
+
+enum {
+    ARENA_ALIGNMENT = 16,
+    /* What a reset keeps for the next user; larger requests give the rest back to the system. */
+    ARENA_KEPT_SIZE = 64 * 1024,
+};
+/* Far above every bound on input: a larger size is a mistake of ours, and doubling never wraps. */
+#define ARENA_ALLOCATION_MAX (SIZE_MAX / 8)
+
+/* The owner calls arena_destroy; destroying NULL is allowed. */
+struct arena *arena_create(void);
+void arena_destroy(struct arena *arena);
+
+/* Forgets everything allocated. Under ASan the memory is poisoned, so a stale pointer fails. */
+void arena_reset(struct arena *arena);
+
+/* Aligned to ARENA_ALIGNMENT, not cleared. Never NULL: running out of memory aborts. */
+void *arena_alloc(struct arena *arena, size_t size);
+/* The same, cleared. */
+void *arena_alloc_zeroed(struct arena *arena, size_t size);
+/* Makes `block` of `old_size` bytes larger: in place if it was the last one, else by copying.
+ * `block` NULL with `old_size` 0 allocates. */
+void *arena_grow(struct arena *arena, void *block, size_t old_size, size_t new_size);
+
+struct bytes arena_copy(struct arena *arena, struct bytes value);
+struct bytes arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Bytes held from the system, for tests and limits. */
+size_t arena_held_size(const struct arena *arena);
+
+#endif

@@ -1,0 +1,30 @@
+/* clock.c -- see clock.h. */
+#include "base/clock.h"
+#include <time.h>
+
+static int64_t system_wall_ms(const struct clock *clock)
+{
+    (void)clock;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int64_t fixed_wall_ms(const struct clock *clock)
+{
+    return clock->fixed_ms;
+}
+
+const struct clock clock_system = { .wall_ms = system_wall_ms };
+
+struct clock clock_fixed(int64_t now_ms)
+{
+    return (struct clock){ .wall_ms = fixed_wall_ms, .fixed_ms = now_ms };
+}
+
+int64_t clock_monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}

@@ -1,0 +1,28 @@
+/* clock.h -- the time, as a value that is passed down, so that a test can set it.
+ *
+ * Code that stores or compares times takes a `struct clock *`; only measurement and time-outs of
+ * the event loop read the system's clock themselves.
+ */
+#ifndef STATOR_BASE_CLOCK_H
+#define STATOR_BASE_CLOCK_H
+#include <stdint.h>
+
+struct clock {
+    int64_t (*wall_ms)(const struct clock *clock); /* Milliseconds since 1970. May jump. */
+    int64_t fixed_ms;                              /* What clock_fixed's clocks answer. */
+};
+
+/* The system's real-time clock. */
+extern const struct clock clock_system;
+/* A clock that stands still at `now_ms` until the owner changes `fixed_ms`. */
+struct clock clock_fixed(int64_t now_ms);
+
+static inline int64_t clock_wall_ms(const struct clock *clock)
+{
+    return clock->wall_ms(clock);
+}
+
+/* Never goes back; for measuring, not for storing. */
+int64_t clock_monotonic_ns(void);
+
+#endif
