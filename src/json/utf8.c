@@ -1,0 +1,60 @@
+/* utf8.c -- one character at a time; the reader passes ASCII by other means.
+ *
+ * The second byte alone tells an overlong form (behind E0 and F0), a surrogate (behind ED) and a
+ * character above U+10FFFF (behind F4).
+ */
+#include "json/utf8.h"
+#include <assert.h>
+#include <stdbool.h>
+
+static inline bool in_range(uint8_t byte, uint8_t low, uint8_t high)
+{
+    return byte >= low && byte <= high;
+}
+
+size_t utf8_size(const uint8_t *at, const uint8_t *end)
+{
+    uint8_t lead = at[0];
+    size_t left = (size_t)(end - at);
+    if (in_range(lead, 0xC2, 0xDF))
+        return left >= 2 && in_range(at[1], 0x80, 0xBF) ? 2 : 0;
+    if (in_range(lead, 0xE0, 0xEF)) {
+        uint8_t low = lead == 0xE0 ? 0xA0 : 0x80;
+        uint8_t high = lead == 0xED ? 0x9F : 0xBF;
+        return left >= 3 && in_range(at[1], low, high) && in_range(at[2], 0x80, 0xBF) ? 3 : 0;
+    }
+    if (in_range(lead, 0xF0, 0xF4)) {
+        uint8_t low = lead == 0xF0 ? 0x90 : 0x80;
+        uint8_t high = lead == 0xF4 ? 0x8F : 0xBF;
+        return left >= 4 && in_range(at[1], low, high) && in_range(at[2], 0x80, 0xBF) &&
+                       in_range(at[3], 0x80, 0xBF)
+                   ? 4
+                   : 0;
+    }
+    return 0;
+}
+
+size_t utf8_encode(uint32_t character, uint8_t *out)
+{
+    assert(character <= 0x10FFFF);
+    if (character < 0x80) {
+        out[0] = (uint8_t)character;
+        return 1;
+    }
+    if (character < 0x800) {
+        out[0] = (uint8_t)(0xC0 | character >> 6);
+        out[1] = (uint8_t)(0x80 | (character & 0x3F));
+        return 2;
+    }
+    if (character < 0x10000) {
+        out[0] = (uint8_t)(0xE0 | character >> 12);
+        out[1] = (uint8_t)(0x80 | (character >> 6 & 0x3F));
+        out[2] = (uint8_t)(0x80 | (character & 0x3F));
+        return 3;
+    }
+    out[0] = (uint8_t)(0xF0 | character >> 18);
+    out[1] = (uint8_t)(0x80 | (character >> 12 & 0x3F));
+    out[2] = (uint8_t)(0x80 | (character >> 6 & 0x3F));
+    out[3] = (uint8_t)(0x80 | (character & 0x3F));
+    return 4;
+}

@@ -1,0 +1,222 @@
+/* writer.c -- JSON text with the fewest escapes: quote, backslash and control characters.
+ *
+ * Everything else, UTF-8 included, is copied in runs. Nothing is written between tokens.
+ */
+#include "json/writer.h"
+#include <assert.h>
+#include "json/base64.h"
+#include "json/scan.h"
+
+enum {
+    INTEGER_TEXT_MAX = 20, /* "-9223372036854775808" */
+    ESCAPE_SIZE_MAX = 6,   /* "\u001f" */
+};
+
+void json_writer_init(struct json_writer *writer, struct buffer *out)
+{
+    *writer = (struct json_writer){ .out = out };
+}
+
+/* Room for `size` bytes and the comma that is due before them, which is written. The caller adds
+ * to `len` what it writes. */
+static inline uint8_t *begin(struct json_writer *writer, size_t size)
+{
+    uint8_t *at = buffer_reserve(writer->out, size + 1);
+    if (writer->needs_comma) {
+        *at++ = ',';
+        writer->out->len++;
+    }
+    return at;
+}
+
+static void open_container(struct json_writer *writer, uint8_t bracket)
+{
+    *begin(writer, 1) = bracket;
+    writer->out->len++;
+    writer->needs_comma = false;
+}
+
+static void close_container(struct json_writer *writer, uint8_t bracket)
+{
+    buffer_append_byte(writer->out, bracket);
+    writer->needs_comma = true;
+}
+
+void json_open_object(struct json_writer *writer)
+{
+    open_container(writer, '{');
+}
+
+void json_close_object(struct json_writer *writer)
+{
+    close_container(writer, '}');
+}
+
+void json_open_array(struct json_writer *writer)
+{
+    open_container(writer, '[');
+}
+
+void json_close_array(struct json_writer *writer)
+{
+    close_container(writer, ']');
+}
+
+static size_t encode_escape(uint8_t byte, uint8_t *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    static const uint8_t letters[] = { ['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+                                       ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't' };
+    assert(scan_needs_escape(byte));
+    out[0] = '\\';
+    if (letters[byte] != 0) {
+        out[1] = letters[byte];
+        return 2;
+    }
+    memcpy(out + 1, "u00", 3);
+    out[4] = (uint8_t)digits[byte >> 4];
+    out[5] = (uint8_t)digits[byte & 0xF];
+    return ESCAPE_SIZE_MAX;
+}
+
+/* Appends text that begins with a byte to escape. */
+static void append_escaped(struct buffer *out, const uint8_t *at, const uint8_t *end)
+{
+    while (at < end) {
+        uint8_t *escape = buffer_reserve(out, ESCAPE_SIZE_MAX);
+        out->len += encode_escape(*at++, escape);
+        const uint8_t *run = at;
+        at = scan_unescaped(at, end);
+        buffer_append(out, run, (size_t)(at - run));
+    }
+}
+
+/* Appends `value` in quotes, behind the comma that is due. */
+static inline void append_string(struct json_writer *writer, struct bytes value)
+{
+    const uint8_t *end = value.data + value.len;
+    const uint8_t *clean_end = scan_unescaped(value.data, end);
+    size_t clean = (size_t)(clean_end - value.data);
+    uint8_t *at = begin(writer, clean + 2);
+    at[0] = '"';
+    memcpy(at + 1, value.data, clean);
+    writer->out->len += clean + 1;
+    if (UNLIKELY(clean_end < end))
+        append_escaped(writer->out, clean_end, end);
+    buffer_append_byte(writer->out, '"');
+}
+
+void json_write_name(struct json_writer *writer, const char *name)
+{
+    size_t size = strlen(name);
+    uint8_t *at = begin(writer, size + 3);
+    at[0] = '"';
+    memcpy(at + 1, name, size);
+    at[size + 1] = '"';
+    at[size + 2] = ':';
+    writer->out->len += size + 3;
+    writer->needs_comma = false;
+}
+
+void json_write_name_bytes(struct json_writer *writer, struct bytes name)
+{
+    append_string(writer, name);
+    buffer_append_byte(writer->out, ':');
+    writer->needs_comma = false;
+}
+
+void json_write_string(struct json_writer *writer, struct bytes value)
+{
+    append_string(writer, value);
+    writer->needs_comma = true;
+}
+
+void json_write_text(struct json_writer *writer, const char *value)
+{
+    json_write_string(writer, bytes_from_text(value));
+}
+
+void json_write_base64(struct json_writer *writer, struct bytes value)
+{
+    size_t size = base64_encoded_size(value.len);
+    uint8_t *at = begin(writer, size + 2);
+    at[0] = '"';
+    base64_encode(value, (char *)at + 1);
+    at[size + 1] = '"';
+    writer->out->len += size + 2;
+    writer->needs_comma = true;
+}
+
+void json_write_raw(struct json_writer *writer, struct bytes value)
+{
+    assert(value.len > 0);
+    memcpy(begin(writer, value.len), value.data, value.len);
+    writer->out->len += value.len;
+    writer->needs_comma = true;
+}
+
+void json_write_bool(struct json_writer *writer, bool value)
+{
+    json_write_raw(writer, value ? BYTES("true") : BYTES("false"));
+}
+
+void json_write_null(struct json_writer *writer)
+{
+    json_write_raw(writer, BYTES("null"));
+}
+
+/* Writes the digits so that they end before `end`; returns where they begin. */
+static uint8_t *digits_before(uint8_t *end, uint64_t value)
+{
+    do {
+        *--end = (uint8_t)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    return end;
+}
+
+static uint64_t magnitude(int64_t value)
+{
+    return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+void json_write_integer(struct json_writer *writer, int64_t value)
+{
+    uint8_t text[INTEGER_TEXT_MAX];
+    uint8_t *end = text + sizeof text;
+    uint8_t *start = digits_before(end, magnitude(value));
+    if (value < 0)
+        *--start = '-';
+    json_write_raw(writer, bytes_of(start, (size_t)(end - start)));
+}
+
+void json_write_seconds(struct json_writer *writer, int64_t milliseconds)
+{
+    uint8_t text[INTEGER_TEXT_MAX + 1]; /* The point is one more. */
+    uint8_t *end = text + sizeof text;
+    uint8_t *start = end;
+    uint64_t fraction = magnitude(milliseconds) % 1000;
+    if (fraction > 0) {
+        for (int i = 0; i < 3; i++, fraction /= 10)
+            *--start = (uint8_t)('0' + fraction % 10);
+        while (end[-1] == '0')
+            end--;
+        *--start = '.';
+    }
+    start = digits_before(start, magnitude(milliseconds) / 1000);
+    if (milliseconds < 0)
+        *--start = '-';
+    json_write_raw(writer, bytes_of(start, (size_t)(end - start)));
+}
+
+void json_write_halves(struct json_writer *writer, int64_t halves)
+{
+    assert(halves >= 0); /* Nothing consumes less than no capacity. */
+    uint8_t text[INTEGER_TEXT_MAX + 2];
+    uint8_t *end = text + sizeof text;
+    uint8_t *start = end;
+    *--start = halves % 2 == 0 ? '0' : '5';
+    *--start = '.';
+    start = digits_before(start, (uint64_t)halves / 2);
+    json_write_raw(writer, bytes_of(start, (size_t)(end - start)));
+}

@@ -1,0 +1,42 @@
+/* writer.h -- JSON text into a buffer, with commas put where they belong.
+ *
+ * The caller keeps the grammar (a name before each member's value); asserts catch what they can.
+ * Nothing here fails: strings are valid UTF-8 by contract, numbers are text already.
+ */
+#ifndef STATOR_JSON_WRITER_H
+#define STATOR_JSON_WRITER_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/buffer.h"
+#include "base/bytes.h"
+
+struct json_writer {
+    struct buffer *out;
+    bool needs_comma; /* The last thing written was a whole value. */
+};
+
+void json_writer_init(struct json_writer *writer, struct buffer *out);
+
+void json_open_object(struct json_writer *writer);
+void json_close_object(struct json_writer *writer);
+void json_open_array(struct json_writer *writer);
+void json_close_array(struct json_writer *writer);
+
+/* A member's name. json_write_name is for literals, which need no escaping. */
+void json_write_name(struct json_writer *writer, const char *name);
+void json_write_name_bytes(struct json_writer *writer, struct bytes name);
+
+void json_write_string(struct json_writer *writer, struct bytes value);
+void json_write_text(struct json_writer *writer, const char *value);
+void json_write_base64(struct json_writer *writer, struct bytes value); /* A quoted string. */
+void json_write_bool(struct json_writer *writer, bool value);
+void json_write_null(struct json_writer *writer);
+void json_write_integer(struct json_writer *writer, int64_t value);
+/* A time as DynamoDB writes it: seconds with three decimals, trailing zeros dropped. */
+void json_write_seconds(struct json_writer *writer, int64_t milliseconds);
+/* Twice the number of capacity units: halves are exact ("0.5", "1.0"). */
+void json_write_halves(struct json_writer *writer, int64_t halves);
+/* Text that is one JSON value already. */
+void json_write_raw(struct json_writer *writer, struct bytes value);
+
+#endif
