@@ -1,0 +1,108 @@
+/* error.c -- the table of exceptions: wire name, HTTP status, retryability. */
+#include "model/error.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/arena.h"
+
+#define DYNAMODB "com.amazonaws.dynamodb.v20120810#"
+#define VALIDATE "com.amazon.coral.validate#"
+#define SERVICE "com.amazon.coral.service#"
+
+/* "Message" stands where the service model or answers of the service have it; else "message". */
+#define ERROR_KINDS(ROW)                                                                           \
+    ROW(ERROR_NONE, "", 200, false, "message")                                                     \
+    ROW(ERROR_VALIDATION, VALIDATE "ValidationException", 400, false, "message")                   \
+    ROW(ERROR_SERIALIZATION, SERVICE "SerializationException", 400, false, "Message")              \
+    ROW(ERROR_UNKNOWN_OPERATION, SERVICE "UnknownOperationException", 400, false, "message")       \
+    ROW(ERROR_RESOURCE_NOT_FOUND, DYNAMODB "ResourceNotFoundException", 400, false, "message")     \
+    ROW(ERROR_RESOURCE_IN_USE, DYNAMODB "ResourceInUseException", 400, false, "message")           \
+    ROW(ERROR_LIMIT_EXCEEDED, DYNAMODB "LimitExceededException", 400, true, "message")             \
+    ROW(ERROR_CONDITIONAL_CHECK_FAILED, DYNAMODB "ConditionalCheckFailedException", 400, false,    \
+        "message")                                                                                 \
+    ROW(ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED,                                                 \
+        DYNAMODB "ItemCollectionSizeLimitExceededException", 400, false, "message")                \
+    ROW(ERROR_PROVISIONED_THROUGHPUT_EXCEEDED, DYNAMODB "ProvisionedThroughputExceededException",  \
+        400, true, "message")                                                                      \
+    ROW(ERROR_REQUEST_LIMIT_EXCEEDED, DYNAMODB "RequestLimitExceeded", 400, true, "message")       \
+    ROW(ERROR_THROTTLING, DYNAMODB "ThrottlingException", 400, true, "message")                    \
+    ROW(ERROR_TABLE_NOT_FOUND, DYNAMODB "TableNotFoundException", 400, false, "message")           \
+    ROW(ERROR_TRANSACTION_CANCELED, DYNAMODB "TransactionCanceledException", 400, false,           \
+        "Message")                                                                                 \
+    ROW(ERROR_TRANSACTION_CONFLICT, DYNAMODB "TransactionConflictException", 400, true, "message") \
+    ROW(ERROR_TRANSACTION_IN_PROGRESS, DYNAMODB "TransactionInProgressException", 400, true,       \
+        "Message")                                                                                 \
+    ROW(ERROR_IDEMPOTENT_PARAMETER_MISMATCH, DYNAMODB "IdempotentParameterMismatchException", 400, \
+        false, "Message")                                                                          \
+    ROW(ERROR_DUPLICATE_ITEM, DYNAMODB "DuplicateItemException", 400, false, "message")            \
+    ROW(ERROR_MISSING_AUTHENTICATION_TOKEN, SERVICE "MissingAuthenticationTokenException", 400,    \
+        false, "message")                                                                          \
+    ROW(ERROR_INCOMPLETE_SIGNATURE, SERVICE "IncompleteSignatureException", 400, false, "message") \
+    ROW(ERROR_INVALID_SIGNATURE, SERVICE "InvalidSignatureException", 400, false, "message")       \
+    ROW(ERROR_UNRECOGNIZED_CLIENT, SERVICE "UnrecognizedClientException", 400, false, "message")   \
+    ROW(ERROR_ACCESS_DENIED, SERVICE "AccessDeniedException", 400, false, "Message")               \
+    ROW(ERROR_INTERNAL, DYNAMODB "InternalServerError", 500, true, "message")                      \
+    ROW(ERROR_SERVICE_UNAVAILABLE, SERVICE "ServiceUnavailableException", 503, true, "message")    \
+    ROW(ERROR_REQUEST_TOO_LARGE, SERVICE "RequestEntityTooLargeException", 413, false, "message")  \
+    ROW(ERROR_REQUEST_TIMEOUT, SERVICE "RequestTimeoutException", 408, true, "message")            \
+    ROW(ERROR_MALFORMED_HTTP, SERVICE "MalformedHttpRequestException", 400, false, "message")
+
+#define COUNT_ROW(...) +1
+static_assert(0 ERROR_KINDS(COUNT_ROW) == ERROR_CODE_COUNT, "every code has a row");
+
+#define TABLE_ROW(code, type, status, retryable, field) [code] = { type, status, retryable, field },
+/* Two rows of one code would not compile, so with the count above none is missing. */
+static const struct error_kind kinds[ERROR_CODE_COUNT] = { ERROR_KINDS(TABLE_ROW) };
+
+const struct error_kind *error_kind(enum error_code code)
+{
+    assert(code < ERROR_CODE_COUNT);
+    return &kinds[code];
+}
+
+void error_init(struct error *err, struct arena *arena)
+{
+    *err = (struct error){ .arena = arena, .code = ERROR_NONE, .message = BYTES("") };
+}
+
+static void set_formatted(struct error *err, enum error_code code, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+static void set_formatted(struct error *err, enum error_code code, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    assert(length >= 0);
+    size_t size = (size_t)length + 1;
+    char *text = arena_alloc(err->arena, size);
+    vsnprintf(text, size, format, again);
+    va_end(again);
+    err->code = code;
+    err->message = bytes_of(text, (size_t)length);
+}
+
+bool error_set(struct error *err, enum error_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_formatted(err, code, format, args);
+    va_end(args);
+    return false;
+}
+
+bool error_validation(struct error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_formatted(err, ERROR_VALIDATION, format, args);
+    va_end(args);
+    return false;
+}
+
+bool error_set_bytes(struct error *err, enum error_code code, struct bytes message)
+{
+    err->code = code;
+    err->message = message;
+    return false;
+}

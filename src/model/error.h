@@ -1,0 +1,79 @@
+/* error.h -- what went wrong, in DynamoDB's words: one exception and its exact message.
+ *
+ * Fallible functions take `struct error *err` last, return false or NULL, and set it once.
+ */
+#ifndef STATOR_MODEL_ERROR_H
+#define STATOR_MODEL_ERROR_H
+#include <stdbool.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+struct arena;
+
+/* error.c holds the table: wire name, HTTP status, whether a client should retry. */
+enum error_code {
+    ERROR_NONE,
+    ERROR_VALIDATION,
+    ERROR_SERIALIZATION,
+    ERROR_UNKNOWN_OPERATION,
+    ERROR_RESOURCE_NOT_FOUND,
+    ERROR_RESOURCE_IN_USE,
+    ERROR_LIMIT_EXCEEDED,
+    ERROR_CONDITIONAL_CHECK_FAILED,
+    ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED,
+    ERROR_PROVISIONED_THROUGHPUT_EXCEEDED,
+    ERROR_REQUEST_LIMIT_EXCEEDED,
+    ERROR_THROTTLING,
+    ERROR_TABLE_NOT_FOUND,
+    ERROR_TRANSACTION_CANCELED,
+    ERROR_TRANSACTION_CONFLICT,
+    ERROR_TRANSACTION_IN_PROGRESS,
+    ERROR_IDEMPOTENT_PARAMETER_MISMATCH,
+    ERROR_DUPLICATE_ITEM,
+    ERROR_MISSING_AUTHENTICATION_TOKEN,
+    ERROR_INCOMPLETE_SIGNATURE,
+    ERROR_INVALID_SIGNATURE,
+    ERROR_UNRECOGNIZED_CLIENT,
+    ERROR_ACCESS_DENIED,
+    ERROR_INTERNAL,
+    ERROR_SERVICE_UNAVAILABLE,
+    ERROR_REQUEST_TOO_LARGE,
+    ERROR_REQUEST_TIMEOUT,
+    ERROR_MALFORMED_HTTP,
+    ERROR_CODE_COUNT,
+};
+
+struct error_kind {
+    const char *type; /* The whole `__type`, prefix included. */
+    int http_status;
+    bool retryable;
+    const char *message_field; /* "message", or "Message" where the service writes that. */
+};
+
+const struct error_kind *error_kind(enum error_code code);
+
+struct error {
+    struct arena *arena; /* Where messages are formatted; set by error_init. */
+    enum error_code code;
+    struct bytes message;
+    struct bytes attribute; /* Of a broken rule of values: which attribute; data NULL: unknown. */
+    /* ConditionalCheckFailedException: the item as it was, as JSON, if it was asked for; data NULL:
+     * not shown. */
+    struct bytes item_json;
+};
+
+void error_init(struct error *err, struct arena *arena);
+/* Formats the message into the arena. Returns false, so that `return error_set(...)` fails. */
+bool error_set(struct error *err, enum error_code code, const char *format, ...) PRINTF_LIKE(3, 4);
+/* The common case: ERROR_VALIDATION. */
+bool error_validation(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+/* For messages that repeat a client's text, which may contain NUL. The message is kept, not copied:
+ * it must live in the error's arena. */
+bool error_set_bytes(struct error *err, enum error_code code, struct bytes message);
+
+static inline bool error_is_set(const struct error *err)
+{
+    return err->code != ERROR_NONE;
+}
+
+#endif

@@ -1,0 +1,200 @@
+/* item.c -- stored items: sealing attributes into bytes, and reading them in place.
+ *
+ * Attributes stand sorted by name, so equal items have equal bytes and a search may stop early.
+ * The size that DynamoDB charges is computed once, here, when an item is sealed. Layout:
+ * doc/disk-format.md, "Items".
+ */
+#include "model/item.h"
+#include <assert.h>
+#include "base/arena.h"
+#include "base/byte_order.h"
+#include "base/crc32c.h"
+#include "model/limits.h"
+#include "model/varint.h"
+
+enum {
+    FORMAT_VERSION = 0x01,
+    CHECKSUM_AT = 1,
+    SIZE_AT = 5, /* What the checksum covers begins here. */
+    COUNT_AT = 9,
+};
+
+/* --- Reading --- */
+
+bool item_open(struct bytes encoded, struct item *out)
+{
+    if (encoded.len <= COUNT_AT || encoded.data[0] != FORMAT_VERSION)
+        return false;
+    struct bytes covered = bytes_of(encoded.data + SIZE_AT, encoded.len - SIZE_AT);
+    if (crc32c(covered) != load_u32_le(encoded.data + CHECKSUM_AT))
+        return false;
+    out->encoded = encoded;
+    out->size = load_u32_le(encoded.data + SIZE_AT);
+    out->attributes = bytes_of(encoded.data + COUNT_AT, encoded.len - COUNT_AT);
+    return varint_read(&out->attributes, &out->count);
+}
+
+bool item_verify(const struct item *item)
+{
+    if (!value_verify_members(item->attributes, item->count, NESTING_DEPTH_MAX))
+        return false;
+    struct item_iter iter;
+    struct bytes name;
+    struct value value;
+    size_t size = 0;
+    item_iter_init(&iter, item);
+    while (item_iter_next(&iter, &name, &value))
+        size += name.len + value_size(&value);
+    return size == item->size;
+}
+
+bool item_find(const struct item *item, struct bytes name, struct value *out)
+{
+    return value_find_member(item->attributes, name, out);
+}
+
+void item_iter_init(struct item_iter *iter, const struct item *item)
+{
+    iter->rest = item->attributes;
+}
+
+bool item_iter_next(struct item_iter *iter, struct bytes *name, struct value *out)
+{
+    return iter->rest.len > 0 && value_open_member(&iter->rest, name, out);
+}
+
+/* --- Sorting --- */
+
+/* Runs of this length are sorted in place; a typical item is one run. */
+enum { RUN_LENGTH = 16 };
+
+static void insertion_sort(struct item_attribute *attributes, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct item_attribute moving = attributes[i];
+        size_t to = i;
+        for (; to > 0 && value_compare_names(attributes[to - 1].name, moving.name) > 0; to--)
+            attributes[to] = attributes[to - 1];
+        attributes[to] = moving;
+    }
+}
+
+/* Merges [0, middle) and [middle, count) of `from` into `to`. */
+static void merge(const struct item_attribute *from, size_t middle, size_t count,
+                  struct item_attribute *to)
+{
+    size_t left = 0, right = middle;
+    for (size_t i = 0; i < count; i++) {
+        bool take_left =
+            right == count ||
+            (left < middle && value_compare_names(from[left].name, from[right].name) <= 0);
+        to[i] = from[take_left ? left++ : right++];
+    }
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+void item_sort_attributes(struct item_attribute *attributes, size_t count,
+                          struct item_attribute *scratch)
+{
+    for (size_t at = 0; at < count; at += RUN_LENGTH)
+        insertion_sort(attributes + at, smaller(RUN_LENGTH, count - at));
+    struct item_attribute *from = attributes;
+    struct item_attribute *to = scratch;
+    for (size_t run = RUN_LENGTH; run < count; run *= 2) {
+        for (size_t at = 0; at < count; at += 2 * run) {
+            size_t pair = smaller(2 * run, count - at);
+            merge(from + at, smaller(run, pair), pair, to + at);
+        }
+        struct item_attribute *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != attributes)
+        memcpy(attributes, from, count * sizeof *attributes);
+}
+
+/* --- Building --- */
+
+enum { BUILDER_FIRST_CAPACITY = 16 };
+
+void item_builder_init(struct item_builder *builder, struct arena *arena)
+{
+    *builder = (struct item_builder){ .arena = arena };
+}
+
+void item_builder_add(struct item_builder *builder, struct bytes name, struct bytes encoded_value)
+{
+    if (builder->count == builder->capacity) {
+        size_t capacity = builder->capacity == 0 ? BUILDER_FIRST_CAPACITY : builder->capacity * 2;
+        size_t unit = sizeof *builder->attributes;
+        builder->attributes = arena_grow(builder->arena, builder->attributes,
+                                         builder->capacity * unit, capacity * unit);
+        builder->capacity = capacity;
+    }
+    builder->attributes[builder->count++] =
+        (struct item_attribute){ .name = name, .value = encoded_value };
+}
+
+/* Of several attributes of one name, which stand together in order, keeps the last. */
+static void drop_overwritten(struct item_builder *builder)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < builder->count; i++) {
+        struct item_attribute *attribute = &builder->attributes[i];
+        if (kept > 0 && bytes_equal(builder->attributes[kept - 1].name, attribute->name))
+            kept--;
+        builder->attributes[kept++] = *attribute;
+    }
+    builder->count = kept;
+}
+
+static size_t attribute_size(const struct item_attribute *attribute)
+{
+    struct bytes encoded = attribute->value;
+    struct value value;
+    bool opened = value_open(&encoded, &value);
+    assert(opened && encoded.len == 0);
+    return attribute->name.len + value_size(&value);
+}
+
+struct item item_builder_finish(struct item_builder *builder)
+{
+    size_t scratch_size = builder->count * sizeof *builder->attributes;
+    item_sort_attributes(builder->attributes, builder->count,
+                         arena_alloc(builder->arena, scratch_size));
+    drop_overwritten(builder);
+
+    size_t size_max = COUNT_AT + VARINT_SIZE_MAX, item_size = 0;
+    for (size_t i = 0; i < builder->count; i++) {
+        const struct item_attribute *attribute = &builder->attributes[i];
+        size_max += VARINT_SIZE_MAX + attribute->name.len + attribute->value.len;
+        item_size += attribute_size(attribute);
+    }
+    assert(item_size <= UINT32_MAX && size_max <= UINT32_MAX); /* Requests are smaller by far. */
+    uint8_t *data = arena_alloc(builder->arena, size_max);
+    size_t size = COUNT_AT + varint_write(builder->count, data + COUNT_AT);
+    size_t attributes_at = size;
+    for (size_t i = 0; i < builder->count; i++) {
+        const struct item_attribute *attribute = &builder->attributes[i];
+        size += varint_write(attribute->name.len, data + size);
+        if (attribute->name.len > 0)
+            memcpy(data + size, attribute->name.data, attribute->name.len);
+        size += attribute->name.len;
+        memcpy(data + size, attribute->value.data, attribute->value.len);
+        size += attribute->value.len;
+    }
+    assert(size <= size_max);
+    data[0] = FORMAT_VERSION;
+    store_u32_le(data + SIZE_AT, (uint32_t)item_size);
+    store_u32_le(data + CHECKSUM_AT, crc32c(bytes_of(data + SIZE_AT, size - SIZE_AT)));
+    return (struct item){
+        .encoded = bytes_of(data, size),
+        .attributes = bytes_of(data + attributes_at, size - attributes_at),
+        .count = (uint32_t)builder->count,
+        .size = (uint32_t)item_size,
+    };
+}

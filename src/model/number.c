@@ -1,0 +1,341 @@
+/* number.c -- text, encoded bytes and struct number, into one another.
+ *
+ * The meeting point of all three is `struct digits`: the significant decimal digits and the power
+ * of ten of the first one. Text and encoded bytes get there and back without long division; only
+ * struct number, which arithmetic needs, pays for 128 bits. Arithmetic: number_arithmetic.c.
+ */
+#include "model/number.h"
+#include <assert.h>
+#include "base/arena.h"
+#include "model/error.h"
+#include "model/number_digits.h"
+
+enum {
+    SIGN_BIT = 0x80, /* Set in the first byte of zero and of positive numbers. */
+    PAIR_EXPONENT_MIN = -65,
+    PAIR_EXPONENT_MAX = 62,
+    PAIRS_MAX = NUMBER_ENCODED_MAX - 1,
+    PAIR_BYTE_MAX = 2 * 99 + 1,
+};
+static_assert(PAIR_EXPONENT_MIN * 2 == NUMBER_EXPONENT_MIN, "the smallest number has an encoding");
+static_assert(PAIR_EXPONENT_MAX * 2 + 1 == NUMBER_EXPONENT_MAX, "so has the largest");
+static_assert(SIGN_BIT + PAIR_EXPONENT_MAX - PAIR_EXPONENT_MIN == 0xFF, "in one byte, to the full");
+static_assert(PAIRS_MAX == (NUMBER_DIGITS_MAX + 2) / 2, "38 digits may touch 20 pairs");
+
+/* --- Text to digits --- */
+
+static inline bool is_digit(uint8_t byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* The mantissa as it is read: `places` counts the digits since the first that is not zero. */
+struct mantissa {
+    size_t places;
+    size_t integer_places; /* Of these, before the decimal point. */
+    size_t leading_zeros;  /* Behind the decimal point, before the first digit that is not zero. */
+    size_t fraction_size;  /* All digits behind the point. */
+    bool any;
+    bool too_precise;
+};
+
+/* Reads a run of digits; returns the first byte behind it. */
+static const uint8_t *read_run(const uint8_t *at, const uint8_t *end, struct mantissa *mantissa,
+                               struct digits *out)
+{
+    for (; at < end && is_digit(*at); at++) {
+        uint8_t digit = (uint8_t)(*at - '0');
+        mantissa->any = true;
+        if (digit == 0 && mantissa->places == 0)
+            continue;
+        if (mantissa->places < NUMBER_DIGITS_MAX)
+            out->digit[mantissa->places] = digit;
+        mantissa->places++;
+        if (digit != 0) {
+            mantissa->too_precise |= mantissa->places > NUMBER_DIGITS_MAX;
+            out->count = (unsigned)mantissa->places; /* Zeros behind the last one are trimmed. */
+        }
+    }
+    return at;
+}
+
+static const uint8_t *read_mantissa(const uint8_t *at, const uint8_t *end,
+                                    struct mantissa *mantissa, struct digits *out)
+{
+    at = read_run(at, end, mantissa, out);
+    mantissa->integer_places = mantissa->places;
+    if (at < end && *at == '.') {
+        const uint8_t *fraction = ++at;
+        at = read_run(at, end, mantissa, out);
+        mantissa->fraction_size = (size_t)(at - fraction);
+        if (mantissa->integer_places == 0)
+            mantissa->leading_zeros = mantissa->fraction_size - mantissa->places;
+    }
+    return at;
+}
+
+/* Exponents beyond this are no numbers at all to the service, whatever the mantissa; Java's
+ * BigDecimal, which it reads them with, keeps this many places behind the point. */
+enum { SCALE_MAX = 2147483647 };
+
+/* Reads "E+12" if it is there. Returns NULL if it is malformed. Stops counting where every longer
+ * exponent is too large as well. */
+static const uint8_t *read_exponent(const uint8_t *at, const uint8_t *end, int64_t *out)
+{
+    if (at == end || (*at != 'e' && *at != 'E'))
+        return at;
+    at++;
+    bool negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+'))
+        at++;
+    if (at == end)
+        return NULL;
+    int64_t exponent = 0;
+    for (; at < end && is_digit(*at); at++) {
+        if (exponent <= 2 * (int64_t)SCALE_MAX)
+            exponent = exponent * 10 + (*at - '0');
+    }
+    *out = negative ? -exponent : exponent;
+    return at;
+}
+
+static bool not_a_number(struct bytes text, struct error *err)
+{
+    static const char message[] = "The parameter cannot be converted to a numeric value";
+    if (err == NULL)
+        return false;
+    if (text.len == 0)
+        return error_validation(err, "%s", message);
+    /* The text may contain NUL, so no printf. */
+    size_t size = sizeof message - 1 + 2 + text.len;
+    uint8_t *copy = arena_alloc(err->arena, size);
+    memcpy(copy, message, sizeof message - 1);
+    memcpy(copy + sizeof message - 1, ": ", 2);
+    memcpy(copy + sizeof message + 1, text.data, text.len);
+    return error_set_bytes(err, ERROR_VALIDATION, bytes_of(copy, size));
+}
+
+bool number_range_check(int64_t exponent, struct error *err)
+{
+    if (exponent >= NUMBER_EXPONENT_MIN && exponent <= NUMBER_EXPONENT_MAX)
+        return true;
+    if (err == NULL)
+        return false;
+    return exponent > 0
+               ? error_validation(err, "Number overflow. Attempting to store a number with "
+                                       "magnitude larger than supported range")
+               : error_validation(err, "Number underflow. Attempting to store a number "
+                                       "with magnitude smaller than supported range");
+}
+
+bool number_too_precise(struct error *err)
+{
+    if (err == NULL)
+        return false;
+    return error_validation(err, "Attempting to store more than %d significant digits in a Number",
+                            NUMBER_DIGITS_MAX);
+}
+
+static bool parse_digits(struct bytes text, struct digits *out, struct error *err)
+{
+    const uint8_t *at = text.data;
+    const uint8_t *end = text.data + text.len;
+    struct mantissa mantissa = { 0 };
+    int64_t exponent = 0;
+
+    *out = (struct digits){ 0 };
+    if (at < end && (*at == '-' || *at == '+'))
+        out->negative = *at++ == '-';
+    at = read_mantissa(at, end, &mantissa, out);
+    if (!mantissa.any)
+        return not_a_number(text, err);
+    if (at < end) {
+        at = read_exponent(at, end, &exponent);
+        if (at != end) /* Also NULL. */
+            return not_a_number(text, err);
+        int64_t scale = (int64_t)mantissa.fraction_size - exponent;
+        if (scale > SCALE_MAX || scale < -SCALE_MAX)
+            return not_a_number(text, err);
+    }
+    if (out->count == 0) {
+        out->negative = false;
+        return true;
+    }
+    if (mantissa.too_precise)
+        return number_too_precise(err);
+    exponent += mantissa.integer_places > 0 ? (int64_t)mantissa.integer_places - 1
+                                            : -(int64_t)mantissa.leading_zeros - 1;
+    if (!number_range_check(exponent, err))
+        return false;
+    out->exponent = (int)exponent;
+    return true;
+}
+
+/* --- Digits to encoded bytes --- */
+
+static size_t encode_digits(const struct digits *digits, uint8_t out[NUMBER_ENCODED_MAX])
+{
+    if (digits->count == 0) {
+        out[0] = SIGN_BIT;
+        out[1] = 0;
+        return 2;
+    }
+    assert(digits->count <= NUMBER_DIGITS_MAX && digits->digit[digits->count - 1] != 0);
+    assert(digits->exponent >= NUMBER_EXPONENT_MIN && digits->exponent <= NUMBER_EXPONENT_MAX);
+    /* Negative numbers are the complement, by one exclusive or per byte. */
+    uint8_t flip = digits->negative ? 0xFF : 0x00;
+    bool alone = digits->exponent % 2 == 0; /* The first digit shares no pair. */
+    int biased = (alone ? digits->exponent : digits->exponent - 1) / 2 - PAIR_EXPONENT_MIN;
+    size_t size = 0;
+    unsigned at = 0;
+
+    out[size++] = (uint8_t)((SIGN_BIT + biased) ^ flip);
+    if (alone)
+        out[size++] = (uint8_t)((2 * digits->digit[at++] + 1) ^ flip);
+    for (; at < digits->count; at += 2) /* A missing last digit reads as zero. */
+        out[size++] = (uint8_t)((2 * (digits->digit[at] * 10 + digits->digit[at + 1]) + 1) ^ flip);
+    out[size - 1] ^= 1; /* Even: the end. */
+    return size;
+}
+
+bool number_encode_text(struct bytes text, uint8_t out[NUMBER_ENCODED_MAX], size_t *size,
+                        struct error *err)
+{
+    struct digits digits;
+    if (!parse_digits(text, &digits, err))
+        return false;
+    *size = encode_digits(&digits, out);
+    return true;
+}
+
+/* --- Encoded bytes to digits and text --- */
+
+size_t number_encoded_size(struct bytes in)
+{
+    if (in.len == 0)
+        return 0;
+    uint8_t end_parity = in.data[0] & SIGN_BIT ? 0 : 1;
+    size_t limit = in.len < NUMBER_ENCODED_MAX ? in.len : NUMBER_ENCODED_MAX;
+    for (size_t i = 1; i < limit; i++) {
+        if ((in.data[i] & 1) == end_parity)
+            return i + 1;
+    }
+    return 0;
+}
+
+/* Two decimal digits of every pair. Larger than that, so that damaged bytes stay inside. */
+static const char pair_text[256] = "00010203040506070809101112131415161718192021222324"
+                                   "25262728293031323334353637383940414243444546474849"
+                                   "50515253545556575859606162636465666768697071727374"
+                                   "75767778798081828384858687888990919293949596979899";
+
+bool number_decode(struct bytes in, struct number *out, size_t *size)
+{
+    size_t length = number_encoded_size(in);
+    if (length == 0)
+        return false;
+    uint8_t flip = in.data[0] & SIGN_BIT ? 0x00 : 0xFF;
+    struct digits digits = { .negative = flip != 0 };
+    uint8_t biased = (uint8_t)((in.data[0] ^ flip) - SIGN_BIT);
+
+    *size = length;
+    if (length == 2 && (in.data[1] ^ flip) == 0) { /* Zero, which has no exponent and no sign. */
+        *out = (struct number){ 0 };
+        return biased == 0 && !digits.negative;
+    }
+    for (size_t i = 1; i < length; i++) {
+        uint8_t byte = in.data[i] ^ flip;
+        if (byte > PAIR_BYTE_MAX)
+            return false;
+        unsigned pair = byte / 2u;
+        bool first = i == 1, last = i == length - 1;
+        if ((first || last) && pair == 0)
+            return false;
+        if (!first || pair >= 10)
+            digits.digit[digits.count++] = (uint8_t)(pair / 10);
+        digits.digit[digits.count++] = (uint8_t)(pair % 10);
+        if (first)
+            digits.exponent = (biased + PAIR_EXPONENT_MIN) * 2 + (pair >= 10);
+        if (last && pair % 10 == 0)
+            digits.count--;
+    }
+    if (digits.count > NUMBER_DIGITS_MAX)
+        return false;
+    *out = number_from_digits(&digits);
+    return true;
+}
+
+static void put_zeros(char *out, size_t *size, int count)
+{
+    assert(count >= 0);
+    memset(out + *size, '0', (size_t)count);
+    *size += (size_t)count;
+}
+
+size_t number_format_encoded(struct bytes encoded, char out[NUMBER_TEXT_MAX])
+{
+    assert(encoded.len >= 2 && encoded.len <= NUMBER_ENCODED_MAX);
+    uint8_t flip = encoded.data[0] & SIGN_BIT ? 0x00 : 0xFF;
+    int exponent = (encoded.data[0] ^ flip) - SIGN_BIT + PAIR_EXPONENT_MIN;
+    size_t size = 0;
+
+    if (encoded.len == 2 && encoded.data[0] == SIGN_BIT && encoded.data[1] == 0) {
+        out[0] = '0';
+        return 1;
+    }
+    if (flip != 0)
+        out[size++] = '-';
+    if (exponent < 0) {
+        memcpy(out + size, "0.", 2);
+        size += 2;
+        put_zeros(out, &size, 2 * (-exponent - 1));
+    }
+    int pairs = (int)encoded.len - 1;
+    for (int i = 0; i < pairs; i++) {
+        const char *text = pair_text + ((encoded.data[i + 1] ^ flip) & 0xFE);
+        if (i == exponent + 1 && i > 0)
+            out[size++] = '.';
+        if (i > 0 || exponent < 0 || text[0] != '0') /* No zero leads an integer. */
+            out[size++] = text[0];
+        out[size++] = text[1];
+    }
+    if (pairs > exponent + 1)
+        size -= out[size - 1] == '0'; /* Nor does one end a fraction. */
+    else
+        put_zeros(out, &size, 2 * (exponent + 1 - pairs));
+    assert(size <= NUMBER_TEXT_MAX);
+    return size;
+}
+
+size_t number_storage_size(struct bytes encoded)
+{
+    assert(encoded.len >= 2);
+    if (encoded.len == 2 && encoded.data[0] == SIGN_BIT && encoded.data[1] == 0)
+        return 1;
+    return encoded.len + (encoded.data[0] & SIGN_BIT ? 0 : 1);
+}
+
+/* --- struct number --- */
+
+bool number_parse(struct bytes text, struct number *out, struct error *err)
+{
+    struct digits digits;
+    if (!parse_digits(text, &digits, err))
+        return false;
+    *out = number_from_digits(&digits);
+    return true;
+}
+
+size_t number_encode(const struct number *number, uint8_t out[NUMBER_ENCODED_MAX])
+{
+    struct digits digits;
+    number_to_digits(number, &digits);
+    return encode_digits(&digits, out);
+}
+
+size_t number_format(const struct number *number, char out[NUMBER_TEXT_MAX])
+{
+    uint8_t encoded[NUMBER_ENCODED_MAX];
+    size_t size = number_encode(number, encoded);
+    return number_format_encoded(bytes_of(encoded, size), out);
+}

@@ -1,0 +1,418 @@
+/* table_definition_decode.c -- a table's record in the catalogue, read.
+ *
+ * The checksum vouches for the bytes, not for the program that wrote them, so every type and bound
+ * is checked again and a record that table_definition_encode would not have written is refused.
+ * The first mistake is remembered in the decoder and the rest is read as zeros, so that one check
+ * at the end is enough.
+ */
+#include "model/table_definition.h"
+#include <assert.h>
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/compiler.h"
+#include "model/number.h"
+#include "model/table_record.h"
+
+enum {
+    UUID_SIZE = 36,
+    /* The limit counts UTF-16 units, and one of them takes up to three bytes in UTF-8. */
+    NAME_BYTES_MAX = KEY_ATTRIBUTE_NAME_SIZE_MAX * 3,
+};
+
+struct decoder {
+    struct arena *arena;
+    /* Where attributes are looked up: in `map`, or in the record itself while it is NULL. */
+    const struct item *record;
+    const struct value *map;
+    bool failed;
+};
+
+/* --- Single values --- */
+
+static struct value absent_value(void)
+{
+    return (struct value){ .type = VALUE_NULL };
+}
+
+static void require(struct decoder *in, bool condition)
+{
+    if (!condition)
+        in->failed = true;
+}
+
+/* The attribute if it is there and of that type; of type VALUE_NULL if it is absent. */
+static struct value find(struct decoder *in, const char *name, enum value_type type)
+{
+    struct value value;
+    bool found = in->map != NULL ? value_map_find(in->map, bytes_from_text(name), &value)
+                                 : item_find(in->record, bytes_from_text(name), &value);
+    if (!found)
+        return absent_value();
+    require(in, value.type == type);
+    return value.type == type ? value : absent_value();
+}
+
+static bool is_present(const struct value *value)
+{
+    return value->type != VALUE_NULL;
+}
+
+static struct value find_required(struct decoder *in, const char *name, enum value_type type)
+{
+    struct value value = find(in, name, type);
+    require(in, is_present(&value));
+    return value;
+}
+
+/* The magnitude of a whole number; fails on fractions and what 64 bits cannot hold. */
+static uint64_t magnitude(struct decoder *in, const struct value *value, bool *negative)
+{
+    struct number number;
+    size_t size;
+    *negative = false;
+    if (value->type != VALUE_N || !number_decode(value->data, &number, &size) ||
+        size != value->data.len || number.exponent < 0) {
+        in->failed = true;
+        return 0;
+    }
+    for (; number.exponent > 0 && number.coefficient <= UINT64_MAX; number.exponent--)
+        number.coefficient *= 10;
+    if (number.coefficient > UINT64_MAX) {
+        in->failed = true;
+        return 0;
+    }
+    *negative = number.negative;
+    return (uint64_t)number.coefficient;
+}
+
+static uint64_t as_unsigned(struct decoder *in, const struct value *value)
+{
+    bool negative;
+    uint64_t result = magnitude(in, value, &negative);
+    require(in, !negative);
+    return result;
+}
+
+static int64_t as_signed(struct decoder *in, const struct value *value)
+{
+    bool negative;
+    uint64_t size = magnitude(in, value, &negative);
+    require(in, size <= INT64_MAX); /* INT64_MIN is never written. */
+    if (in->failed)
+        return 0;
+    return negative ? -(int64_t)size : (int64_t)size;
+}
+
+static struct bytes as_text(struct decoder *in, const struct value *value)
+{
+    require(in, value->type == VALUE_S);
+    return value->type == VALUE_S ? arena_copy(in->arena, value->data) : BYTES("");
+}
+
+static int64_t find_integer(struct decoder *in, const char *name)
+{
+    struct value value = find(in, name, VALUE_N);
+    if (!is_present(&value))
+        return 0;
+    int64_t result = as_signed(in, &value);
+    require(in, result != 0); /* Zero is written as absence. */
+    return result;
+}
+
+static bool find_flag(struct decoder *in, const char *name)
+{
+    struct value value = find(in, name, VALUE_BOOL);
+    require(in, !is_present(&value) || value.boolean);
+    return is_present(&value) && value.boolean;
+}
+
+/* `data` NULL where it is absent. */
+static struct bytes find_text(struct decoder *in, const char *name)
+{
+    struct value value = find(in, name, VALUE_S);
+    return is_present(&value) ? as_text(in, &value) : (struct bytes){ 0 };
+}
+
+static struct bytes find_name(struct decoder *in, const char *name, size_t size_min,
+                              size_t size_max)
+{
+    struct bytes text = find_text(in, name);
+    require(in, text.data != NULL && text.len >= size_min && text.len <= size_max);
+    return text;
+}
+
+/* --- Lists --- */
+
+/* Opens a list of at most `count_max`; an absent or wrong one reads as empty. */
+static uint32_t open_list(struct decoder *in, const struct value *list, size_t count_max,
+                          struct value_iter *iter)
+{
+    if (list->type != VALUE_L || list->count > count_max) {
+        in->failed = true;
+        return 0;
+    }
+    value_iter_init(iter, list);
+    return list->count;
+}
+
+static struct value next_element(struct decoder *in, struct value_iter *iter)
+{
+    struct value value;
+    if (value_iter_next(iter, NULL, &value))
+        return value;
+    in->failed = true;
+    return absent_value();
+}
+
+static void read_integers(struct decoder *in, const char *name, int64_t *out, size_t count)
+{
+    struct value list = find_required(in, name, VALUE_L);
+    struct value_iter iter;
+    require(in, open_list(in, &list, count, &iter) == count);
+    for (size_t i = 0; i < count && !in->failed; i++) {
+        struct value element = next_element(in, &iter);
+        out[i] = as_signed(in, &element);
+    }
+}
+
+static void read_throughput(struct decoder *in, struct throughput *out)
+{
+    int64_t fields[TABLE_RECORD_THROUGHPUT_FIELDS] = { 0 };
+    read_integers(in, "t", fields, COUNT_OF(fields));
+    *out = (struct throughput){ .read_units = fields[0],
+                                .write_units = fields[1],
+                                .last_increase_ms = fields[2],
+                                .last_decrease_ms = fields[3],
+                                .decreases_today = fields[4] };
+    for (size_t i = 0; i < COUNT_OF(fields); i++)
+        require(in, fields[i] >= 0);
+}
+
+static void read_units(struct decoder *in, const char *name, struct unit_pair *out)
+{
+    int64_t fields[TABLE_RECORD_UNIT_PAIR_FIELDS] = { 0 };
+    read_integers(in, name, fields, COUNT_OF(fields));
+    *out = (struct unit_pair){ .read_units = fields[0], .write_units = fields[1] };
+    require(in, out->read_units >= UNITS_UNSET && out->write_units >= UNITS_UNSET);
+}
+
+/* Names of attributes in the order of the list; the array is in the arena. */
+static struct bytes *read_names(struct decoder *in, const char *name, size_t count_max,
+                                size_t *count)
+{
+    struct value list = find_required(in, name, VALUE_L);
+    struct value_iter iter;
+    *count = open_list(in, &list, count_max, &iter);
+    struct bytes *names = arena_alloc(in->arena, *count * sizeof(*names));
+    for (size_t i = 0; i < *count; i++) {
+        struct value element = next_element(in, &iter);
+        names[i] = as_text(in, &element);
+        require(in, names[i].len >= 1 && names[i].len <= NAME_BYTES_MAX);
+    }
+    return names;
+}
+
+/* --- Keys --- */
+
+static bool is_key_type(enum value_type type)
+{
+    return type == VALUE_S || type == VALUE_N || type == VALUE_B;
+}
+
+static void read_attributes(struct decoder *in, struct table_definition *out)
+{
+    struct value list = find_required(in, "a", VALUE_L);
+    struct value_iter iter;
+    size_t count = open_list(in, &list, ATTRIBUTES_MAX, &iter);
+    out->attributes = arena_alloc_zeroed(in->arena, count * sizeof(*out->attributes));
+    for (size_t i = 0; i < count && !in->failed; i++) {
+        struct value pair = next_element(in, &iter);
+        struct value_iter fields;
+        require(in, open_list(in, &pair, TABLE_RECORD_ATTRIBUTE_FIELDS, &fields) ==
+                        TABLE_RECORD_ATTRIBUTE_FIELDS);
+        if (in->failed)
+            return;
+        struct value name = next_element(in, &fields);
+        struct value type = next_element(in, &fields);
+        struct key_attribute *attribute = &out->attributes[i];
+        attribute->name = as_text(in, &name);
+        require(in, value_type_parse(as_text(in, &type), &attribute->type) &&
+                        is_key_type(attribute->type));
+        require(in, attribute->name.len >= 1 && attribute->name.len <= NAME_BYTES_MAX);
+        require(in, table_definition_attribute(out, attribute->name) == NULL);
+        out->attribute_count++;
+    }
+}
+
+/* Key attributes are kept by name; their types are in AttributeDefinitions. */
+static size_t read_key(struct decoder *in, const char *name, const struct table_definition *table,
+                       struct key_attribute *out, size_t count_max)
+{
+    size_t count;
+    const struct bytes *names = read_names(in, name, count_max, &count);
+    for (size_t i = 0; i < count && !in->failed; i++) {
+        const struct key_attribute *attribute = table_definition_attribute(table, names[i]);
+        require(in, attribute != NULL);
+        if (attribute != NULL)
+            out[i] = *attribute;
+    }
+    return count;
+}
+
+static void read_table_key(struct decoder *in, struct table_definition *out)
+{
+    struct key_attribute keys[2] = { { .type = VALUE_S } };
+    size_t count = read_key(in, "k", out, keys, COUNT_OF(keys));
+    require(in, count >= 1);
+    out->key = (struct key_schema){ .hash = keys[0] };
+    if (count == 2) {
+        out->key.range = keys[1];
+        out->key.has_range = true;
+    }
+}
+
+/* --- Indexes, partitions, tags --- */
+
+static struct partition *read_partitions(struct decoder *in, const char *name, size_t *count)
+{
+    struct value list = find_required(in, name, VALUE_L);
+    struct value_iter iter;
+    *count = open_list(in, &list, PARTITIONS_MAX, &iter);
+    require(in, *count >= 1);
+    struct partition *partitions = arena_alloc_zeroed(in->arena, *count * sizeof(*partitions));
+    for (size_t i = 0; i < *count && !in->failed; i++) {
+        struct value fields = next_element(in, &iter);
+        struct value_iter field;
+        require(in, open_list(in, &fields, TABLE_RECORD_PARTITION_FIELDS, &field) ==
+                        TABLE_RECORD_PARTITION_FIELDS);
+        if (in->failed)
+            break;
+        struct value id = next_element(in, &field);
+        struct value first_hash = next_element(in, &field);
+        struct value parent_id = next_element(in, &field);
+        struct partition *partition = &partitions[i];
+        *partition = (struct partition){ .id = as_unsigned(in, &id),
+                                         .first_hash = as_unsigned(in, &first_hash),
+                                         .parent_id = as_unsigned(in, &parent_id) };
+        require(in, i == 0 ? partition->first_hash == 0
+                           : partition->first_hash > partition[-1].first_hash);
+    }
+    return partitions;
+}
+
+static void read_index(struct decoder *in, const struct table_definition *table,
+                       struct index_definition *out)
+{
+    struct value global = find_required(in, "g", VALUE_BOOL);
+    struct value built = find_required(in, "b", VALUE_BOOL);
+    struct value id = find_required(in, "id", VALUE_N);
+    out->global = global.boolean;
+    out->built = built.boolean;
+    out->id = as_unsigned(in, &id);
+    out->name = find_name(in, "n", TABLE_NAME_SIZE_MIN, TABLE_NAME_SIZE_MAX);
+    out->hash_count = read_key(in, "h", table, out->hash, out->global ? INDEX_HASH_KEYS_MAX : 1);
+    out->range_count = read_key(in, "r", table, out->range, out->global ? INDEX_RANGE_KEYS_MAX : 1);
+    require(in, out->hash_count >= 1 && (out->global || out->range_count == 1));
+    if (out->global)
+        out->partitions = read_partitions(in, "pa", &out->partition_count);
+    require(in, projection_type_parse(find_text(in, "p"), &out->projection));
+    if (!in->failed && out->projection == PROJECTION_INCLUDE)
+        out->included = read_names(in, "x", INCLUDED_NAMES_PER_INDEX_MAX, &out->included_count);
+    read_throughput(in, &out->throughput);
+    read_units(in, "o", &out->on_demand_max);
+    read_units(in, "w", &out->warm_throughput);
+}
+
+static void read_indexes(struct decoder *in, struct table_definition *out)
+{
+    struct value list = find_required(in, "i", VALUE_L);
+    struct value_iter iter;
+    size_t count = open_list(in, &list, INDEXES_MAX, &iter);
+    size_t global_count = 0;
+    out->indexes = arena_alloc_zeroed(in->arena, count * sizeof(*out->indexes));
+    for (size_t i = 0; i < count && !in->failed; i++) {
+        struct value map = next_element(in, &iter);
+        require(in, map.type == VALUE_M);
+        if (in->failed)
+            return;
+        struct decoder nested = { .arena = in->arena, .map = &map };
+        read_index(&nested, out, &out->indexes[i]);
+        require(in, !nested.failed);
+        if (in->failed)
+            return;
+        require(in, table_definition_index(out, out->indexes[i].name) == NULL);
+        global_count += out->indexes[i].global;
+        require(in, out->indexes[i].global || global_count == 0); /* Local ones come first. */
+        out->index_count++;
+    }
+    require(in, global_count <= GLOBAL_INDEXES_MAX);
+    require(in, out->index_count - global_count <= LOCAL_INDEXES_MAX);
+}
+
+static void read_tags(struct decoder *in, struct table_definition *out)
+{
+    struct value map = find_required(in, "g", VALUE_M);
+    require(in, is_present(&map) && map.count <= TAGS_MAX);
+    if (in->failed)
+        return;
+    struct value_iter iter;
+    struct value value;
+    struct bytes key;
+    value_iter_init(&iter, &map);
+    out->tags = arena_alloc_zeroed(in->arena, map.count * sizeof(*out->tags));
+    while (out->tag_count < map.count && value_iter_next(&iter, &key, &value)) {
+        struct tag *tag = &out->tags[out->tag_count++];
+        tag->key = arena_copy(in->arena, key);
+        tag->value = as_text(in, &value);
+    }
+    require(in, out->tag_count == map.count);
+}
+
+/* --- The record --- */
+
+static void read_identity(struct decoder *in, struct table_definition *out)
+{
+    struct value id = find_required(in, "id", VALUE_N);
+    require(in, find_integer(in, "v") == TABLE_RECORD_VERSION);
+    out->name = find_name(in, "n", TABLE_NAME_SIZE_MIN, TABLE_NAME_SIZE_MAX);
+    out->id = as_unsigned(in, &id);
+    out->uuid = find_name(in, "u", UUID_SIZE, UUID_SIZE);
+    out->created_ms = find_integer(in, "c");
+    require(in, table_status_parse(find_text(in, "s"), &out->status));
+    out->transition_at_ms = find_integer(in, "sa");
+}
+
+static void read_settings(struct decoder *in, struct table_definition *out)
+{
+    require(in, billing_mode_parse(find_text(in, "bm"), &out->billing_mode));
+    out->billing_mode_given = find_flag(in, "bg");
+    out->on_demand_since_ms = find_integer(in, "bs");
+    read_throughput(in, &out->throughput);
+    read_units(in, "o", &out->on_demand_max);
+    read_units(in, "w", &out->warm_throughput);
+    require(in, table_class_parse(find_text(in, "tc"), &out->table_class));
+    out->table_class_given = find_flag(in, "tg");
+    out->table_class_updated_ms = find_integer(in, "tu");
+    out->deletion_protected = find_flag(in, "dp");
+    out->encryption_given = find_flag(in, "e");
+    out->encryption_key = find_text(in, "ek");
+    out->stream_enabled = find_flag(in, "x");
+    out->stream_view_type = find_text(in, "xv");
+    out->stream_label = find_text(in, "xl");
+    out->resource_policy = find_text(in, "rp");
+}
+
+bool table_definition_decode(struct arena *arena, const struct item *record,
+                             struct table_definition *out)
+{
+    struct decoder in = { .arena = arena, .record = record };
+    *out = (struct table_definition){ 0 };
+    read_identity(&in, out);
+    read_attributes(&in, out);
+    read_table_key(&in, out);
+    read_indexes(&in, out);
+    out->partitions = read_partitions(&in, "p", &out->partition_count);
+    read_settings(&in, out);
+    read_tags(&in, out);
+    return !in.failed;
+}

@@ -1,0 +1,36 @@
+/* value_json.h -- attribute values and items between DynamoDB's JSON and the encoded form.
+ *
+ * Reading distinguishes two failures, because the service reports them at different times: text
+ * that is not of the protocol's shape (SerializationException, the request is unreadable) and a
+ * well-formed value that breaks a rule of values (ValidationException, reported only after the
+ * request's other shape rules). The second kind is kept in `rule` and reading goes on; what is
+ * encoded where a rule was broken can be walked, but must not be stored.
+ */
+#ifndef STATOR_MODEL_VALUE_JSON_H
+#define STATOR_MODEL_VALUE_JSON_H
+#include <stdbool.h>
+#include "base/buffer.h"
+#include "base/compiler.h"
+#include "model/item.h"
+#include "model/value.h"
+
+struct arena;
+struct error;
+struct json_reader;
+struct json_writer;
+
+/* Appends the encoding of the attribute value that comes next. False with `err` set to a
+ * SerializationException (or the reader failed: then the caller reports broken JSON). The first
+ * broken rule goes to `rule`, unless one is there already. */
+MUST_CHECK bool value_json_read(struct json_reader *reader, struct buffer *out, struct error *rule,
+                                struct error *err);
+/* Reads an object of attribute values ("Item", "Key") into a sealed item in the arena. */
+MUST_CHECK bool item_json_read(struct json_reader *reader, struct arena *arena, struct item *out,
+                               struct error *rule, struct error *err);
+
+/* {"S":"..."} */
+void value_json_write(struct json_writer *writer, const struct value *value);
+/* {"name":{"S":"..."},...} */
+void item_json_write(struct json_writer *writer, const struct item *item);
+
+#endif

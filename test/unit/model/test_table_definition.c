@@ -1,0 +1,534 @@
+/* test_table_definition.c -- tables' records and lifecycle. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/compiler.h"
+#include "model/number.h"
+#include "model/table_definition.h"
+
+static struct arena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = arena_create();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    return 0;
+}
+
+#define UUID "123e4567-e89b-42d3-a456-426614174000"
+
+static struct table_definition small_table(void)
+{
+    struct key_attribute *attributes = arena_alloc(arena, sizeof(*attributes));
+    attributes[0] = (struct key_attribute){ .name = BYTES("pk"), .type = VALUE_S };
+    struct partition *partitions = arena_alloc_zeroed(arena, sizeof(*partitions));
+    partitions[0].id = 7;
+    return (struct table_definition){ .name = BYTES("abc"),
+                                      .id = 1,
+                                      .uuid = BYTES(UUID),
+                                      .status = TABLE_ACTIVE,
+                                      .key = { .hash = attributes[0] },
+                                      .attributes = attributes,
+                                      .attribute_count = 1,
+                                      .partitions = partitions,
+                                      .partition_count = 1,
+                                      .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
+                                      .warm_throughput = { UNITS_UNSET, UNITS_UNSET } };
+}
+
+static void fill_indexes(struct index_definition *indexes, const struct key_attribute *attributes)
+{
+    static struct bytes included[] = { { (const uint8_t *)"two", 3 },
+                                       { (const uint8_t *)"one", 3 } };
+    static struct partition partitions[] = {
+        { .id = 4 },
+        { .id = 5, .first_hash = UINT64_C(1) << 62, .parent_id = 4 },
+        { .id = 6, .first_hash = UINT64_C(1) << 63 },
+    };
+    indexes[0] = (struct index_definition){ .name = { (const uint8_t *)"local", 5 },
+                                            .id = 2,
+                                            .hash_count = 1,
+                                            .range_count = 1,
+                                            .projection = PROJECTION_INCLUDE,
+                                            .included = included,
+                                            .included_count = 2,
+                                            .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
+                                            .warm_throughput = { UNITS_UNSET, UNITS_UNSET },
+                                            .built = true };
+    indexes[1] = (struct index_definition){ .name = { (const uint8_t *)"global", 6 },
+                                            .global = true,
+                                            .id = UINT64_MAX,
+                                            .hash_count = 2,
+                                            .range_count = 1,
+                                            .partitions = partitions,
+                                            .partition_count = COUNT_OF(partitions),
+                                            .projection = PROJECTION_KEYS_ONLY,
+                                            .throughput = { 1, 2, 3, 4, 5 },
+                                            .on_demand_max = { 10, UNITS_UNSET },
+                                            .warm_throughput = { 12000, 4000 } };
+    indexes[0].hash[0] = attributes[0];
+    indexes[0].range[0] = attributes[2];
+    indexes[1].hash[0] = attributes[2];
+    indexes[1].hash[1] = attributes[1];
+    indexes[1].range[0] = attributes[0];
+}
+
+/* A table that uses every field. */
+static struct table_definition full_table(void)
+{
+    static struct key_attribute attributes[] = {
+        { .name = { (const uint8_t *)"pk", 2 }, .type = VALUE_S },
+        { .name = { (const uint8_t *)"sk", 2 }, .type = VALUE_N },
+        { .name = { (const uint8_t *)"x", 1 }, .type = VALUE_B },
+    };
+    static struct tag tags[] = {
+        { { (const uint8_t *)"a", 1 }, { (const uint8_t *)"", 0 } },
+        { { (const uint8_t *)"b", 1 }, { (const uint8_t *)"v", 1 } },
+    };
+    static struct index_definition indexes[2];
+    static struct partition partitions[] = {
+        { .id = 3 },
+        { .id = UINT64_MAX - 1, .first_hash = UINT64_C(1) << 63, .parent_id = 3 },
+    };
+    fill_indexes(indexes, attributes);
+    return (struct table_definition){
+        .name = BYTES("full_table"),
+        .id = 12345678901234567890u,
+        .uuid = BYTES(UUID),
+        .created_ms = 1700000000000,
+        .status = TABLE_UPDATING,
+        .transition_at_ms = 1700000000123,
+        .key = { .hash = attributes[0], .range = attributes[1], .has_range = true },
+        .attributes = attributes,
+        .attribute_count = COUNT_OF(attributes),
+        .indexes = indexes,
+        .index_count = COUNT_OF(indexes),
+        .partitions = partitions,
+        .partition_count = COUNT_OF(partitions),
+        .billing_mode = BILLING_PAY_PER_REQUEST,
+        .on_demand_since_ms = 1700000000000,
+        .billing_mode_given = true,
+        .throughput = { 1000000000000, 1, 2, 3, 4 },
+        .on_demand_max = { 1, INT64_MAX },
+        .warm_throughput = { INT64_MAX, 1 },
+        .table_class = TABLE_CLASS_STANDARD_INFREQUENT_ACCESS,
+        .table_class_given = true,
+        .table_class_updated_ms = 5,
+        .deletion_protected = true,
+        .encryption_given = true,
+        .encryption_key = BYTES("alias/k"),
+        .stream_enabled = true,
+        .stream_view_type = BYTES("KEYS_ONLY"),
+        .stream_label = BYTES("2026-11-15T05:40:04.123"),
+        .resource_policy = BYTES("{}"),
+        .tags = tags,
+        .tag_count = COUNT_OF(tags),
+    };
+}
+
+static void assert_same_text(struct bytes a, struct bytes b)
+{
+    assert_true((a.data == NULL) == (b.data == NULL));
+    assert_true(bytes_equal(a, b));
+}
+
+static void assert_same_key(const struct key_attribute *a, const struct key_attribute *b)
+{
+    assert_same_text(a->name, b->name);
+    assert_int_equal(a->type, b->type);
+}
+
+static void assert_same_partitions(const struct partition *a, size_t a_count,
+                                   const struct partition *b, size_t b_count)
+{
+    assert_int_equal(a_count, b_count);
+    for (size_t i = 0; i < a_count; i++)
+        assert_memory_equal(&a[i], &b[i], sizeof(a[i]));
+}
+
+static void assert_same_index(const struct index_definition *a, const struct index_definition *b)
+{
+    assert_same_text(a->name, b->name);
+    assert_int_equal(a->global, b->global);
+    assert_int_equal(a->id, b->id);
+    assert_int_equal(a->hash_count, b->hash_count);
+    assert_int_equal(a->range_count, b->range_count);
+    for (size_t i = 0; i < a->hash_count; i++)
+        assert_same_key(&a->hash[i], &b->hash[i]);
+    for (size_t i = 0; i < a->range_count; i++)
+        assert_same_key(&a->range[i], &b->range[i]);
+    assert_same_partitions(a->partitions, a->partition_count, b->partitions, b->partition_count);
+    assert_int_equal(a->projection, b->projection);
+    assert_int_equal(a->included_count, b->included_count);
+    for (size_t i = 0; i < a->included_count; i++)
+        assert_same_text(a->included[i], b->included[i]);
+    assert_memory_equal(&a->throughput, &b->throughput, sizeof(a->throughput));
+    assert_memory_equal(&a->on_demand_max, &b->on_demand_max, sizeof(a->on_demand_max));
+    assert_memory_equal(&a->warm_throughput, &b->warm_throughput, sizeof(a->warm_throughput));
+    assert_int_equal(a->built, b->built);
+}
+
+static void assert_same_settings(const struct table_definition *a, const struct table_definition *b)
+{
+    assert_int_equal(a->billing_mode, b->billing_mode);
+    assert_int_equal(a->on_demand_since_ms, b->on_demand_since_ms);
+    assert_int_equal(a->billing_mode_given, b->billing_mode_given);
+    assert_memory_equal(&a->throughput, &b->throughput, sizeof(a->throughput));
+    assert_memory_equal(&a->on_demand_max, &b->on_demand_max, sizeof(a->on_demand_max));
+    assert_memory_equal(&a->warm_throughput, &b->warm_throughput, sizeof(a->warm_throughput));
+    assert_int_equal(a->table_class, b->table_class);
+    assert_int_equal(a->table_class_given, b->table_class_given);
+    assert_int_equal(a->table_class_updated_ms, b->table_class_updated_ms);
+    assert_int_equal(a->deletion_protected, b->deletion_protected);
+    assert_int_equal(a->encryption_given, b->encryption_given);
+    assert_same_text(a->encryption_key, b->encryption_key);
+    assert_int_equal(a->stream_enabled, b->stream_enabled);
+    assert_same_text(a->stream_view_type, b->stream_view_type);
+    assert_same_text(a->stream_label, b->stream_label);
+    assert_same_text(a->resource_policy, b->resource_policy);
+}
+
+static void assert_same_table(const struct table_definition *a, const struct table_definition *b)
+{
+    assert_same_text(a->name, b->name);
+    assert_int_equal(a->id, b->id);
+    assert_same_text(a->uuid, b->uuid);
+    assert_int_equal(a->created_ms, b->created_ms);
+    assert_int_equal(a->status, b->status);
+    assert_int_equal(a->transition_at_ms, b->transition_at_ms);
+    assert_same_key(&a->key.hash, &b->key.hash);
+    assert_int_equal(a->key.has_range, b->key.has_range);
+    if (a->key.has_range)
+        assert_same_key(&a->key.range, &b->key.range);
+    assert_int_equal(a->attribute_count, b->attribute_count);
+    for (size_t i = 0; i < a->attribute_count; i++)
+        assert_same_key(&a->attributes[i], &b->attributes[i]);
+    assert_int_equal(a->index_count, b->index_count);
+    for (size_t i = 0; i < a->index_count; i++)
+        assert_same_index(&a->indexes[i], &b->indexes[i]);
+    assert_same_partitions(a->partitions, a->partition_count, b->partitions, b->partition_count);
+    assert_same_settings(a, b);
+    assert_int_equal(a->tag_count, b->tag_count);
+    for (size_t i = 0; i < a->tag_count; i++) {
+        assert_same_text(a->tags[i].key, b->tags[i].key);
+        assert_same_text(a->tags[i].value, b->tags[i].value);
+    }
+}
+
+static void a_record_decodes_to_what_was_encoded(void **state)
+{
+    (void)state;
+    const struct table_definition tables[] = { small_table(), full_table() };
+    for (size_t i = 0; i < COUNT_OF(tables); i++) {
+        struct item record = table_definition_encode(arena, &tables[i]);
+        assert_true(item_verify(&record));
+        struct table_definition decoded;
+        assert_true(table_definition_decode(arena, &record, &decoded));
+        assert_same_table(&tables[i], &decoded);
+        struct item again = table_definition_encode(arena, &decoded);
+        assert_true(bytes_equal(record.encoded, again.encoded));
+    }
+}
+
+static void every_status_is_kept(void **state)
+{
+    (void)state;
+    for (int status = 0; status < TABLE_STATUS_COUNT; status++) {
+        struct table_definition table = small_table();
+        table.status = (enum table_status)status;
+        struct item record = table_definition_encode(arena, &table);
+        struct table_definition decoded;
+        assert_true(table_definition_decode(arena, &record, &decoded));
+        assert_int_equal(decoded.status, status);
+    }
+}
+
+/* --- Damaged records: one attribute replaced or taken away --- */
+
+/* The record of the full table with `name` set to `value`; `value` NULL data removes it. */
+static struct item changed_record(const char *name, struct bytes value)
+{
+    struct table_definition table = full_table();
+    struct item record = table_definition_encode(arena, &table);
+    struct item_builder builder;
+    struct item_iter iter;
+    struct bytes attribute;
+    struct value old;
+    item_builder_init(&builder, arena);
+    item_iter_init(&iter, &record);
+    while (item_iter_next(&iter, &attribute, &old)) {
+        if (!bytes_equal_text(attribute, name))
+            item_builder_add(&builder, attribute, old.encoded);
+    }
+    if (value.data != NULL)
+        item_builder_add(&builder, bytes_from_text(name), value);
+    return item_builder_finish(&builder);
+}
+
+static bool decodes(const struct item *record)
+{
+    struct table_definition decoded;
+    return table_definition_decode(arena, record, &decoded);
+}
+
+static void a_record_needs_its_required_attributes(void **state)
+{
+    (void)state;
+    static const char *const required[] = { "v", "n",  "id", "u", "s", "k",  "a", "i",
+                                            "p", "bm", "t",  "o", "w", "tc", "g" };
+    for (size_t i = 0; i < COUNT_OF(required); i++) {
+        struct item record = changed_record(required[i], (struct bytes){ 0 });
+        if (decodes(&record))
+            fail_msg("decoded without %s", required[i]);
+    }
+}
+
+static void attributes_of_another_type_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "v",  "n",  "id", "u",  "c",  "s",  "sa", "k",  "a",  "i",
+                                         "p",  "bm", "bg", "bs", "t",  "o",  "w",  "tc", "tg", "tu",
+                                         "dp", "e",  "ek", "x",  "xv", "xl", "rp", "g" };
+    struct buffer null;
+    buffer_init(&null, arena);
+    value_append_null(&null);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct item record = changed_record(names[i], buffer_bytes(&null));
+        if (decodes(&record))
+            fail_msg("decoded with %s as NULL", names[i]);
+    }
+}
+
+static void unknown_attributes_are_ignored(void **state)
+{
+    (void)state;
+    struct buffer text;
+    buffer_init(&text, arena);
+    value_append_string(&text, BYTES("from the future"));
+    struct item record = changed_record("future", buffer_bytes(&text));
+    assert_true(decodes(&record));
+}
+
+static struct bytes encoded_text(struct bytes text)
+{
+    struct buffer out;
+    buffer_init(&out, arena);
+    value_append_string(&out, text);
+    return buffer_bytes(&out);
+}
+
+static struct bytes encoded_number(unsigned __int128 coefficient, int16_t exponent)
+{
+    struct number number = { .coefficient = coefficient, .exponent = exponent };
+    uint8_t bytes[NUMBER_ENCODED_MAX];
+    size_t size = number_encode(&number, bytes);
+    struct buffer out;
+    buffer_init(&out, arena);
+    value_append_number(&out, bytes_of(bytes, size));
+    return buffer_bytes(&out);
+}
+
+static void values_that_encoding_never_writes_are_refused(void **state)
+{
+    (void)state;
+    struct buffer no;
+    buffer_init(&no, arena);
+    value_append_bool(&no, false);
+    const struct {
+        const char *name;
+        struct bytes value;
+    } cases[] = {
+        { "v", encoded_number(2, 0) },  /* A later version. */
+        { "c", encoded_number(0, 0) },  /* Zero is absence. */
+        { "c", encoded_number(5, -1) }, /* A fraction. */
+        { "c", encoded_number(1, 19) }, /* Above 63 bits. */
+        { "id", encoded_number(((unsigned __int128)1 << 64) + 1, 0) },
+        { "dp", buffer_bytes(&no) }, /* False is absence. */
+        { "n", encoded_text(BYTES("ab")) },
+        { "u", encoded_text(BYTES("not 36 characters")) },
+        { "s", encoded_text(BYTES("ARCHIVED")) },
+        { "bm", encoded_text(BYTES("FREE")) },
+        { "tc", encoded_text(BYTES("GOLD")) },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct item record = changed_record(cases[i].name, cases[i].value);
+        if (decodes(&record))
+            fail_msg("case %zu: %s", i, cases[i].name);
+    }
+}
+
+/* Encoding trusts its input, so it can write definitions that decoding must refuse. */
+static void definitions_out_of_bounds_are_refused(void **state)
+{
+    (void)state;
+    struct table_definition table;
+    struct item record;
+
+    table = full_table();
+    table.key.hash.name = BYTES("undefined");
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
+
+    table = full_table();
+    table.index_count = 0;
+    table.attributes[2].name = table.attributes[0].name; /* Defined twice. */
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
+    table.attributes[2].name = BYTES("x");
+
+    table = full_table();
+    table.indexes[1].name = table.indexes[0].name;
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
+    table.indexes[1].name = BYTES("global");
+
+    table = full_table(); /* Local indexes come first. */
+    struct index_definition swapped[] = { table.indexes[1], table.indexes[0] };
+    table.indexes = swapped;
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
+
+    table = full_table();
+    table.partitions[1].first_hash = 0;
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
+    table.partitions[1].first_hash = UINT64_C(1) << 63;
+
+    table = full_table();
+    table.indexes[1].partitions[1].first_hash = 0;
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
+    table.indexes[1].partitions[1].first_hash = UINT64_C(1) << 62;
+
+    table = full_table(); /* A global index has partitions of its own. */
+    table.indexes[1].partition_count = 0;
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
+
+    table = full_table();
+    table.partition_count = 0;
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
+
+    table = full_table();
+    table.throughput.read_units = -1;
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
+}
+
+static void the_longest_names_fit(void **state)
+{
+    (void)state;
+    /* 255 UTF-16 units of three bytes each, one byte below the limit, at it and above. */
+    enum { SIZE_MAX_OF_NAME = KEY_ATTRIBUTE_NAME_SIZE_MAX * 3 };
+    static uint8_t name[SIZE_MAX_OF_NAME + 1];
+    memset(name, 'n', sizeof(name));
+    for (size_t size = SIZE_MAX_OF_NAME - 1; size <= SIZE_MAX_OF_NAME + 1; size++) {
+        struct table_definition table = small_table();
+        table.attributes[0].name = bytes_of(name, size);
+        table.key.hash = table.attributes[0];
+        struct item record = table_definition_encode(arena, &table);
+        assert_int_equal(decodes(&record), size <= SIZE_MAX_OF_NAME);
+    }
+}
+
+static void the_number_of_tags_is_bounded(void **state)
+{
+    (void)state;
+    static struct tag tags[TAGS_MAX + 1];
+    static char keys[TAGS_MAX + 1][4];
+    for (int i = 0; i <= TAGS_MAX; i++) {
+        keys[i][0] = (char)('0' + i / 10);
+        keys[i][1] = (char)('0' + i % 10);
+        tags[i] = (struct tag){ .key = bytes_from_text(keys[i]), .value = BYTES("v") };
+    }
+    for (size_t count = TAGS_MAX - 1; count <= TAGS_MAX + 1; count++) {
+        struct table_definition table = small_table();
+        table.tags = tags;
+        table.tag_count = count;
+        struct item record = table_definition_encode(arena, &table);
+        assert_int_equal(decodes(&record), count <= TAGS_MAX);
+    }
+}
+
+/* --- Finding and the lifecycle --- */
+
+static void indexes_and_attributes_are_found_by_name(void **state)
+{
+    (void)state;
+    struct table_definition table = full_table();
+    assert_ptr_equal(table_definition_index(&table, BYTES("global")), &table.indexes[1]);
+    assert_null(table_definition_index(&table, BYTES("globa")));
+    assert_ptr_equal(table_definition_attribute(&table, BYTES("x")), &table.attributes[2]);
+    assert_null(table_definition_attribute(&table, BYTES("y")));
+}
+
+static void a_status_follows_only_where_the_lifecycle_allows_it(void **state)
+{
+    (void)state;
+    static const char *const allowed[TABLE_STATUS_COUNT] = {
+        /* To:            CREATING, ACTIVE, UPDATING, DELETING */
+        [TABLE_CREATING] = "-A--",
+        [TABLE_ACTIVE] = "--UD",
+        [TABLE_UPDATING] = "-A--",
+        [TABLE_DELETING] = "----",
+    };
+    for (int from = 0; from < TABLE_STATUS_COUNT; from++) {
+        for (int to = 0; to < TABLE_STATUS_COUNT; to++)
+            assert_int_equal(
+                table_status_may_follow((enum table_status)from, (enum table_status)to),
+                allowed[from][to] != '-');
+    }
+}
+
+static void words_and_enumerations_correspond(void **state)
+{
+    (void)state;
+    enum table_status status;
+    enum billing_mode mode;
+    enum table_class table_class;
+    enum projection_type projection;
+    for (int i = 0; i < TABLE_STATUS_COUNT; i++) {
+        assert_true(
+            table_status_parse(bytes_from_text(table_status_name((enum table_status)i)), &status));
+        assert_int_equal(status, i);
+    }
+    assert_true(billing_mode_parse(BYTES("PAY_PER_REQUEST"), &mode));
+    assert_string_equal(billing_mode_name(mode), "PAY_PER_REQUEST");
+    assert_true(table_class_parse(BYTES("STANDARD_INFREQUENT_ACCESS"), &table_class));
+    assert_string_equal(table_class_name(table_class), "STANDARD_INFREQUENT_ACCESS");
+    assert_true(projection_type_parse(BYTES("KEYS_ONLY"), &projection));
+    assert_string_equal(projection_type_name(projection), "KEYS_ONLY");
+    assert_false(billing_mode_parse(BYTES("pay_per_request"), &mode));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_record_decodes_to_what_was_encoded),
+        cmocka_unit_test(every_status_is_kept),
+        cmocka_unit_test(a_record_needs_its_required_attributes),
+        cmocka_unit_test(attributes_of_another_type_are_refused),
+        cmocka_unit_test(unknown_attributes_are_ignored),
+        cmocka_unit_test(values_that_encoding_never_writes_are_refused),
+        cmocka_unit_test(definitions_out_of_bounds_are_refused),
+        cmocka_unit_test(the_longest_names_fit),
+        cmocka_unit_test(the_number_of_tags_is_bounded),
+        cmocka_unit_test(indexes_and_attributes_are_found_by_name),
+        cmocka_unit_test(a_status_follows_only_where_the_lifecycle_allows_it),
+        cmocka_unit_test(words_and_enumerations_correspond),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
