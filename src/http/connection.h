@@ -1,0 +1,86 @@
+/* connection.h -- one client's connection, inside http/.
+ *
+ * Owned by its loop from http_connection_open until its socket is closed and the handler owes it
+ * no answer; it then frees itself. Used on the loop's thread only.
+ */
+#ifndef STATOR_HTTP_CONNECTION_H
+#define STATOR_HTTP_CONNECTION_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "http/body.h"
+#include "http/deadlines.h"
+
+struct http_exchange;
+struct http_input;
+struct http_loop;
+
+/* Connections beyond connections_max that a loop still tells so; more are closed without a word. */
+enum { HTTP_CONNECTION_REFUSED_MAX = 64 };
+
+enum http_connection_state {
+    HTTP_CONNECTION_IDLE,     /* Nothing of the next request has been looked at. */
+    HTTP_CONNECTION_HEAD,     /* A request's head is arriving. */
+    HTTP_CONNECTION_BODY,     /* Its body is arriving. */
+    HTTP_CONNECTION_HANDLING, /* The handler has it. */
+    HTTP_CONNECTION_WRITING,  /* Its answer is being written. */
+    HTTP_CONNECTION_DRAINING, /* All is said; what the client still sends is thrown away. */
+    HTTP_CONNECTION_CLOSED,
+    HTTP_CONNECTION_STATE_COUNT,
+};
+
+struct http_connection {
+    uv_tcp_t tcp;
+    struct http_loop *loop;
+    struct http_connection *previous, *next; /* Of the loop, while the socket is open. */
+    struct http_deadline deadline;
+    struct http_input *input;       /* NULL while nothing has arrived. */
+    struct http_exchange *exchange; /* While HANDLING or WRITING. */
+    struct http_body body;          /* What does not stay in the input. */
+    size_t request_size;            /* How much of the input is the request under way. */
+    size_t unwritten_size;          /* When the write deadline was set. */
+    uint64_t drained_size;
+    enum http_connection_state state;
+    bool counted;    /* Against connections_max. */
+    bool reading;    /* libuv reads. */
+    bool at_end;     /* The client will send no more. */
+    bool advancing;  /* connection.c's guard against recursion. */
+    bool body_apart; /* A body of known length is read straight into `body`. */
+    bool closes;     /* After the answer being written. */
+    bool socket_closed;
+};
+
+/* Takes `fd` over, whatever happens. */
+void http_connection_open(struct http_loop *loop, int fd);
+/* At once, without a last word. Again is allowed. */
+void http_connection_close(struct http_connection *connection);
+/* The loop is stopping: closes the connection if it is idle. */
+void http_connection_stop(struct http_connection *connection);
+
+struct http_connection *http_connection_of_deadline(struct http_deadline *deadline);
+/* The deadline has passed. It is cleared or set anew on return. */
+void http_connection_expire(struct http_connection *connection);
+
+/* The handler has answered. False if the client is gone: the exchange is then released. */
+MUST_CHECK bool http_connection_take_back(struct http_connection *connection,
+                                          struct http_exchange *exchange);
+/* Writes an answer whose bytes live as long as the exchange, then goes on to the next request or,
+ * if `closes`, closes. */
+void http_connection_send(struct http_connection *connection, struct bytes head, struct bytes body,
+                          bool closes);
+
+/* For request.c. A move that the table of states does not allow is a bug, and stops the program. */
+void http_connection_set_state(struct http_connection *connection,
+                               enum http_connection_state state);
+/* Sets the one deadline a connection has, or clears it. */
+void http_connection_watch(struct http_connection *connection, enum http_deadline_kind kind);
+void http_connection_unwatch(struct http_connection *connection);
+/* Forgets what has arrived. */
+void http_connection_drop_input(struct http_connection *connection);
+/* Best effort: a client whose socket is full at this point waits a moment, then sends anyway. */
+void http_connection_send_continue(struct http_connection *connection);
+
+#endif

@@ -1,0 +1,40 @@
+/* exchange.h -- one request and its answer, inside http/. What handlers see of it: server.h.
+ *
+ * Lives in its own arena. Created and released by its connection.
+ */
+#ifndef STATOR_HTTP_EXCHANGE_H
+#define STATOR_HTTP_EXCHANGE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+#include "base/bytes.h"
+#include "http/server.h"
+
+struct http_connection;
+struct http_parser;
+
+struct http_exchange {
+    struct http_connection *connection;
+    struct arena *arena;
+    struct bytes method; /* Empty in an exchange that refuses a malformed head. */
+    struct bytes target;
+    struct bytes body;
+    struct http_header *headers;
+    size_t header_count;
+    bool version_1_0;
+    bool keeps_alive;
+    uv_write_t write; /* Of an answer the socket did not take at once. */
+};
+
+/* The request whose head `parser` has read from `head`; both the head and `body` are borrowed
+ * until the answer is written. */
+struct http_exchange *http_exchange_create(struct arena *arena, struct http_connection *connection,
+                                           const struct http_parser *parser, const uint8_t *head,
+                                           struct bytes body);
+/* For an answer to what never became a request. `is_head` if its method is known to be HEAD. */
+struct http_exchange *
+http_exchange_create_refusal(struct arena *arena, struct http_connection *connection, bool is_head);
+/* Formats the answer and gives it to the connection. */
+void http_exchange_send(struct http_exchange *exchange, const struct http_answer *answer);
+
+#endif

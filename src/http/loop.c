@@ -1,0 +1,240 @@
+/* loop.c -- see loop.h. */
+#include "http/loop.h"
+#include <assert.h>
+#include <signal.h>
+#include <stdlib.h>
+#include "base/log.h"
+#include "http/connection.h"
+
+enum {
+    TIMER_STEP_MS = 10, /* Deadlines closer together than this share one wake-up. */
+    /* Room behind a head of the largest size, so that most bodies need no memory of their own. */
+    INPUT_BODY_SIZE = 16 * 1024,
+};
+
+/* --- Deadlines --- */
+
+static void on_timer(uv_timer_t *timer);
+
+static void arm_timer(struct http_loop *loop, uint64_t due_ms)
+{
+    uint64_t now_ms = uv_now(&loop->uv);
+    uv_timer_start(&loop->timer, on_timer, due_ms > now_ms ? due_ms - now_ms : 0, 0);
+    loop->timer_due_ms = due_ms;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct http_loop *loop = timer->data;
+    uint64_t now_ms = uv_now(&loop->uv);
+    loop->timer_due_ms = UINT64_MAX;
+    struct http_deadline *first;
+    while ((first = http_deadlines_first(&loop->deadlines)) != NULL && first->due_ms <= now_ms)
+        http_connection_expire(http_connection_of_deadline(first));
+    if (first != NULL && first->due_ms < loop->timer_due_ms) {
+        uint64_t soonest_ms = now_ms + TIMER_STEP_MS;
+        arm_timer(loop, first->due_ms > soonest_ms ? first->due_ms : soonest_ms);
+    }
+}
+
+void http_loop_set_deadline(struct http_loop *loop, struct http_deadline *deadline,
+                            enum http_deadline_kind kind)
+{
+    http_deadline_set(&loop->deadlines, deadline, kind, uv_now(&loop->uv));
+    /* Deadlines mostly move away; the timer follows them only when it has gone off. */
+    if (deadline->due_ms < loop->timer_due_ms)
+        arm_timer(loop, deadline->due_ms);
+}
+
+struct bytes http_loop_date(struct http_loop *loop)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    return http_date_at(&loop->date, now.tv_sec);
+}
+
+/* --- Tasks --- */
+
+void http_loop_post(struct http_loop *loop, struct http_task *task)
+{
+    task->next = NULL;
+    pthread_mutex_lock(&loop->mutex);
+    bool was_empty = loop->task_first == NULL;
+    if (was_empty)
+        loop->task_first = task;
+    else
+        loop->task_last->next = task;
+    loop->task_last = task;
+    /* Inside the lock: the loop cannot end between the two. */
+    if (was_empty)
+        uv_async_send(&loop->wakeup);
+    pthread_mutex_unlock(&loop->mutex);
+}
+
+static void run_tasks(struct http_loop *loop)
+{
+    pthread_mutex_lock(&loop->mutex);
+    struct http_task *task = loop->task_first;
+    loop->task_first = NULL;
+    loop->task_last = NULL;
+    pthread_mutex_unlock(&loop->mutex);
+    while (task != NULL) {
+        struct http_task *next = task->next; /* `run` may free the task. */
+        task->run(task);
+        task = next;
+    }
+}
+
+/* --- Stopping --- */
+
+static void close_handle(uv_handle_t *handle, void *unused)
+{
+    (void)unused;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+static void close_handles(struct http_loop *loop)
+{
+    loop->ending = true;
+    http_listener_close(&loop->listener);
+    uv_walk(&loop->uv, close_handle, NULL);
+}
+
+void http_loop_end_if_done(struct http_loop *loop)
+{
+    if (loop->stopping && !loop->ending && loop->connections == NULL && loop->owed_count == 0)
+        close_handles(loop);
+}
+
+static void on_grace_over(uv_timer_t *timer)
+{
+    struct http_loop *loop = timer->data;
+    for (struct http_connection *connection = loop->connections; connection != NULL;
+         connection = connection->next)
+        http_connection_close(connection);
+    if (loop->owed_count == 0)
+        return;
+    /* Others still hold these exchanges and may post to this loop: freeing it would be worse. */
+    log_write(LOG_WARN, "http", "stopping with %zu requests unanswered", loop->owed_count);
+    loop->abandoned = true;
+    uv_stop(&loop->uv);
+}
+
+static void begin_to_stop(struct http_loop *loop, uint64_t grace_ms)
+{
+    loop->stopping = true;
+    http_listener_close(&loop->listener);
+    for (struct http_connection *connection = loop->connections; connection != NULL;
+         connection = connection->next)
+        http_connection_stop(connection);
+    uv_timer_start(&loop->grace, on_grace_over, grace_ms, 0);
+    http_loop_end_if_done(loop);
+}
+
+static void on_wakeup(uv_async_t *wakeup)
+{
+    struct http_loop *loop = wakeup->data;
+    run_tasks(loop);
+    pthread_mutex_lock(&loop->mutex);
+    bool stop_asked = loop->stop_asked;
+    uint64_t grace_ms = loop->grace_ms;
+    pthread_mutex_unlock(&loop->mutex);
+    if (stop_asked && !loop->stopping)
+        begin_to_stop(loop, grace_ms);
+}
+
+void http_loop_ask_to_stop(struct http_loop *loop, uint64_t grace_ms)
+{
+    pthread_mutex_lock(&loop->mutex);
+    loop->stop_asked = true;
+    loop->grace_ms = grace_ms;
+    uv_async_send(&loop->wakeup);
+    pthread_mutex_unlock(&loop->mutex);
+}
+
+/* --- Life --- */
+
+static void set_durations(struct http_loop *loop, const struct http_options *options)
+{
+    loop->deadlines.queues[HTTP_DEADLINE_IDLE].duration_ms = options->idle_timeout_ms;
+    loop->deadlines.queues[HTTP_DEADLINE_HEADER].duration_ms = options->header_timeout_ms;
+    loop->deadlines.queues[HTTP_DEADLINE_BODY].duration_ms = options->body_timeout_ms;
+    loop->deadlines.queues[HTTP_DEADLINE_WRITE].duration_ms = options->write_timeout_ms;
+    loop->deadlines.queues[HTTP_DEADLINE_DRAIN].duration_ms = HTTP_DRAIN_TIMEOUT_MS;
+}
+
+static int init_handles(struct http_loop *loop, int fd)
+{
+    uv_timer_init(&loop->uv, &loop->timer); /* Cannot fail. */
+    uv_timer_init(&loop->uv, &loop->grace);
+    loop->uv.data = loop;
+    loop->timer.data = loop;
+    loop->grace.data = loop;
+    loop->wakeup.data = loop;
+    int error = uv_async_init(&loop->uv, &loop->wakeup, on_wakeup);
+    return error != 0 ? error : http_listener_init(&loop->listener, loop, fd);
+}
+
+static void free_loop(struct http_loop *loop)
+{
+    pthread_mutex_destroy(&loop->mutex);
+    http_pool_deinit(&loop->pool);
+    free(loop);
+}
+
+struct http_loop *http_loop_create(struct http_shared *shared, int fd)
+{
+    struct http_loop *loop = calloc(1, sizeof *loop);
+    if (loop == NULL)
+        abort();
+    loop->shared = shared;
+    loop->timer_due_ms = UINT64_MAX;
+    loop->listener.fd = -1;
+    set_durations(loop, &shared->options);
+    http_pool_init(&loop->pool, shared->options.header_size_max + INPUT_BODY_SIZE);
+    pthread_mutex_init(&loop->mutex, NULL);
+    if (uv_loop_init(&loop->uv) != 0) {
+        free_loop(loop);
+        return NULL;
+    }
+    if (init_handles(loop, fd) != 0) {
+        loop->listener.fd = -1; /* Still the caller's. */
+        http_loop_destroy(loop);
+        return NULL;
+    }
+    return loop;
+}
+
+void http_loop_destroy(struct http_loop *loop)
+{
+    if (loop->abandoned)
+        return;
+    if (!loop->ending) {
+        close_handles(loop);
+        uv_run(&loop->uv, UV_RUN_DEFAULT);
+    }
+    int busy = uv_loop_close(&loop->uv);
+    assert(busy == 0);
+    (void)busy;
+    free_loop(loop);
+}
+
+static void *run(void *argument)
+{
+    struct http_loop *loop = argument;
+    /* Writing to a client that has gone is an error code here, not the end of the process. */
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    if (!loop->abandoned)
+        run_tasks(loop); /* Posted after the last wake-up. */
+    return NULL;
+}
+
+bool http_loop_start(struct http_loop *loop)
+{
+    return pthread_create(&loop->thread, NULL, run, loop) == 0;
+}

@@ -1,0 +1,346 @@
+/* parser.c -- a state machine over tokens: each state takes all it can of one token, then checks
+ * the byte that ends it. A state that runs out of bytes goes on there in the next call, so the
+ * verdict does not depend on how the head was cut into pieces.
+ */
+#include "http/parser.h"
+#include <assert.h>
+#include "base/compiler.h"
+#include "http/grammar.h"
+
+enum state {
+    IN_METHOD,
+    IN_TARGET,
+    IN_VERSION,
+    AT_REQUEST_LINE_LF,
+    AT_LINE, /* The first byte of a header line, or the CR of the empty one. */
+    IN_NAME,
+    BEFORE_VALUE,
+    IN_VALUE,
+    AT_LINE_LF,
+    AT_END_LF,
+    DONE,
+    REFUSED,
+};
+
+enum connection { ASKED_CLOSE = 1, ASKED_KEEP_ALIVE = 2 };
+
+void http_parser_init(struct http_parser *parser, size_t size_max)
+{
+    assert(size_max > 0 && size_max <= HTTP_PARSER_SIZE_MAX);
+    /* Field by field: clearing `fields` would cost more than parsing. */
+    parser->size_max = (uint32_t)size_max;
+    parser->at = 0;
+    parser->token_at = 0;
+    parser->state = IN_METHOD;
+    parser->connection = 0;
+    parser->refusal = 0;
+    parser->version_1_0 = false;
+    parser->chunked = false;
+    parser->expects_continue = false;
+    parser->keeps_alive = false;
+    parser->has_host = false;
+    parser->has_content_length = false;
+    parser->content_length = 0;
+    parser->method = (struct http_span){ 0 };
+    parser->target = (struct http_span){ 0 };
+    parser->field_count = 0;
+}
+
+static void refuse(struct http_parser *parser, uint16_t status)
+{
+    parser->state = REFUSED;
+    parser->refusal = status;
+}
+
+/* Goes on in `state` behind the byte at parser->at, where the next token begins. */
+static void step_over(struct http_parser *parser, enum state state)
+{
+    parser->at++;
+    parser->token_at = parser->at;
+    parser->state = (uint8_t)state;
+}
+
+static struct http_span token_until(const struct http_parser *parser, uint32_t end)
+{
+    return (struct http_span){ .at = parser->token_at, .len = end - parser->token_at };
+}
+
+/* --- The request line --- */
+
+static void scan_method(struct http_parser *parser, const uint8_t *data, size_t end)
+{
+    parser->at = (uint32_t)http_grammar_skip(data, parser->at, end, HTTP_GRAMMAR_TOKEN);
+    if (parser->at == end)
+        return;
+    parser->method = token_until(parser, parser->at);
+    if (data[parser->at] != ' ' || parser->method.len == 0)
+        refuse(parser, 400);
+    else
+        step_over(parser, IN_TARGET);
+}
+
+/* Origin form, or "*" for OPTIONS. The absolute form is for proxies, which we are not. */
+static bool target_is_acceptable(struct bytes method, struct bytes target)
+{
+    if (target.len == 0)
+        return false;
+    if (target.data[0] == '*')
+        return target.len == 1 && bytes_equal(method, BYTES("OPTIONS"));
+    return target.data[0] == '/';
+}
+
+static void scan_target(struct http_parser *parser, const uint8_t *data, size_t end)
+{
+    parser->at = (uint32_t)http_grammar_skip(data, parser->at, end, HTTP_GRAMMAR_TARGET);
+    if (parser->at == end)
+        return;
+    parser->target = token_until(parser, parser->at);
+    if (data[parser->at] == ' ' && target_is_acceptable(http_span_bytes(parser->method, data),
+                                                        http_span_bytes(parser->target, data)))
+        step_over(parser, IN_VERSION);
+    else
+        refuse(parser, 400);
+}
+
+static void scan_version(struct http_parser *parser, const uint8_t *data, size_t end)
+{
+    static const char wanted[] = "HTTP/1.";
+    enum { MAJOR = 5, MINOR = 7, SIZE = 8 };
+    for (; parser->at < end; parser->at++) {
+        uint8_t byte = data[parser->at];
+        uint32_t index = parser->at - parser->token_at;
+        if (index == SIZE) {
+            if (byte == '\r')
+                step_over(parser, AT_REQUEST_LINE_LF);
+            else
+                refuse(parser, 400);
+            return;
+        }
+        if (index == MINOR && (byte == '0' || byte == '1')) {
+            parser->version_1_0 = byte == '0';
+            continue;
+        }
+        if (index < MINOR && byte == (uint8_t)wanted[index])
+            continue;
+        bool is_version = (index == MAJOR || index == MINOR) && http_grammar_is_digit(byte);
+        refuse(parser, is_version ? 505 : 400);
+        return;
+    }
+}
+
+/* --- Headers with a meaning here --- */
+
+static bool note_host(struct http_parser *parser, struct bytes value)
+{
+    if (parser->has_host)
+        return false;
+    parser->has_host = true;
+    return http_grammar_skip(value.data, 0, value.len, HTTP_GRAMMAR_HOST) == value.len;
+}
+
+static bool note_content_length(struct http_parser *parser, struct bytes value)
+{
+    /* Repeated is refused even if equal: it tells of a sender that lost count. */
+    if (parser->has_content_length || value.len == 0)
+        return false;
+    parser->has_content_length = true;
+    uint64_t length = 0;
+    for (size_t i = 0; i < value.len; i++) {
+        if (!http_grammar_is_digit(value.data[i]))
+            return false;
+        uint64_t digit = (uint64_t)(value.data[i] - '0');
+        bool fits = length <= (UINT64_MAX - digit) / 10;
+        length = fits ? length * 10 + digit : UINT64_MAX;
+    }
+    parser->content_length = length;
+    return true;
+}
+
+static void note_connection(struct http_parser *parser, struct bytes value)
+{
+    for (size_t at = 0; at < value.len; at++) {
+        while (at < value.len && (http_grammar_is_blank(value.data[at]) || value.data[at] == ','))
+            at++;
+        size_t end = http_grammar_skip(value.data, at, value.len, HTTP_GRAMMAR_TOKEN);
+        struct bytes option = bytes_of(value.data + at, end - at);
+        if (http_grammar_same_name(option, BYTES("close")))
+            parser->connection |= ASKED_CLOSE;
+        else if (http_grammar_same_name(option, BYTES("keep-alive")))
+            parser->connection |= ASKED_KEEP_ALIVE;
+        at = end;
+    }
+}
+
+/* Returns the status to refuse with, 0 to go on. By length first: hardly a header gets further. */
+static uint16_t note_field(struct http_parser *parser, struct bytes name, struct bytes value)
+{
+    switch (name.len) {
+    case sizeof "host" - 1:
+        if (http_grammar_same_name(name, BYTES("host")) && !note_host(parser, value))
+            return 400;
+        return 0;
+    case sizeof "expect" - 1:
+        if (!http_grammar_same_name(name, BYTES("expect")))
+            return 0;
+        parser->expects_continue = http_grammar_same_name(value, BYTES("100-continue"));
+        return parser->expects_continue ? 0 : 417;
+    case sizeof "connection" - 1:
+        if (http_grammar_same_name(name, BYTES("connection")))
+            note_connection(parser, value);
+        return 0;
+    case sizeof "content-length" - 1:
+        if (http_grammar_same_name(name, BYTES("content-length")) &&
+            !note_content_length(parser, value))
+            return 400;
+        return 0;
+    case sizeof "transfer-encoding" - 1:
+        if (!http_grammar_same_name(name, BYTES("transfer-encoding")))
+            return 0;
+        if (parser->chunked)
+            return 400;
+        parser->chunked = http_grammar_same_name(value, BYTES("chunked"));
+        return parser->chunked ? 0 : 501;
+    default:
+        return 0;
+    }
+}
+
+/* --- Header lines --- */
+
+static void scan_line_start(struct http_parser *parser, const uint8_t *data)
+{
+    uint8_t byte = data[parser->at];
+    if (byte == '\r') {
+        step_over(parser, AT_END_LF);
+    } else if ((http_grammar_classes[byte] & HTTP_GRAMMAR_TOKEN) == 0) {
+        refuse(parser, 400); /* A folded line, an empty name, or worse. */
+    } else if (parser->field_count == HTTP_PARSER_HEADERS_MAX) {
+        refuse(parser, 431);
+    } else {
+        parser->token_at = parser->at;
+        parser->state = IN_NAME;
+    }
+}
+
+static void scan_name(struct http_parser *parser, const uint8_t *data, size_t end)
+{
+    parser->at = (uint32_t)http_grammar_skip(data, parser->at, end, HTTP_GRAMMAR_TOKEN);
+    if (parser->at == end)
+        return;
+    if (data[parser->at] != ':') {
+        refuse(parser, 400);
+        return;
+    }
+    parser->fields[parser->field_count].name = token_until(parser, parser->at);
+    step_over(parser, BEFORE_VALUE);
+}
+
+static void scan_before_value(struct http_parser *parser, const uint8_t *data, size_t end)
+{
+    while (parser->at < end && http_grammar_is_blank(data[parser->at]))
+        parser->at++;
+    parser->token_at = parser->at;
+    if (parser->at < end)
+        parser->state = IN_VALUE;
+}
+
+static void scan_value(struct http_parser *parser, const uint8_t *data, size_t end)
+{
+    parser->at = (uint32_t)http_grammar_skip_value(data, parser->at, end);
+    if (parser->at == end)
+        return;
+    if (data[parser->at] != '\r') {
+        refuse(parser, 400);
+        return;
+    }
+    uint32_t value_end = parser->at;
+    while (value_end > parser->token_at && http_grammar_is_blank(data[value_end - 1]))
+        value_end--;
+    struct http_field *field = &parser->fields[parser->field_count++];
+    field->value = token_until(parser, value_end);
+    uint16_t status =
+        note_field(parser, http_span_bytes(field->name, data), http_span_bytes(field->value, data));
+    if (status != 0)
+        refuse(parser, status);
+    else
+        step_over(parser, AT_LINE_LF);
+}
+
+/* What can be judged only with all headers seen. */
+static void finish(struct http_parser *parser)
+{
+    bool host_is_missing = !parser->has_host && !parser->version_1_0;
+    bool framing_is_ambiguous = parser->chunked && parser->has_content_length;
+    bool framing_is_unknown = parser->chunked && parser->version_1_0; /* RFC 9112, 6.1. */
+    if (host_is_missing || framing_is_ambiguous || framing_is_unknown) {
+        refuse(parser, 400);
+        return;
+    }
+    if (parser->version_1_0)
+        parser->expects_continue = false; /* RFC 9110, 10.1.1: to be ignored there. */
+    parser->keeps_alive = (parser->connection & ASKED_CLOSE) == 0 &&
+                          (!parser->version_1_0 || (parser->connection & ASKED_KEEP_ALIVE) != 0);
+    step_over(parser, DONE);
+}
+
+static void expect_line_feed(struct http_parser *parser, const uint8_t *data, enum state next)
+{
+    if (data[parser->at] == '\n')
+        step_over(parser, next);
+    else
+        refuse(parser, 400);
+}
+
+static void scan(struct http_parser *parser, const uint8_t *data, size_t end)
+{
+    switch ((enum state)parser->state) {
+    case IN_METHOD:
+        scan_method(parser, data, end);
+        break;
+    case IN_TARGET:
+        scan_target(parser, data, end);
+        break;
+    case IN_VERSION:
+        scan_version(parser, data, end);
+        break;
+    case AT_REQUEST_LINE_LF:
+    case AT_LINE_LF:
+        expect_line_feed(parser, data, AT_LINE);
+        break;
+    case AT_LINE:
+        scan_line_start(parser, data);
+        break;
+    case IN_NAME:
+        scan_name(parser, data, end);
+        break;
+    case BEFORE_VALUE:
+        scan_before_value(parser, data, end);
+        break;
+    case IN_VALUE:
+        scan_value(parser, data, end);
+        break;
+    case AT_END_LF:
+        if (data[parser->at] == '\n')
+            finish(parser);
+        else
+            refuse(parser, 400);
+        break;
+    case DONE:
+    case REFUSED:
+        assert(false);
+    }
+}
+
+enum http_parser_status http_parser_feed(struct http_parser *parser, const uint8_t *data,
+                                         size_t size)
+{
+    assert(size >= parser->at);
+    size_t end = size < parser->size_max ? size : parser->size_max;
+    while (parser->state < DONE && parser->at < end)
+        scan(parser, data, end);
+    if (parser->state < DONE && end == parser->size_max)
+        refuse(parser, 431);
+    if (parser->state == DONE)
+        return HTTP_PARSER_DONE;
+    return parser->state == REFUSED ? HTTP_PARSER_REFUSED : HTTP_PARSER_MORE;
+}

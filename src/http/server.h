@@ -1,0 +1,107 @@
+/* server.h -- HTTP/1.1 on libuv: sockets and framing; what a request means is the handler's.
+ *
+ * One thread per loop, each with its own SO_REUSEPORT listener. A request is handed over when it
+ * has arrived whole. One request per connection is under way at a time: pipelined ones wait in
+ * the connection's buffer, so answers keep their order and memory stays bounded.
+ *
+ * An exchange lives from the call of the handler until the answer is written. Its functions may
+ * be called only on its loop's thread; http_loop_post brings work back there.
+ */
+#ifndef STATOR_HTTP_SERVER_H
+#define STATOR_HTTP_SERVER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+struct arena;
+struct http_exchange;
+struct http_loop;
+struct http_server;
+
+struct http_header {
+    struct bytes name;  /* As sent; compare with http_exchange_header, which ignores case. */
+    struct bytes value; /* Without the white space around it. */
+};
+
+struct http_answer {
+    int status;
+    const struct http_header *headers; /* Content-Length, Date and Connection are added. */
+    size_t header_count;
+    struct bytes body;
+    bool close; /* Close the connection after this answer. */
+};
+
+struct http_handler {
+    void *context;
+    /* Once per loop, on the starting thread, before it runs; the result is passed to the others.
+     * May be NULL: `context` is then passed. */
+    void *(*loop_open)(void *context, struct http_loop *loop);
+    /* On the stopping thread, when the loop no longer runs. May be NULL. */
+    void (*loop_close)(void *loop_context);
+    /* Must lead to exactly one http_exchange_answer, now or later. */
+    void (*request)(void *loop_context, struct http_exchange *exchange);
+    /* A request that never became whole (too large, malformed, too slow) is answered with this
+     * body; the connection closes after it. Fills in headers and body in the arena;
+     * `answer->status` is set already. May be NULL. */
+    void (*refusal)(void *loop_context, struct arena *arena, struct http_answer *answer);
+};
+
+struct http_options {
+    const char *address;        /* "127.0.0.1", "::1", ... */
+    uint16_t port;              /* 0: any free port; http_server_port tells which. */
+    unsigned loop_count;        /* 0: one per core. */
+    size_t header_size_max;     /* Request line and headers together: 431 beyond. */
+    size_t body_size_max;       /* 413 beyond. */
+    size_t connections_max;     /* Over all loops; further ones are answered 503 and closed. */
+    uint64_t header_timeout_ms; /* From a request's first byte to the end of its headers: 408. */
+    uint64_t body_timeout_ms;   /* Without progress of the body: 408. */
+    uint64_t idle_timeout_ms;   /* Between requests: closed. */
+    uint64_t write_timeout_ms;  /* Without progress of an answer: closed. */
+};
+extern const struct http_options http_options_default;
+
+enum { HTTP_MESSAGE_MAX = 256 };
+
+/* Binds and starts the threads. NULL with one line for people in `message` if that fails. The
+ * handler must outlive the server. */
+MUST_CHECK struct http_server *http_server_start(const struct http_options *options,
+                                                 const struct http_handler *handler,
+                                                 char message[HTTP_MESSAGE_MAX]);
+uint16_t http_server_port(const struct http_server *server);
+/* Stops accepting, closes idle connections, finishes what is under way or `grace_ms` have passed,
+ * joins the threads, frees everything. A loop whose handler then still owes answers is not freed
+ * and its loop_close not called: late http_loop_posts stay harmless, and are not run. Otherwise
+ * nothing may be posted once this has returned. */
+void http_server_stop(struct http_server *server, uint64_t grace_ms);
+
+/* --- An exchange --- */
+
+struct bytes http_exchange_method(const struct http_exchange *exchange);
+struct bytes http_exchange_target(const struct http_exchange *exchange); /* As sent. */
+/* The first header of that name, ignoring case; `data` NULL if there is none. */
+struct bytes http_exchange_header(const struct http_exchange *exchange, const char *name);
+size_t http_exchange_header_count(const struct http_exchange *exchange);
+const struct http_header *http_exchange_headers(const struct http_exchange *exchange);
+/* Decoded from chunks; empty if there is none. Not decompressed. */
+struct bytes http_exchange_body(const struct http_exchange *exchange);
+/* The request's memory: valid until the answer is written. */
+struct arena *http_exchange_arena(const struct http_exchange *exchange);
+struct http_loop *http_exchange_loop(const struct http_exchange *exchange);
+
+/* `answer`'s bytes must be literals, or live in the exchange's arena. If the client is gone this
+ * only cleans up. */
+void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer);
+
+/* --- Work for a loop --- */
+
+/* Embedded in the caller's own structure; must live until `run` was called. */
+struct http_task {
+    void (*run)(struct http_task *task);
+    struct http_task *next; /* The loop's own while it holds the task. */
+};
+/* Has `task` run on the loop's thread. From any thread; never blocks, never fails. */
+void http_loop_post(struct http_loop *loop, struct http_task *task);
+
+#endif

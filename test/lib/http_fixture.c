@@ -1,0 +1,165 @@
+/* http_fixture.c -- see http_fixture.h. */
+#include "http_fixture.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "base/arena.h"
+#include "raw_http.h"
+
+/* A request of /late, in its own arena. */
+struct late {
+    struct http_task task; /* First: the task is converted back. */
+    struct http_exchange *exchange;
+    struct late *next;
+};
+
+static void answer_text(struct http_exchange *exchange, int status, struct bytes body)
+{
+    const struct http_header headers[] = { { BYTES("Content-Type"), BYTES("text/plain") } };
+    struct http_answer answer = { .status = status, .headers = headers, .header_count = 1 };
+    answer.body = body;
+    http_exchange_answer(exchange, &answer);
+}
+
+static void answer_late(struct http_task *task)
+{
+    struct http_exchange *exchange = ((struct late *)task)->exchange;
+    answer_text(exchange, 200, http_exchange_body(exchange));
+}
+
+static void keep(struct http_fixture *fixture, struct http_exchange *exchange)
+{
+    struct late *late = arena_alloc_zeroed(http_exchange_arena(exchange), sizeof *late);
+    late->exchange = exchange;
+    late->task.run = answer_late;
+    pthread_mutex_lock(&fixture->mutex);
+    if (fixture->late_first == NULL)
+        fixture->late_first = late;
+    else
+        fixture->late_last->next = late;
+    fixture->late_last = late;
+    fixture->late_count++;
+    pthread_cond_broadcast(&fixture->changed);
+    pthread_mutex_unlock(&fixture->mutex);
+}
+
+static void answer_length(struct http_exchange *exchange)
+{
+    struct bytes body = http_exchange_body(exchange);
+    size_t sum = 0;
+    for (size_t i = 0; i < body.len; i++)
+        sum += body.data[i];
+    answer_text(exchange, 200,
+                arena_printf(http_exchange_arena(exchange), "%zu %zu", body.len, sum));
+}
+
+static void answer_large(struct http_exchange *exchange)
+{
+    uint8_t *data = arena_alloc(http_exchange_arena(exchange), HTTP_FIXTURE_LARGE_SIZE);
+    for (size_t i = 0; i < HTTP_FIXTURE_LARGE_SIZE; i++)
+        data[i] = (uint8_t)('a' + i % 23);
+    answer_text(exchange, 200, bytes_of(data, HTTP_FIXTURE_LARGE_SIZE));
+}
+
+static void on_request(void *context, struct http_exchange *exchange)
+{
+    struct bytes target = http_exchange_target(exchange);
+    if (bytes_equal_text(target, "/echo"))
+        answer_text(exchange, 200, http_exchange_body(exchange));
+    else if (bytes_equal_text(target, "/length"))
+        answer_length(exchange);
+    else if (bytes_equal_text(target, "/large"))
+        answer_large(exchange);
+    else if (bytes_equal_text(target, "/late"))
+        keep(context, exchange);
+    else
+        answer_text(exchange, 404, BYTES("no such route"));
+}
+
+static void on_refusal(void *context, struct arena *arena, struct http_answer *answer)
+{
+    (void)context;
+    answer->body = arena_printf(arena, "refused %d", answer->status);
+}
+
+static void *on_loop_open(void *context, struct http_loop *loop)
+{
+    (void)loop;
+    ((struct http_fixture *)context)->loops_opened++;
+    return context;
+}
+
+static void on_loop_close(void *context)
+{
+    ((struct http_fixture *)context)->loops_closed++;
+}
+
+void http_fixture_init(struct http_fixture *fixture)
+{
+    *fixture = (struct http_fixture){ .options = http_options_default };
+    fixture->options.port = 0;
+    fixture->options.loop_count = 1;
+    fixture->options.header_size_max = 1024;
+    fixture->options.body_size_max = 256 * 1024;
+    fixture->options.connections_max = 1000;
+    pthread_mutex_init(&fixture->mutex, NULL);
+    pthread_cond_init(&fixture->changed, NULL);
+}
+
+void http_fixture_start(struct http_fixture *fixture)
+{
+    const struct http_handler handler = {
+        .context = fixture,
+        .loop_open = on_loop_open,
+        .loop_close = on_loop_close,
+        .request = on_request,
+        .refusal = on_refusal,
+    };
+    char message[HTTP_MESSAGE_MAX];
+    fixture->server = http_server_start(&fixture->options, &handler, message);
+    if (fixture->server == NULL) {
+        fprintf(stderr, "%s\n", message);
+        abort();
+    }
+    fixture->port = http_server_port(fixture->server);
+}
+
+void http_fixture_stop(struct http_fixture *fixture)
+{
+    http_server_stop(fixture->server, RAW_HTTP_WAIT_MS);
+    fixture->server = NULL;
+}
+
+void http_fixture_deinit(struct http_fixture *fixture)
+{
+    pthread_mutex_destroy(&fixture->mutex);
+    pthread_cond_destroy(&fixture->changed);
+}
+
+bool http_fixture_wait_for_late(struct http_fixture *fixture, size_t count)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += RAW_HTTP_WAIT_MS / 1000;
+    int error = 0;
+    pthread_mutex_lock(&fixture->mutex);
+    while (fixture->late_count < count && error == 0)
+        error = pthread_cond_timedwait(&fixture->changed, &fixture->mutex, &until);
+    pthread_mutex_unlock(&fixture->mutex);
+    return error == 0;
+}
+
+void http_fixture_release(struct http_fixture *fixture)
+{
+    pthread_mutex_lock(&fixture->mutex);
+    struct late *late = fixture->late_first;
+    fixture->late_first = NULL;
+    fixture->late_last = NULL;
+    fixture->late_count = 0;
+    pthread_mutex_unlock(&fixture->mutex);
+    while (late != NULL) {
+        struct late *next = late->next; /* Once posted, it may be gone at any moment. */
+        http_loop_post(http_exchange_loop(late->exchange), &late->task);
+        late = next;
+    }
+}

@@ -1,0 +1,44 @@
+/* http_fixture.h -- an HTTP server with a few routes, for tests of http/.
+ *
+ *   /echo    answers with the request's body
+ *   /length  answers with the body's size and the sum of its bytes: "1000 97000"
+ *   /large   answers with HTTP_FIXTURE_LARGE_SIZE bytes
+ *   /late    is kept until http_fixture_release, then answered through http_loop_post
+ *   others   404
+ *
+ * Refusals have the body "refused " and their status.
+ */
+#ifndef STATOR_TEST_HTTP_FIXTURE_H
+#define STATOR_TEST_HTTP_FIXTURE_H
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "http/server.h"
+
+/* More than the system's socket buffers take, so that a client that does not read is felt. */
+enum { HTTP_FIXTURE_LARGE_SIZE = 16 * 1024 * 1024 };
+
+struct http_fixture {
+    struct http_options options; /* May be changed before the start. */
+    struct http_server *server;
+    uint16_t port;
+    pthread_mutex_t mutex; /* Guards what follows. */
+    pthread_cond_t changed;
+    struct late *late_first, *late_last;
+    size_t late_count;
+    size_t loops_opened, loops_closed;
+};
+
+/* One loop, any port, small limits, generous time-outs. */
+void http_fixture_init(struct http_fixture *fixture);
+void http_fixture_start(struct http_fixture *fixture);
+/* Stops with a generous grace. */
+void http_fixture_stop(struct http_fixture *fixture);
+void http_fixture_deinit(struct http_fixture *fixture);
+
+/* Waits until `count` requests are kept; false if that takes too long. */
+MUST_CHECK bool http_fixture_wait_for_late(struct http_fixture *fixture, size_t count);
+/* Has all that are kept answered on their loops, from the calling thread. */
+void http_fixture_release(struct http_fixture *fixture);
+
+#endif
