@@ -1,0 +1,223 @@
+/* engine.c -- checks what callers promise, then hands the call to the engine.
+ *
+ * Every precondition of engine.h is asserted here, once, so that no engine repeats it and every
+ * engine behaves alike towards a wrong caller. No bytes from the disk or the network are judged.
+ */
+#include "engine/engine.h"
+#include <assert.h>
+#include <pthread.h>
+#include "engine/engine_ops.h"
+
+const char *engine_status_name(enum engine_status status)
+{
+    switch (status) {
+    case ENGINE_OK:
+        return "ok";
+    case ENGINE_NOT_FOUND:
+        return "not found";
+    case ENGINE_END:
+        return "end";
+    case ENGINE_CONFLICT:
+        return "conflict";
+    case ENGINE_UNKNOWN:
+        return "outcome unknown";
+    case ENGINE_CORRUPT:
+        return "corrupt";
+    case ENGINE_FULL:
+        return "no space left";
+    case ENGINE_IO:
+        return "input/output error";
+    case ENGINE_UNSUPPORTED:
+        return "unsupported";
+    }
+    assert(false && "a status outside the enum");
+    return "";
+}
+
+static bool bytes_valid(struct bytes bytes)
+{
+    return bytes.len == 0 || bytes.data != NULL;
+}
+
+static bool place_valid(const struct engine_place *place)
+{
+    return place->space >= ENGINE_SPACE_CATALOGUE && place->space <= ENGINE_SPACE_FIGURES &&
+           place->owner < ENGINE_OWNER_MAX;
+}
+
+static bool address_valid(const struct engine_address *address)
+{
+    return place_valid(&address->place) && bytes_valid(address->key) &&
+           address->key.len <= ENGINE_KEY_SIZE_MAX;
+}
+
+unsigned engine_capabilities(const struct engine *engine)
+{
+    return engine->ops->capabilities;
+}
+
+void engine_close(struct engine *engine)
+{
+    if (engine != NULL)
+        engine->ops->close(engine);
+}
+
+enum engine_status engine_view_open(struct engine *engine, enum engine_consistency consistency,
+                                    struct engine_view **out)
+{
+    assert(engine != NULL);
+    assert(consistency == ENGINE_STRONG || consistency == ENGINE_EVENTUAL);
+    *out = NULL;
+    enum engine_status status = engine->ops->view_open(engine, consistency, out);
+    assert((status == ENGINE_OK) == (*out != NULL));
+    return status;
+}
+
+void engine_view_close(struct engine_view *view)
+{
+    if (view != NULL)
+        view->engine->ops->view_close(view);
+}
+
+enum engine_status engine_view_get(struct engine_view *view, const struct engine_address *address,
+                                   struct engine_value *out)
+{
+    assert(address_valid(address));
+    *out = (struct engine_value){ 0 };
+    return view->engine->ops->view_get(view, address, out);
+}
+
+enum engine_status engine_scan_open(struct engine_view *view, const struct engine_range *range,
+                                    struct engine_scan **out)
+{
+    assert(place_valid(&range->place));
+    assert(bytes_valid(range->first) && range->first.len <= ENGINE_KEY_SIZE_MAX);
+    assert(bytes_valid(range->last) && range->last.len <= ENGINE_KEY_SIZE_MAX);
+    *out = NULL;
+    if (range->reverse && (engine_capabilities(view->engine) & ENGINE_REVERSE) == 0)
+        return ENGINE_UNSUPPORTED;
+    enum engine_status status = view->engine->ops->scan_open(view, range, out);
+    assert((status == ENGINE_OK) == (*out != NULL));
+    return status;
+}
+
+enum engine_status engine_scan_next(struct engine_scan *scan, struct engine_entry *out)
+{
+    *out = (struct engine_entry){ 0 };
+    return scan->engine->ops->scan_next(scan, out);
+}
+
+void engine_scan_close(struct engine_scan *scan)
+{
+    if (scan != NULL)
+        scan->engine->ops->scan_close(scan);
+}
+
+enum engine_status engine_view_next_place(struct engine_view *view,
+                                          const struct engine_place *after,
+                                          struct engine_place *out)
+{
+    return view->engine->ops->next_place(view, after, out);
+}
+
+enum engine_status engine_write_begin(struct engine *engine, const struct engine_address *addresses,
+                                      size_t address_count, struct engine_write **out)
+{
+    assert(engine != NULL);
+    assert(address_count <= ENGINE_WRITE_ADDRESSES_MAX);
+    for (size_t i = 0; i < address_count; i++)
+        assert(address_valid(&addresses[i]));
+    *out = NULL;
+    enum engine_status status = engine->ops->write_begin(engine, addresses, address_count, out);
+    assert((status == ENGINE_OK) == (*out != NULL));
+    return status;
+}
+
+enum engine_status engine_write_get(struct engine_write *write,
+                                    const struct engine_address *address, struct engine_value *out)
+{
+    assert(address_valid(address));
+    *out = (struct engine_value){ 0 };
+    return write->engine->ops->write_get(write, address, out);
+}
+
+void engine_write_put(struct engine_write *write, const struct engine_address *address,
+                      struct bytes value)
+{
+    assert(address_valid(address));
+    assert(bytes_valid(value));
+    write->engine->ops->write_put(write, address, value);
+}
+
+void engine_write_delete(struct engine_write *write, const struct engine_address *address)
+{
+    assert(address_valid(address));
+    write->engine->ops->write_delete(write, address);
+}
+
+void engine_write_delete_range(struct engine_write *write, const struct engine_place *place,
+                               struct bytes first, struct bytes last)
+{
+    assert(engine_capabilities(write->engine) & ENGINE_RANGE_DELETE);
+    assert(place_valid(place));
+    assert(bytes_valid(first) && first.len <= ENGINE_KEY_SIZE_MAX);
+    assert(bytes_valid(last) && last.len <= ENGINE_KEY_SIZE_MAX);
+    if (last.len > 0 && bytes_compare(first, last) >= 0)
+        return; /* An empty range; some stores refuse one that ends before it starts. */
+    write->engine->ops->write_delete_range(write, place, first, last);
+}
+
+void engine_write_delete_owner(struct engine_write *write, uint64_t owner)
+{
+    assert(engine_capabilities(write->engine) & ENGINE_RANGE_DELETE);
+    assert(owner < ENGINE_OWNER_MAX);
+    write->engine->ops->write_delete_owner(write, owner);
+}
+
+void engine_write_commit(struct engine_write *write, struct engine_completion *completion)
+{
+    assert(completion->done != NULL);
+    completion->next = NULL;
+    write->engine->ops->write_commit(write, completion);
+}
+
+void engine_write_abandon(struct engine_write *write)
+{
+    write->engine->ops->write_abandon(write);
+}
+
+/* --- A commit that waits --- */
+
+struct waiting_completion {
+    struct engine_completion base;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool is_done;              /* Guarded by mutex. */
+    enum engine_status status; /* Guarded by mutex. */
+};
+
+static void waiting_completion_done(struct engine_completion *completion, enum engine_status status)
+{
+    struct waiting_completion *waiting = (struct waiting_completion *)completion;
+    pthread_mutex_lock(&waiting->mutex);
+    waiting->status = status;
+    waiting->is_done = true;
+    /* Under the mutex: once it is let go, the waiter may return and `waiting` is gone. */
+    pthread_cond_signal(&waiting->changed);
+    pthread_mutex_unlock(&waiting->mutex);
+}
+
+enum engine_status engine_write_commit_wait(struct engine_write *write)
+{
+    struct waiting_completion waiting = { .base.done = waiting_completion_done };
+    pthread_mutex_init(&waiting.mutex, NULL);
+    pthread_cond_init(&waiting.changed, NULL);
+    engine_write_commit(write, &waiting.base);
+    pthread_mutex_lock(&waiting.mutex);
+    while (!waiting.is_done)
+        pthread_cond_wait(&waiting.changed, &waiting.mutex);
+    pthread_mutex_unlock(&waiting.mutex);
+    pthread_cond_destroy(&waiting.changed);
+    pthread_mutex_destroy(&waiting.mutex);
+    return waiting.status;
+}

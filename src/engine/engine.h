@@ -1,0 +1,187 @@
+/* engine.h -- the storage contract: addressed bytes, consistent views, atomic writes.
+ *
+ * Small, and free of any one store's habits, so that a distributed store can stand behind it. An
+ * address is a place (owner, partition, space) and a key; keys order by memcmp within a place.
+ *
+ * Two promises hold everything above together:
+ *   1. A completion says ENGINE_OK only when the write would survive a power cut (or whatever the
+ *      configured durability promises).
+ *   2. A view shows only such writes, and every write whose completion ran before the view opened.
+ * So nothing visible is ever taken back, and an acknowledged write is visible to all.
+ *
+ * Every function may be called from any thread; one view or scan belongs to one thread at a time.
+ * A write stays on the thread that began it, and a thread ends its write before it begins another:
+ * a pessimistic engine would else wait for itself. Implementations fill in engine_ops
+ * (engine_ops.h) and stand in folders beside this file.
+ */
+#ifndef STATOR_ENGINE_ENGINE_H
+#define STATOR_ENGINE_ENGINE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+struct engine;
+struct engine_view;
+struct engine_scan;
+struct engine_write;
+
+enum engine_status {
+    ENGINE_OK,
+    ENGINE_NOT_FOUND,
+    ENGINE_END,         /* A scan has nothing more within its range and limits. */
+    ENGINE_CONFLICT,    /* What the write depended on changed; decide again. */
+    ENGINE_UNKNOWN,     /* The write may or may not have taken place. */
+    ENGINE_CORRUPT,     /* Stored bytes failed their check. */
+    ENGINE_FULL,        /* No space left. */
+    ENGINE_IO,          /* Any other failure of the store. */
+    ENGINE_UNSUPPORTED, /* A capability that this engine does not have. */
+};
+const char *engine_status_name(enum engine_status status);
+
+enum engine_capability {
+    ENGINE_GLOBAL_ATOMIC = 1 << 0, /* One write may span partitions and owners. */
+    ENGINE_REVERSE = 1 << 1,       /* Scans may run backward. */
+    ENGINE_CHECKPOINT = 1 << 2,
+    ENGINE_RANGE_DELETE = 1 << 3,
+};
+
+/* Stored in keys: values never change. */
+enum engine_space {
+    ENGINE_SPACE_CATALOGUE = 1,
+    ENGINE_SPACE_ITEMS = 2,
+    /* Entries of a local index, or of a global one in its own partitions. */
+    ENGINE_SPACE_INDEX = 3,
+    ENGINE_SPACE_CHANGES = 4,
+    ENGINE_SPACE_EXPIRY = 5,
+    ENGINE_SPACE_TOKENS = 6,
+    ENGINE_SPACE_FIGURES = 7, /* Item counts and sizes. */
+};
+
+/* Far above what DynamoDB's key limits lead to, even with every byte escaped. */
+enum { ENGINE_KEY_SIZE_MAX = 64 * 1024 };
+/* Never an owner, so that every owner has one that comes behind it. */
+#define ENGINE_OWNER_MAX UINT64_MAX
+
+struct engine_place {
+    uint64_t owner;     /* A table, an index or the catalogue. Never reused. */
+    uint64_t partition; /* Never reused. */
+    enum engine_space space;
+};
+
+struct engine_address {
+    struct engine_place place;
+    struct bytes key;
+};
+
+/* Bytes borrowed from the engine until released. Releasing a zeroed one is allowed. */
+struct engine_value {
+    struct bytes bytes;
+    void *handle; /* The engine's own. */
+    void (*release)(void *handle);
+};
+static inline void engine_value_release(struct engine_value *value)
+{
+    if (value->release != NULL)
+        value->release(value->handle);
+    *value = (struct engine_value){ 0 };
+}
+
+unsigned engine_capabilities(const struct engine *engine);
+/* Waits for writes under way, makes everything durable, and lets go. Closing NULL is allowed. */
+void engine_close(struct engine *engine);
+
+/* --- Views --- */
+
+enum engine_consistency {
+    ENGINE_STRONG,   /* Shows every write completed before the view was opened. */
+    ENGINE_EVENTUAL, /* May be older; on some engines it is cheaper. */
+};
+
+MUST_CHECK enum engine_status engine_view_open(struct engine *engine,
+                                               enum engine_consistency consistency,
+                                               struct engine_view **out);
+/* Closing NULL is allowed. Values and scans of the view must be gone before. */
+void engine_view_close(struct engine_view *view);
+
+/* ENGINE_NOT_FOUND if nothing is stored there. The value must be released before the view closes.
+ */
+MUST_CHECK enum engine_status engine_view_get(struct engine_view *view,
+                                              const struct engine_address *address,
+                                              struct engine_value *out);
+
+struct engine_range {
+    struct engine_place place;
+    struct bytes first; /* Inclusive; empty: from the start. */
+    struct bytes last;  /* Exclusive; empty: to the end. */
+    bool reverse;       /* From the end of the range down. */
+    size_t count_max;   /* Stop after so many entries; 0: no limit. */
+    /* Stop once the keys and values handed out reach this many bytes; 0: no limit. The entry that
+     * reaches it is still handed out, so that one larger than the limit does not block a caller. */
+    size_t bytes_max;
+};
+struct engine_entry {
+    struct bytes key; /* Within the place. Borrowed until the next step. */
+    struct bytes value;
+};
+/* `range`'s bytes are copied as needed. A range that ends before it starts is empty. */
+MUST_CHECK enum engine_status engine_scan_open(struct engine_view *view,
+                                               const struct engine_range *range,
+                                               struct engine_scan **out);
+/* ENGINE_OK with an entry, or ENGINE_END. To go on after a limit, open a scan behind the last key.
+ */
+MUST_CHECK enum engine_status engine_scan_next(struct engine_scan *scan, struct engine_entry *out);
+void engine_scan_close(struct engine_scan *scan); /* Closing NULL is allowed. */
+
+/* The first place behind `after` that holds anything; NULL: the first of all. Places are in the
+ * order of owner, partition and space. ENGINE_END if there is none. `after` need not hold anything
+ * and may be `out`, and either place may have an owner or a space that nothing here would write
+ * under: this is how `stator check` finds what should not be there. */
+MUST_CHECK enum engine_status engine_view_next_place(struct engine_view *view,
+                                                     const struct engine_place *after,
+                                                     struct engine_place *out);
+
+/* --- Writes --- */
+
+/* Embedded in the caller's own structure; must live until `done` was called. */
+struct engine_completion {
+    /* Called exactly once, on any thread, possibly before engine_write_commit returns. Must not
+     * block. */
+    void (*done)(struct engine_completion *completion, enum engine_status status);
+    struct engine_completion *next; /* The engine's own while it holds the completion. */
+};
+
+enum { ENGINE_WRITE_ADDRESSES_MAX = 256 };
+
+/* Starts a write whose decision depends on `addresses` (at most ENGINE_WRITE_ADDRESSES_MAX; all
+ * that it will get). A pessimistic engine holds them until the commit; duplicates are allowed.
+ * ENGINE_UNSUPPORTED if the store was opened for reading only. */
+MUST_CHECK enum engine_status engine_write_begin(struct engine *engine,
+                                                 const struct engine_address *addresses,
+                                                 size_t address_count, struct engine_write **out);
+/* Reads the newest state, which may not be durable yet, without this write's own puts. The address
+ * must be among those begun with. The value must be released before the commit. */
+MUST_CHECK enum engine_status engine_write_get(struct engine_write *write,
+                                               const struct engine_address *address,
+                                               struct engine_value *out);
+void engine_write_put(struct engine_write *write, const struct engine_address *address,
+                      struct bytes value);
+void engine_write_delete(struct engine_write *write, const struct engine_address *address);
+/* Changes take effect in the order of the calls, so a later one wins over an earlier one.
+ * Deletes [first, last) of a place; `last` empty: to its end. Needs ENGINE_RANGE_DELETE. */
+void engine_write_delete_range(struct engine_write *write, const struct engine_place *place,
+                               struct bytes first, struct bytes last);
+/* Deletes all places of an owner. Needs ENGINE_RANGE_DELETE. */
+void engine_write_delete_owner(struct engine_write *write, uint64_t owner);
+
+/* Applies all puts and deletes in one step, frees `write`, and answers through `completion`. A
+ * write without any still completes only when all it has read is durable: a refusal must not reveal
+ * what a power cut may undo. */
+void engine_write_commit(struct engine_write *write, struct engine_completion *completion);
+/* Frees `write` without applying it and without waiting: for callers that answer nothing. */
+void engine_write_abandon(struct engine_write *write);
+/* engine_write_commit for threads that may wait. */
+MUST_CHECK enum engine_status engine_write_commit_wait(struct engine_write *write);
+
+#endif

@@ -1,0 +1,66 @@
+/* latches.c -- see latches.h. */
+#include "engine/rocksdb/latches.h"
+#include <assert.h>
+#include <stdlib.h>
+#include "base/crc32c.h"
+
+static_assert(LATCHES_COUNT <= UINT16_MAX + 1, "an index fits into latches_held");
+static_assert((LATCHES_COUNT & (LATCHES_COUNT - 1)) == 0, "the hash is cut by a mask");
+
+void latches_init(struct latches *latches)
+{
+    for (size_t i = 0; i < LATCHES_COUNT; i++)
+        pthread_mutex_init(&latches->mutexes[i], NULL);
+}
+
+void latches_deinit(struct latches *latches)
+{
+    for (size_t i = 0; i < LATCHES_COUNT; i++)
+        pthread_mutex_destroy(&latches->mutexes[i]);
+}
+
+/* The place is mixed in by multiplication: CRC-32C of the key alone would put the same key of every
+ * partition, such as a change log's head, behind one latch. */
+static uint16_t latch_index(const struct engine_address *address)
+{
+    const uint64_t odd = 0x9E3779B97F4A7C15u;
+    uint64_t hash = crc32c(address->key);
+    hash = (hash ^ address->place.owner) * odd;
+    hash = (hash ^ (hash >> 32) ^ address->place.partition) * odd;
+    hash = (hash ^ (hash >> 32) ^ (uint64_t)address->place.space) * odd;
+    return (uint16_t)((hash >> 32) & (LATCHES_COUNT - 1));
+}
+
+static int compare_indexes(const void *a, const void *b)
+{
+    return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+void latches_take(struct latches *latches, const struct engine_address *addresses,
+                  size_t address_count, struct latches_held *held)
+{
+    assert(address_count <= ENGINE_WRITE_ADDRESSES_MAX);
+    for (size_t i = 0; i < address_count; i++)
+        held->indexes[i] = latch_index(&addresses[i]);
+    if (address_count > 1)
+        qsort(held->indexes, address_count, sizeof held->indexes[0], compare_indexes);
+    held->count = 0;
+    for (size_t i = 0; i < address_count; i++)
+        if (held->count == 0 || held->indexes[held->count - 1] != held->indexes[i])
+            held->indexes[held->count++] = held->indexes[i];
+    for (size_t i = 0; i < held->count; i++)
+        pthread_mutex_lock(&latches->mutexes[held->indexes[i]]);
+}
+
+void latches_release(struct latches *latches, struct latches_held *held)
+{
+    for (size_t i = held->count; i > 0; i--)
+        pthread_mutex_unlock(&latches->mutexes[held->indexes[i - 1]]);
+    held->count = 0;
+}
+
+bool latches_cover(const struct latches_held *held, const struct engine_address *address)
+{
+    uint16_t index = latch_index(address);
+    return bsearch(&index, held->indexes, held->count, sizeof index, compare_indexes) != NULL;
+}

@@ -1,0 +1,220 @@
+/* rocksdb_engine.c -- opens and closes the embedded engine.
+ *
+ * Opening either succeeds or changes nothing that matters and says why in one line: the directory
+ * is checked and locked first, then what RocksDB would recover is compared with what was synced,
+ * and only then is the store opened for writing.
+ */
+#include "engine/rocksdb/rocksdb_engine.h"
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_options.h"
+#include "engine/rocksdb/store_status.h"
+#include "engine/rocksdb/syncer.h"
+
+static const char memory_path[] = "/stator"; /* A name within the memory's own file system. */
+
+void *store_alloc(size_t size)
+{
+    void *block = calloc(1, size);
+    if (block == NULL)
+        abort();
+    return block;
+}
+
+/* RocksDB's threads, if they are still at work, stop before anything they use goes away. */
+static void destroy(struct store *store)
+{
+    syncer_destroy(store->syncer);
+    if (store->db != NULL) {
+        store_write_deinit(store);
+        store_view_deinit(store);
+        rocksdb_close(store->db);
+    }
+    if (store->newest != NULL)
+        rocksdb_readoptions_destroy(store->newest);
+    if (store->write_options != NULL)
+        rocksdb_writeoptions_destroy(store->write_options);
+    if (store->options != NULL)
+        store_options_destroy(store->options);
+    store_directory_close(&store->directory);
+    pthread_mutex_destroy(&store->pool_mutex);
+    pthread_mutex_destroy(&store->view_mutex);
+    pthread_mutex_destroy(&store->publish_mutex);
+    latches_deinit(&store->latches);
+    free(store);
+}
+
+static void close_engine(struct engine *engine)
+{
+    struct store *store = (struct store *)engine;
+    bool synced = store->syncer != NULL || store->options->memory != NULL || store->read_only ||
+                  syncer_sync_now(store);
+    if (!synced)
+        log_write(LOG_ERROR, "engine", "the last writes may not survive a power cut");
+    destroy(store);
+}
+
+static const struct engine_ops ops = {
+    .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_CHECKPOINT | ENGINE_RANGE_DELETE,
+    .close = close_engine,
+    .view_open = store_view_open,
+    .view_close = store_view_close,
+    .view_get = store_view_get,
+    .scan_open = store_scan_open,
+    .scan_next = store_scan_next,
+    .scan_close = store_scan_close,
+    .next_place = store_scan_next_place,
+    .write_begin = store_write_begin,
+    .write_get = store_write_get,
+    .write_put = store_write_put,
+    .write_delete = store_write_delete,
+    .write_delete_range = store_write_delete_range,
+    .write_delete_owner = store_write_delete_owner,
+    .write_commit = store_write_commit,
+    .write_abandon = store_write_abandon,
+};
+
+/* Says in people's words why RocksDB would not open, and frees `error`. */
+static bool refuse(char *message, const char *path, char *error)
+{
+    enum engine_status status = store_status_of(error);
+    if (strstr(error, "/LOCK: ") != NULL)
+        store_directory_refuse(message, path, "in use by another process");
+    else if (status == ENGINE_FULL)
+        store_directory_refuse(message, path, "no space left on the device");
+    else if (strstr(error, "Permission denied") != NULL)
+        store_directory_refuse(message, path, "no permission to read and write its files");
+    else if (status == ENGINE_CORRUPT || strstr(error, "No such file") != NULL)
+        store_directory_refuse(message, path, "the store is damaged: %s", error);
+    else
+        store_directory_refuse(message, path, "%s", error);
+    rocksdb_free(error);
+    return false;
+}
+
+/* Opens without changing anything: the write-ahead log is replayed in memory. */
+static rocksdb_t *open_db_read_only(const struct store *store, const char *path, char *message)
+{
+    char *error = NULL;
+    rocksdb_t *db = rocksdb_open_for_read_only(store->options->db, path, 0, &error);
+    if (error == NULL)
+        return db;
+    refuse(message, path, error);
+    return NULL;
+}
+
+/* Whether recovery brings back all that was ever synced. Asked of a read-only store: opening for
+ * writing would already have thrown away what it could not read. */
+static bool recovery_is_complete(const struct store *store, rocksdb_t *read_only, const char *path,
+                                 char *message)
+{
+    uint64_t mark;
+    uint64_t sequence = rocksdb_get_latest_sequence_number(read_only);
+    if (!store_directory_get_mark(&store->directory, &mark) || sequence >= mark)
+        return true;
+    return store_directory_refuse(message, path,
+                                  "the store is damaged: %" PRIu64
+                                  " changes that were synced cannot be read back",
+                                  mark - sequence);
+}
+
+static bool may_recover(const struct store *store, const char *path, char *message)
+{
+    uint64_t mark;
+    if (!store_directory_get_mark(&store->directory, &mark))
+        return true;
+    rocksdb_t *db = open_db_read_only(store, path, message);
+    if (db == NULL)
+        return false;
+    bool complete = recovery_is_complete(store, db, path, message);
+    rocksdb_close(db);
+    return complete;
+}
+
+static bool open_db(struct store *store, const char *path, char *message)
+{
+    char *error = NULL;
+    store->db = rocksdb_open(store->options->db, path, &error);
+    return error == NULL || refuse(message, path, error);
+}
+
+static bool open_for_writing(struct store *store, const char *path, char *message)
+{
+    return store_directory_open(&store->directory, path, message) &&
+           may_recover(store, path, message) && open_db(store, path, message);
+}
+
+static bool open_for_reading(struct store *store, const char *path, char *message)
+{
+    if (!store_directory_open_read_only(&store->directory, path, message))
+        return false;
+    store->db = open_db_read_only(store, path, message);
+    return store->db != NULL && recovery_is_complete(store, store->db, path, message);
+}
+
+static bool open_store(struct store *store, const struct rocksdb_engine_options *options,
+                       char *message)
+{
+    store->options = store_options_create(options);
+    store->newest = rocksdb_readoptions_create();
+    store->write_options = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync(store->write_options, 0); /* The syncer's task. */
+    if (options->in_memory) {
+        rocksdb_writeoptions_disable_WAL(store->write_options, 1);
+        if (!open_db(store, memory_path, message))
+            return false;
+    } else if (store->read_only ? !open_for_reading(store, options->directory, message)
+                                : !open_for_writing(store, options->directory, message)) {
+        return false;
+    }
+    store_view_publish_newest(store);
+    if (options->in_memory || options->read_only || options->durability == ROCKSDB_ENGINE_OS)
+        return true;
+    store->syncer = syncer_create(store);
+    return store->syncer != NULL ||
+           store_directory_refuse(message, options->directory, "the system has no thread left");
+}
+
+struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
+                                   char message[ROCKSDB_ENGINE_MESSAGE_MAX])
+{
+    assert(options->in_memory || options->directory != NULL);
+    assert(!options->in_memory || !options->read_only);
+    assert(options->write_buffer_size > 0);
+    message[0] = '\0';
+    struct store *store = store_alloc(sizeof *store);
+    store->read_only = options->read_only;
+    store->base.ops = &ops;
+    store->directory = (struct store_directory){ -1, -1 };
+    latches_init(&store->latches);
+    pthread_mutex_init(&store->publish_mutex, NULL);
+    pthread_mutex_init(&store->view_mutex, NULL);
+    pthread_mutex_init(&store->pool_mutex, NULL);
+    if (open_store(store, options, message))
+        return &store->base;
+    assert(message[0] != '\0');
+    destroy(store);
+    return NULL;
+}
+
+#ifdef __SANITIZE_THREAD__
+/* ThreadSanitizer's search for deadlocks gives up at 64 locks held by one thread, and a transaction
+ * holds more latches than that; their ascending order is what rules deadlocks out. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "detect_deadlocks=0";
+}
+
+/* RocksDB, and the C++ library that only it uses, are not compiled for ThreadSanitizer: it sees
+ * their memory calls but not the atomics that order them. */
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+    return "called_from_lib:librocksdb.so\ncalled_from_lib:libstdc++.so\n";
+}
+#endif

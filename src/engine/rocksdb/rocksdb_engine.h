@@ -1,0 +1,36 @@
+/* rocksdb_engine.h -- the embedded engine: RocksDB on a local disk, or in memory for tests. */
+#ifndef STATOR_ENGINE_ROCKSDB_ROCKSDB_ENGINE_H
+#define STATOR_ENGINE_ROCKSDB_ROCKSDB_ENGINE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/compiler.h"
+
+struct engine;
+
+enum rocksdb_engine_durability {
+    /* A completion means: synced to the disk. */
+    ROCKSDB_ENGINE_SYNC,
+    /* A completion means: handed to the operating system. Survives a crash of the process, not of
+     * the machine. */
+    ROCKSDB_ENGINE_OS,
+};
+
+struct rocksdb_engine_options {
+    const char *directory; /* Created if missing, unless read-only. Not used when in memory. */
+    bool in_memory;
+    /* The directory must hold a store, and nothing in it changes: neither by opening nor by
+     * writing, which is refused. It is locked all the same. */
+    bool read_only;
+    enum rocksdb_engine_durability durability;
+    size_t block_cache_size;
+    size_t write_buffer_size;
+};
+
+enum { ROCKSDB_ENGINE_MESSAGE_MAX = 512 };
+
+/* NULL with one line for people in `message` if the directory cannot be used: missing rights, no
+ * space, in use by another process, damaged. */
+MUST_CHECK struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
+                                              char message[ROCKSDB_ENGINE_MESSAGE_MAX]);
+
+#endif

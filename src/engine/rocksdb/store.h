@@ -1,0 +1,114 @@
+/* store.h -- the embedded engine's state, shared by the files of this folder.
+ *
+ * rocksdb_engine.c opens and closes it; store_view.c, store_scan.c and store_write.c carry out the
+ * operations; syncer.c makes writes durable. Lock order: a write's latches, then `publish_mutex`,
+ * then `view_mutex`; the mutexes of the syncer and of the write pool are leaves.
+ */
+#ifndef STATOR_ENGINE_ROCKSDB_STORE_H
+#define STATOR_ENGINE_ROCKSDB_STORE_H
+#include <pthread.h>
+#include <rocksdb/c.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "engine/engine_ops.h"
+#include "engine/rocksdb/latches.h"
+#include "engine/rocksdb/store_directory.h"
+
+struct syncer;
+struct store_options;
+
+/* A snapshot together with its readers. One is published at any time; a view is a reference to the
+ * one that was published when it was opened, so opening a view allocates nothing. */
+struct store_view {
+    struct engine_view base;
+    atomic_size_t references;
+    const rocksdb_snapshot_t *snapshot;
+    rocksdb_readoptions_t *read_options;
+};
+
+struct store_write {
+    struct engine_write base;
+    rocksdb_writebatch_t *batch;
+    struct latches_held held;
+    struct store_write *next; /* In the pool. */
+};
+
+enum {
+    /* Writes kept for reuse: more than there are threads. */
+    STORE_WRITES_KEPT_MAX = 64,
+    /* A batch that grew beyond this is given back rather than kept. */
+    STORE_BATCH_KEPT_SIZE_MAX = 256 * 1024,
+};
+
+struct store {
+    struct engine base;
+    rocksdb_t *db;
+    struct store_options *options;
+    rocksdb_writeoptions_t *write_options;
+    rocksdb_readoptions_t *newest; /* Reads without a snapshot. */
+    struct store_directory directory;
+    struct latches latches;
+    struct syncer *syncer; /* NULL: a write is complete once RocksDB has taken it. */
+    bool read_only;
+
+    /* Writes that RocksDB refused, and how many of them lay behind when a later one succeeded. */
+    atomic_uint_fast64_t write_failures;
+    atomic_uint_fast64_t write_failures_survived;
+
+    pthread_mutex_t publish_mutex; /* Makes taking and publishing a snapshot one step. */
+    pthread_mutex_t view_mutex;
+    struct store_view *published; /* Guarded by view_mutex. */
+
+    pthread_mutex_t pool_mutex;
+    struct store_write *pool; /* Guarded by pool_mutex. */
+    size_t pool_count;        /* Guarded by pool_mutex. */
+    size_t writes_begun;      /* Guarded by pool_mutex. Taken from the pool and not given back. */
+};
+
+/* Cleared memory; aborts if there is none. */
+void *store_alloc(size_t size);
+
+/* Takes a snapshot of all that was written. The caller publishes or releases it. */
+struct store_view *store_view_create(struct store *store);
+/* Makes `view` what engine_view_open hands out. Takes over the caller's reference. */
+void store_view_publish(struct store *store, struct store_view *view);
+/* Takes a snapshot and publishes it, in the order of the snapshots. */
+void store_view_publish_newest(struct store *store);
+/* Releases what is published; no view may be open. */
+void store_view_deinit(struct store *store);
+
+enum engine_status store_view_open(struct engine *engine, enum engine_consistency consistency,
+                                   struct engine_view **out);
+void store_view_close(struct engine_view *view);
+enum engine_status store_view_get(struct engine_view *view, const struct engine_address *address,
+                                  struct engine_value *out);
+/* A point read with any options. */
+enum engine_status store_get(struct store *store, const rocksdb_readoptions_t *read_options,
+                             const struct engine_address *address, struct engine_value *out);
+
+enum engine_status store_scan_open(struct engine_view *view, const struct engine_range *range,
+                                   struct engine_scan **out);
+enum engine_status store_scan_next(struct engine_scan *scan, struct engine_entry *out);
+void store_scan_close(struct engine_scan *scan);
+enum engine_status store_scan_next_place(struct engine_view *view, const struct engine_place *after,
+                                         struct engine_place *out);
+
+/* Whether RocksDB refused a write and has not taken one since. */
+bool store_write_is_failing(const struct store *store);
+/* Destroys the pooled writes; none may be under way. */
+void store_write_deinit(struct store *store);
+enum engine_status store_write_begin(struct engine *engine, const struct engine_address *addresses,
+                                     size_t address_count, struct engine_write **out);
+enum engine_status store_write_get(struct engine_write *write, const struct engine_address *address,
+                                   struct engine_value *out);
+void store_write_put(struct engine_write *write, const struct engine_address *address,
+                     struct bytes value);
+void store_write_delete(struct engine_write *write, const struct engine_address *address);
+void store_write_delete_range(struct engine_write *write, const struct engine_place *place,
+                              struct bytes first, struct bytes last);
+void store_write_delete_owner(struct engine_write *write, uint64_t owner);
+void store_write_commit(struct engine_write *write, struct engine_completion *completion);
+void store_write_abandon(struct engine_write *write);
+
+#endif

@@ -1,0 +1,300 @@
+/* store_directory.c -- see store_directory.h. */
+#include "engine/rocksdb/store_directory.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include "base/byte_order.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+
+enum { FORMAT_TEXT_MAX = 64, MARK_SIZE = 12 };
+
+static const char format_prefix[] = "stator store, format ";
+
+bool store_directory_refuse(char message[ROCKSDB_ENGINE_MESSAGE_MAX], const char *path,
+                            const char *reason, ...)
+{
+    va_list arguments;
+    int used =
+        snprintf(message, ROCKSDB_ENGINE_MESSAGE_MAX, "cannot use data directory '%s': ", path);
+    if (used < 0 || used >= ROCKSDB_ENGINE_MESSAGE_MAX)
+        return false;
+    va_start(arguments, reason);
+    vsnprintf(message + used, (size_t)(ROCKSDB_ENGINE_MESSAGE_MAX - used), reason, arguments);
+    va_end(arguments);
+    for (char *at = message; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x20)
+            *at = ' '; /* One line, whatever a path or RocksDB brought along. */
+    return false;
+}
+
+static bool refuse_errno(char *message, const char *path, int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return store_directory_refuse(message, path, "no permission to read and write it");
+    case EROFS:
+        return store_directory_refuse(message, path, "the file system is read-only");
+    case ENOTDIR:
+        return store_directory_refuse(message, path, "not a directory");
+    case ENOSPC:
+    case EDQUOT:
+        return store_directory_refuse(message, path, "no space left on the device");
+    case ENOENT:
+        return store_directory_refuse(message, path, "the folder above it does not exist");
+    default:
+        return store_directory_refuse(message, path, "%s", strerror(error));
+    }
+}
+
+/* A directory whose own entry is not on the disk takes all its files along in a power cut. */
+static bool create(const char *path)
+{
+    if (mkdir(path, 0700) != 0)
+        return errno == EEXIST;
+    int self = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int parent = self < 0 ? -1 : openat(self, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = parent >= 0 && fsync(parent) == 0;
+    int error = errno;
+    if (parent >= 0)
+        close(parent);
+    if (self >= 0)
+        close(self);
+    errno = error;
+    return ok;
+}
+
+/* Written beside and renamed, so that FORMAT is whole or missing. */
+static bool write_format(int directory)
+{
+    char text[FORMAT_TEXT_MAX];
+    int size = snprintf(text, sizeof text, "%s%d\n", format_prefix, STORE_DIRECTORY_FORMAT);
+    int file = openat(directory, "FORMAT.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    ssize_t written = write(file, text, (size_t)size);
+    if (written >= 0 && written < size)
+        errno = ENOSPC;
+    bool ok = written == size && fsync(file) == 0;
+    int error = errno;
+    close(file);
+    errno = error;
+    return ok && renameat(directory, "FORMAT.new", directory, "FORMAT") == 0 &&
+           fsync(directory) == 0;
+}
+
+/* The version that FORMAT's text names; -1 if it is no text of ours. */
+static long parse_format(const char *text)
+{
+    size_t prefix_size = sizeof format_prefix - 1;
+    if (strncmp(text, format_prefix, prefix_size) != 0)
+        return -1;
+    const char *at = text + prefix_size;
+    long version = 0;
+    for (; *at >= '0' && *at <= '9' && version < 1000000; at++)
+        version = version * 10 + (*at - '0');
+    return strcmp(at, "\n") == 0 && version > 0 ? version : -1;
+}
+
+/* ENOENT means that there is no FORMAT. */
+static bool read_format(int directory, char text[FORMAT_TEXT_MAX])
+{
+    /* O_NONBLOCK: opening must not wait if somebody put a pipe there. */
+    int file = openat(directory, "FORMAT", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t size = read(file, text, FORMAT_TEXT_MAX - 1);
+    int error = errno;
+    close(file);
+    errno = error;
+    text[size < 0 ? 0 : size] = '\0';
+    return size >= 0;
+}
+
+static bool check_format_text(const char *text, const char *path, char *message)
+{
+    long version = parse_format(text);
+    if (version < 0)
+        return store_directory_refuse(message, path, "the store is damaged: FORMAT is unreadable");
+    if (version != STORE_DIRECTORY_FORMAT)
+        return store_directory_refuse(
+            message, path, "written in format %ld by another version; this one knows format %d",
+            version, STORE_DIRECTORY_FORMAT);
+    return true;
+}
+
+/* Whether the directory's format is one that we know. One that holds nothing yet is given ours,
+ * unless it is `read_only`. */
+static bool check_format(int directory, bool read_only, const char *path, char *message)
+{
+    char text[FORMAT_TEXT_MAX];
+    if (read_format(directory, text))
+        return check_format_text(text, path, message);
+    if (errno != ENOENT)
+        return refuse_errno(message, path, errno);
+    if (faccessat(directory, "CURRENT", F_OK, 0) == 0)
+        return store_directory_refuse(message, path, "holds a RocksDB store that is not stator's");
+    if (read_only)
+        return store_directory_refuse(message, path, "holds no store");
+    return write_format(directory) || refuse_errno(message, path, errno);
+}
+
+/* --- Logs --- */
+
+static bool is_log(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".log") == 0;
+}
+
+/* Opens each write-ahead log and hands it to `visit`, until that says false. */
+static bool for_each_log(int directory, bool (*visit)(int file, void *context), void *context)
+{
+    int listed = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (listed < 0)
+        return false;
+    DIR *entries = fdopendir(listed);
+    if (entries == NULL) {
+        close(listed);
+        return false;
+    }
+    bool ok = true;
+    int error = 0;
+    for (struct dirent *entry; ok && (entry = readdir(entries)) != NULL;) {
+        if (!is_log(entry->d_name))
+            continue;
+        int file = openat(directory, entry->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        if (file < 0 && errno == ENOENT)
+            continue; /* RocksDB deletes a log only when its content is in tables. */
+        ok = file >= 0 && visit(file, context);
+        error = errno;
+        if (file >= 0)
+            close(file);
+    }
+    closedir(entries);
+    errno = error;
+    return ok;
+}
+
+static bool sync_log(int file, void *context)
+{
+    (void)context;
+    return fdatasync(file) == 0;
+}
+
+bool store_directory_sync_logs(const struct store_directory *directory)
+{
+    return for_each_log(directory->directory, sync_log, NULL) &&
+           fsync(directory->directory) == 0; /* A log may be new. */
+}
+
+static bool add_log_size(int file, void *context)
+{
+    struct stat status;
+    if (fstat(file, &status) != 0)
+        return false;
+    *(uint64_t *)context += (uint64_t)status.st_size;
+    return true;
+}
+
+/* Recovery writes the logs' content into tables, beside some small files. RocksDB may not survive
+ * running out of space in the middle of it, so ask before. */
+static bool check_space(int directory, const char *path, char *message)
+{
+    uint64_t needed = STORE_DIRECTORY_SPACE_MIN;
+    struct statvfs space;
+    if (!for_each_log(directory, add_log_size, &needed) || fstatvfs(directory, &space) != 0)
+        return refuse_errno(message, path, errno);
+    if ((uint64_t)space.f_bavail * space.f_frsize < needed)
+        return refuse_errno(message, path, ENOSPC);
+    return true;
+}
+
+/* --- Open and close --- */
+
+/* Opens and locks a directory that exists. */
+static bool lock(struct store_directory *directory, int rights, const char *path, char *message)
+{
+    directory->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory->directory < 0 || faccessat(directory->directory, ".", rights, AT_EACCESS) != 0)
+        return refuse_errno(message, path, errno);
+    if (flock(directory->directory, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return store_directory_refuse(message, path, "in use by another process");
+    return true;
+}
+
+static bool open_mark(struct store_directory *directory, const char *path, char *message)
+{
+    directory->mark =
+        openat(directory->directory, "SYNCED", O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);
+    return directory->mark >= 0 || refuse_errno(message, path, errno);
+}
+
+bool store_directory_open(struct store_directory *directory, const char *path,
+                          char message[ROCKSDB_ENGINE_MESSAGE_MAX])
+{
+    *directory = (struct store_directory){ -1, -1 };
+    if (!create(path))
+        return refuse_errno(message, path, errno);
+    bool ok = lock(directory, R_OK | W_OK | X_OK, path, message) &&
+              check_space(directory->directory, path, message) &&
+              check_format(directory->directory, false, path, message) &&
+              open_mark(directory, path, message);
+    if (!ok)
+        store_directory_close(directory);
+    return ok;
+}
+
+bool store_directory_open_read_only(struct store_directory *directory, const char *path,
+                                    char message[ROCKSDB_ENGINE_MESSAGE_MAX])
+{
+    struct stat status;
+    *directory = (struct store_directory){ -1, -1 };
+    if (stat(path, &status) != 0 && errno == ENOENT)
+        return store_directory_refuse(message, path, "it does not exist");
+    bool ok = lock(directory, R_OK | X_OK, path, message) &&
+              check_format(directory->directory, true, path, message);
+    if (ok)
+        directory->mark = openat(directory->directory, "SYNCED", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    else
+        store_directory_close(directory);
+    return ok;
+}
+
+void store_directory_close(struct store_directory *directory)
+{
+    if (directory->mark >= 0)
+        close(directory->mark);
+    if (directory->directory >= 0)
+        close(directory->directory); /* And with it the lock. */
+    *directory = (struct store_directory){ -1, -1 };
+}
+
+/* --- Mark: the sequence number, big-endian, and its CRC-32C. --- */
+
+void store_directory_set_mark(const struct store_directory *directory, uint64_t sequence)
+{
+    uint8_t mark[MARK_SIZE];
+    store_u64_be(mark, sequence);
+    store_u32_be(mark + 8, crc32c(bytes_of(mark, 8)));
+    /* One that could not be written leaves an older one, which is true as well. */
+    if (pwrite(directory->mark, mark, sizeof mark, 0) < 0)
+        return;
+}
+
+bool store_directory_get_mark(const struct store_directory *directory, uint64_t *sequence)
+{
+    uint8_t mark[MARK_SIZE];
+    if (pread(directory->mark, mark, sizeof mark, 0) != MARK_SIZE)
+        return false;
+    *sequence = load_u64_be(mark);
+    return load_u32_be(mark + 8) == crc32c(bytes_of(mark, 8));
+}

@@ -1,0 +1,49 @@
+/* store_directory.h -- the data directory around RocksDB: rights, lock, format, mark.
+ *
+ * Beside RocksDB's own files a directory holds FORMAT, the version of all that is stored, and
+ * SYNCED, the mark: a lower bound of what was made durable. doc/disk-format.md, "Data directory".
+ */
+#ifndef STATOR_ENGINE_ROCKSDB_STORE_DIRECTORY_H
+#define STATOR_ENGINE_ROCKSDB_STORE_DIRECTORY_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/compiler.h"
+#include "engine/rocksdb/rocksdb_engine.h"
+
+enum {
+    STORE_DIRECTORY_FORMAT = 1,
+    /* Free space without which a store is not opened, besides what its logs take. */
+    STORE_DIRECTORY_SPACE_MIN = 4 * 1024 * 1024,
+};
+
+struct store_directory {
+    int directory; /* Open, and locked for as long as it is; -1: none. */
+    int mark;      /* The open file SYNCED; -1: none. */
+};
+
+/* Creates the directory if it is missing and makes sure that it is ours alone and of a format that
+ * we know. Otherwise false, with one line in `message` and nothing left open. */
+MUST_CHECK bool store_directory_open(struct store_directory *directory, const char *path,
+                                     char message[ROCKSDB_ENGINE_MESSAGE_MAX]);
+/* The same for a directory that must hold a store already and in which nothing changes. Whoever may
+ * read it may do so. */
+MUST_CHECK bool store_directory_open_read_only(struct store_directory *directory, const char *path,
+                                               char message[ROCKSDB_ENGINE_MESSAGE_MAX]);
+/* Lets go of it; closing one that was never opened ({ -1, -1 }) is allowed. */
+void store_directory_close(struct store_directory *directory);
+
+/* Syncs RocksDB's write-ahead logs from outside. False with errno set if that fails. */
+MUST_CHECK bool store_directory_sync_logs(const struct store_directory *directory);
+
+/* Every write up to RocksDB's sequence number `sequence` is durable. Not synced itself: after a
+ * power cut the mark may be an older one, never one that says too much. */
+void store_directory_set_mark(const struct store_directory *directory, uint64_t sequence);
+/* False if there is no mark, or none that can be trusted. */
+MUST_CHECK bool store_directory_get_mark(const struct store_directory *directory,
+                                         uint64_t *sequence);
+
+/* Fills in "cannot use data directory 'PATH': REASON" and returns false. */
+bool store_directory_refuse(char message[ROCKSDB_ENGINE_MESSAGE_MAX], const char *path,
+                            const char *reason, ...) PRINTF_LIKE(3, 4);
+
+#endif

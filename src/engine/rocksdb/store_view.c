@@ -1,0 +1,110 @@
+/* store_view.c -- published snapshots, and reads at one of them.
+ *
+ * A snapshot is published only when all it shows is durable: the syncer takes it before a sync and
+ * publishes it after. It lives until it is no longer published and its last view is closed.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_key.h"
+#include "engine/rocksdb/store_status.h"
+
+struct store_view *store_view_create(struct store *store)
+{
+    struct store_view *view = store_alloc(sizeof *view);
+    view->base.engine = &store->base;
+    atomic_init(&view->references, 1);
+    view->snapshot = rocksdb_create_snapshot(store->db);
+    view->read_options = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_snapshot(view->read_options, view->snapshot);
+    return view;
+}
+
+static void release(struct store_view *view)
+{
+    size_t before = atomic_fetch_sub(&view->references, 1);
+    assert(before > 0);
+    if (before > 1)
+        return;
+    struct store *store = (struct store *)view->base.engine;
+    rocksdb_readoptions_destroy(view->read_options);
+    rocksdb_release_snapshot(store->db, view->snapshot);
+    free(view);
+}
+
+void store_view_publish(struct store *store, struct store_view *view)
+{
+    pthread_mutex_lock(&store->view_mutex);
+    struct store_view *before = store->published;
+    store->published = view;
+    pthread_mutex_unlock(&store->view_mutex);
+    if (before != NULL)
+        release(before);
+}
+
+void store_view_publish_newest(struct store *store)
+{
+    pthread_mutex_lock(&store->publish_mutex);
+    store_view_publish(store, store_view_create(store));
+    pthread_mutex_unlock(&store->publish_mutex);
+}
+
+void store_view_deinit(struct store *store)
+{
+    if (store->published == NULL)
+        return;
+    assert(atomic_load(&store->published->references) == 1); /* No view may outlive its engine. */
+    release(store->published);
+    store->published = NULL;
+}
+
+enum engine_status store_view_open(struct engine *engine, enum engine_consistency consistency,
+                                   struct engine_view **out)
+{
+    (void)consistency; /* Strong costs nothing here. */
+    struct store *store = (struct store *)engine;
+    pthread_mutex_lock(&store->view_mutex);
+    struct store_view *view = store->published;
+    atomic_fetch_add(&view->references, 1);
+    pthread_mutex_unlock(&store->view_mutex);
+    *out = &view->base;
+    return ENGINE_OK;
+}
+
+void store_view_close(struct engine_view *view)
+{
+    release((struct store_view *)view);
+}
+
+static void release_value(void *handle)
+{
+    rocksdb_pinnableslice_destroy(handle);
+}
+
+enum engine_status store_get(struct store *store, const rocksdb_readoptions_t *read_options,
+                             const struct engine_address *address, struct engine_value *out)
+{
+    struct store_key key;
+    char *error = NULL;
+    store_key_init(&key, &address->place, address->key);
+    rocksdb_pinnableslice_t *slice =
+        rocksdb_get_pinned(store->db, read_options, key.data, key.size, &error);
+    store_key_deinit(&key);
+    if (error != NULL)
+        return store_status_take(error, "reading");
+    if (slice == NULL)
+        return ENGINE_NOT_FOUND;
+    size_t size;
+    const char *data = rocksdb_pinnableslice_value(slice, &size);
+    out->bytes = bytes_of(size == 0 ? "" : data, size);
+    out->handle = slice;
+    out->release = release_value;
+    return ENGINE_OK;
+}
+
+enum engine_status store_view_get(struct engine_view *view, const struct engine_address *address,
+                                  struct engine_value *out)
+{
+    struct store_view *own = (struct store_view *)view;
+    return store_get((struct store *)view->engine, own->read_options, address, out);
+}

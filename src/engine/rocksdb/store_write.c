@@ -1,0 +1,225 @@
+/* store_write.c -- atomic writes: latches, one RocksDB batch, and the way to the completion.
+ *
+ * A write holds the latches of its addresses until RocksDB has taken its batch. From then on other
+ * writes see it, views do not: those wait for the syncer. The write object goes back to the pool
+ * before the completion is queued, so nothing of the store is touched once it may be answered.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include "base/log.h"
+#include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_key.h"
+#include "engine/rocksdb/store_status.h"
+#include "engine/rocksdb/syncer.h"
+
+/* --- Pool --- */
+
+static struct store_write *take_from_pool(struct store *store)
+{
+    pthread_mutex_lock(&store->pool_mutex);
+    store->writes_begun++;
+    struct store_write *write = store->pool;
+    if (write != NULL) {
+        store->pool = write->next;
+        store->pool_count--;
+    }
+    pthread_mutex_unlock(&store->pool_mutex);
+    if (write == NULL) {
+        write = store_alloc(sizeof *write);
+        write->base.engine = &store->base;
+        write->batch = rocksdb_writebatch_create();
+    }
+    return write;
+}
+
+static void destroy(struct store_write *write)
+{
+    rocksdb_writebatch_destroy(write->batch);
+    free(write);
+}
+
+static void give_back(struct store *store, struct store_write *write)
+{
+    size_t size;
+    rocksdb_writebatch_data(write->batch, &size);
+    bool keep = size <= STORE_BATCH_KEPT_SIZE_MAX;
+    if (keep)
+        rocksdb_writebatch_clear(write->batch);
+    pthread_mutex_lock(&store->pool_mutex);
+    assert(store->writes_begun > 0);
+    store->writes_begun--;
+    keep = keep && store->pool_count < STORE_WRITES_KEPT_MAX;
+    if (keep) {
+        write->next = store->pool;
+        store->pool = write;
+        store->pool_count++;
+    }
+    pthread_mutex_unlock(&store->pool_mutex);
+    if (!keep)
+        destroy(write);
+}
+
+void store_write_deinit(struct store *store)
+{
+    assert(store->writes_begun == 0); /* Every write was committed or abandoned. */
+    while (store->pool != NULL) {
+        struct store_write *write = store->pool;
+        store->pool = write->next;
+        destroy(write);
+    }
+}
+
+/* --- Operations --- */
+
+enum engine_status store_write_begin(struct engine *engine, const struct engine_address *addresses,
+                                     size_t address_count, struct engine_write **out)
+{
+    struct store *store = (struct store *)engine;
+    if (store->read_only)
+        return ENGINE_UNSUPPORTED;
+    struct store_write *write = take_from_pool(store);
+    latches_take(&store->latches, addresses, address_count, &write->held);
+    *out = &write->base;
+    return ENGINE_OK;
+}
+
+enum engine_status store_write_get(struct engine_write *base, const struct engine_address *address,
+                                   struct engine_value *out)
+{
+    struct store *store = (struct store *)base->engine;
+    assert(latches_cover(&((struct store_write *)base)->held, address));
+    return store_get(store, store->newest, address, out);
+}
+
+void store_write_put(struct engine_write *base, const struct engine_address *address,
+                     struct bytes value)
+{
+    struct store_key key;
+    store_key_init(&key, &address->place, address->key);
+    rocksdb_writebatch_put(((struct store_write *)base)->batch, key.data, key.size,
+                           (const char *)value.data, value.len);
+    store_key_deinit(&key);
+}
+
+void store_write_delete(struct engine_write *base, const struct engine_address *address)
+{
+    struct store_key key;
+    store_key_init(&key, &address->place, address->key);
+    rocksdb_writebatch_delete(((struct store_write *)base)->batch, key.data, key.size);
+    store_key_deinit(&key);
+}
+
+static void delete_between(struct engine_write *base, const struct store_key *first,
+                           const struct store_key *last)
+{
+    rocksdb_writebatch_delete_range(((struct store_write *)base)->batch, first->data, first->size,
+                                    last->data, last->size);
+}
+
+void store_write_delete_range(struct engine_write *base, const struct engine_place *place,
+                              struct bytes first, struct bytes last)
+{
+    struct store_key from, to;
+    store_key_init(&from, place, first);
+    store_key_init_last(&to, place, last);
+    delete_between(base, &from, &to);
+    store_key_deinit(&to);
+    store_key_deinit(&from);
+}
+
+void store_write_delete_owner(struct engine_write *base, uint64_t owner)
+{
+    struct store_key from, to;
+    store_key_init_owner(&from, owner);
+    store_key_init_owner(&to, owner + 1);
+    delete_between(base, &from, &to);
+    store_key_deinit(&to);
+    store_key_deinit(&from);
+}
+
+/* --- Commit --- */
+
+/* A write without changes was a refusal: it adds nothing, but must not reveal what it has read
+ * before that is durable. Nothing to wait for if all that was written is. */
+static void commit_refusal(struct store *store, struct store_write *write,
+                           struct engine_completion *completion)
+{
+    latches_release(&store->latches, &write->held);
+    give_back(store, write);
+    if (store->syncer != NULL && !syncer_is_caught_up(store->syncer))
+        syncer_queue(store->syncer, completion);
+    else
+        completion->done(completion, ENGINE_OK);
+}
+
+bool store_write_is_failing(const struct store *store)
+{
+    uint64_t survived = atomic_load(&store->write_failures_survived);
+    return atomic_load(&store->write_failures) != survived;
+}
+
+/* A full disk fails thousands of writes a second: the log tells of the first and of the last. */
+static enum engine_status write_failed(struct store *store, char *error)
+{
+    bool is_first = !store_write_is_failing(store);
+    atomic_fetch_add(&store->write_failures, 1);
+    if (is_first)
+        log_write(LOG_ERROR, "engine", "writing fails: %s", error);
+    enum engine_status status = store_status_of(error);
+    rocksdb_free(error);
+    return status == ENGINE_FULL ? ENGINE_FULL : ENGINE_IO;
+}
+
+/* `failures`: how many there had been when the write that succeeded began. Later ones it does not
+ * outlive: they may have failed on another log. */
+static void write_succeeded(struct store *store, uint64_t failures)
+{
+    uint64_t survived = atomic_load(&store->write_failures_survived);
+    while (survived < failures)
+        if (atomic_compare_exchange_weak(&store->write_failures_survived, &survived, failures))
+            log_write(LOG_WARN, "engine", "writing works again");
+}
+
+static enum engine_status apply(struct store *store, struct store_write *write)
+{
+    uint64_t failures = atomic_load(&store->write_failures);
+    char *error = NULL;
+    rocksdb_write(store->db, store->write_options, write->batch, &error);
+    if (error != NULL)
+        return write_failed(store, error);
+    if (UNLIKELY(failures > 0))
+        write_succeeded(store, failures);
+    return ENGINE_OK;
+}
+
+void store_write_commit(struct engine_write *base, struct engine_completion *completion)
+{
+    struct store *store = (struct store *)base->engine;
+    struct store_write *write = (struct store_write *)base;
+    if (rocksdb_writebatch_count(write->batch) == 0) {
+        commit_refusal(store, write, completion);
+        return;
+    }
+    enum engine_status status = apply(store, write);
+    bool waits = status == ENGINE_OK && store->syncer != NULL;
+    /* Before the latches go, so that a refusal that has read this write is not answered before
+     * the write is durable and published. */
+    if (waits)
+        syncer_count_write(store->syncer);
+    else if (status == ENGINE_OK)
+        store_view_publish_newest(store);
+    latches_release(&store->latches, &write->held);
+    give_back(store, write);
+    if (waits)
+        syncer_queue(store->syncer, completion);
+    else
+        completion->done(completion, status);
+}
+
+void store_write_abandon(struct engine_write *base)
+{
+    struct store *store = (struct store *)base->engine;
+    struct store_write *write = (struct store_write *)base;
+    latches_release(&store->latches, &write->held);
+    give_back(store, write);
+}

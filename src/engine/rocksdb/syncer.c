@@ -1,0 +1,214 @@
+/* syncer.c -- see syncer.h.
+ *
+ * Each round takes the whole queue, then a snapshot, then syncs the write-ahead log, publishes the
+ * snapshot, and answers. The snapshot is taken before the sync, so it shows nothing that the sync
+ * does not cover; it is taken after the queue, so it shows every write of that queue.
+ *
+ * A sync that fails is fatal. The kernel may have dropped the pages it could not write, and a
+ * second fsync would report success for data that is gone; only recovery from the disk tells what
+ * is there.
+ */
+#include "engine/rocksdb/syncer.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/rocksdb/store.h"
+
+struct syncer {
+    struct store *store;
+    pthread_t thread;
+    atomic_uint_fast64_t written; /* Writes that RocksDB has taken. */
+    atomic_uint_fast64_t synced;  /* How many of them are durable and published. */
+
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct engine_completion *first; /* The queue. Guarded by mutex. */
+    struct engine_completion **end;  /* Where the next one is linked. Guarded by mutex. */
+    size_t count;                    /* Of the queue. Guarded by mutex. */
+    size_t awaited;                  /* The count that wakes the thread. Guarded by mutex. */
+    bool stopping;                   /* Guarded by mutex. */
+};
+
+/* --- Pace ---
+ *
+ * Clients that were just answered tend to write again at once. A thread that syncs for whoever is
+ * there already splits them into two groups that take turns: twice the syncs, and up to half the
+ * rate. So a round waits for most of those who may return, but no longer than a sync takes. Where
+ * they do not return so soon, the wait is skipped for some rounds and then tried again. A single
+ * client never waits. */
+enum {
+    PACE_WAIT_NS_MAX = 1000000,
+    PACE_ROUNDS_SKIPPED = 4,
+};
+
+struct pace {
+    size_t expected; /* How many to wait for. */
+    int64_t wait_ns; /* And how long. */
+    int rounds_to_skip;
+};
+
+static void wait_for_expected_locked(struct syncer *syncer, struct pace *pace)
+{
+    if (syncer->count >= pace->expected || syncer->stopping)
+        return;
+    if (pace->rounds_to_skip > 0) {
+        pace->rounds_to_skip--;
+        return;
+    }
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    int64_t end_ns = end.tv_nsec + pace->wait_ns;
+    end.tv_sec += end_ns / 1000000000;
+    end.tv_nsec = end_ns % 1000000000;
+    syncer->awaited = pace->expected;
+    int result = 0;
+    while (syncer->count < pace->expected && !syncer->stopping && result == 0)
+        result = pthread_cond_clockwait(&syncer->changed, &syncer->mutex, CLOCK_MONOTONIC, &end);
+    syncer->awaited = 1;
+    if (syncer->count < pace->expected)
+        pace->rounds_to_skip = PACE_ROUNDS_SKIPPED;
+}
+
+static void learn_pace(struct syncer *syncer, struct pace *pace, size_t answered, int64_t sync_ns)
+{
+    pthread_mutex_lock(&syncer->mutex);
+    size_t all = syncer->count + answered;
+    pthread_mutex_unlock(&syncer->mutex);
+    pace->expected = all - all / 4; /* A few stragglers must not hold up the rest. */
+    pace->wait_ns = sync_ns < PACE_WAIT_NS_MAX ? sync_ns : PACE_WAIT_NS_MAX;
+}
+
+/* --- Rounds --- */
+
+/* Waits for work. NULL: there is none and there will be none. */
+static struct engine_completion *take_queue(struct syncer *syncer, struct pace *pace, size_t *count)
+{
+    pthread_mutex_lock(&syncer->mutex);
+    while (syncer->count == 0 && !syncer->stopping)
+        pthread_cond_wait(&syncer->changed, &syncer->mutex);
+    wait_for_expected_locked(syncer, pace);
+    struct engine_completion *queue = syncer->first;
+    *count = syncer->count;
+    syncer->first = NULL;
+    syncer->end = &syncer->first;
+    syncer->count = 0;
+    pthread_mutex_unlock(&syncer->mutex);
+    return queue;
+}
+
+/* RocksDB refuses to sync a log that failed to take a write; Debian's build even asserts that
+ * nobody asks. Yet earlier writes in that log wait for their sync, and a disk that was full just
+ * now must not turn them into failures: until a write succeeds again, which means that RocksDB has
+ * left that log behind, the files are synced directly. If the syncer asks in the very moment in
+ * which the write fails, the process dies as it would of a failed sync, and loses nothing. */
+bool syncer_sync_now(struct store *store)
+{
+    uint64_t sequence = rocksdb_get_latest_sequence_number(store->db);
+    char *error = NULL;
+    bool ok;
+    if (store_write_is_failing(store)) {
+        ok = store_directory_sync_logs(&store->directory);
+        if (!ok)
+            log_write(LOG_ERROR, "engine", "cannot sync the write-ahead log: %s", strerror(errno));
+    } else {
+        rocksdb_flush_wal(store->db, 1, &error);
+        ok = error == NULL;
+        if (!ok)
+            log_write(LOG_ERROR, "engine", "cannot sync the write-ahead log: %s", error);
+        rocksdb_free(error);
+    }
+    if (ok)
+        store_directory_set_mark(&store->directory, sequence);
+    return ok;
+}
+
+static void sync_and_publish(struct syncer *syncer)
+{
+    struct store *store = syncer->store;
+    uint64_t written = atomic_load(&syncer->written);
+    if (written == atomic_load(&syncer->synced))
+        return; /* Only refusals, and the round before covered what they read. */
+    struct store_view *view = store_view_create(store);
+    if (!syncer_sync_now(store))
+        abort();
+    store_view_publish(store, view);
+    atomic_store(&syncer->synced, written);
+}
+
+static void *run(void *argument)
+{
+    struct syncer *syncer = argument;
+    struct pace pace = { 0 };
+    for (;;) {
+        size_t count;
+        struct engine_completion *completion = take_queue(syncer, &pace, &count);
+        if (completion == NULL)
+            return NULL;
+        int64_t start_ns = clock_monotonic_ns();
+        sync_and_publish(syncer);
+        learn_pace(syncer, &pace, count, clock_monotonic_ns() - start_ns);
+        while (completion != NULL) {
+            struct engine_completion *next = completion->next; /* Its owner may free it. */
+            completion->done(completion, ENGINE_OK);
+            completion = next;
+        }
+    }
+}
+
+struct syncer *syncer_create(struct store *store)
+{
+    struct syncer *syncer = store_alloc(sizeof *syncer);
+    syncer->store = store;
+    syncer->end = &syncer->first;
+    syncer->awaited = 1;
+    pthread_mutex_init(&syncer->mutex, NULL);
+    pthread_cond_init(&syncer->changed, NULL);
+    if (pthread_create(&syncer->thread, NULL, run, syncer) == 0)
+        return syncer;
+    pthread_cond_destroy(&syncer->changed);
+    pthread_mutex_destroy(&syncer->mutex);
+    free(syncer);
+    return NULL;
+}
+
+void syncer_destroy(struct syncer *syncer)
+{
+    if (syncer == NULL)
+        return;
+    pthread_mutex_lock(&syncer->mutex);
+    syncer->stopping = true;
+    pthread_cond_signal(&syncer->changed);
+    pthread_mutex_unlock(&syncer->mutex);
+    pthread_join(syncer->thread, NULL);
+    assert(syncer_is_caught_up(syncer));
+    pthread_cond_destroy(&syncer->changed);
+    pthread_mutex_destroy(&syncer->mutex);
+    free(syncer);
+}
+
+void syncer_count_write(struct syncer *syncer)
+{
+    atomic_fetch_add(&syncer->written, 1);
+}
+
+bool syncer_is_caught_up(const struct syncer *syncer)
+{
+    uint64_t written = atomic_load(&syncer->written);
+    return atomic_load(&syncer->synced) >= written;
+}
+
+void syncer_queue(struct syncer *syncer, struct engine_completion *completion)
+{
+    pthread_mutex_lock(&syncer->mutex);
+    assert(!syncer->stopping);
+    completion->next = NULL;
+    *syncer->end = completion;
+    syncer->end = &completion->next;
+    if (++syncer->count == syncer->awaited)
+        pthread_cond_signal(&syncer->changed);
+    pthread_mutex_unlock(&syncer->mutex);
+}

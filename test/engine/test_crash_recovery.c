@@ -1,0 +1,440 @@
+/* test_crash_recovery.c -- what a store is after a crash.
+ *
+ * A child process writes numbered records, several commits under way at once, and reports each
+ * completion through a pipe; it is killed at a random moment. What it reported must be there, and
+ * what is there must be an unbroken beginning of what it wrote. A power cut is imitated on copies
+ * of a store, by damaging the end of the write-ahead log that was not synced, or the part that was.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/random.h"
+#include "engine_fixture.h"
+
+enum {
+    VALUE_SIZE = 300,
+    IN_FLIGHT = 32,
+    RECORDS_MAX = 1000000,
+};
+
+static const struct engine_place items = { 7, 1, ENGINE_SPACE_ITEMS };
+static const struct engine_place figures = { 7, 2, ENGINE_SPACE_FIGURES };
+#define HEAD BYTES("head")
+
+/* --- Numbered records: record n, and the head that says n, are one write. --- */
+
+static struct bytes record_value(uint32_t number, uint8_t space[VALUE_SIZE])
+{
+    struct random random;
+    random_init(&random, number);
+    random_fill(&random, space, VALUE_SIZE);
+    return bytes_of(space, VALUE_SIZE);
+}
+
+static void put_record(struct engine *engine, uint32_t number, struct engine_completion *completion)
+{
+    uint8_t value[VALUE_SIZE];
+    struct engine_address record = { items, bytes_of(&number, sizeof number) };
+    struct engine_address head = { figures, HEAD };
+    struct engine_write *write;
+    if (engine_write_begin(engine, &head, 1, &write) != ENGINE_OK)
+        abort();
+    engine_write_put(write, &record, record_value(number, value));
+    /* The log ends with a byte that is not zero, so that damage by zeroes is damage. */
+    uint32_t head_value[2] = { number, UINT32_MAX };
+    engine_write_put(write, &head, bytes_of(head_value, sizeof head_value));
+    if (completion != NULL)
+        engine_write_commit(write, completion);
+    else if (engine_write_commit_wait(write) != ENGINE_OK)
+        abort();
+}
+
+static uint32_t read_head(struct engine *engine)
+{
+    struct engine_view *view = engine_fixture_view(engine);
+    struct engine_address address = { figures, HEAD };
+    struct engine_value value;
+    uint32_t head = 0;
+    if (engine_view_get(view, &address, &value) == ENGINE_OK)
+        memcpy(&head, value.bytes.data, sizeof head);
+    engine_value_release(&value);
+    engine_view_close(view);
+    return head;
+}
+
+/* Records 1 to the head are there and none besides. Returns the head. */
+static uint32_t check_records(struct engine *engine)
+{
+    uint32_t head = read_head(engine);
+    struct engine_view *view = engine_fixture_view(engine);
+    for (uint32_t number = 1; number <= head; number++) {
+        uint8_t value[VALUE_SIZE];
+        if (!engine_fixture_view_has(view, items, bytes_of(&number, sizeof number),
+                                     record_value(number, value)))
+            fail_msg("record %u of %u is missing", number, head);
+    }
+    struct engine_range all = { .place = items };
+    struct engine_scan *scan;
+    struct engine_entry entry;
+    uint32_t count = 0;
+    assert_int_equal(engine_scan_open(view, &all, &scan), ENGINE_OK);
+    while (engine_scan_next(scan, &entry) == ENGINE_OK)
+        count++;
+    assert_int_equal(count, head);
+    engine_scan_close(scan);
+    engine_view_close(view);
+    return head;
+}
+
+/* A small write buffer, so that a run changes logs and writes table files too. */
+static struct engine *open_store(const char *directory, enum rocksdb_engine_durability durability,
+                                 char message[ROCKSDB_ENGINE_MESSAGE_MAX])
+{
+    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(directory);
+    options.durability = durability;
+    options.write_buffer_size = 128 * 1024;
+    return rocksdb_engine_open(&options, message);
+}
+
+/* --- Killed at a random moment --- */
+
+struct reported_write {
+    struct engine_completion base;
+    uint32_t number;
+    atomic_bool free;
+};
+
+static void report(struct engine_completion *base, enum engine_status status)
+{
+    struct reported_write *reported = (struct reported_write *)base;
+    if (status != ENGINE_OK || write(STDOUT_FILENO, &reported->number, sizeof reported->number) < 0)
+        abort();
+    atomic_store(&reported->free, true);
+}
+
+static int run_writer(const char *directory, enum rocksdb_engine_durability durability)
+{
+    static struct reported_write writes[IN_FLIGHT];
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    struct engine *engine = open_store(directory, durability, message);
+    if (engine == NULL)
+        return 1;
+    for (size_t i = 0; i < IN_FLIGHT; i++) {
+        writes[i].base.done = report;
+        atomic_store(&writes[i].free, true);
+    }
+    for (uint32_t number = read_head(engine) + 1; number < RECORDS_MAX; number++) {
+        struct reported_write *reported = &writes[number % IN_FLIGHT];
+        while (!atomic_load(&reported->free))
+            usleep(10);
+        atomic_store(&reported->free, false);
+        reported->number = number;
+        put_record(engine, number, &reported->base);
+    }
+    return 1; /* It should have been killed long since. */
+}
+
+/* Runs the writer for `run_ms` after its first report; returns the highest number it reported. */
+static uint32_t run_and_kill(const char *directory, const char *mode, int64_t run_ms)
+{
+    int reports[2];
+    assert_int_equal(pipe2(reports, O_CLOEXEC), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(reports[1], STDOUT_FILENO);
+        execl("/proc/self/exe", "test_crash_recovery", mode, directory, NULL);
+        _exit(1);
+    }
+    close(reports[1]);
+    uint32_t number, highest = 0;
+    int64_t end_ns = INT64_MAX;
+    bool killed = false;
+    while (read(reports[0], &number, sizeof number) == sizeof number) {
+        if (end_ns == INT64_MAX)
+            end_ns = clock_monotonic_ns() + run_ms * 1000000;
+        if (number > highest)
+            highest = number;
+        if (!killed && clock_monotonic_ns() >= end_ns) {
+            kill(child, SIGKILL);
+            killed = true; /* What is in the pipe was reported before: read on. */
+        }
+    }
+    close(reports[0]);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+    return highest;
+}
+
+static void check_kills(const char *mode, enum rocksdb_engine_durability durability)
+{
+    enum { ROUNDS = 10, RUN_MS_MAX = 60 };
+    char directory[SCRATCH_PATH_MAX], message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    struct random random;
+    random_init_from_system(&random);
+    scratch_create(directory);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint32_t reported =
+            run_and_kill(directory, mode, (int64_t)random_below(&random, RUN_MS_MAX));
+        struct engine *engine = open_store(directory, durability, message);
+        if (engine == NULL)
+            fail_msg("%s", message);
+        uint32_t head = check_records(engine);
+        assert_true(head >= reported);
+        assert_true(head <= reported + IN_FLIGHT);
+        engine_close(engine);
+    }
+    scratch_destroy(directory);
+}
+
+static void a_killed_process_loses_nothing_it_reported(void **state)
+{
+    (void)state;
+    check_kills("write-sync", ROCKSDB_ENGINE_SYNC);
+}
+
+static void nor_does_one_that_leaves_syncing_to_the_system(void **state)
+{
+    (void)state;
+    check_kills("write-os", ROCKSDB_ENGINE_OS);
+}
+
+/* --- Power cuts --- */
+
+static void copy_file(const char *from, const char *to)
+{
+    static uint8_t data[1 << 20];
+    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ssize_t size;
+    assert_true(in >= 0 && out >= 0);
+    while ((size = read(in, data, sizeof data)) > 0)
+        assert_int_equal(write(out, data, (size_t)size), size);
+    close(out);
+    close(in);
+}
+
+static void copy_directory(const char *from, const char *to)
+{
+    char source[SCRATCH_PATH_MAX], target[SCRATCH_PATH_MAX];
+    scratch_destroy(to);
+    assert_int_equal(mkdir(to, 0700), 0);
+    DIR *directory = opendir(from);
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        scratch_join(source, from, entry->d_name);
+        scratch_join(target, to, entry->d_name);
+        copy_file(source, target);
+    }
+    closedir(directory);
+}
+
+/* The path and size of the only write-ahead log of a store. */
+static size_t find_log(const char *directory, char path[SCRATCH_PATH_MAX])
+{
+    DIR *entries = opendir(directory);
+    size_t found = 0;
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        if (length > 4 && strcmp(entry->d_name + length - 4, ".log") == 0) {
+            scratch_join(path, directory, entry->d_name);
+            found++;
+        }
+    }
+    closedir(entries);
+    assert_int_equal(found, 1);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return (size_t)status.st_size;
+}
+
+enum damage { CUT_OFF, ZEROES, GARBAGE, ONE_BIT, DAMAGE_COUNT };
+
+/* Damages the log from `offset` on. */
+static void damage_log(const char *directory, size_t offset, enum damage damage)
+{
+    char path[SCRATCH_PATH_MAX];
+    size_t size = find_log(directory, path);
+    assert_true(offset < size);
+    if (damage == CUT_OFF) {
+        assert_int_equal(truncate(path, (off_t)offset), 0);
+        return;
+    }
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    fseek(file, (long)offset, SEEK_SET);
+    int bit_flipped = damage == ONE_BIT ? fgetc(file) ^ 1 : 0;
+    fseek(file, (long)offset, SEEK_SET);
+    size_t end = damage == ONE_BIT ? offset + 1 : size;
+    for (size_t i = offset; i < end; i++)
+        fputc(damage == ONE_BIT ? bit_flipped : damage == ZEROES ? 0 : (int)(i * 37 + 11), file);
+    fclose(file);
+}
+
+enum {
+    SYNCED = 40,
+    UNSYNCED = 20,
+    TORN_STEP = 353, /* Less than a record takes in the log, so that each is torn. */
+};
+
+struct power_cut {
+    char scratch[SCRATCH_PATH_MAX];
+    char store[SCRATCH_PATH_MAX];
+    char copy[SCRATCH_PATH_MAX];
+};
+
+static int setup(void **state)
+{
+    struct power_cut *cut = malloc(sizeof *cut);
+    scratch_create(cut->scratch);
+    scratch_join(cut->store, cut->scratch, "store");
+    scratch_join(cut->copy, cut->scratch, "copy");
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    struct engine *engine = open_store(cut->store, ROCKSDB_ENGINE_SYNC, message);
+    for (uint32_t number = 1; number <= SYNCED; number++)
+        put_record(engine, number, NULL);
+    engine_close(engine);
+    *state = cut;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct power_cut *cut = *state;
+    scratch_destroy(cut->scratch);
+    free(cut);
+    return 0;
+}
+
+static void a_torn_end_that_was_never_synced_is_dropped(void **state)
+{
+    struct power_cut *cut = *state;
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX], path[SCRATCH_PATH_MAX], torn[SCRATCH_PATH_MAX];
+    struct engine *engine = open_store(cut->store, ROCKSDB_ENGINE_OS, message);
+    for (uint32_t number = SYNCED + 1; number <= SYNCED + UNSYNCED; number++)
+        put_record(engine, number, NULL);
+    copy_directory(cut->store, cut->copy); /* As a power cut would find it. */
+    engine_close(engine);
+    scratch_join(torn, cut->scratch, "torn");
+
+    size_t size = find_log(cut->copy, path);
+    uint32_t heads_seen = 0;
+    int turn = 0;
+    for (size_t offset = size - 1; offset < size; offset -= TORN_STEP) { /* Until it wraps. */
+        copy_directory(cut->copy, torn);
+        damage_log(torn, offset, (enum damage)(turn++ % DAMAGE_COUNT));
+        engine = open_store(torn, ROCKSDB_ENGINE_SYNC, message);
+        if (engine == NULL)
+            fail_msg("at %zu of %zu: %s", offset, size, message);
+        uint32_t head = check_records(engine);
+        assert_true(head >= SYNCED && head < SYNCED + UNSYNCED);
+        heads_seen |= 1u << (head - SYNCED);
+        /* The store is whole: it takes writes and opens again. */
+        put_record(engine, head + 1, NULL);
+        engine_close(engine);
+        engine = open_store(torn, ROCKSDB_ENGINE_SYNC, message);
+        assert_non_null(engine);
+        assert_int_equal(check_records(engine), head + 1);
+        engine_close(engine);
+    }
+    assert_int_equal(heads_seen, (1u << UNSYNCED) - 1); /* Every place to tear was met. */
+}
+
+static void damage_to_what_was_synced_is_refused(void **state)
+{
+    struct power_cut *cut = *state;
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX], want[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char path[SCRATCH_PATH_MAX];
+    size_t size = find_log(cut->store, path);
+    snprintf(want, sizeof want,
+             "cannot use data directory '%s': the store is damaged: ", cut->copy);
+    int turn = 0;
+    for (size_t offset = size - 1; offset < size; offset -= TORN_STEP) {
+        copy_directory(cut->store, cut->copy);
+        damage_log(cut->copy, offset, (enum damage)(turn++ % DAMAGE_COUNT));
+        for (int attempt = 0; attempt < 2; attempt++) { /* The first must not hide it. */
+            assert_null(open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message));
+            assert_memory_equal(message, want, strlen(want));
+        }
+    }
+}
+
+static void the_refusal_says_how_much_is_missing_and_changes_nothing(void **state)
+{
+    struct power_cut *cut = *state;
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX], want[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char path[SCRATCH_PATH_MAX];
+    copy_directory(cut->store, cut->copy);
+    size_t size = find_log(cut->copy, path);
+    damage_log(cut->copy, size - 1, ONE_BIT);
+    assert_null(open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message));
+    snprintf(want, sizeof want,
+             "cannot use data directory '%s': the store is damaged: "
+             "2 changes that were synced cannot be read back",
+             cut->copy);
+    assert_string_equal(message, want);
+    damage_log(cut->copy, size - 1, ONE_BIT); /* Flipped back. */
+    struct engine *engine = open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message);
+    assert_non_null(engine);
+    assert_int_equal(check_records(engine), SYNCED);
+    engine_close(engine);
+}
+
+static void a_mark_that_cannot_be_trusted_is_not_used(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+    } cases[] = { { "empty", 0 }, { "short", 11 }, { "wrong checksum", 12 }, { "longer", 40 } };
+    struct power_cut *cut = *state;
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX], path[SCRATCH_PATH_MAX];
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        copy_directory(cut->store, cut->copy);
+        scratch_join(path, cut->copy, "SYNCED");
+        FILE *file = fopen(path, "wb");
+        for (size_t j = 0; j < cases[i].size; j++)
+            fputc(0xFF, file);
+        fclose(file);
+        struct engine *engine = open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message);
+        if (engine == NULL)
+            fail_msg("%s: %s", cases[i].name, message);
+        assert_int_equal(check_records(engine), SYNCED);
+        engine_close(engine);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "write-sync") == 0)
+        return run_writer(argv[2], ROCKSDB_ENGINE_SYNC);
+    if (argc == 3 && strcmp(argv[1], "write-os") == 0)
+        return run_writer(argv[2], ROCKSDB_ENGINE_OS);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_process_loses_nothing_it_reported),
+        cmocka_unit_test(nor_does_one_that_leaves_syncing_to_the_system),
+        cmocka_unit_test_setup_teardown(a_torn_end_that_was_never_synced_is_dropped, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(damage_to_what_was_synced_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_refusal_says_how_much_is_missing_and_changes_nothing,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_mark_that_cannot_be_trusted_is_not_used, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

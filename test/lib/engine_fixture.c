@@ -1,0 +1,159 @@
+/* engine_fixture.c -- see engine_fixture.h. */
+#include "engine_fixture.h"
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "failing_engine.h"
+#include "reference_engine.h"
+
+const char *engine_fixture_kind_name(enum engine_fixture_kind kind)
+{
+    static const char *const names[ENGINE_FIXTURE_KIND_COUNT] = {
+        [ENGINE_FIXTURE_REFERENCE] = "reference",
+        [ENGINE_FIXTURE_FAILING] = "failing wrapper that never fails",
+        [ENGINE_FIXTURE_ROCKSDB_MEMORY] = "RocksDB in memory",
+        [ENGINE_FIXTURE_ROCKSDB_OS] = "RocksDB, durability os",
+        [ENGINE_FIXTURE_ROCKSDB_SYNC] = "RocksDB, durability sync",
+    };
+    return names[kind];
+}
+
+struct rocksdb_engine_options engine_fixture_rocksdb_options(const char *directory)
+{
+    return (struct rocksdb_engine_options){
+        .directory = directory,
+        .durability = ROCKSDB_ENGINE_SYNC,
+        .block_cache_size = 8 * 1024 * 1024,
+        .write_buffer_size = 4 * 1024 * 1024,
+    };
+}
+
+static struct engine *open_rocksdb(const struct engine_fixture *fixture)
+{
+    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(fixture->directory);
+    options.in_memory = fixture->kind == ENGINE_FIXTURE_ROCKSDB_MEMORY;
+    if (fixture->kind == ENGINE_FIXTURE_ROCKSDB_OS)
+        options.durability = ROCKSDB_ENGINE_OS;
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    struct engine *engine = rocksdb_engine_open(&options, message);
+    if (engine == NULL) {
+        fprintf(stderr, "%s\n", message);
+        abort();
+    }
+    return engine;
+}
+
+static struct engine *open_kind(const struct engine_fixture *fixture)
+{
+    switch (fixture->kind) {
+    case ENGINE_FIXTURE_REFERENCE:
+        return reference_engine_create();
+    case ENGINE_FIXTURE_FAILING:
+        return failing_engine_create(reference_engine_create());
+    default:
+        return open_rocksdb(fixture);
+    }
+}
+
+void engine_fixture_open(struct engine_fixture *fixture, enum engine_fixture_kind kind)
+{
+    fixture->kind = kind;
+    fixture->directory[0] = '\0';
+    if (engine_fixture_is_persistent(fixture))
+        scratch_create(fixture->directory);
+    fixture->engine = open_kind(fixture);
+}
+
+bool engine_fixture_is_persistent(const struct engine_fixture *fixture)
+{
+    return fixture->kind == ENGINE_FIXTURE_ROCKSDB_OS ||
+           fixture->kind == ENGINE_FIXTURE_ROCKSDB_SYNC;
+}
+
+void engine_fixture_reopen(struct engine_fixture *fixture)
+{
+    engine_close(fixture->engine);
+    fixture->engine = open_kind(fixture);
+}
+
+void engine_fixture_close(struct engine_fixture *fixture)
+{
+    engine_close(fixture->engine);
+    if (fixture->directory[0] != '\0')
+        scratch_destroy(fixture->directory);
+}
+
+struct engine_address engine_fixture_address(struct engine_place place, struct bytes key)
+{
+    return (struct engine_address){ place, key };
+}
+
+static void check(enum engine_status status)
+{
+    if (status != ENGINE_OK) {
+        fprintf(stderr, "unexpected engine status: %s\n", engine_status_name(status));
+        abort();
+    }
+}
+
+void engine_fixture_put(struct engine *engine, struct engine_place place, struct bytes key,
+                        struct bytes value)
+{
+    struct engine_address address = { place, key };
+    struct engine_write *write;
+    check(engine_write_begin(engine, &address, 1, &write));
+    engine_write_put(write, &address, value);
+    check(engine_write_commit_wait(write));
+}
+
+void engine_fixture_delete(struct engine *engine, struct engine_place place, struct bytes key)
+{
+    struct engine_address address = { place, key };
+    struct engine_write *write;
+    check(engine_write_begin(engine, &address, 1, &write));
+    engine_write_delete(write, &address);
+    check(engine_write_commit_wait(write));
+}
+
+struct engine_view *engine_fixture_view(struct engine *engine)
+{
+    struct engine_view *view;
+    check(engine_view_open(engine, ENGINE_STRONG, &view));
+    return view;
+}
+
+bool engine_fixture_view_has(struct engine_view *view, struct engine_place place, struct bytes key,
+                             struct bytes value)
+{
+    struct engine_address address = { place, key };
+    struct engine_value found;
+    enum engine_status status = engine_view_get(view, &address, &found);
+    if (status == ENGINE_NOT_FOUND)
+        return false;
+    check(status);
+    bool equal = bytes_equal(found.bytes, value);
+    engine_value_release(&found);
+    return equal;
+}
+
+bool engine_fixture_has(struct engine *engine, struct engine_place place, struct bytes key,
+                        struct bytes value)
+{
+    struct engine_view *view = engine_fixture_view(engine);
+    bool has = engine_fixture_view_has(view, place, key, value);
+    engine_view_close(view);
+    return has;
+}
+
+bool engine_fixture_lacks(struct engine *engine, struct engine_place place, struct bytes key)
+{
+    struct engine_address address = { place, key };
+    struct engine_view *view = engine_fixture_view(engine);
+    struct engine_value found;
+    enum engine_status status = engine_view_get(view, &address, &found);
+    engine_value_release(&found);
+    engine_view_close(view);
+    if (status != ENGINE_NOT_FOUND)
+        check(status);
+    return status == ENGINE_NOT_FOUND;
+}

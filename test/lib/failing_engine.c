@@ -1,0 +1,293 @@
+/* failing_engine.c -- see failing_engine.h. */
+#include "failing_engine.h"
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include "engine/engine_ops.h"
+
+struct failing_engine {
+    struct engine base;
+    struct engine *inner;
+    pthread_mutex_t mutex;
+    struct failing_engine_plan plan; /* Guarded by mutex. */
+    uint64_t calls;                  /* Guarded by mutex. */
+};
+
+struct failing_view {
+    struct engine_view base;
+    struct engine_view *inner;
+};
+
+struct failing_scan {
+    struct engine_scan base;
+    struct engine_scan *inner;
+};
+
+struct failing_write {
+    struct engine_write base;
+    struct engine_write *inner;
+};
+
+/* Stands between the inner engine and the caller's completion. */
+struct failing_completion {
+    struct engine_completion base;
+    struct engine_completion *outer;
+    enum engine_status status;
+};
+
+static void *alloc(size_t size)
+{
+    void *block = calloc(1, size);
+    assert(block != NULL);
+    return block;
+}
+
+/* Counts a call and says how it ends: ENGINE_OK to let it through. */
+static enum engine_status count_call(struct engine *base, bool is_commit,
+                                     struct failing_engine_plan *plan)
+{
+    struct failing_engine *engine = (struct failing_engine *)base;
+    pthread_mutex_lock(&engine->mutex);
+    bool strikes = false;
+    if (is_commit || !engine->plan.commits_only)
+        strikes = ++engine->calls == engine->plan.call;
+    *plan = engine->plan;
+    pthread_mutex_unlock(&engine->mutex);
+    return strikes ? plan->status : ENGINE_OK;
+}
+
+static enum engine_status fails(struct engine *base)
+{
+    struct failing_engine_plan plan;
+    return count_call(base, false, &plan);
+}
+
+static struct engine *inner_of(struct engine *base)
+{
+    return ((struct failing_engine *)base)->inner;
+}
+
+/* --- Views and scans --- */
+
+static enum engine_status view_open(struct engine *base, enum engine_consistency consistency,
+                                    struct engine_view **out)
+{
+    struct engine_view *inner;
+    enum engine_status status = fails(base);
+    if (status == ENGINE_OK)
+        status = engine_view_open(inner_of(base), consistency, &inner);
+    if (status != ENGINE_OK)
+        return status;
+    struct failing_view *view = alloc(sizeof *view);
+    view->base.engine = base;
+    view->inner = inner;
+    *out = &view->base;
+    return ENGINE_OK;
+}
+
+static void view_close(struct engine_view *base)
+{
+    engine_view_close(((struct failing_view *)base)->inner);
+    free(base);
+}
+
+static enum engine_status view_get(struct engine_view *base, const struct engine_address *address,
+                                   struct engine_value *out)
+{
+    enum engine_status status = fails(base->engine);
+    if (status != ENGINE_OK)
+        return status;
+    return engine_view_get(((struct failing_view *)base)->inner, address, out);
+}
+
+static enum engine_status scan_open(struct engine_view *base, const struct engine_range *range,
+                                    struct engine_scan **out)
+{
+    struct engine_scan *inner;
+    enum engine_status status = fails(base->engine);
+    if (status == ENGINE_OK)
+        status = engine_scan_open(((struct failing_view *)base)->inner, range, &inner);
+    if (status != ENGINE_OK)
+        return status;
+    struct failing_scan *scan = alloc(sizeof *scan);
+    scan->base.engine = base->engine;
+    scan->inner = inner;
+    *out = &scan->base;
+    return ENGINE_OK;
+}
+
+static enum engine_status scan_next(struct engine_scan *base, struct engine_entry *out)
+{
+    enum engine_status status = fails(base->engine);
+    return status != ENGINE_OK ? status
+                               : engine_scan_next(((struct failing_scan *)base)->inner, out);
+}
+
+static void scan_close(struct engine_scan *base)
+{
+    engine_scan_close(((struct failing_scan *)base)->inner);
+    free(base);
+}
+
+static enum engine_status next_place(struct engine_view *base, const struct engine_place *after,
+                                     struct engine_place *out)
+{
+    enum engine_status status = fails(base->engine);
+    return status != ENGINE_OK
+               ? status
+               : engine_view_next_place(((struct failing_view *)base)->inner, after, out);
+}
+
+/* --- Writes --- */
+
+static enum engine_status write_begin(struct engine *base, const struct engine_address *addresses,
+                                      size_t address_count, struct engine_write **out)
+{
+    struct engine_write *inner;
+    enum engine_status status = fails(base);
+    if (status == ENGINE_OK)
+        status = engine_write_begin(inner_of(base), addresses, address_count, &inner);
+    if (status != ENGINE_OK)
+        return status;
+    struct failing_write *write = alloc(sizeof *write);
+    write->base.engine = base;
+    write->inner = inner;
+    *out = &write->base;
+    return ENGINE_OK;
+}
+
+static enum engine_status write_get(struct engine_write *base, const struct engine_address *address,
+                                    struct engine_value *out)
+{
+    enum engine_status status = fails(base->engine);
+    if (status != ENGINE_OK)
+        return status;
+    return engine_write_get(((struct failing_write *)base)->inner, address, out);
+}
+
+static void write_put(struct engine_write *base, const struct engine_address *address,
+                      struct bytes value)
+{
+    engine_write_put(((struct failing_write *)base)->inner, address, value);
+}
+
+static void write_delete(struct engine_write *base, const struct engine_address *address)
+{
+    engine_write_delete(((struct failing_write *)base)->inner, address);
+}
+
+static void write_delete_range(struct engine_write *base, const struct engine_place *place,
+                               struct bytes first, struct bytes last)
+{
+    engine_write_delete_range(((struct failing_write *)base)->inner, place, first, last);
+}
+
+static void write_delete_owner(struct engine_write *base, uint64_t owner)
+{
+    engine_write_delete_owner(((struct failing_write *)base)->inner, owner);
+}
+
+static void applied_but_failed(struct engine_completion *base, enum engine_status status)
+{
+    struct failing_completion *completion = (struct failing_completion *)base;
+    struct engine_completion *outer = completion->outer;
+    if (status == ENGINE_OK)
+        status = completion->status;
+    free(completion);
+    outer->done(outer, status);
+}
+
+static void write_commit(struct engine_write *base, struct engine_completion *completion)
+{
+    struct engine_write *inner = ((struct failing_write *)base)->inner;
+    struct failing_engine_plan plan;
+    enum engine_status status = count_call(base->engine, true, &plan);
+    free(base);
+    if (status == ENGINE_OK) {
+        engine_write_commit(inner, completion);
+    } else if (plan.applied) {
+        struct failing_completion *failing = alloc(sizeof *failing);
+        failing->base.done = applied_but_failed;
+        failing->outer = completion;
+        failing->status = status;
+        engine_write_commit(inner, &failing->base);
+    } else {
+        engine_write_abandon(inner);
+        completion->done(completion, status);
+    }
+}
+
+static void write_abandon(struct engine_write *base)
+{
+    engine_write_abandon(((struct failing_write *)base)->inner);
+    free(base);
+}
+
+/* --- Engine --- */
+
+static void close_engine(struct engine *base)
+{
+    struct failing_engine *engine = (struct failing_engine *)base;
+    engine_close(engine->inner);
+    pthread_mutex_destroy(&engine->mutex);
+    free((void *)engine->base.ops);
+    free(engine);
+}
+
+static const struct engine_ops ops_template = {
+    .close = close_engine,
+    .view_open = view_open,
+    .view_close = view_close,
+    .view_get = view_get,
+    .scan_open = scan_open,
+    .scan_next = scan_next,
+    .scan_close = scan_close,
+    .next_place = next_place,
+    .write_begin = write_begin,
+    .write_get = write_get,
+    .write_put = write_put,
+    .write_delete = write_delete,
+    .write_delete_range = write_delete_range,
+    .write_delete_owner = write_delete_owner,
+    .write_commit = write_commit,
+    .write_abandon = write_abandon,
+};
+
+struct engine *failing_engine_create(struct engine *inner)
+{
+    struct failing_engine *engine = alloc(sizeof *engine);
+    struct engine_ops *ops = alloc(sizeof *ops);
+    *ops = ops_template;
+    ops->capabilities = engine_capabilities(inner); /* As able as what it wraps. */
+    engine->base.ops = ops;
+    engine->inner = inner;
+    pthread_mutex_init(&engine->mutex, NULL);
+    return &engine->base;
+}
+
+void failing_engine_set(struct engine *base, const struct failing_engine_plan *plan)
+{
+    struct failing_engine *engine = (struct failing_engine *)base;
+    pthread_mutex_lock(&engine->mutex);
+    engine->plan = *plan;
+    engine->calls = 0;
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+uint64_t failing_engine_calls(struct engine *base)
+{
+    struct failing_engine *engine = (struct failing_engine *)base;
+    pthread_mutex_lock(&engine->mutex);
+    uint64_t calls = engine->calls;
+    pthread_mutex_unlock(&engine->mutex);
+    return calls;
+}
+
+bool failing_engine_struck(struct engine *base)
+{
+    struct failing_engine *engine = (struct failing_engine *)base;
+    pthread_mutex_lock(&engine->mutex);
+    bool struck = engine->plan.call != 0 && engine->calls >= engine->plan.call;
+    pthread_mutex_unlock(&engine->mutex);
+    return struck;
+}

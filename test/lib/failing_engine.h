@@ -1,0 +1,30 @@
+/* failing_engine.h -- any engine, but its Nth fallible call fails.
+ *
+ * For sweeps: run a scenario with the failure at call 1, 2, 3 ... until it no longer strikes, and
+ * check after each run that nothing was lost, leaked or half done. Fallible calls are view_open,
+ * view_get, scan_open, scan_next, view_next_place, write_begin, write_get and the completion of a
+ * commit. One thread at a time may use the wrapper where a test depends on the count.
+ */
+#ifndef STATOR_TEST_FAILING_ENGINE_H
+#define STATOR_TEST_FAILING_ENGINE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "engine/engine.h"
+
+struct failing_engine_plan {
+    uint64_t call;             /* Which one fails, counted from 1; 0: none. */
+    enum engine_status status; /* What it answers. */
+    bool commits_only;         /* Count commits alone, as ENGINE_CONFLICT and _UNKNOWN need it. */
+    bool applied;              /* A commit that fails takes place all the same: ENGINE_UNKNOWN. */
+};
+
+/* Takes over `inner`, which engine_close closes too. Fails nothing until a plan is set. */
+struct engine *failing_engine_create(struct engine *inner);
+/* Starts to count anew. */
+void failing_engine_set(struct engine *engine, const struct failing_engine_plan *plan);
+/* Calls counted since the plan was set. */
+uint64_t failing_engine_calls(struct engine *engine);
+/* Whether the planned failure has struck. */
+bool failing_engine_struck(struct engine *engine);
+
+#endif
