@@ -1,0 +1,11 @@
+/* condition_parse_fuzz.c -- arbitrary text as a condition expression; what must hold is in
+ * expr_grammar.h. */
+#include "expr_grammar.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    expr_grammar_fuzz(&expr_grammar_condition, data, size);
+    return 0;
+}

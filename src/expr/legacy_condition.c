@@ -1,0 +1,339 @@
+/* legacy_condition.c -- see legacy_condition.h.
+ *
+ * The rules of one attribute are checked in the service's order before the next attribute is
+ * looked at. Messages name the attribute only where Expected's own fields contradict each other.
+ */
+#include "expr/legacy_condition.h"
+#include <assert.h>
+#include "base/arena.h"
+#include "model/error.h"
+
+#define INVALID "One or more parameter values were invalid: "
+
+enum {
+    TYPES_ANY = (1u << VALUE_TYPE_COUNT) - 1,
+    TYPES_ORDERED = 1u << VALUE_S | 1u << VALUE_N | 1u << VALUE_B,
+    TYPES_PREFIX = 1u << VALUE_S | 1u << VALUE_B,
+    TYPES_CONTAINED = TYPES_ORDERED | 1u << VALUE_BOOL | 1u << VALUE_NULL,
+    VALUES_UNBOUNDED = 0,
+};
+
+enum operator_id {
+    OPERATOR_EQ,
+    OPERATOR_NE,
+    OPERATOR_IN,
+    OPERATOR_LE,
+    OPERATOR_LT,
+    OPERATOR_GE,
+    OPERATOR_GT,
+    OPERATOR_BETWEEN,
+    OPERATOR_NOT_NULL,
+    OPERATOR_NULL,
+    OPERATOR_CONTAINS,
+    OPERATOR_NOT_CONTAINS,
+    OPERATOR_BEGINS_WITH,
+    OPERATOR_COUNT,
+};
+
+static const struct operator_rule {
+    const char *name;
+    size_t value_count; /* For IN: at least one. */
+    unsigned types;     /* One bit per type that the values may have. */
+    enum condition_type type;
+    enum comparator comparator;
+} rules[] = {
+    [OPERATOR_EQ] = { "EQ", 1, TYPES_ANY, CONDITION_COMPARE, COMPARE_EQUAL },
+    [OPERATOR_NE] = { "NE", 1, TYPES_ANY, CONDITION_COMPARE, COMPARE_NOT_EQUAL },
+    [OPERATOR_IN] = { "IN", VALUES_UNBOUNDED, TYPES_ORDERED, CONDITION_IN, COMPARE_EQUAL },
+    [OPERATOR_LE] = { "LE", 1, TYPES_ORDERED, CONDITION_COMPARE, COMPARE_LESS_EQUAL },
+    [OPERATOR_LT] = { "LT", 1, TYPES_ORDERED, CONDITION_COMPARE, COMPARE_LESS },
+    [OPERATOR_GE] = { "GE", 1, TYPES_ORDERED, CONDITION_COMPARE, COMPARE_GREATER_EQUAL },
+    [OPERATOR_GT] = { "GT", 1, TYPES_ORDERED, CONDITION_COMPARE, COMPARE_GREATER },
+    [OPERATOR_BETWEEN] = { "BETWEEN", 2, TYPES_ORDERED, CONDITION_BETWEEN, COMPARE_EQUAL },
+    [OPERATOR_NOT_NULL] = { "NOT_NULL", 0, TYPES_ANY, CONDITION_ATTRIBUTE_EXISTS, COMPARE_EQUAL },
+    [OPERATOR_NULL] = { "NULL", 0, TYPES_ANY, CONDITION_ATTRIBUTE_NOT_EXISTS, COMPARE_EQUAL },
+    [OPERATOR_CONTAINS] = { "CONTAINS", 1, TYPES_CONTAINED, CONDITION_CONTAINS, COMPARE_EQUAL },
+    [OPERATOR_NOT_CONTAINS] = { "NOT_CONTAINS", 1, TYPES_CONTAINED, CONDITION_CONTAINS,
+                                COMPARE_EQUAL },
+    [OPERATOR_BEGINS_WITH] = { "BEGINS_WITH", 1, TYPES_PREFIX, CONDITION_BEGINS_WITH,
+                               COMPARE_EQUAL },
+};
+static_assert(COUNT_OF(rules) == OPERATOR_COUNT, "each operator has its row");
+
+/* --- Rules --- */
+
+static bool find_operator(struct bytes name, enum operator_id *out, struct error *err)
+{
+    for (enum operator_id id = 0; id < OPERATOR_COUNT; id++) {
+        if (bytes_equal_text(name, rules[id].name)) {
+            *out = id;
+            return true;
+        }
+    }
+    return error_validation(err, "Comparison type does not exist in DynamoDB");
+}
+
+static bool check_count(enum operator_id id, size_t count, struct error *err)
+{
+    if (id == OPERATOR_IN ? count > 0 : count == rules[id].value_count)
+        return true;
+    return error_validation(
+        err, INVALID "Invalid number of argument(s) for the %s ComparisonOperator", rules[id].name);
+}
+
+static bool check_types(enum operator_id id, const struct value *values, size_t count,
+                        struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if ((rules[id].types & (1u << values[i].type)) == 0)
+            return error_validation(
+                err, INVALID "ComparisonOperator %s is not valid for %s AttributeValue type",
+                rules[id].name, value_type_name(values[i].type));
+    }
+    for (size_t i = 1; i < count; i++) {
+        if (values[i].type != values[0].type)
+            return error_validation(
+                err, INVALID "AttributeValues inside AttributeValueList must be of same type");
+    }
+    /* Strings, binary values and encoded numbers are all ordered by their bytes. */
+    if (id == OPERATOR_BETWEEN && bytes_compare(values[0].data, values[1].data) > 0)
+        return error_validation(err, "The BETWEEN condition was provided a range where the lower "
+                                     "bound is greater than the upper bound");
+    return true;
+}
+
+/* An operator with its values, wherever it comes from. */
+struct comparison {
+    enum operator_id id;
+    const struct value *values;
+    size_t count;
+};
+
+static bool read_comparison(const struct legacy_condition *condition, struct comparison *out,
+                            struct error *err)
+{
+    *out = (struct comparison){ .values = condition->values, .count = condition->value_count };
+    if (condition->value != NULL) {
+        out->values = condition->value;
+        out->count = 1;
+    }
+    return find_operator(condition->comparison_operator, &out->id, err) &&
+           check_count(out->id, out->count, err) &&
+           check_types(out->id, out->values, out->count, err);
+}
+
+static bool fail_for(const struct legacy_condition *condition, const char *rule, struct error *err)
+{
+    return error_validation(err, INVALID "%s for Attribute: %.*s", rule,
+                            BYTES_FMT(condition->name));
+}
+
+/* The fields of one member of Expected must fit together. */
+static bool check_expected(const struct legacy_condition *condition, struct error *err)
+{
+    bool has_operator = condition->comparison_operator.data != NULL;
+    if (has_operator && condition->exists != LEGACY_EXISTS_ABSENT)
+        return fail_for(condition, "Exists and ComparisonOperator cannot be used together", err);
+    if (condition->value != NULL && condition->values_present)
+        return fail_for(condition, "Value and AttributeValueList cannot be used together", err);
+    if (condition->values_present && !has_operator)
+        return fail_for(condition, "AttributeValueList can only be used with a ComparisonOperator",
+                        err);
+    if (has_operator) {
+        if (condition->value != NULL || condition->values_present ||
+            bytes_equal_text(condition->comparison_operator, "NULL") ||
+            bytes_equal_text(condition->comparison_operator, "NOT_NULL"))
+            return true;
+        return error_validation(err,
+                                INVALID "Value or AttributeValueList must be used with "
+                                        "ComparisonOperator: %.*s for Attribute: %.*s",
+                                BYTES_FMT(condition->comparison_operator),
+                                BYTES_FMT(condition->name));
+    }
+    if (condition->exists == LEGACY_EXISTS_FALSE && condition->value != NULL)
+        return fail_for(condition, "Value cannot be used when Exists is false", err);
+    if (condition->exists != LEGACY_EXISTS_FALSE && condition->value == NULL)
+        return fail_for(condition,
+                        condition->exists == LEGACY_EXISTS_TRUE
+                            ? "Value must be provided when Exists is true"
+                            : "Value must be provided when Exists is null",
+                        err);
+    return true;
+}
+
+static bool read_expected(const struct legacy_condition *condition, struct comparison *out,
+                          struct error *err)
+{
+    if (!check_expected(condition, err))
+        return false;
+    if (condition->comparison_operator.data != NULL)
+        return read_comparison(condition, out, err);
+    bool absent = condition->exists == LEGACY_EXISTS_FALSE;
+    *out = (struct comparison){ absent ? OPERATOR_NULL : OPERATOR_EQ, condition->value,
+                                absent ? 0 : 1 };
+    return true;
+}
+
+/* --- Translation --- */
+
+static struct path attribute_path(struct arena *arena, struct bytes name)
+{
+    struct path_step *step = arena_alloc(arena, sizeof *step);
+    *step = (struct path_step){ .name = name };
+    return (struct path){ .steps = step, .step_count = 1 };
+}
+
+static struct condition *new_condition(struct arena *arena, enum condition_type type)
+{
+    struct condition *condition = arena_alloc_zeroed(arena, sizeof *condition);
+    condition->type = type;
+    return condition;
+}
+
+static const struct condition *join(struct arena *arena, enum condition_type type,
+                                    const struct condition *left, const struct condition *right)
+{
+    struct condition *condition = new_condition(arena, type);
+    condition->left = left;
+    condition->right = right;
+    return condition;
+}
+
+static const struct condition *translate(struct arena *arena, struct bytes name,
+                                         const struct comparison *comparison)
+{
+    const struct operator_rule *rule = &rules[comparison->id];
+    struct operand *operands =
+        arena_alloc_zeroed(arena, (1 + comparison->count) * sizeof *operands);
+    operands[0].type = OPERAND_PATH;
+    operands[0].path = attribute_path(arena, name);
+    for (size_t i = 0; i < comparison->count; i++) {
+        operands[1 + i].type = OPERAND_VALUE;
+        operands[1 + i].value = comparison->values[i];
+    }
+    struct condition *condition = new_condition(arena, rule->type);
+    condition->comparator = rule->comparator;
+    condition->operands = operands;
+    condition->operand_count = 1 + comparison->count;
+    if (comparison->id != OPERATOR_NOT_CONTAINS)
+        return condition;
+    /* An attribute that is not there does not lack the value either: the condition fails. */
+    struct condition *exists = new_condition(arena, CONDITION_ATTRIBUTE_EXISTS);
+    exists->operands = operands;
+    exists->operand_count = 1;
+    return join(arena, CONDITION_AND, exists, join(arena, CONDITION_NOT, condition, NULL));
+}
+
+/* Conditions joined in pairs, then the pairs, and so on: the tree of a request with very many of
+ * them stays as flat as its evaluation by recursion needs. */
+static const struct condition *join_all(struct arena *arena, enum condition_type type,
+                                        const struct condition **conditions, size_t count)
+{
+    assert(count > 0);
+    while (count > 1) {
+        size_t joined = 0;
+        for (size_t i = 0; i + 1 < count; i += 2)
+            conditions[joined++] = join(arena, type, conditions[i], conditions[i + 1]);
+        if (count % 2 != 0)
+            conditions[joined++] = conditions[count - 1];
+        count = joined;
+    }
+    return conditions[0];
+}
+
+static const struct condition *
+translate_all(struct arena *arena, const struct legacy_condition *conditions, size_t count,
+              enum condition_type junction,
+              bool (*read)(const struct legacy_condition *, struct comparison *, struct error *),
+              struct error *err)
+{
+    const struct condition **translated = arena_alloc(arena, count * sizeof *translated);
+    for (size_t i = 0; i < count; i++) {
+        struct comparison comparison;
+        if (!read(&conditions[i], &comparison, err))
+            return NULL;
+        translated[i] = translate(arena, conditions[i].name, &comparison);
+    }
+    return join_all(arena, junction, translated, count);
+}
+
+static enum condition_type junction_of(enum legacy_operator conditional_operator)
+{
+    return conditional_operator == LEGACY_OR ? CONDITION_OR : CONDITION_AND;
+}
+
+const struct condition *legacy_condition_expected(struct arena *arena,
+                                                  const struct legacy_condition *conditions,
+                                                  size_t count,
+                                                  enum legacy_operator conditional_operator,
+                                                  struct error *err)
+{
+    return translate_all(arena, conditions, count, junction_of(conditional_operator), read_expected,
+                         err);
+}
+
+const struct condition *
+legacy_condition_filter(struct arena *arena, const struct legacy_condition *conditions,
+                        size_t count, enum legacy_operator conditional_operator, struct error *err)
+{
+    return translate_all(arena, conditions, count, junction_of(conditional_operator),
+                         read_comparison, err);
+}
+
+bool legacy_condition_check_operator(bool present, size_t condition_count, struct error *err)
+{
+    if (!present || condition_count > 1)
+        return true;
+    return error_validation(
+        err, condition_count == 0
+                 ? "ConditionalOperator cannot be used without Filter or Expected"
+                 : "ConditionalOperator can only be used when Filter or Expected has two or more "
+                   "elements");
+}
+
+/* --- KeyConditions --- */
+
+static bool make_term(const struct legacy_condition *condition, struct key_term *out,
+                      struct error *err)
+{
+    struct comparison comparison;
+    if (!read_comparison(condition, &comparison, err))
+        return false;
+    *out =
+        (struct key_term){ .name = condition->name, .comparator = rules[comparison.id].comparator };
+    switch (comparison.id) {
+    case OPERATOR_EQ:
+    case OPERATOR_LE:
+    case OPERATOR_LT:
+    case OPERATOR_GE:
+    case OPERATOR_GT:
+        out->type = KEY_TERM_COMPARE;
+        break;
+    case OPERATOR_BETWEEN:
+        out->type = KEY_TERM_BETWEEN;
+        out->values[1] = comparison.values[1];
+        break;
+    case OPERATOR_BEGINS_WITH:
+        out->type = KEY_TERM_BEGINS_WITH;
+        break;
+    default:
+        return error_validation(err,
+                                "Attempted conditional constraint is not an indexable operation");
+    }
+    out->values[0] = comparison.values[0];
+    return true;
+}
+
+const struct key_condition *legacy_condition_keys(struct arena *arena,
+                                                  const struct legacy_condition *conditions,
+                                                  size_t count, struct error *err)
+{
+    struct key_term *terms = arena_alloc(arena, count * sizeof *terms);
+    for (size_t i = 0; i < count; i++) {
+        if (!make_term(&conditions[i], &terms[i], err))
+            return NULL;
+    }
+    struct key_condition *out = arena_alloc(arena, sizeof *out);
+    *out = (struct key_condition){ .terms = terms, .term_count = count };
+    return out;
+}

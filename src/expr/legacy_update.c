@@ -1,0 +1,148 @@
+/* legacy_update.c -- see legacy_update.h. */
+#include "expr/legacy_update.h"
+#include <assert.h>
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "model/error.h"
+
+#define INVALID "One or more parameter values were invalid: "
+
+static struct path attribute_path(struct arena *arena, struct bytes name)
+{
+    struct path_step *step = arena_alloc(arena, sizeof *step);
+    *step = (struct path_step){ .name = name };
+    return (struct path){ .steps = step, .step_count = 1 };
+}
+
+static struct operand *value_operand(struct arena *arena, const struct value *value)
+{
+    struct operand *operand = arena_alloc_zeroed(arena, sizeof *operand);
+    operand->type = OPERAND_VALUE;
+    operand->value = *value;
+    return operand;
+}
+
+/* ADD of a list, which only AttributeUpdates has: its elements go behind those of the attribute,
+ * list_append(if_not_exists(attribute, []), value). */
+static const struct operand *append_operand(struct arena *arena, struct path path,
+                                            const struct value *value)
+{
+    struct buffer empty;
+    struct value none;
+    buffer_init(&empty, arena);
+    value_append_container(&empty, VALUE_L, 0, BYTES(""));
+    struct bytes encoded = buffer_bytes(&empty);
+    bool opened = value_open(&encoded, &none);
+    assert(opened);
+    (void)opened;
+    struct operand *old = arena_alloc_zeroed(arena, sizeof *old);
+    old->type = OPERAND_IF_NOT_EXISTS;
+    old->path = path;
+    old->right = value_operand(arena, &none);
+    struct operand *append = arena_alloc_zeroed(arena, sizeof *append);
+    append->type = OPERAND_LIST_APPEND;
+    append->left = old;
+    append->right = value_operand(arena, value);
+    return append;
+}
+
+static bool is_set(enum value_type type)
+{
+    return type == VALUE_SS || type == VALUE_NS || type == VALUE_BS;
+}
+
+static bool translate(struct arena *arena, const struct legacy_update *from,
+                      struct update_action *out, struct error *err)
+{
+    struct bytes action = from->action.data == NULL ? BYTES("PUT") : from->action;
+    bool delete = bytes_equal_text(action, "DELETE");
+    *out = (struct update_action){ .path = attribute_path(arena, from->name) };
+    if (from->value == NULL) {
+        out->type = UPDATE_REMOVE;
+        return delete ||
+               error_validation(err, INVALID "Only DELETE action is allowed when no attribute "
+                                             "value is specified");
+    }
+    enum value_type type = from->value->type;
+    if (delete &&!is_set(type))
+        return error_validation(err,
+                                INVALID "DELETE action with value is not supported for the type %s",
+                                value_type_name(type));
+    bool add = bytes_equal_text(action, "ADD");
+    if (add && type != VALUE_N && type != VALUE_L && !is_set(type))
+        return error_validation(err, INVALID "ADD action is not supported for the type %s",
+                                value_type_name(type));
+    if (add && type == VALUE_L) {
+        out->type = UPDATE_SET;
+        out->operand = append_operand(arena, out->path, from->value);
+        return true;
+    }
+    out->type = delete ? UPDATE_DELETE : add ? UPDATE_ADD : UPDATE_SET;
+    out->operand = value_operand(arena, from->value);
+    return true;
+}
+
+const struct update *legacy_update_translate(struct arena *arena,
+                                             const struct legacy_update *updates, size_t count,
+                                             struct error *err)
+{
+    struct update_action *actions = arena_alloc(arena, count * sizeof *actions);
+    for (size_t i = 0; i < count; i++) {
+        if (!translate(arena, &updates[i], &actions[i], err))
+            return NULL;
+    }
+    struct update *out = arena_alloc(arena, sizeof *out);
+    *out = (struct update){ .actions = actions, .action_count = count, .is_legacy = true };
+    return out;
+}
+
+/* --- AttributesToGet --- */
+
+struct listed_name {
+    struct bytes name;
+    size_t index;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct listed_name *a = left;
+    const struct listed_name *b = right;
+    int order = bytes_compare(a->name, b->name);
+    if (order != 0)
+        return order;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* The first name that stands in the list before; `count` if there is none. Sorts, because a request
+ * has room for a million names. */
+static size_t find_repeated(struct arena *arena, const struct bytes *names, size_t count)
+{
+    struct listed_name *sorted = arena_alloc(arena, count * sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (struct listed_name){ names[i], i };
+    qsort(sorted, count, sizeof *sorted, compare_names);
+    size_t first = count;
+    for (size_t i = 1; i < count; i++) {
+        if (sorted[i].index < first && bytes_equal(sorted[i - 1].name, sorted[i].name))
+            first = sorted[i].index;
+    }
+    return first;
+}
+
+const struct projection *legacy_update_projection(struct arena *arena, const struct bytes *names,
+                                                  size_t count, struct error *err)
+{
+    size_t repeated = find_repeated(arena, names, count);
+    if (repeated < count) {
+        error_validation(err, INVALID "Duplicate value in attribute name: %.*s",
+                         BYTES_FMT(names[repeated]));
+        return NULL;
+    }
+    struct path *paths = arena_alloc(arena, count * sizeof *paths);
+    for (size_t i = 0; i < count; i++)
+        paths[i] = attribute_path(arena, names[i]);
+    struct projection *out = arena_alloc(arena, sizeof *out);
+    *out = (struct projection){ .paths = paths, .path_count = count };
+    return out;
+}

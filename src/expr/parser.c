@@ -1,0 +1,470 @@
+/* parser.c -- see parser.h. The errors, tokens, paths and operands of all expressions. */
+#include "expr/parser.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/arena.h"
+#include "expr/document_path.h"
+#include "expr/params.h"
+#include "expr/reserved_words.h"
+#include "model/error.h"
+
+static const struct function functions[] = {
+    [FUNCTION_ATTRIBUTE_EXISTS] = { "attribute_exists", EXPRESSION_CONDITION, false, 1 },
+    [FUNCTION_ATTRIBUTE_NOT_EXISTS] = { "attribute_not_exists", EXPRESSION_CONDITION, false, 1 },
+    [FUNCTION_ATTRIBUTE_TYPE] = { "attribute_type", EXPRESSION_CONDITION, false, 2 },
+    [FUNCTION_BEGINS_WITH] = { "begins_with", EXPRESSION_CONDITION, false, 2 },
+    [FUNCTION_CONTAINS] = { "contains", EXPRESSION_CONDITION, false, 2 },
+    [FUNCTION_SIZE] = { "size", EXPRESSION_CONDITION, true, 1 },
+    [FUNCTION_IF_NOT_EXISTS] = { "if_not_exists", EXPRESSION_UPDATE, true, 2 },
+    [FUNCTION_LIST_APPEND] = { "list_append", EXPRESSION_UPDATE, false, 2 },
+};
+static_assert(COUNT_OF(functions) == FUNCTION_COUNT, "each function has its row");
+
+const struct function *parser_function(enum function_id id)
+{
+    assert(id < FUNCTION_COUNT);
+    return &functions[id];
+}
+
+static enum function_id find_function(struct bytes name)
+{
+    for (enum function_id id = 0; id < FUNCTION_COUNT; id++) {
+        if (bytes_equal_text(name, functions[id].name))
+            return id;
+    }
+    return FUNCTION_COUNT;
+}
+
+struct bytes parser_token_text(const struct parser *parser, struct token token)
+{
+    return lexer_token_text(&parser->lexer, token);
+}
+
+/* --- Errors --- */
+
+static bool set_error(struct parser *parser, const char *envelope, struct bytes message)
+{
+    return error_validation(parser->err, "%sInvalid %s: %.*s", envelope, parser->parameter,
+                            BYTES_FMT(message));
+}
+
+static struct bytes format_message(struct arena *arena, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    assert(length >= 0);
+    char *text = arena_alloc(arena, (size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return bytes_of(text, (size_t)length);
+}
+
+bool parser_fail(struct parser *parser, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    struct bytes message = format_message(parser->arena, format, arguments);
+    va_end(arguments);
+    return set_error(parser, parser->params->envelope, message);
+}
+
+/* Shows the token between its neighbours, with the white space as it is in the text. */
+bool parser_syntax_error(struct parser *parser)
+{
+    struct bytes text = parser->lexer.text;
+    struct lexer ahead = parser->lexer;
+    struct token following = lexer_next(&ahead);
+    size_t start = parser->previous.type == TOKEN_END ? 0 : parser->previous.start;
+    struct bytes token = BYTES("<EOF>");
+    if (parser->token.type != TOKEN_END)
+        token = parser_token_text(parser, parser->token);
+    return parser_fail(parser, "Syntax error; token: \"%.*s\", near: \"%.*s\"", BYTES_FMT(token),
+                       BYTES_FMT(bytes_of(text.data + start, following.end - start)));
+}
+
+void parser_fault(struct parser *parser, struct token at, const char *format, ...)
+{
+    if (parser->fault.data != NULL && parser->fault_at <= at.start)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    parser->fault = format_message(parser->arena, format, arguments);
+    parser->fault_at = at.start;
+    va_end(arguments);
+}
+
+bool parser_check_faults(struct parser *parser)
+{
+    if (parser->fault.data == NULL)
+        return true;
+    return set_error(parser, parser->params->envelope, parser->fault);
+}
+
+bool parser_wrong_type(struct parser *parser, struct bytes operator_name, const char *type_name)
+{
+    return parser_fail(parser,
+                       "Incorrect operand type for operator or function; operator or function: "
+                       "%.*s, operand type: %s",
+                       BYTES_FMT(operator_name), type_name);
+}
+
+bool parser_not_distinct(struct parser *parser, struct bytes operator_name, const struct path *path)
+{
+    return parser_fail(parser,
+                       "The first operand must be distinct from the remaining operands for this "
+                       "operator or function; operator: %.*s, first operand: %.*s",
+                       BYTES_FMT(operator_name),
+                       BYTES_FMT(document_path_format(parser->arena, path)));
+}
+
+bool parser_check_operator_count(struct parser *parser)
+{
+    if (parser->operator_count <= PARSER_OPERATORS_MAX)
+        return true;
+    /* The service counts no further than this. */
+    return parser_fail(parser, "The expression contains too many operators; operator count: %d",
+                       PARSER_OPERATORS_MAX + 1);
+}
+
+/* --- Tokens and groups --- */
+
+bool parser_init(struct parser *parser, struct arena *arena, struct bytes text,
+                 const char *parameter, enum expression_kind kind, struct expr_params *params,
+                 struct error *err)
+{
+    *parser = (struct parser){
+        .arena = arena,
+        .params = params,
+        .err = err,
+        .parameter = parameter,
+        .kind = kind,
+        .previous = { .type = TOKEN_END },
+    };
+    if (text.len == 0)
+        return set_error(parser, "", BYTES("The expression can not be empty;"));
+    if (text.len > PARSER_TEXT_SIZE_MAX)
+        return parser_fail(
+            parser, "Expression size has exceeded the maximum allowed size; expression size: %zu",
+            text.len);
+    lexer_init(&parser->lexer, text);
+    parser->token = lexer_next(&parser->lexer);
+    return true;
+}
+
+void parser_advance(struct parser *parser)
+{
+    parser->previous = parser->token;
+    parser->token = lexer_next(&parser->lexer);
+}
+
+bool parser_expect(struct parser *parser, enum token_type type)
+{
+    if (parser->token.type != type)
+        return parser_syntax_error(parser);
+    parser_advance(parser);
+    return true;
+}
+
+static bool fail_redundant(struct parser *parser)
+{
+    return parser_fail(parser, "The expression has redundant parentheses;");
+}
+
+bool parser_decide(struct parser *parser)
+{
+    parser->undecided = false;
+    parser->decided_depth = parser->depth;
+    return !parser->redundant || fail_redundant(parser);
+}
+
+bool parser_is_decided_outside(const struct parser *parser)
+{
+    return parser->decided_depth == parser->depth;
+}
+
+bool parser_enter(struct parser *parser)
+{
+    if (parser->depth == PARSER_NESTING_MAX)
+        return parser_syntax_error(parser);
+    parser->depth++;
+    return parser_expect(parser, TOKEN_OPEN);
+}
+
+/* Passes the closing parenthesis. */
+static bool leave(struct parser *parser)
+{
+    if (!parser_expect(parser, TOKEN_CLOSE))
+        return false;
+    assert(parser->depth > 0);
+    parser->depth--;
+    if (parser->decided_depth > parser->depth)
+        parser->decided_depth = parser->depth;
+    return true;
+}
+
+bool parser_leave_group(struct parser *parser, struct node *inner)
+{
+    bool known = !parser->undecided || parser->depth <= parser->decided_depth;
+    if (!leave(parser))
+        return false;
+    if (!inner->grouped) {
+        inner->grouped = true;
+        return true;
+    }
+    parser->redundant = true;
+    return !known || fail_redundant(parser);
+}
+
+/* --- Nodes --- */
+
+struct node *parser_new_node(struct parser *parser, enum node_type type, struct token token)
+{
+    struct node *node = arena_alloc_zeroed(parser->arena, sizeof *node);
+    node->type = type;
+    node->token = token;
+    return node;
+}
+
+void parser_add_child(struct node *parent, struct node *child)
+{
+    if (parent->last_child == NULL)
+        parent->first_child = child;
+    else
+        parent->last_child->sibling = child;
+    parent->last_child = child;
+    parent->child_count++;
+}
+
+struct node *parser_complete(struct parser *parser, struct node *node)
+{
+    if (parser->last == NULL)
+        parser->first = node;
+    else
+        parser->last->next = node;
+    parser->last = node;
+    return node;
+}
+
+/* --- Paths --- */
+
+static void add_step(struct parser *parser, struct node *node, struct path_step step)
+{
+    /* The block is the arena's last one while a path is read, so growing it copies nothing. */
+    node->steps = arena_grow(parser->arena, node->steps, node->step_count * sizeof step,
+                             (node->step_count + 1) * sizeof step);
+    node->steps[node->step_count++] = step;
+}
+
+/* The #name of a reference stays a token until pass 3. */
+static void add_name(struct parser *parser, struct node *node, struct token token)
+{
+    struct bytes name = parser_token_text(parser, token);
+    if (token.type == TOKEN_NAME && reserved_words_contain(name))
+        parser_fault(parser, token, "Attribute name is a reserved keyword; reserved keyword: %.*s",
+                     BYTES_FMT(name));
+    add_step(parser, node, (struct path_step){ .name = name });
+}
+
+static void add_index(struct parser *parser, struct node *node, struct token token)
+{
+    struct bytes digits = parser_token_text(parser, token);
+    uint32_t index = 0;
+    for (size_t i = 0; i < digits.len; i++) {
+        uint32_t digit = (uint32_t)(digits.data[i] - '0');
+        if (index > (PARSER_LIST_INDEX_MAX - digit) / 10) {
+            parser_fault(parser, token,
+                         "List index is not within the allowable range; index: [%.*s]",
+                         BYTES_FMT(digits));
+            index = 0;
+            break;
+        }
+        index = index * 10 + digit;
+    }
+    add_step(parser, node, (struct path_step){ .index = index });
+}
+
+static bool is_name(struct token token)
+{
+    return token.type == TOKEN_NAME || token.type == TOKEN_NAME_REFERENCE;
+}
+
+static bool add_member(struct parser *parser, struct node *node)
+{
+    parser_advance(parser);
+    if (!is_name(parser->token))
+        return parser_syntax_error(parser);
+    add_name(parser, node, parser->token);
+    parser_advance(parser);
+    return true;
+}
+
+static bool add_element(struct parser *parser, struct node *node)
+{
+    parser_advance(parser);
+    if (parser->token.type != TOKEN_NUMBER)
+        return parser_syntax_error(parser);
+    struct token number = parser->token;
+    parser_advance(parser);
+    if (!parser_expect(parser, TOKEN_CLOSE_BRACKET))
+        return false;
+    add_index(parser, node, number);
+    return true;
+}
+
+/* `first` is passed already. */
+static struct node *path_from(struct parser *parser, struct token first)
+{
+    struct node *node = parser_new_node(parser, NODE_PATH, first);
+    add_name(parser, node, first);
+    for (;;) {
+        bool ok;
+        if (parser->token.type == TOKEN_DOT)
+            ok = add_member(parser, node);
+        else if (parser->token.type == TOKEN_OPEN_BRACKET)
+            ok = add_element(parser, node);
+        else
+            return parser_complete(parser, node);
+        if (!ok)
+            return NULL;
+    }
+}
+
+struct node *parser_path(struct parser *parser)
+{
+    struct token first = parser->token;
+    if (!is_name(first)) {
+        parser_syntax_error(parser);
+        return NULL;
+    }
+    parser_advance(parser);
+    return path_from(parser, first);
+}
+
+/* --- Operands --- */
+
+void parser_use_as_operand(struct parser *parser, const struct node *node)
+{
+    if (node->type != NODE_FUNCTION || node->function == FUNCTION_COUNT ||
+        functions[node->function].is_operand)
+        return;
+    parser_fault(parser, node->token,
+                 "The function is not allowed to be used this way in an expression; function: %s",
+                 functions[node->function].name);
+}
+
+static void check_function(struct parser *parser, const struct node *node)
+{
+    if (node->function == FUNCTION_COUNT)
+        parser_fault(parser, node->token, "Invalid function name; function: %.*s",
+                     BYTES_FMT(parser_token_text(parser, node->token)));
+    else if (functions[node->function].kind != parser->kind)
+        parser_fault(parser, node->token, "The function is not allowed in %s; function: %s",
+                     parser->kind == EXPRESSION_UPDATE ? "an update expression"
+                                                       : "a condition expression",
+                     functions[node->function].name);
+}
+
+/* `name` is passed already; the current token opens the parentheses. */
+static struct node *call(struct parser *parser, struct token name)
+{
+    struct node *node = parser_new_node(parser, NODE_FUNCTION, name);
+    node->function = find_function(parser_token_text(parser, name));
+    check_function(parser, node);
+    if (!parser_enter(parser))
+        return NULL;
+    for (;;) {
+        struct node *operand = parser_operand(parser);
+        if (operand == NULL)
+            return NULL;
+        parser_use_as_operand(parser, operand);
+        parser_add_child(node, operand);
+        if (parser->token.type != TOKEN_COMMA)
+            break;
+        parser_advance(parser);
+    }
+    return leave(parser) ? parser_complete(parser, node) : NULL;
+}
+
+struct node *parser_path_or_call(struct parser *parser)
+{
+    struct token first = parser->token;
+    parser_advance(parser);
+    if (first.type == TOKEN_NAME && parser->token.type == TOKEN_OPEN)
+        return call(parser, first);
+    return path_from(parser, first);
+}
+
+struct node *parser_operand(struct parser *parser)
+{
+    struct token token = parser->token;
+    if (is_name(token))
+        return parser_path_or_call(parser);
+    if (token.type == TOKEN_VALUE_REFERENCE) {
+        parser_advance(parser);
+        return parser_complete(parser, parser_new_node(parser, NODE_VALUE, token));
+    }
+    if (token.type != TOKEN_OPEN) {
+        parser_syntax_error(parser);
+        return NULL;
+    }
+    if (!parser_enter(parser))
+        return NULL;
+    struct node *inner = parser_operand(parser);
+    return inner != NULL && parser_leave_group(parser, inner) ? inner : NULL;
+}
+
+/* --- Pass 3 --- */
+
+bool parser_resolve_path(struct parser *parser, struct node *node, struct path *out)
+{
+    if (node->step_count > PARSER_PATH_STEPS_MAX)
+        return parser_fail(parser,
+                           "The document path has too many nesting levels; nesting levels: %zu",
+                           node->step_count);
+    for (size_t i = 0; i < node->step_count; i++) {
+        struct bytes *name = &node->steps[i].name;
+        if (name->data == NULL || name->data[0] != '#')
+            continue;
+        if (!expr_params_find_name(parser->params, *name, name))
+            return parser_fail(parser,
+                               "An expression attribute name used in the document path is not "
+                               "defined; attribute name: %.*s",
+                               BYTES_FMT(*name));
+    }
+    *out = (struct path){ .steps = node->steps, .step_count = node->step_count };
+    return true;
+}
+
+bool parser_resolve_leaf(struct parser *parser, struct node *node)
+{
+    if (node->type == NODE_PATH) {
+        node->operand.type = OPERAND_PATH;
+        if (!parser_resolve_path(parser, node, &node->operand.path))
+            return false;
+        if (node->step_count > 1)
+            expr_params_add_nested(parser->params, parser->arena, node->steps[0].name);
+        return true;
+    }
+    assert(node->type == NODE_VALUE);
+    node->operand.type = OPERAND_VALUE;
+    struct bytes key = parser_token_text(parser, node->token);
+    if (!expr_params_find_value(parser->params, key, &node->operand.value))
+        return parser_fail(parser,
+                           "An expression attribute value used in expression is not defined; "
+                           "attribute value: %.*s",
+                           BYTES_FMT(key));
+    return true;
+}
+
+bool parser_check_operand_count(struct parser *parser, const struct node *node)
+{
+    const struct function *function = parser_function(node->function);
+    if (node->child_count == function->operand_count)
+        return true;
+    return parser_fail(parser,
+                       "Incorrect number of operands for operator or function; operator or "
+                       "function: %s, number of operands: %zu",
+                       function->name, node->child_count);
+}

@@ -1,0 +1,181 @@
+/* parser.h -- what the parsers of all expressions share. Private to them.
+ *
+ * The service looks at an expression in three passes, and the order of its errors shows it:
+ *
+ * 1. Syntax: the first token that fits nowhere. Redundant parentheses are reported as soon as
+ *    they close, unless the grammar still has to find out what they enclose (parser_decide).
+ * 2. Words, in the order of the text: reserved words, list indexes out of range, functions that do
+ *    not exist or stand in the wrong place.
+ * 3. Meaning, operands before operators: #names, :values, types and numbers of operands.
+ *
+ * One run over the text does 1 and 2: a fault of 2 is kept (parser_fault) until the syntax is
+ * known to be right. Nodes are listed in the order they were completed, operands first, so that 3
+ * is a loop over that list. Recursion follows parentheses and function calls only and is bounded by
+ * PARSER_NESTING_MAX; the text's size bounds everything else.
+ */
+#ifndef STATOR_EXPR_PARSER_H
+#define STATOR_EXPR_PARSER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "expr/ast.h"
+#include "expr/lexer.h"
+#include "model/limits.h"
+
+struct arena;
+struct error;
+struct expr_params;
+
+enum {
+    PARSER_TEXT_SIZE_MAX = 4096,
+    PARSER_OPERATORS_MAX = 300,
+    PARSER_PATH_STEPS_MAX = NESTING_DEPTH_MAX,
+    PARSER_LIST_INDEX_MAX = INT32_MAX,
+    /* Parentheses and calls open at once. Each pair of parentheses that is not redundant needs an
+     * operator of its own, and a call that may stand inside another is one: what nests deeper
+     * breaks another rule anyway. */
+    PARSER_NESTING_MAX = PARSER_OPERATORS_MAX + 20,
+};
+
+enum function_id {
+    FUNCTION_ATTRIBUTE_EXISTS,
+    FUNCTION_ATTRIBUTE_NOT_EXISTS,
+    FUNCTION_ATTRIBUTE_TYPE,
+    FUNCTION_BEGINS_WITH,
+    FUNCTION_CONTAINS,
+    FUNCTION_SIZE,
+    FUNCTION_IF_NOT_EXISTS,
+    FUNCTION_LIST_APPEND,
+    FUNCTION_COUNT,
+};
+
+enum expression_kind { EXPRESSION_CONDITION, EXPRESSION_UPDATE, EXPRESSION_PROJECTION };
+
+struct function {
+    const char *name;
+    enum expression_kind kind; /* Where it may be used. */
+    bool is_operand;           /* Has a value, so that it may stand inside others. */
+    unsigned operand_count;
+};
+
+enum node_type {
+    /* Operands. */
+    NODE_PATH,
+    NODE_VALUE,
+    NODE_SUM, /* + or -, by `minus`. */
+    /* Depends on the function, and in conditions on what stands around it. */
+    NODE_FUNCTION,
+    /* Conditions. */
+    NODE_COMPARE,
+    NODE_BETWEEN,
+    NODE_IN,
+    NODE_AND,
+    NODE_OR,
+    NODE_NOT,
+};
+
+struct node {
+    enum node_type type;
+    enum comparator comparator;
+    enum function_id function; /* FUNCTION_COUNT: there is none of that name. */
+    bool minus;
+    bool grouped;       /* Stands in parentheses of its own. */
+    struct token token; /* Of the operator, function or reference. */
+    struct path_step *steps;
+    size_t step_count;
+    struct node *first_child;
+    struct node *last_child;
+    size_t child_count;
+    struct node *sibling;
+    struct node *next; /* In the order of completion. */
+    /* Set by pass 3. */
+    struct operand operand;
+    struct condition condition;
+};
+
+struct parser {
+    struct arena *arena;
+    struct expr_params *params;
+    struct error *err;
+    const char *parameter; /* "ConditionExpression", ... */
+    enum expression_kind kind;
+    struct lexer lexer;
+    struct token token;    /* The one to look at. */
+    struct token previous; /* TOKEN_END: there was none. */
+    struct node *first;    /* In the order of completion. */
+    struct node *last;
+    unsigned depth;
+    unsigned operator_count;
+    /* What parentheses enclose is not known before a token behind or inside them tells. */
+    bool undecided;         /* Such a place is being read. */
+    unsigned decided_depth; /* That many of the open parentheses are known. */
+    bool redundant;         /* Some of those that are not known are redundant. */
+    struct bytes fault;     /* Pass 2: the first in the text; data NULL: none. */
+    uint32_t fault_at;
+};
+
+/* Checks the text's size and reads the first token. */
+MUST_CHECK bool parser_init(struct parser *parser, struct arena *arena, struct bytes text,
+                            const char *parameter, enum expression_kind kind,
+                            struct expr_params *params, struct error *err);
+
+/* --- Errors. Those that return bool return false, for `return parser_fail(...)`. --- */
+
+bool parser_fail(struct parser *parser, const char *format, ...) PRINTF_LIKE(2, 3);
+/* The current token fits nowhere. */
+bool parser_syntax_error(struct parser *parser);
+/* Keeps a fault of pass 2 that lies at `at`, if it is the first in the text. */
+void parser_fault(struct parser *parser, struct token at, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/* At the end of the text: reports what pass 2 found. */
+MUST_CHECK bool parser_check_faults(struct parser *parser);
+/* "Incorrect operand type", with the type as the service names it there. */
+bool parser_wrong_type(struct parser *parser, struct bytes operator_name, const char *type_name);
+/* The first operand is the path `path`, and so is another one. */
+bool parser_not_distinct(struct parser *parser, struct bytes operator_name,
+                         const struct path *path);
+/* Pass 3 is over. */
+MUST_CHECK bool parser_check_operator_count(struct parser *parser);
+
+/* --- Pass 1 and 2 --- */
+
+void parser_advance(struct parser *parser);
+/* Advances over a token of this type; false with a syntax error if it is another. */
+MUST_CHECK bool parser_expect(struct parser *parser, enum token_type type);
+/* It is known what all open parentheses enclose: reports redundant ones met until now. */
+MUST_CHECK bool parser_decide(struct parser *parser);
+/* All open parentheses are known, though perhaps not what is read now. */
+bool parser_is_decided_outside(const struct parser *parser);
+/* Enters parentheses or a call at the current token, which it passes. */
+MUST_CHECK bool parser_enter(struct parser *parser);
+/* Leaves parentheses around `inner` at the current token, which must be the closing one. */
+MUST_CHECK bool parser_leave_group(struct parser *parser, struct node *inner);
+
+struct node *parser_new_node(struct parser *parser, enum node_type type, struct token token);
+void parser_add_child(struct node *parent, struct node *child);
+/* Lists the node behind its operands. Returns it. */
+struct node *parser_complete(struct parser *parser, struct node *node);
+
+/* A document path; the current token is its first name. NULL with a syntax error. */
+MUST_CHECK struct node *parser_path(struct parser *parser);
+/* A path or a call; the current token is a name. */
+MUST_CHECK struct node *parser_path_or_call(struct parser *parser);
+/* A path, value or call, perhaps in parentheses. */
+MUST_CHECK struct node *parser_operand(struct parser *parser);
+/* The node stands where a value is needed: faults a function that has none. */
+void parser_use_as_operand(struct parser *parser, const struct node *node);
+
+/* --- Pass 3 --- */
+
+const struct function *parser_function(enum function_id id);
+struct bytes parser_token_text(const struct parser *parser, struct token token);
+/* Resolves the #names of a path and checks its depth. */
+MUST_CHECK bool parser_resolve_path(struct parser *parser, struct node *node, struct path *out);
+/* NODE_PATH and NODE_VALUE: fills `operand`. */
+MUST_CHECK bool parser_resolve_leaf(struct parser *parser, struct node *node);
+/* A function has the number of operands it takes. */
+MUST_CHECK bool parser_check_operand_count(struct parser *parser, const struct node *node);
+
+#endif

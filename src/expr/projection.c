@@ -1,0 +1,117 @@
+/* projection.c -- see projection.h.
+ *
+ * A container is written before it is known whether any of its named parts exists; if none does,
+ * the text is taken back.
+ */
+#include "expr/projection.h"
+#include "expr/path_tree.h"
+#include "json/writer.h"
+#include "model/item.h"
+#include "model/value.h"
+#include "model/value_json.h"
+
+/* What must be put back to undo writing. */
+struct bookmark {
+    size_t len;
+    bool needs_comma;
+};
+
+static struct bookmark bookmark(const struct json_writer *writer)
+{
+    return (struct bookmark){ .len = writer->out->len, .needs_comma = writer->needs_comma };
+}
+
+static void take_back(struct json_writer *writer, struct bookmark mark)
+{
+    writer->out->len = mark.len;
+    writer->needs_comma = mark.needs_comma;
+}
+
+static bool write_node(struct json_writer *writer, const struct path_node *node,
+                       const struct value *value);
+
+/* Writes the members that the node's children name; false if there is none. */
+static bool write_members(struct json_writer *writer, const struct path_node *node,
+                          const struct value *map)
+{
+    bool any = false;
+    for (size_t i = 0; i < node->child_count; i++) {
+        const struct path_node *child = &node->children[i];
+        struct bookmark mark = bookmark(writer);
+        struct value member;
+        if (!value_map_find(map, child->step.name, &member))
+            continue;
+        json_write_name_bytes(writer, child->step.name);
+        if (write_node(writer, child, &member))
+            any = true;
+        else
+            take_back(writer, mark);
+    }
+    return any;
+}
+
+static bool write_elements(struct json_writer *writer, const struct path_node *node,
+                           const struct value *list)
+{
+    bool any = false;
+    struct value_iter iter;
+    struct value element;
+    uint32_t index = 0;
+    size_t next = 0;
+    value_iter_init(&iter, list);
+    while (next < node->child_count && value_iter_next(&iter, NULL, &element)) {
+        if (index++ != node->children[next].step.index)
+            continue;
+        if (write_node(writer, &node->children[next++], &element))
+            any = true;
+    }
+    return any;
+}
+
+/* Writes the value, or the parts of it that the node leads to; false, and nothing, if it has none.
+ */
+static bool write_node(struct json_writer *writer, const struct path_node *node,
+                       const struct value *value)
+{
+    bool list = path_node_has_index_children(node);
+    if (node->is_end) {
+        value_json_write(writer, value);
+        return true;
+    }
+    if (value->type != (list ? VALUE_L : VALUE_M))
+        return false;
+    struct bookmark mark = bookmark(writer);
+    bool any;
+    json_open_object(writer);
+    json_write_name(writer, list ? "L" : "M");
+    if (list) {
+        json_open_array(writer);
+        any = write_elements(writer, node, value);
+        json_close_array(writer);
+    } else {
+        json_open_object(writer);
+        any = write_members(writer, node, value);
+        json_close_object(writer);
+    }
+    json_close_object(writer);
+    if (!any)
+        take_back(writer, mark);
+    return any;
+}
+
+void projection_write(struct json_writer *writer, const struct path_node *root,
+                      const struct item *item)
+{
+    json_open_object(writer);
+    for (size_t i = 0; i < root->child_count; i++) {
+        const struct path_node *child = &root->children[i];
+        struct bookmark mark = bookmark(writer);
+        struct value value;
+        if (!item_find(item, child->step.name, &value))
+            continue;
+        json_write_name_bytes(writer, child->step.name);
+        if (!write_node(writer, child, &value))
+            take_back(writer, mark);
+    }
+    json_close_object(writer);
+}

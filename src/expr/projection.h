@@ -1,0 +1,17 @@
+/* projection.h -- the parts of an item that a projection names, written as JSON.
+ *
+ * Written straight from the stored bytes. What an item lacks is left out; elements of a list keep
+ * their order and close up.
+ */
+#ifndef STATOR_EXPR_PROJECTION_H
+#define STATOR_EXPR_PROJECTION_H
+
+struct item;
+struct json_writer;
+struct path_node;
+
+/* Writes one object: {"name":{"S":"..."},...}; `root` is a path_tree_build of the paths. */
+void projection_write(struct json_writer *writer, const struct path_node *root,
+                      const struct item *item);
+
+#endif
