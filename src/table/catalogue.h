@@ -1,0 +1,62 @@
+/* catalogue.h -- the tables there are: stored in the engine, held in memory, found by name.
+ *
+ * Readers get an immutable `struct table` and hold a reference while they use it; a change makes
+ * a new one and leaves the old to its holders. A reference also keeps a dropped table's data in
+ * place, so whoever got one before the drop still works on whole data.
+ *
+ * Any thread may look up and release. The functions marked "control" change the catalogue and
+ * wait for the disk; they run one at a time, on the control thread (api/control.h).
+ */
+#ifndef STATOR_TABLE_CATALOGUE_H
+#define STATOR_TABLE_CATALOGUE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "engine/engine.h"
+
+struct arena;
+struct catalogue;
+struct table;
+struct table_definition;
+
+/* Loads every table. NULL with the engine's status if the store cannot be read. */
+MUST_CHECK struct catalogue *catalogue_open(struct engine *engine, enum engine_status *status);
+void catalogue_close(struct catalogue *catalogue); /* Closing NULL is allowed. */
+
+/* NULL if there is none of that name. The caller owes a table_release. */
+struct table *catalogue_find(struct catalogue *catalogue, struct bytes name);
+void table_release(struct table *table); /* Releasing NULL is allowed. */
+/* Valid as long as the reference. */
+const struct table_definition *table_definition(const struct table *table);
+
+size_t catalogue_table_count(struct catalogue *catalogue);
+/* Up to `names_max` names behind `after` (empty: from the start), in byte order, copied into the
+ * arena. */
+size_t catalogue_list(struct catalogue *catalogue, struct arena *arena, struct bytes after,
+                      struct bytes *names, size_t names_max);
+
+/* The table whose transient status ends first; NULL if all are at rest. The caller owes a
+ * table_release. */
+struct table *catalogue_find_transient(struct catalogue *catalogue);
+
+/* Control. Gives the draft its table, index and partition ids (written into `draft`), stores it and
+ * makes it findable. The name must be free. */
+MUST_CHECK enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *arena,
+                                               struct table_definition *draft);
+/* Control. Replaces the definition of the table of that name and id; gives ids, and partitions of
+ * their own to global ones, to indexes that have none. */
+MUST_CHECK enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
+                                               struct table_definition *changed);
+/* Control. Takes the table out of the catalogue and notes its data for removal. Returns when that
+ * is durable; the data goes later (catalogue_remove_dropped). */
+MUST_CHECK enum engine_status catalogue_drop(struct catalogue *catalogue, struct arena *arena,
+                                             struct bytes name);
+
+/* Control. Removes the data of one dropped table that nobody holds any more. ENGINE_END if there is
+ * none to do now; `*waiting` tells whether some are still held. */
+MUST_CHECK enum engine_status catalogue_remove_dropped(struct catalogue *catalogue,
+                                                       struct arena *arena, bool *waiting);
+
+#endif

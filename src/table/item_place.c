@@ -1,0 +1,130 @@
+/* item_place.c -- see item_place.h. The only user of XXH3: what hashes to where is decided here. */
+#include "table/item_place.h"
+#include <assert.h>
+#include <inttypes.h>
+#include <xxhash.h>
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/byte_order.h"
+#include "base/log.h"
+#include "model/key.h"
+#include "model/table_definition.h"
+#include "table/layout.h"
+
+/* The last partition that starts at or before the hash. There are few: a plain loop is quickest. */
+static uint64_t partition_of(const struct partition *partitions, size_t count, uint64_t hash)
+{
+    assert(count > 0 && partitions[0].first_hash == 0);
+    size_t index = count - 1;
+    while (partitions[index].first_hash > hash)
+        index--;
+    return partitions[index].id;
+}
+
+uint64_t item_place_hash(struct bytes partition_key)
+{
+    return XXH3_64bits(partition_key.data, partition_key.len);
+}
+
+struct engine_place item_place_of_hash(const struct table_definition *table, uint64_t hash)
+{
+    return (struct engine_place){
+        .owner = table->id,
+        .partition = partition_of(table->partitions, table->partition_count, hash),
+        .space = ENGINE_SPACE_ITEMS,
+    };
+}
+
+struct engine_place item_place_of_index_hash(const struct table_definition *table,
+                                             const struct index_definition *index, uint64_t hash)
+{
+    return (struct engine_place){
+        .owner = index->id,
+        .partition = index->global ? partition_of(index->partitions, index->partition_count, hash)
+                                   : partition_of(table->partitions, table->partition_count, hash),
+        .space = ENGINE_SPACE_INDEX,
+    };
+}
+
+typedef bool key_reader(const struct key_schema *schema, const struct item *item,
+                        struct buffer *hash, struct buffer *range, struct error *err);
+
+static bool locate(struct arena *arena, const struct table_definition *table,
+                   const struct item *item, key_reader *read, struct item_place *out,
+                   struct error *err)
+{
+    struct buffer key, range;
+    buffer_init(&key, arena);
+    buffer_init(&range, arena);
+    buffer_reserve(&key, LAYOUT_HASH_SIZE);
+    key.len = LAYOUT_HASH_SIZE; /* Filled in below, once the partition key is known. */
+    if (!read(&table->key, item, &key, &range, err))
+        return false;
+    out->hash = item_place_hash(bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
+    store_u64_be(key.data, out->hash);
+    buffer_append_bytes(&key, buffer_bytes(&range));
+    out->address = (struct engine_address){
+        .place = item_place_of_hash(table, out->hash),
+        .key = buffer_bytes(&key),
+    };
+    return true;
+}
+
+bool item_place_of_item(struct arena *arena, const struct table_definition *table,
+                        const struct item *item, struct item_place *out, struct error *err)
+{
+    return locate(arena, table, item, key_from_item, out, err);
+}
+
+bool item_place_of_key(struct arena *arena, const struct table_definition *table,
+                       const struct item *key, struct item_place *out, struct error *err)
+{
+    return locate(arena, table, key, key_from_request, out, err);
+}
+
+/* The key is client data, so the log names the item by its hash only. */
+static enum engine_status report_damage(const struct table_definition *table,
+                                        const struct engine_place *place, uint64_t hash)
+{
+    log_write(LOG_ERROR, "table",
+              "damaged item in table %.*s, partition %" PRIu64 ", hash %016" PRIx64,
+              BYTES_FMT(table->name), place->partition, hash);
+    return ENGINE_CORRUPT;
+}
+
+static enum engine_status open_item(enum engine_status status, const struct table_definition *table,
+                                    const struct item_place *place, struct engine_value *value,
+                                    struct item *out)
+{
+    if (status != ENGINE_OK)
+        return status;
+    if (item_open(value->bytes, out))
+        return ENGINE_OK;
+    engine_value_release(value);
+    return report_damage(table, &place->address.place, place->hash);
+}
+
+enum engine_status item_place_open_entry(const struct table_definition *table,
+                                         const struct engine_place *place,
+                                         const struct engine_entry *entry, struct item *out)
+{
+    if (item_open(entry->value, out))
+        return ENGINE_OK;
+    return report_damage(table, place,
+                         entry->key.len < LAYOUT_HASH_SIZE ? 0 : load_u64_be(entry->key.data));
+}
+
+enum engine_status item_place_get(struct engine_view *view, const struct table_definition *table,
+                                  const struct item_place *place, struct engine_value *value,
+                                  struct item *out)
+{
+    return open_item(engine_view_get(view, &place->address, value), table, place, value, out);
+}
+
+enum engine_status item_place_get_for_write(struct engine_write *write,
+                                            const struct table_definition *table,
+                                            const struct item_place *place,
+                                            struct engine_value *value, struct item *out)
+{
+    return open_item(engine_write_get(write, &place->address, value), table, place, value, out);
+}

@@ -1,0 +1,25 @@
+/* layout.h -- the constants of doc/disk-format.md that this layer stores under. */
+#ifndef STATOR_TABLE_LAYOUT_H
+#define STATOR_TABLE_LAYOUT_H
+
+enum {
+    /* The catalogue is an owner and a partition of its own; tables and indexes count from here. */
+    LAYOUT_CATALOGUE_OWNER = 0,
+    LAYOUT_CATALOGUE_PARTITION = 0,
+    LAYOUT_FIRST_ID = 1,
+
+    /* First byte of a catalogue key. */
+    LAYOUT_KEY_DROPPED = 'D', /* Then the table's id, big-endian. */
+    LAYOUT_KEY_NEXT_ID = 'N', /* Nothing behind it. */
+    LAYOUT_KEY_TABLE = 'T',   /* Then the table's name. */
+
+    LAYOUT_HASH_SIZE = 8, /* Before the partition key in an item's key, big-endian. */
+
+    LAYOUT_FIGURES_FORMAT = 1,
+    LAYOUT_FIGURES_SIZE = 1 + 4 + 8 + 8,   /* Of the table's part, which comes first. */
+    LAYOUT_FIGURES_INDEX_SIZE = 8 + 8 + 8, /* Of each index's part. */
+    /* Per partition. A writer holds one shard while it commits, so more shards wait less. */
+    LAYOUT_FIGURES_SHARDS = 16,
+};
+
+#endif

@@ -1,0 +1,14 @@
+/* storage_error.c -- see storage_error.h. */
+#include "table/storage_error.h"
+#include <assert.h>
+#include "base/log.h"
+#include "model/error.h"
+
+bool storage_error_set(struct error *err, enum engine_status status, const char *doing)
+{
+    assert(status != ENGINE_OK && status != ENGINE_END);
+    log_write(LOG_ERROR, "storage", "%s: %s", doing, engine_status_name(status));
+    if (status == ENGINE_CONFLICT)
+        return error_set(err, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
+    return error_set(err, ERROR_INTERNAL, "Internal server error");
+}

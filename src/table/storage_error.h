@@ -1,0 +1,13 @@
+/* storage_error.h -- the one place where an engine's failure becomes an answer to a client. */
+#ifndef STATOR_TABLE_STORAGE_ERROR_H
+#define STATOR_TABLE_STORAGE_ERROR_H
+#include <stdbool.h>
+#include "engine/engine.h"
+
+struct error;
+
+/* Sets an InternalServerError; what happened goes to the log, not to the client. `doing` says what
+ * failed, for people. Returns false. */
+bool storage_error_set(struct error *err, enum engine_status status, const char *doing);
+
+#endif

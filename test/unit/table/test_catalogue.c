@@ -1,0 +1,347 @@
+/* test_catalogue.c -- tables are found when they are durable, and gone data stays gone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "base/arena.h"
+#include "base/compiler.h"
+#include "engine_fixture.h"
+#include "failing_engine.h"
+#include "model/table_definition.h"
+#include "reference_engine.h"
+#include "table/catalogue.h"
+
+struct fixture {
+    struct arena *arena;
+    struct engine *engine; /* The failing wrapper around the reference engine. */
+    struct catalogue *catalogue;
+};
+
+static struct catalogue *open_catalogue(struct engine *engine)
+{
+    enum engine_status status;
+    struct catalogue *catalogue = catalogue_open(engine, &status);
+    assert_int_equal(status, ENGINE_OK);
+    return catalogue;
+}
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = malloc(sizeof *fixture);
+    fixture->arena = arena_create();
+    fixture->engine = failing_engine_create(reference_engine_create());
+    fixture->catalogue = open_catalogue(fixture->engine);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    catalogue_close(fixture->catalogue);
+    engine_close(fixture->engine);
+    arena_destroy(fixture->arena);
+    free(fixture);
+    return 0;
+}
+
+/* As after a restart: a new catalogue on the same store. */
+static void reopen(struct fixture *fixture)
+{
+    catalogue_close(fixture->catalogue);
+    fixture->catalogue = open_catalogue(fixture->engine);
+}
+
+static struct table_definition draft(struct arena *arena, const char *name)
+{
+    struct key_attribute *attributes = arena_alloc(arena, sizeof *attributes);
+    attributes[0] = (struct key_attribute){ .name = BYTES("pk"), .type = VALUE_S };
+    return (struct table_definition){
+        .name = bytes_from_text(name),
+        .uuid = BYTES("00000000-0000-4000-8000-000000000000"),
+        .created_ms = 1700000000000,
+        .status = TABLE_ACTIVE,
+        .key = { .hash = attributes[0] },
+        .attributes = attributes,
+        .attribute_count = 1,
+        .billing_mode = BILLING_PAY_PER_REQUEST,
+        .billing_mode_given = true,
+        .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
+        .warm_throughput = { UNITS_UNSET, UNITS_UNSET },
+    };
+}
+
+static enum engine_status create(struct fixture *fixture, const char *name)
+{
+    struct table_definition definition = draft(fixture->arena, name);
+    return catalogue_create(fixture->catalogue, fixture->arena, &definition);
+}
+
+static bool has(struct fixture *fixture, const char *name)
+{
+    struct table *table = catalogue_find(fixture->catalogue, bytes_from_text(name));
+    table_release(table);
+    return table != NULL;
+}
+
+static uint64_t id_of(struct fixture *fixture, const char *name)
+{
+    struct table *table = catalogue_find(fixture->catalogue, bytes_from_text(name));
+    uint64_t id = table_definition(table)->id;
+    table_release(table);
+    return id;
+}
+
+static void a_created_table_is_found_also_after_a_restart(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    assert_true(has(fixture, "orders"));
+    assert_false(has(fixture, "order"));
+    reopen(fixture);
+    assert_true(has(fixture, "orders"));
+}
+
+static void partitions_cover_all_hashes_evenly(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    struct table *table = catalogue_find(fixture->catalogue, BYTES("orders"));
+    const struct table_definition *definition = table_definition(table);
+    assert_int_equal(definition->partition_count, PARTITIONS_PER_TABLE);
+    for (uint64_t i = 0; i < PARTITIONS_PER_TABLE; i++)
+        assert_int_equal(definition->partitions[i].first_hash, i << 62);
+    table_release(table);
+}
+
+static void a_global_index_has_partitions_of_its_own(void **state)
+{
+    struct fixture *fixture = *state;
+    struct table_definition orders = draft(fixture->arena, "orders");
+    struct index_definition indexes[] = {
+        { .name = BYTES("local"), .range_count = 1 },
+        { .name = BYTES("global"), .global = true },
+    };
+    for (size_t i = 0; i < COUNT_OF(indexes); i++) {
+        indexes[i].hash[0] = indexes[i].range[0] = orders.attributes[0];
+        indexes[i].hash_count = 1;
+        indexes[i].on_demand_max = indexes[i].warm_throughput = orders.on_demand_max;
+    }
+    orders.indexes = indexes;
+    orders.index_count = COUNT_OF(indexes);
+    assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &orders), ENGINE_OK);
+    reopen(fixture);
+    struct table *table = catalogue_find(fixture->catalogue, BYTES("orders"));
+    const struct table_definition *definition = table_definition(table);
+    const struct index_definition *global = &definition->indexes[1];
+    assert_int_equal(definition->indexes[0].partition_count, 0);
+    assert_int_equal(global->partition_count, PARTITIONS_PER_TABLE);
+    for (uint64_t i = 0; i < PARTITIONS_PER_TABLE; i++) {
+        assert_int_equal(global->partitions[i].first_hash, i << 62);
+        for (size_t j = 0; j < PARTITIONS_PER_TABLE; j++)
+            assert_int_not_equal(global->partitions[i].id, definition->partitions[j].id);
+    }
+    table_release(table);
+}
+
+static void ids_are_never_reused(void **state)
+{
+    struct fixture *fixture = *state;
+    bool waiting;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    uint64_t first = id_of(fixture, "orders");
+    assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("orders")),
+                     ENGINE_OK);
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_OK);
+    reopen(fixture);
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    assert_true(id_of(fixture, "orders") > first + PARTITIONS_PER_TABLE);
+}
+
+static void names_are_listed_in_byte_order_and_by_pages(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const names[] = { "bbb", "aaa.b", "aaa", "ZZZ", "aaa-b" };
+    static const char *const sorted[] = { "ZZZ", "aaa", "aaa-b", "aaa.b", "bbb" };
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        assert_int_equal(create(fixture, names[i]), ENGINE_OK);
+    struct bytes page[2], after = BYTES("");
+    size_t seen = 0, count;
+    while ((count = catalogue_list(fixture->catalogue, fixture->arena, after, page, 2)) > 0) {
+        for (size_t i = 0; i < count; i++)
+            assert_true(bytes_equal_text(page[i], sorted[seen++]));
+        after = page[count - 1];
+    }
+    assert_int_equal(seen, COUNT_OF(sorted));
+}
+
+static void a_page_may_start_behind_a_name_that_does_not_exist(void **state)
+{
+    struct fixture *fixture = *state;
+    struct bytes page[2];
+    assert_int_equal(create(fixture, "aaa"), ENGINE_OK);
+    assert_int_equal(create(fixture, "ccc"), ENGINE_OK);
+    assert_int_equal(catalogue_list(fixture->catalogue, fixture->arena, BYTES("bbb"), page, 2), 1);
+    assert_true(bytes_equal_text(page[0], "ccc"));
+}
+
+static void an_update_leaves_the_old_definition_to_its_holders(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    struct table *before = catalogue_find(fixture->catalogue, BYTES("orders"));
+    struct table_definition changed = *table_definition(before);
+    changed.deletion_protected = true;
+    assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &changed), ENGINE_OK);
+    struct table *after = catalogue_find(fixture->catalogue, BYTES("orders"));
+    assert_false(table_definition(before)->deletion_protected);
+    assert_true(table_definition(after)->deletion_protected);
+    assert_int_equal(table_definition(after)->id, table_definition(before)->id);
+    table_release(before);
+    table_release(after);
+}
+
+static struct engine_place place_of(uint64_t owner)
+{
+    return (struct engine_place){ .owner = owner, .partition = 1, .space = ENGINE_SPACE_ITEMS };
+}
+
+static void a_dropped_tables_data_goes_once_nobody_holds_it(void **state)
+{
+    struct fixture *fixture = *state;
+    bool waiting;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    struct table *held = catalogue_find(fixture->catalogue, BYTES("orders"));
+    struct engine_place place = place_of(table_definition(held)->id);
+    engine_fixture_put(fixture->engine, place, BYTES("k"), BYTES("v"));
+    assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("orders")),
+                     ENGINE_OK);
+    assert_false(has(fixture, "orders"));
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_END);
+    assert_true(waiting);
+    assert_true(engine_fixture_has(fixture->engine, place, BYTES("k"), BYTES("v")));
+    table_release(held);
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_OK);
+    assert_true(engine_fixture_lacks(fixture->engine, place, BYTES("k")));
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_END);
+    assert_false(waiting);
+}
+
+static void a_holder_of_an_older_version_also_keeps_the_data(void **state)
+{
+    struct fixture *fixture = *state;
+    bool waiting;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    struct table *old = catalogue_find(fixture->catalogue, BYTES("orders"));
+    struct table_definition changed = *table_definition(old);
+    assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &changed), ENGINE_OK);
+    assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("orders")),
+                     ENGINE_OK);
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_END);
+    assert_true(waiting);
+    table_release(old);
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_OK);
+}
+
+static void the_removal_of_dropped_data_survives_a_restart(void **state)
+{
+    struct fixture *fixture = *state;
+    bool waiting;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    assert_int_equal(create(fixture, "users"), ENGINE_OK);
+    struct engine_place orders = place_of(id_of(fixture, "orders"));
+    struct engine_place users = place_of(id_of(fixture, "users"));
+    engine_fixture_put(fixture->engine, orders, BYTES("k"), BYTES("v"));
+    engine_fixture_put(fixture->engine, users, BYTES("k"), BYTES("v"));
+    assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("orders")),
+                     ENGINE_OK);
+    reopen(fixture);
+    assert_false(has(fixture, "orders"));
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_OK);
+    assert_true(engine_fixture_lacks(fixture->engine, orders, BYTES("k")));
+    assert_true(engine_fixture_has(fixture->engine, users, BYTES("k"), BYTES("v")));
+}
+
+static void the_table_whose_transition_ends_first_is_found(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_null(catalogue_find_transient(fixture->catalogue));
+    struct table_definition late = draft(fixture->arena, "late");
+    late.status = TABLE_CREATING;
+    late.transition_at_ms = 2000;
+    struct table_definition soon = draft(fixture->arena, "soon");
+    soon.status = TABLE_CREATING;
+    soon.transition_at_ms = 1000;
+    assert_int_equal(create(fixture, "at-rest"), ENGINE_OK);
+    assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &late), ENGINE_OK);
+    assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &soon), ENGINE_OK);
+    struct table *first = catalogue_find_transient(fixture->catalogue);
+    assert_true(bytes_equal_text(table_definition(first)->name, "soon"));
+    table_release(first);
+}
+
+/* Whatever call of the engine fails: memory and disk agree, and the change is whole or absent. */
+static void a_failed_change_changes_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(create(fixture, "kept"), ENGINE_OK);
+    bool struck = true;
+    for (uint64_t call = 1; struck; call++) {
+        failing_engine_set(fixture->engine,
+                           &(struct failing_engine_plan){ .call = call, .status = ENGINE_IO });
+        bool created = create(fixture, "new") == ENGINE_OK;
+        bool dropped = created && catalogue_drop(fixture->catalogue, fixture->arena,
+                                                 BYTES("new")) == ENGINE_OK;
+        struck = failing_engine_struck(fixture->engine);
+        failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
+        assert_int_equal(has(fixture, "new"), created && !dropped);
+        reopen(fixture);
+        assert_int_equal(has(fixture, "new"), created && !dropped);
+        assert_true(has(fixture, "kept"));
+        if (created && !dropped)
+            assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("new")),
+                             ENGINE_OK);
+    }
+}
+
+static void a_damaged_record_is_refused_at_the_start(void **state)
+{
+    struct fixture *fixture = *state;
+    struct engine_place place = { .space = ENGINE_SPACE_CATALOGUE };
+    engine_fixture_put(fixture->engine, place, BYTES("Tbad"), BYTES("not an item"));
+    enum engine_status status;
+    assert_null(catalogue_open(fixture->engine, &status));
+    assert_int_equal(status, ENGINE_CORRUPT);
+    engine_fixture_delete(fixture->engine, place, BYTES("Tbad"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_created_table_is_found_also_after_a_restart),
+        TEST(partitions_cover_all_hashes_evenly),
+        TEST(a_global_index_has_partitions_of_its_own),
+        TEST(ids_are_never_reused),
+        TEST(names_are_listed_in_byte_order_and_by_pages),
+        TEST(a_page_may_start_behind_a_name_that_does_not_exist),
+        TEST(an_update_leaves_the_old_definition_to_its_holders),
+        TEST(a_dropped_tables_data_goes_once_nobody_holds_it),
+        TEST(a_holder_of_an_older_version_also_keeps_the_data),
+        TEST(the_removal_of_dropped_data_survives_a_restart),
+        TEST(the_table_whose_transition_ends_first_is_found),
+        TEST(a_failed_change_changes_nothing),
+        TEST(a_damaged_record_is_refused_at_the_start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
