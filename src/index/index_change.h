@@ -1,0 +1,39 @@
+/* index_change.h -- what a change of an item does to one index.
+ *
+ * Derived from the item before and after, both of which every write has read or made: so an entry
+ * is never looked for, and no other item's entry is touched.
+ */
+#ifndef STATOR_INDEX_INDEX_CHANGE_H
+#define STATOR_INDEX_INDEX_CHANGE_H
+#include <stddef.h>
+#include "model/item.h"
+#include "table/item_place.h"
+
+struct arena;
+struct index_definition;
+struct table_definition;
+
+enum index_change_type {
+    INDEX_CHANGE_NONE,   /* No entry before or after, or the same one. */
+    INDEX_CHANGE_INSERT, /* A new entry. */
+    INDEX_CHANGE_REMOVE, /* The old entry goes. */
+    INDEX_CHANGE_UPDATE, /* The entry stays where it is and holds something else. */
+    INDEX_CHANGE_MOVE,   /* Another key: the old entry goes, a new one comes. */
+};
+
+struct index_change {
+    enum index_change_type type;
+    struct engine_address removed; /* REMOVE, MOVE */
+    struct engine_address stored;  /* INSERT, UPDATE, MOVE */
+    struct item entry;             /* What is stored; borrows the item or lives in the arena. */
+    /* DynamoDB's sizes of the entries; 0 where there is none. Set for all types but NONE. */
+    size_t size_before;
+    size_t size_after;
+};
+
+/* Either item may be NULL: there is none. */
+struct index_change index_change_between(struct arena *arena, const struct table_definition *table,
+                                         const struct index_definition *index,
+                                         const struct item *before, const struct item *after);
+
+#endif
