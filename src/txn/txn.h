@@ -1,0 +1,70 @@
+/* txn.h -- the one write path: read the items under their latches, decide, write one batch.
+ *
+ * Whoever changes items describes which ones and how to decide; everything that must change in
+ * the same step (the items, their index entries and the table's figures) is derived here and goes
+ * into the same engine batch.
+ */
+#ifndef STATOR_TXN_TXN_H
+#define STATOR_TXN_TXN_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "engine/engine.h"
+#include "index/index_change.h"
+#include "model/item.h"
+#include "table/item_place.h"
+
+struct arena;
+struct table_definition;
+
+enum {
+    TXN_ITEMS_MAX = 100,
+    /* An optimistic engine may find that an item changed meanwhile; then the decision is made
+       again, so often. */
+    TXN_ATTEMPTS_MAX = 10,
+};
+
+enum txn_effect { TXN_KEEP, TXN_PUT, TXN_DELETE };
+
+struct txn_item {
+    /* Set by the caller. */
+    const struct table_definition *table;
+    struct item_place place;
+
+    /* Filled in before a decision; valid only during it. */
+    bool exists;
+    struct item current;
+
+    /* Set by the decision. TXN_KEEP unless set. */
+    enum txn_effect effect;
+    struct item replacement; /* TXN_PUT: lives in the arena. */
+
+    struct engine_value held; /* txn's own: what `current` borrows. */
+    /* txn's own: one for each index of the table, derived from the effect; NULL: not yet. */
+    struct index_change *index_changes;
+};
+
+/* Embedded in the caller's own structure; lives until `done` was called. */
+struct txn {
+    struct arena *arena; /* Used by whichever thread runs the decision. */
+    struct engine *engine;
+    struct txn_item *items; /* Distinct places. */
+    size_t item_count;
+    /* Looks at all items and sets their effects, or returns false to change nothing. May run more
+     * than once, so it starts from scratch each time. Runs under the latches: it must not wait. */
+    bool (*decide)(struct txn *txn);
+    /* Called exactly once, on any thread, perhaps before txn_start returns: with ENGINE_OK when the
+     * effects, or what a refusal was based on, are durable. Must not block. */
+    void (*done)(struct txn *txn, enum engine_status status);
+
+    struct engine_completion completion; /* txn's own, like what follows. */
+    unsigned attempts;
+};
+
+/* What an item's effect does to its table's indexes, one element each, in their order. For a
+ * decision that has set the effect, and does not change it any more, and tells what it costs. */
+const struct index_change *txn_index_changes(struct txn *txn, struct txn_item *item);
+
+/* The caller has set the first part; the rest is zero. */
+void txn_start(struct txn *txn);
+
+#endif
