@@ -1,0 +1,83 @@
+/* api.c -- one call from its body to its end: read, validate, run, answer. */
+#include "api/api.h"
+#include <assert.h>
+#include <stdlib.h>
+#include "api/control.h"
+#include "api/operation.h"
+#include "api/shape.h"
+#include "base/arena.h"
+#include "table/catalogue.h"
+#include "table/storage_error.h"
+
+struct api {
+    struct api_options options;
+    struct catalogue *catalogue;
+    struct control *control;
+};
+
+struct api *api_open(const struct api_options *options, enum engine_status *status)
+{
+    struct catalogue *catalogue = catalogue_open(options->engine, status);
+    if (catalogue == NULL)
+        return NULL;
+    struct api *api = malloc(sizeof *api);
+    if (api == NULL)
+        abort();
+    *api = (struct api){ .options = *options, .catalogue = catalogue };
+    api->control = control_start(api);
+    return api;
+}
+
+void api_close(struct api *api)
+{
+    if (api == NULL)
+        return;
+    control_stop(api->control);
+    catalogue_close(api->catalogue);
+    free(api);
+}
+
+struct catalogue *api_catalogue(const struct api *api)
+{
+    return api->catalogue;
+}
+
+const struct api_options *api_options(const struct api *api)
+{
+    return &api->options;
+}
+
+void api_run(struct api *api, struct api_call *call)
+{
+    const struct operation *operation = call->operation;
+    assert(operation->request->kind == SHAPE_STRUCTURE);
+    call->api = api;
+    error_init(&call->error, call->arena);
+    buffer_init(&call->response, call->arena);
+    call->request = arena_alloc_zeroed(call->arena, operation->request->size);
+    if (!shape_read(call->arena, call->body, operation->request, call->request, &call->error) ||
+        !shape_validate(call->arena, operation->request, call->request, &call->error))
+        operation_fail(call);
+    else if (operation->kind == OPERATION_CONTROL)
+        control_submit(api->control, call);
+    else
+        operation->run(call, call->request);
+}
+
+void operation_succeed(struct api_call *call)
+{
+    assert(!error_is_set(&call->error));
+    call->done(call);
+}
+
+void operation_fail(struct api_call *call)
+{
+    assert(error_is_set(&call->error));
+    call->done(call);
+}
+
+void operation_fail_engine(struct api_call *call, enum engine_status status, const char *doing)
+{
+    storage_error_set(&call->error, status, doing);
+    operation_fail(call);
+}

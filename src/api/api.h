@@ -1,0 +1,59 @@
+/* api.h -- the database behind its one door: an operation's name and a JSON body in, JSON out.
+ *
+ * No socket is needed: the server, the embeddable library, the fuzzers and the benchmarks all
+ * come through here.
+ */
+#ifndef STATOR_API_API_H
+#define STATOR_API_API_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/buffer.h"
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "engine/engine.h"
+#include "model/error.h"
+
+struct api;
+struct arena;
+struct catalogue;
+struct clock;
+struct operation;
+
+struct api_options {
+    struct engine *engine; /* Borrowed; must outlive the api. */
+    const struct clock *clock;
+    const char *region;     /* For ARNs. */
+    const char *account_id; /* For ARNs: 12 digits. */
+    int64_t transition_ms;  /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
+};
+
+/* NULL with the engine's status if the catalogue cannot be read. Starts the control thread. */
+MUST_CHECK struct api *api_open(const struct api_options *options, enum engine_status *status);
+/* Finishes what is under way. Closing NULL is allowed. */
+void api_close(struct api *api);
+
+/* NULL if there is no such operation. Names are without the service's prefix: "PutItem". */
+const struct operation *operation_find(struct bytes name);
+
+/* One request. The caller sets the first part and keeps everything alive until `done`. */
+struct api_call {
+    struct arena *arena; /* Used by one thread at a time: the one that runs the call. */
+    const struct operation *operation;
+    struct bytes body;
+    struct bytes host; /* "host:port" as the client addressed us; data NULL: not over a network. */
+    /* Called exactly once, on any thread, perhaps before api_run returns. Must not block. Then
+     * either `error` is set or `response` holds the answer's JSON. */
+    void (*done)(struct api_call *call);
+
+    struct error error;
+    struct buffer response;
+
+    /* The api's own while the call is under way. */
+    struct api *api;
+    void *request;
+    struct api_call *next;
+};
+
+void api_run(struct api *api, struct api_call *call);
+
+#endif

@@ -1,0 +1,36 @@
+/* batch.h -- what the batch operations share: rules about the tables and items they name. */
+#ifndef STATOR_API_BATCH_H
+#define STATOR_API_BATCH_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "api/capacity.h"
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+struct api_call;
+struct error;
+struct item_place;
+struct json_writer;
+struct shape_map;
+
+/* Every key of RequestItems is a table's name or ARN. */
+MUST_CHECK bool batch_check_names(struct api_call *call, const struct shape_map *request_items);
+
+/* Sets the error of a request that names an item twice. Returns false. */
+bool batch_refuse_duplicates(struct api_call *call);
+/* None of the first `count` places is the one behind them: another request for the same item,
+ * perhaps by the table's ARN in place of its name. */
+MUST_CHECK bool batch_check_place(struct api_call *call, const struct item_place *places,
+                                  size_t count);
+
+/* What one table consumed. */
+struct batch_capacity {
+    struct bytes table_name; /* As sent. */
+    struct capacity_use use;
+};
+/* Writes the "ConsumedCapacity" member, one element per table, if `wanted` asks for it. */
+void batch_write_capacity(struct json_writer *writer, struct bytes wanted,
+                          const struct batch_capacity *tables, size_t count);
+
+#endif

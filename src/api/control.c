@@ -1,0 +1,192 @@
+/* control.c -- see control.h. */
+#include "api/control.h"
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include "api/operation.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "model/table_definition.h"
+#include "table/catalogue.h"
+
+struct control {
+    struct api *api;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* Guards what follows. */
+    pthread_cond_t changed;
+    struct api_call *first;
+    struct api_call **last_link;
+    unsigned call_count;
+    bool stopping;
+};
+
+enum { NEVER = -1 };
+
+/* --- Work that falls due --- */
+
+/* Ends the transient status of `table`. */
+static enum engine_status finish_transition(struct control *control, struct arena *arena,
+                                            const struct table *table)
+{
+    struct catalogue *catalogue = api_catalogue(control->api);
+    struct table_definition changed = *table_definition(table);
+    if (changed.status == TABLE_DELETING)
+        return catalogue_drop(catalogue, arena, changed.name);
+    assert(table_status_may_follow(changed.status, TABLE_ACTIVE));
+    changed.status = TABLE_ACTIVE;
+    changed.transition_at_ms = 0;
+    return catalogue_update(catalogue, arena, &changed);
+}
+
+/* Milliseconds until the next transition is due, or NEVER. */
+static int64_t run_transitions(struct control *control, struct arena *arena)
+{
+    struct catalogue *catalogue = api_catalogue(control->api);
+    for (;;) {
+        struct table *table = catalogue_find_transient(catalogue);
+        if (table == NULL)
+            return NEVER;
+        int64_t wait_ms = table_definition(table)->transition_at_ms -
+                          clock_wall_ms(api_options(control->api)->clock);
+        enum engine_status status =
+            wait_ms > 0 ? ENGINE_OK : finish_transition(control, arena, table);
+        table_release(table);
+        if (wait_ms > 0)
+            return wait_ms;
+        if (status != ENGINE_OK) {
+            log_write(LOG_ERROR, "control", "end of a table's transition: %s",
+                      engine_status_name(status));
+            return CONTROL_FAILURE_RETRY_MS;
+        }
+    }
+}
+
+/* Milliseconds until it is worth looking again, or NEVER. */
+static int64_t remove_dropped(struct control *control, struct arena *arena)
+{
+    bool waiting = false;
+    enum engine_status status = ENGINE_OK;
+    while (status == ENGINE_OK)
+        status = catalogue_remove_dropped(api_catalogue(control->api), arena, &waiting);
+    if (status == ENGINE_END)
+        return waiting ? CONTROL_RETRY_MS : NEVER;
+    log_write(LOG_ERROR, "control", "removal of a dropped table: %s", engine_status_name(status));
+    return CONTROL_FAILURE_RETRY_MS;
+}
+
+static int64_t sooner(int64_t a_ms, int64_t b_ms)
+{
+    if (a_ms == NEVER || b_ms == NEVER)
+        return a_ms == NEVER ? b_ms : a_ms;
+    return a_ms < b_ms ? a_ms : b_ms;
+}
+
+/* --- The thread --- */
+
+static void wait_locked(struct control *control, int64_t wait_ms)
+{
+    if (wait_ms == NEVER) {
+        pthread_cond_wait(&control->changed, &control->mutex);
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += wait_ms / 1000;
+    until.tv_nsec += wait_ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_cond_timedwait(&control->changed, &control->mutex, &until);
+}
+
+/* The next call; NULL when something else may be due or the thread is to end. */
+static struct api_call *take_call(struct control *control, int64_t wait_ms, bool *stopping)
+{
+    pthread_mutex_lock(&control->mutex);
+    if (control->first == NULL && !control->stopping)
+        wait_locked(control, wait_ms);
+    struct api_call *call = control->first;
+    if (call != NULL) {
+        control->first = call->next;
+        if (control->first == NULL)
+            control->last_link = &control->first;
+        control->call_count--;
+    }
+    *stopping = control->stopping;
+    pthread_mutex_unlock(&control->mutex);
+    return call;
+}
+
+static void *control_main(void *context)
+{
+    struct control *control = context;
+    struct arena *arena = arena_create();
+    for (;;) {
+        int64_t wait_ms = sooner(run_transitions(control, arena), remove_dropped(control, arena));
+        arena_reset(arena);
+        bool stopping;
+        struct api_call *call = take_call(control, wait_ms, &stopping);
+        if (call != NULL)
+            call->operation->run(call, call->request);
+        else if (stopping)
+            break;
+    }
+    arena_destroy(arena);
+    return NULL;
+}
+
+struct control *control_start(struct api *api)
+{
+    struct control *control = calloc(1, sizeof *control);
+    if (control == NULL)
+        abort();
+    control->api = api;
+    control->last_link = &control->first;
+    pthread_mutex_init(&control->mutex, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&control->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (pthread_create(&control->thread, NULL, control_main, control) != 0) {
+        log_write(LOG_ERROR, "control", "cannot start a thread");
+        abort();
+    }
+    return control;
+}
+
+void control_stop(struct control *control)
+{
+    pthread_mutex_lock(&control->mutex);
+    control->stopping = true;
+    pthread_cond_signal(&control->changed);
+    pthread_mutex_unlock(&control->mutex);
+    pthread_join(control->thread, NULL);
+    pthread_cond_destroy(&control->changed);
+    pthread_mutex_destroy(&control->mutex);
+    free(control);
+}
+
+void control_submit(struct control *control, struct api_call *call)
+{
+    pthread_mutex_lock(&control->mutex);
+    bool accepted = control->call_count < CONTROL_CALLS_MAX;
+    if (accepted) {
+        call->next = NULL;
+        *control->last_link = call;
+        control->last_link = &call->next;
+        control->call_count++;
+        pthread_cond_signal(&control->changed);
+    }
+    pthread_mutex_unlock(&control->mutex);
+    if (accepted)
+        return;
+    error_set(&call->error, ERROR_LIMIT_EXCEEDED,
+              "Subscriber limit exceeded: Only %d tables can be created, updated, or deleted "
+              "simultaneously",
+              CONTROL_CALLS_MAX);
+    operation_fail(call);
+}

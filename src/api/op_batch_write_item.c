@@ -1,0 +1,284 @@
+/* op_batch_write_item.c -- BatchWriteItem: up to 25 puts and deletes, durable before the answer.
+ *
+ * The service promises each write alone, not all or none. Here they are one txn all the same: one
+ * round of latches, one engine batch and one completion cost less than 25, a failure leaves nothing
+ * half done, and no client can rely on the contrary. So UnprocessedItems is always empty. An engine
+ * that cannot write over partitions at once (ENGINE_GLOBAL_ATOMIC) will need one txn for each
+ * partition, which the service's promise allows.
+ */
+#include <assert.h>
+#include "api/batch.h"
+#include "api/batch_shapes.h"
+#include "api/item_collection.h"
+#include "api/operation.h"
+#include "base/arena.h"
+#include "index/index_entry.h"
+#include "json/writer.h"
+#include "model/limits.h"
+#include "model/table_definition.h"
+#include "table/catalogue.h"
+#include "txn/txn.h"
+
+static_assert((int)BATCH_WRITE_REQUESTS_MAX <= (int)TXN_ITEMS_MAX, "a batch fits into one txn");
+
+struct batch_write {
+    struct txn txn;
+    struct api_call *call;
+    const struct batch_write_item_request *request;
+    struct table **tables; /* In the order of the request's map, like `capacity`. */
+    struct batch_capacity *capacity;
+    size_t table_count;
+    /* One of each for each request. */
+    struct txn_item items[BATCH_WRITE_REQUESTS_MAX];
+    const struct write_request *requests[BATCH_WRITE_REQUESTS_MAX];
+    size_t table_of[BATCH_WRITE_REQUESTS_MAX];
+};
+
+static const struct shape_list *requests_of(const struct batch_write_item_request *request,
+                                            size_t table_index)
+{
+    return (const struct shape_list *)request->request_items.elements + table_index;
+}
+
+static const struct write_request *request_at(const struct shape_list *requests, size_t index)
+{
+    return ((struct write_request *const *)requests->elements)[index];
+}
+
+/* --- Rules, in the service's order --- */
+
+static bool check_request(struct api_call *call, const struct write_request *request)
+{
+    if ((request->put == NULL) == (request->delete == NULL)) /* The text is the service's. */
+        return error_validation(&call->error,
+                                "Supplied AttributeValue has more than one datatypes set, must "
+                                "contain exactly one of the supported datatypes");
+    if (request->delete != NULL)
+        return operation_check_rule(call, &request->delete->key.rule);
+    if (!operation_check_rule(call, &request->put->item.rule))
+        return false;
+    if (request->put->item.item.size > ITEM_SIZE_MAX)
+        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    return true;
+}
+
+static bool check(struct api_call *call, const struct batch_write_item_request *request)
+{
+    const struct shape_map *items = &request->request_items;
+    size_t total = 0;
+    if (items->count == 0)
+        return error_validation(&call->error, "%s", batch_write_items_absent_text);
+    if (!batch_check_names(call, items))
+        return false;
+    for (size_t i = 0; i < items->count; i++) {
+        const struct shape_list *requests = requests_of(request, i);
+        for (size_t r = 0; r < requests->count; r++) {
+            if (!check_request(call, request_at(requests, r)))
+                return false;
+        }
+        total += requests->count;
+    }
+    if (total > BATCH_WRITE_REQUESTS_MAX)
+        return error_validation(&call->error,
+                                "Too many items requested for the BatchWriteItem call");
+    return true;
+}
+
+/* Observed: a key of another type is reported as for a Key, all else as PutItem does. */
+static bool place_of_item(struct api_call *call, const struct table_definition *table,
+                          const struct item *item, struct item_place *out)
+{
+    const struct bytes mismatch =
+        BYTES("One or more parameter values were invalid: Type mismatch for key ");
+    if (item_place_of_item(call->arena, table, item, out, &call->error))
+        return index_entry_check_put(table, item, &call->error);
+    if (bytes_starts_with(call->error.message, mismatch)) {
+        error_init(&call->error, call->arena);
+        error_validation(&call->error, "The provided key element does not match the schema");
+    }
+    return false;
+}
+
+static bool find_table_items(struct batch_write *batch, size_t table_index,
+                             struct item_place *places)
+{
+    struct api_call *call = batch->call;
+    const struct shape_list *requests = requests_of(batch->request, table_index);
+    struct table *table = operation_table(call, batch->capacity[table_index].table_name);
+    if (table == NULL)
+        return false;
+    const struct table_definition *definition = table_definition(table);
+    batch->tables[table_index] = table;
+    for (size_t r = 0; r < requests->count; r++) {
+        const struct write_request *request = request_at(requests, r);
+        size_t index = batch->txn.item_count;
+        assert(index < BATCH_WRITE_REQUESTS_MAX);
+        bool ok = request->put != NULL
+                      ? place_of_item(call, definition, &request->put->item.item, &places[index])
+                      : item_place_of_key(call->arena, definition, &request->delete->key.item,
+                                          &places[index], &call->error);
+        if (!ok || !batch_check_place(call, places, index))
+            return false;
+        batch->items[index] = (struct txn_item){ .table = definition, .place = places[index] };
+        batch->requests[index] = request;
+        batch->table_of[index] = table_index;
+        batch->txn.item_count++;
+    }
+    return true;
+}
+
+static bool find_items(struct batch_write *batch)
+{
+    struct item_place places[BATCH_WRITE_REQUESTS_MAX];
+    for (size_t i = 0; i < batch->table_count; i++) {
+        if (!find_table_items(batch, i, places))
+            return false;
+    }
+    return true;
+}
+
+/* --- The write --- */
+
+static struct batch_write *of_txn(struct txn *txn)
+{
+    return (struct batch_write *)((char *)txn - offsetof(struct batch_write, txn));
+}
+
+static const struct item *key_at(const struct batch_write *batch, size_t index)
+{
+    const struct write_request *request = batch->requests[index];
+    return request->put != NULL ? &request->put->item.item : &request->delete->key.item;
+}
+
+/* Is this the first write to its item collection? */
+static bool is_first_of_collection(const struct batch_write *batch, size_t index)
+{
+    struct bytes name = batch->items[index].table->key.hash.name;
+    struct value key, other;
+    if (!item_find(key_at(batch, index), name, &key))
+        return false;
+    for (size_t i = 0; i < index; i++) {
+        if (batch->table_of[i] == batch->table_of[index] &&
+            item_find(key_at(batch, i), name, &other) && bytes_equal(key.encoded, other.encoded))
+            return false;
+    }
+    return true;
+}
+
+static void write_collections(struct batch_write *batch, struct json_writer *writer)
+{
+    struct bytes wanted = batch->request->return_item_collection_metrics;
+    bool open = false;
+    for (size_t t = 0; t < batch->table_count; t++) {
+        const struct table_definition *table = batch->capacity[t].use.table;
+        if (!item_collection_is_wanted(wanted, table))
+            continue;
+        if (!open) {
+            json_write_name(writer, "ItemCollectionMetrics");
+            json_open_object(writer);
+            open = true;
+        }
+        json_write_name_bytes(writer, batch->capacity[t].table_name);
+        json_open_array(writer);
+        for (size_t i = 0; i < batch->txn.item_count; i++) {
+            if (batch->table_of[i] == t && is_first_of_collection(batch, i))
+                item_collection_write(writer, table, key_at(batch, i));
+        }
+        json_close_array(writer);
+    }
+    if (open)
+        json_close_object(writer);
+}
+
+/* Written by the decision, because nothing may be added once the commit may have ended the call. */
+static void answer(struct batch_write *batch)
+{
+    struct json_writer writer;
+    buffer_init(&batch->call->response, batch->call->arena);
+    json_writer_init(&writer, &batch->call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "UnprocessedItems");
+    json_open_object(&writer);
+    json_close_object(&writer);
+    write_collections(batch, &writer);
+    batch_write_capacity(&writer, batch->request->return_consumed_capacity, batch->capacity,
+                         batch->table_count);
+    json_close_object(&writer);
+}
+
+static bool decide(struct txn *txn)
+{
+    struct batch_write *batch = of_txn(txn);
+    for (size_t i = 0; i < batch->table_count; i++)
+        batch->capacity[i].use =
+            (struct capacity_use){ .table = table_definition(batch->tables[i]) };
+    for (size_t i = 0; i < txn->item_count; i++) {
+        struct txn_item *item = &txn->items[i];
+        const struct put_request *put = batch->requests[i]->put;
+        item->effect = put == NULL ? TXN_DELETE : TXN_PUT;
+        if (put != NULL)
+            item->replacement = put->item.item;
+        struct capacity_use *use = &batch->capacity[batch->table_of[i]].use;
+        use->table = item->table; /* The version that the txn settled on. */
+        capacity_use_add_write(use, item->exists ? item->current.size : 0,
+                               put == NULL ? 0 : put->item.item.size, txn_index_changes(txn, item));
+    }
+    answer(batch);
+    return true;
+}
+
+static void release_tables(struct batch_write *batch)
+{
+    for (size_t i = 0; i < batch->table_count; i++)
+        table_release(batch->tables[i]);
+}
+
+static void done(struct txn *txn, enum engine_status status)
+{
+    struct batch_write *batch = of_txn(txn);
+    struct api_call *call = batch->call;
+    release_tables(batch);
+    if (status == ENGINE_OK)
+        operation_succeed(call);
+    else
+        operation_fail_engine(call, status, call->operation->name);
+}
+
+static struct batch_write *create(struct api_call *call,
+                                  const struct batch_write_item_request *request)
+{
+    struct batch_write *batch = arena_alloc_zeroed(call->arena, sizeof *batch);
+    batch->txn = (struct txn){ .arena = call->arena,
+                               .engine = api_options(call->api)->engine,
+                               .items = batch->items,
+                               .decide = decide,
+                               .done = done };
+    batch->call = call;
+    batch->request = request;
+    batch->table_count = request->request_items.count;
+    batch->tables = arena_alloc_zeroed(call->arena, batch->table_count * sizeof(*batch->tables));
+    batch->capacity =
+        arena_alloc_zeroed(call->arena, batch->table_count * sizeof(*batch->capacity));
+    for (size_t i = 0; i < batch->table_count; i++)
+        batch->capacity[i].table_name = request->request_items.names[i];
+    return batch;
+}
+
+static void run(struct api_call *call, const void *input)
+{
+    if (!check(call, input)) {
+        operation_fail(call);
+        return;
+    }
+    struct batch_write *batch = create(call, input);
+    if (find_items(batch)) {
+        txn_start(&batch->txn);
+        return;
+    }
+    release_tables(batch);
+    operation_fail(call);
+}
+
+const struct operation op_batch_write_item = {
+    .name = "BatchWriteItem", .kind = OPERATION_DATA, .request = &batch_write_item_shape, .run = run
+};

@@ -1,0 +1,84 @@
+/* op_get_item.c -- GetItem: one read, written to JSON from the stored bytes. */
+#include "api/capacity.h"
+#include "api/item_expressions.h"
+#include "api/item_shapes.h"
+#include "api/operation.h"
+#include "expr/projection.h"
+#include "json/writer.h"
+#include "model/value_json.h"
+#include "table/catalogue.h"
+#include "table/item_place.h"
+#include "table/storage_error.h"
+
+/* `item` is NULL when none has the key. */
+static void answer(struct api_call *call, const struct get_item_request *request,
+                   const struct path_node *projection, const struct item *item)
+{
+    struct json_writer writer;
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    if (item != NULL) {
+        json_write_name(&writer, "Item");
+        if (projection == NULL)
+            item_json_write(&writer, item);
+        else
+            projection_write(&writer, projection, item);
+    }
+    capacity_write_json(
+        &writer, request->return_consumed_capacity, request->table_name,
+        capacity_read_halves(item == NULL ? 0 : item->size, request->consistent_read.value));
+    json_close_object(&writer);
+}
+
+static enum engine_status read_and_answer(struct api_call *call,
+                                          const struct get_item_request *request,
+                                          const struct path_node *projection,
+                                          const struct table *table, const struct item_place *place)
+{
+    struct engine_view *view = NULL;
+    struct engine_value value = { 0 };
+    struct item item;
+    enum engine_status status =
+        engine_view_open(api_options(call->api)->engine,
+                         request->consistent_read.value ? ENGINE_STRONG : ENGINE_EVENTUAL, &view);
+    if (status == ENGINE_OK)
+        status = item_place_get(view, table_definition(table), place, &value, &item);
+    if (status == ENGINE_OK || status == ENGINE_NOT_FOUND) {
+        answer(call, request, projection, status == ENGINE_OK ? &item : NULL);
+        status = ENGINE_OK;
+    }
+    engine_value_release(&value);
+    engine_view_close(view);
+    return status;
+}
+
+static void run(struct api_call *call, const void *input)
+{
+    const struct get_item_request *request = input;
+    struct item_place place;
+    struct table *table = NULL;
+    const struct path_node *projection;
+    struct expr_params params;
+    bool ok = operation_check_rule(call, &request->key.rule) &&
+              item_expressions_check_projection(call, &request->projection) &&
+              item_expressions_projection(call, &request->projection, &params, &projection);
+    if (ok)
+        ok = (table = operation_table(call, request->table_name)) != NULL;
+    if (ok)
+        ok = item_place_of_key(call->arena, table_definition(table), &request->key.item, &place,
+                               &call->error) &&
+             item_expressions_check_keys(call, &params, table_definition(table));
+    if (ok) {
+        enum engine_status status = read_and_answer(call, request, projection, table, &place);
+        ok = status == ENGINE_OK || storage_error_set(&call->error, status, "GetItem");
+    }
+    table_release(table);
+    if (ok)
+        operation_succeed(call);
+    else
+        operation_fail(call);
+}
+
+const struct operation op_get_item = {
+    .name = "GetItem", .kind = OPERATION_DATA, .request = &get_item_shape, .run = run
+};

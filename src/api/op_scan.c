@@ -1,0 +1,103 @@
+/* op_scan.c -- Scan: all items of a table or entries of an index, or one segment of them, in the
+ * order of the hash. */
+#include "api/operation.h"
+#include "api/read_expressions.h"
+#include "api/read_page.h"
+#include "api/read_shapes.h"
+#include "api/read_source.h"
+#include "model/table_definition.h"
+#include "table/catalogue.h"
+#include "table/item_place.h"
+#include "table/item_range.h"
+
+static bool check_segment(struct api_call *call, const struct scan_request *request)
+{
+    const struct shape_integer *segment = &request->segment;
+    const struct shape_integer *total = &request->total_segments;
+    if (total->present && !segment->present)
+        return error_validation(&call->error,
+                                "The Segment parameter is required but was not present in the "
+                                "request when parameter TotalSegments is present");
+    if (segment->present && !total->present)
+        return error_validation(&call->error,
+                                "The TotalSegments parameter is required but was not present in "
+                                "the request when Segment parameter is present");
+    if (segment->present && segment->value >= total->value)
+        return error_validation(&call->error,
+                                "The Segment parameter is zero-based and must be less than "
+                                "parameter TotalSegments: Segment: %d is not less than "
+                                "TotalSegments: %d",
+                                (int)segment->value, (int)total->value);
+    return true;
+}
+
+struct scan {
+    const struct scan_request *request;
+    struct read_expressions expressions;
+    struct read_source source;
+    struct item_range_segment segment;
+    struct item_range *ranges;
+    size_t range_count;
+};
+
+/* ExclusiveStartKey must lie within the segment. Leaves the ranges behind it. */
+static bool start(struct api_call *call, struct scan *scan)
+{
+    const struct read_request *request = &scan->request->read;
+    struct item_place place;
+    if (!request->exclusive_start_key.present)
+        return true;
+    if (!read_source_locate_start(call, &scan->source, request, &place))
+        return false;
+    if (!item_range_segment_contains(&scan->segment, place.hash))
+        return error_validation(&call->error,
+                                "The provided starting key is invalid: Invalid ExclusiveStartKey. "
+                                "Please use ExclusiveStartKey with correct Segment. "
+                                "TotalSegments: %d Segment: %d",
+                                (int)scan->segment.total, (int)scan->segment.index);
+    while (scan->range_count > 0 &&
+           !item_range_start_behind(call->arena, scan->ranges, place.address.key)) {
+        scan->ranges++;
+        scan->range_count--;
+    }
+    return true;
+}
+
+static bool answer(struct api_call *call, struct scan *scan)
+{
+    const struct scan_request *request = scan->request;
+    scan->segment = (struct item_range_segment){ .index = 0, .total = 1 };
+    if (request->segment.present)
+        scan->segment = (struct item_range_segment){
+            .index = (uint32_t)request->segment.value,
+            .total = (uint32_t)request->total_segments.value,
+        };
+    scan->range_count = item_range_of_segment(call->arena, table_definition(scan->source.table),
+                                              scan->source.index, &scan->segment, &scan->ranges);
+    return start(call, scan) &&
+           expr_params_check_key_paths(&scan->expressions.params, scan->source.key_names,
+                                       scan->source.own_key_count, &call->error) &&
+           read_source_check_attributes(call, &scan->source, &request->read, &scan->expressions) &&
+           read_page_answer(call, &scan->source, &request->read, &scan->expressions, scan->ranges,
+                            scan->range_count);
+}
+
+static void run(struct api_call *call, const void *input)
+{
+    struct scan scan = { .request = input };
+    const struct read_request *request = &scan.request->read;
+    struct table *table = NULL;
+    bool ok = read_expressions_check(call, request, NULL, &scan.expressions) &&
+              check_segment(call, scan.request) &&
+              read_expressions_compile(call, request, NULL, &scan.expressions) &&
+              read_source_find(call, request, &table, &scan.source) && answer(call, &scan);
+    table_release(table);
+    if (ok)
+        operation_succeed(call);
+    else
+        operation_fail(call);
+}
+
+const struct operation op_scan = {
+    .name = "Scan", .kind = OPERATION_DATA, .request = &scan_shape, .run = run
+};

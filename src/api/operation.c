@@ -1,0 +1,68 @@
+/* operation.c -- what operations share: how a call names its table. */
+#include "api/operation.h"
+#include "api/expression_input.h"
+#include "base/arena.h"
+#include "model/table_definition.h"
+#include "table/catalogue.h"
+#include "table/figures.h"
+#include "table/storage_error.h"
+
+struct bytes operation_table_name(struct bytes name_or_arn)
+{
+    static const char kind[] = ":table/";
+    if (!bytes_starts_with(name_or_arn, BYTES("arn:")))
+        return name_or_arn;
+    const uint8_t *found = memmem(name_or_arn.data, name_or_arn.len, kind, sizeof kind - 1);
+    if (found == NULL)
+        return name_or_arn;
+    const uint8_t *name = found + sizeof kind - 1;
+    return bytes_of(name, (size_t)(name_or_arn.data + name_or_arn.len - name));
+}
+
+struct bytes operation_table_arn(struct api_call *call, struct bytes name)
+{
+    const struct api_options *options = api_options(call->api);
+    return arena_printf(call->arena, "arn:aws:dynamodb:%s:%s:table/%.*s", options->region,
+                        options->account_id, BYTES_FMT(name));
+}
+
+/* Items can be read and written while a table is being updated, not before it exists for good. */
+static bool serves_items(enum table_status status)
+{
+    return status == TABLE_ACTIVE || status == TABLE_UPDATING;
+}
+
+struct table *operation_table(struct api_call *call, struct bytes name_or_arn)
+{
+    struct table *table =
+        catalogue_find(api_catalogue(call->api), operation_table_name(name_or_arn));
+    if (table != NULL && serves_items(table_definition(table)->status))
+        return table;
+    table_release(table);
+    error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found");
+    return NULL;
+}
+
+bool operation_table_figures(struct api_call *call, const struct table *table,
+                             struct figures *figures, struct figures *indexes)
+{
+    struct engine_view *view = NULL;
+    enum engine_status status =
+        engine_view_open(api_options(call->api)->engine, ENGINE_EVENTUAL, &view);
+    if (status == ENGINE_OK)
+        status = figures_sum(view, table_definition(table), figures, indexes);
+    engine_view_close(view);
+    return status == ENGINE_OK || storage_error_set(&call->error, status, "table figures");
+}
+
+bool operation_check_rule(struct api_call *call, const struct error *rule)
+{
+    static const struct bytes envelope = { (const uint8_t *)"1 validation error detected: ", 29 };
+    if (!error_is_set(rule))
+        return true;
+    call->error = *rule;
+    if (!expression_input_is_enveloped(call) && bytes_starts_with(rule->message, envelope))
+        call->error.message =
+            bytes_of(rule->message.data + envelope.len, rule->message.len - envelope.len);
+    return false;
+}

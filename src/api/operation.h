@@ -1,0 +1,66 @@
+/* operation.h -- what the operations' files share: how they are declared and how they end.
+ *
+ * An operation's function is called with its request read and validated by its shape. It checks
+ * the rules that tie fields together, does the work, writes `call->response`, and ends the call in
+ * exactly one of two ways: operation_succeed, or operation_fail after setting call->error.
+ */
+#ifndef STATOR_API_OPERATION_H
+#define STATOR_API_OPERATION_H
+#include <stdbool.h>
+#include "api/api.h"
+#include "api/shape.h"
+#include "base/compiler.h"
+
+struct figures;
+struct json_writer;
+struct table;
+
+enum operation_kind {
+    OPERATION_DATA,    /* Runs on the caller's thread and must not wait for the disk. */
+    OPERATION_CONTROL, /* Runs on the control thread, one at a time, and may wait. */
+};
+
+struct operation {
+    const char *name;
+    enum operation_kind kind;
+    const struct shape *request; /* A SHAPE_STRUCTURE. */
+    void (*run)(struct api_call *call, const void *request);
+};
+
+/* One per operation, in op_<name>.c; operations.c lists them. */
+extern const struct operation op_create_table, op_describe_table, op_list_tables, op_update_table,
+    op_delete_table, op_describe_limits, op_describe_endpoints, op_tag_resource, op_untag_resource,
+    op_list_tags_of_resource, op_put_item, op_get_item, op_update_item, op_delete_item,
+    op_batch_get_item, op_batch_write_item, op_query, op_scan;
+
+/* For the fuzzers and tests, which visit all of them. */
+size_t operation_count(void);
+const struct operation *operation_at(size_t index);
+
+struct catalogue *api_catalogue(const struct api *api);
+const struct api_options *api_options(const struct api *api);
+
+void operation_succeed(struct api_call *call);
+void operation_fail(struct api_call *call);
+/* Sets call->error from an engine's status ("InternalServerError"; details go to the log) and
+ * fails. */
+void operation_fail_engine(struct api_call *call, enum engine_status status, const char *doing);
+
+/* The table whose items a request names, by name or by ARN; the caller owes a table_release. NULL
+ * with the service's error set if there is none or it is not ACTIVE. */
+struct table *operation_table(struct api_call *call, struct bytes name_or_arn);
+/* The table's name within "arn:aws:dynamodb:region:account:table/NAME", or the argument itself if
+ * it is no ARN. */
+struct bytes operation_table_name(struct bytes name_or_arn);
+/* "arn:aws:dynamodb:<region>:<account>:table/<name>", in the call's arena. */
+struct bytes operation_table_arn(struct api_call *call, struct bytes name);
+/* The numbers of items and their sizes, as DescribeTable shows them: of the table, and of each
+ * index in their order. False with call->error set if the store cannot be read. */
+MUST_CHECK bool operation_table_figures(struct api_call *call, const struct table *table,
+                                        struct figures *figures, struct figures *indexes);
+
+/* Reports the broken rule of a request's attribute values, if there is one, in its turn. Observed:
+ * only PutItem and UpdateItem put the envelope around it that some rules have. */
+MUST_CHECK bool operation_check_rule(struct api_call *call, const struct error *rule);
+
+#endif

@@ -1,0 +1,213 @@
+/* read_source.c -- see read_source.h. */
+#include "api/read_source.h"
+#include "api/operation.h"
+#include "api/read_expressions.h"
+#include "api/read_shapes.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "expr/ast.h"
+#include "expr/path_tree.h"
+#include "model/error.h"
+#include "model/item.h"
+#include "model/table_definition.h"
+#include "table/catalogue.h"
+#include "table/item_place.h"
+
+/* --- What is read --- */
+
+static void use_table_key(const struct key_schema *key, struct read_source *source)
+{
+    source->key_names[source->key_count++] = key->hash.name;
+    if (key->has_range)
+        source->key_names[source->key_count++] = key->range.name;
+    source->own_key_count = source->key_count;
+}
+
+/* A name that a client sent may hold NUL. */
+static bool refuse(struct api_call *call, struct bytes before, struct bytes names,
+                   struct bytes behind)
+{
+    struct buffer message;
+    buffer_init(&message, call->arena);
+    buffer_append_bytes(&message, before);
+    buffer_append_bytes(&message, names);
+    buffer_append_bytes(&message, behind);
+    return error_set_bytes(&call->error, ERROR_VALIDATION, buffer_bytes(&message));
+}
+
+bool read_source_find(struct api_call *call, const struct read_request *request,
+                      struct table **table, struct read_source *out)
+{
+    *table = operation_table(call, request->table_name);
+    if (*table == NULL)
+        return false;
+    const struct table_definition *definition = table_definition(*table);
+    *out = (struct read_source){ .table = *table };
+    if (request->index_name.data == NULL) {
+        use_table_key(&definition->key, out);
+        return true;
+    }
+    out->index = table_definition_index(definition, request->index_name);
+    if (out->index == NULL)
+        return refuse(call, BYTES("The table does not have the specified index: "),
+                      request->index_name, BYTES(""));
+    if (out->index->global && request->consistent_read.value)
+        return error_validation(&call->error,
+                                "Consistent reads are not supported on global secondary indexes");
+    out->key_count = index_entry_key_names(definition, out->index, out->key_names);
+    out->own_key_count = out->index->hash_count + out->index->range_count;
+    return true;
+}
+
+/* --- Going on --- */
+
+static bool refuse_start(struct api_call *call, const struct error *reason)
+{
+    return error_validation(&call->error, "The provided starting key is invalid: %.*s",
+                            BYTES_FMT(reason->message));
+}
+
+static bool has_keys(const struct key_attribute *attributes, size_t count, const struct item *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct value value;
+        if (!item_find(key, attributes[i].name, &value) || value.type != attributes[i].type)
+            return false;
+    }
+    return true;
+}
+
+/* The attributes of the table's key alone. */
+static struct item table_key_of(struct arena *arena, const struct key_schema *schema,
+                                const struct item *key)
+{
+    struct item_builder builder;
+    struct value value;
+    item_builder_init(&builder, arena);
+    if (item_find(key, schema->hash.name, &value))
+        item_builder_add(&builder, schema->hash.name, value.encoded);
+    if (schema->has_range && item_find(key, schema->range.name, &value))
+        item_builder_add(&builder, schema->range.name, value.encoded);
+    return item_builder_finish(&builder);
+}
+
+/* Observed: a wrong attribute of the index's key is reported as for a Key, one of the table's as a
+ * starting key. */
+static bool locate_entry(struct api_call *call, const struct read_source *source,
+                         const struct item *key, struct item_place *out)
+{
+    const struct table_definition *table = table_definition(source->table);
+    const struct index_definition *index = source->index;
+    struct error reason;
+    error_init(&reason, call->arena);
+    if (key->count != source->key_count)
+        return error_validation(&call->error, "The provided starting key is invalid");
+    if (!has_keys(index->hash, index->hash_count, key) ||
+        !has_keys(index->range, index->range_count, key))
+        return error_validation(&call->error, "The provided key element does not match the schema");
+    struct item table_key = table_key_of(call->arena, &table->key, key);
+    struct item_place table_place;
+    if (!item_place_of_key(call->arena, table, &table_key, &table_place, &reason) ||
+        !index_entry_check_put(table, key, &reason))
+        return refuse_start(call, &reason);
+    return index_entry_locate(call->arena, table, index, key, out) ||
+           error_validation(&call->error, "The provided starting key is invalid");
+}
+
+bool read_source_locate_start(struct api_call *call, const struct read_source *source,
+                              const struct read_request *request, struct item_place *out)
+{
+    const struct item *key = &request->exclusive_start_key.item;
+    struct error reason;
+    if (source->index != NULL)
+        return locate_entry(call, source, key, out);
+    error_init(&reason, call->arena);
+    return item_place_of_key(call->arena, table_definition(source->table), key, out, &reason) ||
+           refuse_start(call, &reason);
+}
+
+/* --- Attributes that an index does not have --- */
+
+struct missing {
+    const struct read_source *source;
+    struct buffer names; /* "a, b" */
+};
+
+static void note_if_missing(struct missing *missing, struct bytes name)
+{
+    const struct read_source *source = missing->source;
+    if (index_entry_projects(table_definition(source->table), source->index, name))
+        return;
+    if (missing->names.len > 0)
+        buffer_append(&missing->names, ", ", 2);
+    buffer_append_bytes(&missing->names, name);
+}
+
+/* Recursion is as deep as parsing lets conditions nest. */
+static void note_missing_of_filter(struct missing *missing, const struct condition *condition)
+{
+    if (condition->left != NULL)
+        note_missing_of_filter(missing, condition->left);
+    if (condition->right != NULL)
+        note_missing_of_filter(missing, condition->right);
+    for (size_t i = 0; i < condition->operand_count; i++) {
+        if (condition->operands[i].type != OPERAND_VALUE)
+            note_if_missing(missing, condition->operands[i].path.steps[0].name);
+    }
+}
+
+static bool check_filter(struct api_call *call, const struct read_source *source,
+                         const struct condition *filter)
+{
+    struct missing missing = { .source = source };
+    buffer_init(&missing.names, call->arena);
+    if (filter != NULL)
+        note_missing_of_filter(&missing, filter);
+    if (missing.names.len == 0)
+        return true;
+    struct bytes before =
+        arena_printf(call->arena,
+                     "One or more parameter values were invalid: Secondary index %.*s does not "
+                     "project one or more filter attributes: [",
+                     BYTES_FMT(source->index->name));
+    return refuse(call, before, buffer_bytes(&missing.names), BYTES("]"));
+}
+
+static bool check_projection(struct api_call *call, struct read_source *source,
+                             const struct path_node *projection)
+{
+    struct missing missing = { .source = source };
+    buffer_init(&missing.names, call->arena);
+    for (size_t i = 0; i < projection->child_count; i++)
+        note_if_missing(&missing, projection->children[i].step.name);
+    if (missing.names.len == 0)
+        return true;
+    source->fetches = !source->index->global;
+    if (source->fetches)
+        return true;
+    struct bytes before = arena_printf(call->arena,
+                                       "One or more parameter values were invalid: Global "
+                                       "secondary index %.*s does not project [",
+                                       BYTES_FMT(source->index->name));
+    return refuse(call, before, buffer_bytes(&missing.names), BYTES("]"));
+}
+
+bool read_source_check_attributes(struct api_call *call, struct read_source *source,
+                                  const struct read_request *request,
+                                  const struct read_expressions *expressions)
+{
+    const struct index_definition *index = source->index;
+    if (index == NULL || index->projection == PROJECTION_ALL)
+        return true;
+    bool all = bytes_equal_text(request->select, "ALL_ATTRIBUTES");
+    if (all && index->global)
+        return error_validation(&call->error,
+                                "One or more parameter values were invalid: Select type "
+                                "ALL_ATTRIBUTES is not supported for global secondary index %.*s "
+                                "because its projection type is not ALL",
+                                BYTES_FMT(index->name));
+    source->fetches = all;
+    return (expressions->projection == NULL ||
+            check_projection(call, source, expressions->projection)) &&
+           check_filter(call, source, expressions->filter);
+}

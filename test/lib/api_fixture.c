@@ -1,0 +1,131 @@
+/* api_fixture.c -- see api_fixture.h. */
+#include "api_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+#include "api/api.h"
+#include "base/arena.h"
+#include "engine/engine.h"
+#include "reference_engine.h"
+
+enum { FIXTURE_NOW_SECONDS = 1700000000 };
+
+static void open_api(struct api_fixture *fixture)
+{
+    enum engine_status status;
+    fixture->api = api_open(&(struct api_options){ .engine = fixture->engine,
+                                                   .clock = &fixture->clock,
+                                                   .region = "eu-west-1",
+                                                   .account_id = "123456789012",
+                                                   .transition_ms = fixture->transition_ms },
+                            &status);
+    assert_non_null(fixture->api);
+}
+
+void api_fixture_open(struct api_fixture *fixture, int64_t transition_ms)
+{
+    api_fixture_open_on(fixture, reference_engine_create(), transition_ms);
+}
+
+void api_fixture_open_on(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms)
+{
+    *fixture = (struct api_fixture){ .engine = engine,
+                                     .clock = clock_fixed(FIXTURE_NOW_SECONDS * INT64_C(1000)),
+                                     .transition_ms = transition_ms,
+                                     .arena = arena_create() };
+    open_api(fixture);
+}
+
+void api_fixture_restart(struct api_fixture *fixture, int64_t later_ms)
+{
+    api_close(fixture->api);
+    fixture->clock.fixed_ms += later_ms;
+    open_api(fixture);
+}
+
+void api_fixture_close(struct api_fixture *fixture)
+{
+    api_close(fixture->api);
+    engine_close(fixture->engine);
+    arena_destroy(fixture->arena);
+}
+
+/* A copy with real quotes. */
+static struct bytes quoted(struct arena *arena, const char *text)
+{
+    size_t len = strlen(text);
+    uint8_t *copy = arena_alloc(arena, len);
+    for (size_t i = 0; i < len; i++)
+        copy[i] = (uint8_t)(text[i] == '\'' ? '"' : text[i]);
+    return bytes_of(copy, len);
+}
+
+struct waiting_call {
+    struct api_call call;
+    pthread_mutex_t mutex;
+    pthread_cond_t ended;
+    unsigned end_count;
+};
+
+static void call_done(struct api_call *api_call)
+{
+    struct waiting_call *waiting =
+        (struct waiting_call *)((char *)api_call - offsetof(struct waiting_call, call));
+    pthread_mutex_lock(&waiting->mutex);
+    waiting->end_count++;
+    pthread_cond_signal(&waiting->ended);
+    pthread_mutex_unlock(&waiting->mutex);
+}
+
+bool api_fixture_call(struct api_fixture *fixture, const char *operation, const char *body)
+{
+    arena_reset(fixture->arena);
+    struct waiting_call waiting = { .call = { .arena = fixture->arena,
+                                              .operation =
+                                                  operation_find(bytes_from_text(operation)),
+                                              .body = quoted(fixture->arena, body),
+                                              .done = call_done },
+                                    .mutex = PTHREAD_MUTEX_INITIALIZER,
+                                    .ended = PTHREAD_COND_INITIALIZER };
+    assert_non_null(waiting.call.operation);
+    api_run(fixture->api, &waiting.call);
+    pthread_mutex_lock(&waiting.mutex);
+    while (waiting.end_count == 0)
+        pthread_cond_wait(&waiting.ended, &waiting.mutex);
+    pthread_mutex_unlock(&waiting.mutex);
+    assert_int_equal(waiting.end_count, 1);
+    fixture->error = waiting.call.error;
+    fixture->response = buffer_bytes(&waiting.call.response);
+    return !error_is_set(&fixture->error);
+}
+
+void api_fixture_expect(struct api_fixture *fixture, const char *operation, const char *body,
+                        const char *response)
+{
+    if (!api_fixture_call(fixture, operation, body))
+        fail_msg("%s %s\n got: %.*s", operation, body, BYTES_FMT(fixture->error.message));
+    if (!bytes_equal(fixture->response, quoted(fixture->arena, response)))
+        fail_msg("%s %s\n got: %.*s\nwant: %s", operation, body, BYTES_FMT(fixture->response),
+                 response);
+}
+
+void api_fixture_expect_error(struct api_fixture *fixture, const char *operation, const char *body,
+                              enum error_code code, const char *message)
+{
+    if (api_fixture_call(fixture, operation, body))
+        fail_msg("%s %s\n got: %.*s\nwant: %s", operation, body, BYTES_FMT(fixture->response),
+                 message);
+    if (fixture->error.code != code || !bytes_equal_text(fixture->error.message, message))
+        fail_msg("%s %s\n got: %d %.*s\nwant: %d %s", operation, body, (int)fixture->error.code,
+                 BYTES_FMT(fixture->error.message), (int)code, message);
+}
+
+bool api_fixture_shows(const struct api_fixture *fixture, const char *text)
+{
+    struct bytes sought = quoted(fixture->arena, text);
+    return memmem(fixture->response.data, fixture->response.len, sought.data, sought.len) != NULL;
+}

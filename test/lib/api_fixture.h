@@ -1,0 +1,49 @@
+/* api_fixture.h -- a database in memory and calls to it that wait for their answer.
+ *
+ * JSON is written with ' in place of ", for the reader's sake: bodies, responses and texts to look
+ * for.
+ */
+#ifndef STATOR_TEST_API_FIXTURE_H
+#define STATOR_TEST_API_FIXTURE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/clock.h"
+#include "model/error.h"
+
+struct api;
+struct arena;
+struct engine;
+
+struct api_fixture {
+    struct engine *engine;
+    struct api *api;
+    struct clock clock; /* Stands still; a test without transitions may move `fixed_ms`. */
+    int64_t transition_ms;
+    struct arena *arena;
+    /* Of the last call. */
+    struct error error;
+    struct bytes response;
+};
+
+/* On an empty reference engine. The owner calls api_fixture_close. */
+void api_fixture_open(struct api_fixture *fixture, int64_t transition_ms);
+/* On another engine, which is taken over. */
+void api_fixture_open_on(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms);
+/* On any engine, which it takes over. */
+void api_fixture_open_on(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms);
+void api_fixture_close(struct api_fixture *fixture);
+/* Closes the database and opens it again `later_ms` later, on the same store. */
+void api_fixture_restart(struct api_fixture *fixture, int64_t later_ms);
+
+/* Calls and waits. True if it succeeded. Fails the test if the call ends twice. What the last call
+ * answered is gone. */
+bool api_fixture_call(struct api_fixture *fixture, const char *operation, const char *body);
+/* Both fail the test, naming the request, unless the call ends as expected. */
+void api_fixture_expect(struct api_fixture *fixture, const char *operation, const char *body,
+                        const char *response);
+void api_fixture_expect_error(struct api_fixture *fixture, const char *operation, const char *body,
+                              enum error_code code, const char *message);
+/* Does the last response hold this text? */
+bool api_fixture_shows(const struct api_fixture *fixture, const char *text);
+
+#endif

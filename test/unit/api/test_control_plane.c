@@ -1,0 +1,310 @@
+/* test_control_plane.c -- listing, deleting, tagging and the transient statuses of tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <time.h>
+#include "api_fixture.h"
+#include "base/compiler.h"
+#include "model/limits.h"
+
+static struct api_fixture db;
+
+static int set_up(void **state)
+{
+    (void)state;
+    api_fixture_open(&db, 0);
+    return 0;
+}
+
+enum { TRANSITION_MS = 60000 };
+
+static int set_up_slow(void **state)
+{
+    (void)state;
+    api_fixture_open(&db, TRANSITION_MS);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    api_fixture_close(&db);
+    return 0;
+}
+
+#define INVALID "One or more parameter values were invalid: "
+#define CREATE(name, rest)                                                                         \
+    "{'TableName':'" name "','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["             \
+    "{'AttributeName':'a','AttributeType':'S'}],'KeySchema':[{'AttributeName':'a','KeyType':"      \
+    "'HASH'}]" rest "}"
+
+static void create(const char *body)
+{
+    if (!api_fixture_call(&db, "CreateTable", body))
+        fail_msg("%s\n got: %.*s", body, BYTES_FMT(db.error.message));
+}
+
+/* --- Listing --- */
+
+static void tables_are_listed_in_byte_order_page_by_page(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = { CREATE("bbb", ""), CREATE("Zzz", ""), CREATE("aaa", ""),
+                                          CREATE("aaa-1", ""), CREATE("aaa.", "") };
+    for (size_t i = 0; i < COUNT_OF(bodies); i++)
+        create(bodies[i]);
+    static const struct {
+        const char *body, *response;
+    } cases[] = {
+        { "{}", "{'TableNames':['Zzz','aaa','aaa-1','aaa.','bbb']}" },
+        { "{'Limit':5}", "{'TableNames':['Zzz','aaa','aaa-1','aaa.','bbb']}" },
+        { "{'Limit':4}",
+          "{'TableNames':['Zzz','aaa','aaa-1','aaa.'],'LastEvaluatedTableName':'aaa.'}" },
+        { "{'Limit':1}", "{'TableNames':['Zzz'],'LastEvaluatedTableName':'Zzz'}" },
+        { "{'Limit':1,'ExclusiveStartTableName':'Zzz'}",
+          "{'TableNames':['aaa'],'LastEvaluatedTableName':'aaa'}" },
+        { "{'Limit':1,'ExclusiveStartTableName':'aaa.'}", "{'TableNames':['bbb']}" },
+        { "{'ExclusiveStartTableName':'aab'}", "{'TableNames':['bbb']}" }, /* Need not exist. */
+        { "{'ExclusiveStartTableName':'bbb'}", "{'TableNames':[]}" },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        api_fixture_expect(&db, "ListTables", cases[i].body, cases[i].response);
+}
+
+static void a_page_holds_a_hundred_names(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i <= LIST_TABLES_PAGE_MAX; i++) {
+        char body[256];
+        snprintf(body, sizeof(body), CREATE("table%03u", ""), i);
+        create(body);
+        if (i + 2 < LIST_TABLES_PAGE_MAX)
+            continue;
+        assert_true(api_fixture_call(&db, "ListTables", "{}"));
+        assert_int_equal(api_fixture_shows(&db, "'LastEvaluatedTableName':'table099'"),
+                         i >= LIST_TABLES_PAGE_MAX);
+    }
+}
+
+/* --- Describing and deleting --- */
+
+static void unknown_tables_are_not_found(void **state)
+{
+    (void)state;
+    static const char *const operations[] = { "DescribeTable", "DeleteTable" };
+    for (size_t i = 0; i < COUNT_OF(operations); i++)
+        api_fixture_expect_error(&db, operations[i], "{'TableName':'missing'}",
+                                 ERROR_RESOURCE_NOT_FOUND,
+                                 "Requested resource not found: Table: missing not found");
+}
+
+static void a_protected_table_stays(void **state)
+{
+    (void)state;
+    create(CREATE("abc", ",'DeletionProtectionEnabled':true"));
+    api_fixture_expect_error(&db, "DeleteTable", "{'TableName':'abc'}", ERROR_VALIDATION,
+                             "Resource cannot be deleted as it is currently protected against "
+                             "deletion. Disable deletion protection first.");
+    assert_true(api_fixture_call(&db, "UpdateTable",
+                                 "{'TableName':'abc','DeletionProtectionEnabled':false}"));
+    assert_true(api_fixture_call(&db, "DeleteTable", "{'TableName':'abc'}"));
+    api_fixture_expect(&db, "ListTables", "{}", "{'TableNames':[]}");
+}
+
+static void a_deleted_table_shows_no_indexes(void **state)
+{
+    (void)state;
+    create(CREATE("abc", ",'GlobalSecondaryIndexes':[{'IndexName':'gsi','KeySchema':["
+                         "{'AttributeName':'a','KeyType':'HASH'}],'Projection':"
+                         "{'ProjectionType':'ALL'}}]"));
+    assert_true(api_fixture_shows(&db, "GlobalSecondaryIndexes"));
+    assert_true(api_fixture_call(&db, "DeleteTable", "{'TableName':'abc'}"));
+    assert_true(api_fixture_shows(&db, "'TableStatus':'DELETING'"));
+    assert_false(api_fixture_shows(&db, "GlobalSecondaryIndexes"));
+}
+
+static void a_description_counts_items(void **state)
+{
+    (void)state;
+    create(CREATE("abc", ""));
+    assert_true(api_fixture_call(&db, "PutItem", "{'TableName':'abc','Item':{'a':{'S':'four'}}}"));
+    assert_true(api_fixture_call(&db, "DescribeTable", "{'TableName':'abc'}"));
+    assert_true(api_fixture_shows(&db, "'TableSizeBytes':5,'ItemCount':1,"));
+}
+
+/* --- Transient statuses --- */
+
+/* What is due when the database opens is done in the background. */
+static void wait_for(const char *text)
+{
+    for (int tries = 0; tries < 500; tries++) {
+        if (api_fixture_call(&db, "DescribeTable", "{'TableName':'abc'}")
+                ? api_fixture_shows(&db, text)
+                : text[0] == '\0')
+            return;
+        nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+    }
+    fail_msg("never came: %s", text);
+}
+
+#define IN_USE(what)                                                                               \
+    "Attempt to change a resource which is still in use: Table is being " what ": abc"
+
+static void expect_in_use(const char *message)
+{
+    api_fixture_expect_error(&db, "UpdateTable",
+                             "{'TableName':'abc','DeletionProtectionEnabled':false}",
+                             ERROR_RESOURCE_IN_USE, message);
+    api_fixture_expect_error(&db, "DeleteTable", "{'TableName':'abc'}", ERROR_RESOURCE_IN_USE,
+                             message);
+}
+
+static void a_table_in_transition_cannot_be_changed(void **state)
+{
+    (void)state;
+    create(CREATE("abc", ""));
+    api_fixture_restart(&db, TRANSITION_MS - 1);
+    expect_in_use(IN_USE("created"));
+    api_fixture_restart(&db, 1);
+    wait_for("'TableStatus':'ACTIVE'");
+
+    assert_true(
+        api_fixture_call(&db, "UpdateTable", "{'TableName':'abc','TableClass':'STANDARD'}"));
+    assert_true(api_fixture_call(&db, "DescribeTable", "{'TableName':'abc'}"));
+    assert_true(api_fixture_shows(&db, "'TableStatus':'UPDATING'"));
+    expect_in_use(IN_USE("updated"));
+    api_fixture_restart(&db, TRANSITION_MS);
+    wait_for("'TableStatus':'ACTIVE'");
+
+    assert_true(api_fixture_call(&db, "DeleteTable", "{'TableName':'abc'}"));
+    assert_true(api_fixture_call(&db, "DescribeTable", "{'TableName':'abc'}"));
+    assert_true(api_fixture_shows(&db, "'TableStatus':'DELETING'"));
+    expect_in_use(IN_USE("deleted"));
+    api_fixture_expect_error(&db, "CreateTable", CREATE("abc", ""), ERROR_RESOURCE_IN_USE,
+                             "Table already exists: abc");
+    api_fixture_restart(&db, TRANSITION_MS);
+    wait_for("");
+}
+
+/* --- Tags --- */
+
+#define ARN "arn:aws:dynamodb:eu-west-1:123456789012:table/abc"
+#define INVALID_ARN(arn) "Invalid TableArn: Invalid ResourceArn provided as input " arn
+
+static const struct {
+    const char *operation, *body;
+    enum error_code code;
+    const char *message;
+} tag_refusals[] = {
+    { "TagResource", "{}", ERROR_VALIDATION, "Invalid TableArn" },
+    { "UntagResource", "{'ResourceArn':''}", ERROR_VALIDATION, "Invalid TableArn" },
+    { "ListTagsOfResource", "{}", ERROR_VALIDATION, "Invalid TableArn" },
+    { "TagResource", "{'ResourceArn':'abc'}", ERROR_VALIDATION, INVALID_ARN("abc") },
+    { "UntagResource", "{'ResourceArn':'" ARN ";'}", ERROR_VALIDATION, INVALID_ARN(ARN ";") },
+    { "ListTagsOfResource", "{'ResourceArn':'arn:aws:s3:eu-west-1:123456789012:table/abc'}",
+      ERROR_VALIDATION, INVALID_ARN("arn:aws:s3:eu-west-1:123456789012:table/abc") },
+    { "ListTagsOfResource", "{'ResourceArn':'arn:aws:dynamodb:eu-west-1:123456789012:index/abc'}",
+      ERROR_VALIDATION, INVALID_ARN("arn:aws:dynamodb:eu-west-1:123456789012:index/abc") },
+    { "ListTagsOfResource", "{'ResourceArn':'" ARN "/index/gsi'}", ERROR_VALIDATION,
+      INVALID_ARN(ARN "/index/gsi") },
+    { "TagResource", "{'ResourceArn':'" ARN "'}", ERROR_VALIDATION,
+      "Atleast one Tag needs to be provided as Input." },
+    { "TagResource", "{'ResourceArn':'" ARN "','Tags':[]}", ERROR_VALIDATION,
+      "Atleast one Tag needs to be provided as Input." },
+    { "UntagResource", "{'ResourceArn':'" ARN "','TagKeys':[]}", ERROR_VALIDATION,
+      "Atleast one Tag Key needs to be provided as Input." },
+    { "TagResource", "{'ResourceArn':'" ARN "','Tags':[{'Key':'aws:x','Value':'v'}]}",
+      ERROR_VALIDATION, "aws: prefixed tag key names are not allowed for external use." },
+    { "TagResource", "{'ResourceArn':'" ARN "d','Tags':[{'Key':'k','Value':'v'}]}",
+      ERROR_RESOURCE_NOT_FOUND, "Requested resource not found: ResourcArn: " ARN "d not found" },
+    { "UntagResource", "{'ResourceArn':'" ARN "d','TagKeys':['k']}", ERROR_RESOURCE_NOT_FOUND,
+      "Requested resource not found: ResourcArn: " ARN "d not found" },
+    { "ListTagsOfResource", "{'ResourceArn':'" ARN "d'}", ERROR_RESOURCE_NOT_FOUND,
+      "Requested resource not found: ResourcArn: " ARN "d not found" },
+};
+
+static void tag_rules_refuse_in_the_service_s_words(void **state)
+{
+    (void)state;
+    create(CREATE("abc", ""));
+    for (size_t i = 0; i < COUNT_OF(tag_refusals); i++)
+        api_fixture_expect_error(&db, tag_refusals[i].operation, tag_refusals[i].body,
+                                 tag_refusals[i].code, tag_refusals[i].message);
+}
+
+static void tags_are_added_replaced_removed_and_listed_by_key(void **state)
+{
+    (void)state;
+    create(CREATE("abc", ""));
+    static const struct {
+        const char *operation, *body, *tags;
+    } steps[] = {
+        { "TagResource",
+          "{'ResourceArn':'" ARN "','Tags':[{'Key':'b','Value':'1'},{'Key':'a','Value':''}]}",
+          "{'Tags':[{'Key':'a','Value':''},{'Key':'b','Value':'1'}]}" },
+        { "TagResource",
+          "{'ResourceArn':'" ARN "','Tags':[{'Key':'b','Value':'2'},{'Key':'c','Value':'3'},"
+          "{'Key':'b','Value':'4'}]}",
+          "{'Tags':[{'Key':'a','Value':''},{'Key':'b','Value':'4'},{'Key':'c','Value':'3'}]}" },
+        { "UntagResource", "{'ResourceArn':'" ARN "','TagKeys':['b','missing','b']}",
+          "{'Tags':[{'Key':'a','Value':''},{'Key':'c','Value':'3'}]}" },
+        { "UntagResource", "{'ResourceArn':'" ARN "','TagKeys':['c','a']}", "{'Tags':[]}" },
+    };
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        api_fixture_expect(&db, steps[i].operation, steps[i].body, "");
+        api_fixture_expect(&db, "ListTagsOfResource", "{'ResourceArn':'" ARN "'}", steps[i].tags);
+    }
+}
+
+static void fifty_tags_are_the_most(void **state)
+{
+    (void)state;
+    create(CREATE("abc", ""));
+    char body[256];
+    for (unsigned i = 0; i < TAGS_MAX; i++) {
+        snprintf(body, sizeof(body), "{'ResourceArn':'" ARN "','Tags':[{'Key':'k%u','Value':''}]}",
+                 i);
+        api_fixture_expect(&db, "TagResource", body, "");
+    }
+    api_fixture_expect(&db, "TagResource",
+                       "{'ResourceArn':'" ARN "','Tags':[{'Key':'k7','Value':'again'}]}", "");
+    api_fixture_expect_error(&db, "TagResource",
+                             "{'ResourceArn':'" ARN "','Tags':[{'Key':'more','Value':''}]}",
+                             ERROR_VALIDATION, INVALID "Too many tags: tag limit is 50");
+}
+
+/* --- Constants --- */
+
+static void limits_and_endpoints_are_told(void **state)
+{
+    (void)state;
+    api_fixture_expect(&db, "DescribeLimits", "{}",
+                       "{'AccountMaxReadCapacityUnits':80000,'AccountMaxWriteCapacityUnits':80000,"
+                       "'TableMaxReadCapacityUnits':40000,'TableMaxWriteCapacityUnits':40000}");
+    api_fixture_expect(&db, "DescribeEndpoints", "{}",
+                       "{'Endpoints':[{'Address':'localhost','CachePeriodInMinutes':1440}]}");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(tables_are_listed_in_byte_order_page_by_page),
+        TEST(a_page_holds_a_hundred_names),
+        TEST(unknown_tables_are_not_found),
+        TEST(a_protected_table_stays),
+        TEST(a_deleted_table_shows_no_indexes),
+        TEST(a_description_counts_items),
+        cmocka_unit_test_setup_teardown(a_table_in_transition_cannot_be_changed, set_up_slow,
+                                        tear_down),
+        TEST(tag_rules_refuse_in_the_service_s_words),
+        TEST(tags_are_added_replaced_removed_and_listed_by_key),
+        TEST(fifty_tags_are_the_most),
+        TEST(limits_and_endpoints_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
