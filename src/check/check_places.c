@@ -1,0 +1,86 @@
+/* check_places.c -- see check_places.h. */
+#include "check/check_places.h"
+#include <inttypes.h>
+#include "check/check_catalogue.h"
+#include "check/check_report.h"
+#include "table/catalogue_record.h"
+#include "table/layout.h"
+
+static bool has_partition(const struct partition *partitions, size_t count, uint64_t id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (partitions[i].id == id)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a table or an index stores anything there. */
+static bool has_place(const struct check_owner *owner, const struct engine_place *place)
+{
+    const struct table_definition *table = owner->table;
+    const struct index_definition *index = owner->index;
+    if (index == NULL)
+        return (place->space == ENGINE_SPACE_ITEMS || place->space == ENGINE_SPACE_FIGURES) &&
+               has_partition(table->partitions, table->partition_count, place->partition);
+    return place->space == ENGINE_SPACE_INDEX &&
+           (index->global
+                ? has_partition(index->partitions, index->partition_count, place->partition)
+                : has_partition(table->partitions, table->partition_count, place->partition));
+}
+
+static void report_unknown(struct check_report *report, const struct check_owner *owner,
+                           const struct engine_place *place)
+{
+    const char *problem = "holds what nothing reads";
+    if (owner == NULL)
+        check_report_problem(report, "catalogue, partition %" PRIu64 ", space %d: %s",
+                             place->partition, (int)place->space, problem);
+    else if (owner->index == NULL)
+        check_report_problem(report, "table %.*s, partition %" PRIu64 ", space %d: %s",
+                             BYTES_FMT(owner->table->name), place->partition, (int)place->space,
+                             problem);
+    else
+        check_report_problem(report, "table %.*s, index %.*s, partition %" PRIu64 ", space %d: %s",
+                             BYTES_FMT(owner->table->name), BYTES_FMT(owner->index->name),
+                             place->partition, (int)place->space, problem);
+}
+
+/* Judges a place and moves it to the last one that needs no more looking at. */
+static void judge(const struct check_catalogue *catalogue, struct check_report *report,
+                  struct engine_place *place)
+{
+    const struct check_owner *owner = check_catalogue_owner(catalogue, place->owner);
+    if (place->owner == LAYOUT_CATALOGUE_OWNER) {
+        if (place->partition != catalogue_record_place.partition ||
+            place->space != catalogue_record_place.space)
+            report_unknown(report, NULL, place);
+        return;
+    }
+    if (owner != NULL && owner->table != NULL) {
+        if (!has_place(owner, place))
+            report_unknown(report, owner, place);
+        return;
+    }
+    if (owner == NULL)
+        check_report_problem(report,
+                             "owner %" PRIu64
+                             ": holds data that belongs to no table, index or dropped table",
+                             place->owner);
+    /* All of the owner is alike. */
+    place->partition = UINT64_MAX;
+    place->space = (enum engine_space)UINT8_MAX;
+}
+
+void check_places(struct engine_view *view, const struct check_catalogue *catalogue,
+                  struct check_report *report)
+{
+    struct engine_place place;
+    enum engine_status status = engine_view_next_place(view, NULL, &place);
+    while (status == ENGINE_OK) {
+        judge(catalogue, report, &place);
+        status = engine_view_next_place(view, &place, &place);
+    }
+    if (status != ENGINE_END)
+        check_report_unreadable(report, status, "the list of what is stored");
+}
