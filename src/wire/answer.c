@@ -1,0 +1,93 @@
+/* answer.c -- see answer.h. */
+#include "wire/answer.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/random.h"
+#include "http/server.h"
+#include "json/writer.h"
+#include "model/error.h"
+#include "wire/compression.h"
+
+enum { ANSWER_HEADERS_MAX = 8, CRC32_TEXT_MAX = 10 };
+
+static struct bytes request_id(const struct answer_context *context)
+{
+    static const char symbols[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    char *id = arena_alloc(context->arena, REQUEST_ID_SIZE);
+    for (size_t i = 0; i < REQUEST_ID_SIZE;) {
+        uint64_t bits = random_next(context->random);
+        /* 12 symbols of 36 use 62 of the 64 bits. */
+        for (int symbol = 0; symbol < 12 && i < REQUEST_ID_SIZE; symbol++, bits /= 36)
+            id[i++] = symbols[bits % 36];
+    }
+    return bytes_of(id, REQUEST_ID_SIZE);
+}
+
+static struct bytes decimal(struct arena *arena, uint32_t value)
+{
+    uint8_t *text = (uint8_t *)arena_alloc(arena, CRC32_TEXT_MAX) + CRC32_TEXT_MAX;
+    size_t len = 0;
+    do {
+        *--text = (uint8_t)('0' + value % 10);
+        value /= 10;
+        len++;
+    } while (value > 0);
+    return bytes_of(text, len);
+}
+
+static void add_header(struct http_header *headers, size_t *count, struct bytes name,
+                       struct bytes value)
+{
+    headers[(*count)++] = (struct http_header){ .name = name, .value = value };
+}
+
+void answer_fill(const struct answer_context *context, struct bytes body, struct http_answer *out)
+{
+    struct http_header *headers = arena_alloc(context->arena, ANSWER_HEADERS_MAX * sizeof *headers);
+    size_t count = 0;
+    add_header(headers, &count, BYTES("Server"), BYTES("stator"));
+    add_header(headers, &count, BYTES("Content-Type"),
+               context->content_type.data == NULL ? BYTES("application/x-amz-json-1.0")
+                                                  : context->content_type);
+    add_header(headers, &count, BYTES("x-amzn-RequestId"), request_id(context));
+    if (context->gzip && body.len >= ANSWER_COMPRESSED_SIZE_MIN) {
+        body = compression_gzip(context->arena, body);
+        add_header(headers, &count, BYTES("Content-Encoding"), BYTES("gzip"));
+    }
+    /* Of the bytes that travel: the SDKs that check it do so before they inflate. */
+    add_header(headers, &count, BYTES("x-amz-crc32"),
+               decimal(context->arena, compression_crc32(body)));
+    if (context->allowed_origin.data != NULL) {
+        add_header(headers, &count, BYTES("Access-Control-Allow-Origin"), context->allowed_origin);
+        add_header(headers, &count, BYTES("Access-Control-Expose-Headers"),
+                   BYTES("x-amzn-RequestId,x-amzn-ErrorType,x-amz-crc32,Date"));
+        add_header(headers, &count, BYTES("Vary"), BYTES("Origin"));
+    }
+    out->headers = headers;
+    out->header_count = count;
+    out->body = body;
+}
+
+void answer_fill_error(const struct answer_context *context, const struct error *err,
+                       struct http_answer *out)
+{
+    const struct error_kind *kind = error_kind(err->code);
+    struct buffer body;
+    struct json_writer writer;
+    buffer_init(&body, context->arena);
+    json_writer_init(&writer, &body);
+    json_open_object(&writer);
+    json_write_name(&writer, "__type");
+    json_write_text(&writer, kind->type);
+    if (err->message.len > 0) {
+        json_write_name(&writer, kind->message_field);
+        json_write_string(&writer, err->message);
+    }
+    if (err->item_json.data != NULL) {
+        json_write_name(&writer, "Item");
+        json_write_raw(&writer, err->item_json);
+    }
+    json_close_object(&writer);
+    out->status = kind->http_status;
+    answer_fill(context, buffer_bytes(&body), out);
+}

@@ -1,0 +1,26 @@
+/* compression.h -- gzip and deflate of bodies, bounded. */
+#ifndef STATOR_WIRE_COMPRESSION_H
+#define STATOR_WIRE_COMPRESSION_H
+#include <stddef.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+struct arena;
+
+enum compression_result {
+    COMPRESSION_OK,
+    COMPRESSION_DAMAGED,   /* Not of the format, cut short, or followed by other bytes. */
+    COMPRESSION_TOO_LARGE, /* Would pass `size_max`; at most that much memory was used. */
+};
+
+/* Inflates a gzip or zlib ("deflate") body into the arena. */
+MUST_CHECK enum compression_result compression_inflate(struct arena *arena, struct bytes body,
+                                                       size_t size_max, struct bytes *out);
+/* Compresses into gzip format. */
+struct bytes compression_gzip(struct arena *arena, struct bytes body);
+
+/* zlib's CRC-32, which x-amz-crc32 carries. */
+uint32_t compression_crc32(struct bytes body);
+
+#endif

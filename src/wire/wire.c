@@ -1,0 +1,372 @@
+/* wire.c -- see wire.h. The order of checks is the service's: content type, operation,
+ * credentials, and only then the body.
+ */
+#include "wire/wire.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <strings.h>
+#include "api/api.h"
+#include "base/arena.h"
+#include "base/random.h"
+#include "http/server.h"
+#include "model/error.h"
+#include "model/limits.h"
+#include "wire/answer.h"
+#include "wire/compression.h"
+
+struct wire {
+    struct api *api;
+    struct wire_options options;
+    struct http_handler handler;
+};
+
+/* One per loop, so that nothing is shared between workers. */
+struct wire_loop {
+    struct wire *wire;
+    struct random random;
+};
+
+struct wire_call {
+    struct api_call call;
+    struct http_task task;
+    struct http_exchange *exchange;
+    struct wire_loop *loop;
+    pthread_t thread; /* The loop's. */
+};
+
+/* --- Headers --- */
+
+static bool equal_ignoring_case(struct bytes a, struct bytes b)
+{
+    return a.len == b.len && strncasecmp((const char *)a.data, (const char *)b.data, a.len) == 0;
+}
+
+static struct bytes trim(struct bytes text)
+{
+    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
+        text = bytes_of(text.data + 1, text.len - 1);
+    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
+        text.len--;
+    return text;
+}
+
+/* Takes the part before the next `separator` off the front of `rest`. */
+static struct bytes next_part(struct bytes *rest, char separator)
+{
+    const uint8_t *found = rest->len == 0 ? NULL : memchr(rest->data, separator, rest->len);
+    size_t len = found == NULL ? rest->len : (size_t)(found - rest->data);
+    struct bytes part = bytes_of(rest->data, len);
+    size_t taken = found == NULL ? len : len + 1;
+    *rest = bytes_of(rest->data + taken, rest->len - taken);
+    return trim(part);
+}
+
+/* Does an Accept-Encoding list name gzip, and not with a weight of zero? */
+static bool accepts_gzip(struct bytes list)
+{
+    while (list.len > 0) {
+        struct bytes entry = next_part(&list, ',');
+        struct bytes coding = next_part(&entry, ';');
+        if (!equal_ignoring_case(coding, BYTES("gzip")))
+            continue;
+        struct bytes weight = trim(entry);
+        return !bytes_equal(weight, BYTES("q=0")) && !bytes_equal(weight, BYTES("q=0.0"));
+    }
+    return false;
+}
+
+/* The value of Access-Control-Allow-Origin; data NULL where there is to be none. */
+static struct bytes allowed_origin(const struct wire *wire, const struct http_exchange *exchange)
+{
+    struct bytes origin = http_exchange_header(exchange, "Origin");
+    struct bytes list = bytes_from_text(wire->options.cors_origins);
+    while (origin.data != NULL && list.len > 0) {
+        struct bytes allowed = next_part(&list, ',');
+        if (bytes_equal_text(allowed, "*"))
+            return BYTES("*");
+        if (equal_ignoring_case(allowed, origin))
+            return origin;
+    }
+    return (struct bytes){ 0 };
+}
+
+static struct bytes media_type(const struct http_exchange *exchange)
+{
+    struct bytes type = http_exchange_header(exchange, "Content-Type");
+    return next_part(&type, ';');
+}
+
+static struct answer_context answer_context(struct wire_loop *loop,
+                                            const struct http_exchange *exchange)
+{
+    struct answer_context context = {
+        .arena = http_exchange_arena(exchange),
+        .random = &loop->random,
+        .allowed_origin = allowed_origin(loop->wire, exchange),
+        .gzip = accepts_gzip(http_exchange_header(exchange, "Accept-Encoding")),
+    };
+    if (equal_ignoring_case(media_type(exchange), BYTES("application/json")))
+        context.content_type = BYTES("application/json");
+    return context;
+}
+
+/* --- Answers --- */
+
+static void answer_text(struct wire_loop *loop, struct http_exchange *exchange, int status,
+                        struct bytes text)
+{
+    struct answer_context context = answer_context(loop, exchange);
+    context.content_type = BYTES("text/plain");
+    struct http_answer answer = { .status = status };
+    answer_fill(&context, text, &answer);
+    http_exchange_answer(exchange, &answer);
+}
+
+static void answer_error(struct wire_loop *loop, struct http_exchange *exchange,
+                         const struct error *err)
+{
+    struct answer_context context = answer_context(loop, exchange);
+    struct http_answer answer = { 0 };
+    answer_fill_error(&context, err, &answer);
+    http_exchange_answer(exchange, &answer);
+}
+
+/* What the service says, in XML of all things, to a request that is not of its protocol. */
+static void answer_foreign(struct wire_loop *loop, struct http_exchange *exchange)
+{
+    answer_text(loop, exchange, 404, BYTES("<UnknownOperationException/>\n"));
+}
+
+static void answer_missing_token(struct wire_loop *loop, struct http_exchange *exchange)
+{
+    struct error err;
+    error_init(&err, http_exchange_arena(exchange));
+    error_set(&err, ERROR_MISSING_AUTHENTICATION_TOKEN, "Request is missing Authentication Token");
+    answer_error(loop, exchange, &err);
+}
+
+static void answer_call(struct wire_call *call)
+{
+    struct answer_context context = answer_context(call->loop, call->exchange);
+    struct http_answer answer = { .status = 200 };
+    if (error_is_set(&call->call.error))
+        answer_fill_error(&context, &call->call.error, &answer);
+    else
+        answer_fill(&context, buffer_bytes(&call->call.response), &answer);
+    http_exchange_answer(call->exchange, &answer);
+}
+
+static void run_answer_task(struct http_task *task)
+{
+    answer_call((struct wire_call *)((char *)task - offsetof(struct wire_call, task)));
+}
+
+/* On whichever thread the call ended; the answer belongs to the exchange's loop. */
+static void call_done(struct api_call *api_call)
+{
+    struct wire_call *call =
+        (struct wire_call *)((char *)api_call - offsetof(struct wire_call, call));
+    if (pthread_equal(call->thread, pthread_self())) {
+        answer_call(call);
+        return;
+    }
+    call->task.run = run_answer_task;
+    http_loop_post(http_exchange_loop(call->exchange), &call->task);
+}
+
+/* --- Requests --- */
+
+static const struct operation *find_operation(const struct http_exchange *exchange)
+{
+    struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
+    struct bytes service = next_part(&target, '.');
+    if (!bytes_equal_text(service, "DynamoDB_20120810"))
+        return NULL;
+    return operation_find(target);
+}
+
+static void answer_too_large(struct wire_loop *loop, struct http_exchange *exchange)
+{
+    struct error err;
+    error_init(&err, http_exchange_arena(exchange));
+    error_set(&err, ERROR_REQUEST_TOO_LARGE, "Request body exceeds %d bytes",
+              REQUEST_BODY_SIZE_MAX);
+    answer_error(loop, exchange, &err);
+}
+
+/* The body as the operation reads it. False if the exchange was answered instead. */
+static bool read_body(struct wire_loop *loop, struct http_exchange *exchange, struct bytes *out)
+{
+    struct bytes encoding = http_exchange_header(exchange, "Content-Encoding");
+    enum compression_result result = COMPRESSION_DAMAGED;
+    *out = http_exchange_body(exchange);
+    if (encoding.len == 0 || equal_ignoring_case(encoding, BYTES("identity")))
+        return true;
+    if (equal_ignoring_case(encoding, BYTES("gzip")) ||
+        equal_ignoring_case(encoding, BYTES("deflate")))
+        result =
+            compression_inflate(http_exchange_arena(exchange), *out, REQUEST_BODY_SIZE_MAX, out);
+    if (result == COMPRESSION_OK)
+        return true;
+    if (result == COMPRESSION_TOO_LARGE) {
+        answer_too_large(loop, exchange);
+        return false;
+    }
+    struct error err;
+    error_init(&err, http_exchange_arena(exchange));
+    error_set(&err, ERROR_SERIALIZATION, "The body does not follow its Content-Encoding");
+    answer_error(loop, exchange, &err);
+    return false;
+}
+
+static void run_operation(struct wire_loop *loop, struct http_exchange *exchange)
+{
+    struct error err;
+    error_init(&err, http_exchange_arena(exchange));
+    const struct operation *operation = find_operation(exchange);
+    if (operation == NULL) {
+        error_set(&err, ERROR_UNKNOWN_OPERATION, "%s", "");
+        answer_error(loop, exchange, &err);
+        return;
+    }
+    if (http_exchange_header(exchange, "Authorization").data == NULL) {
+        answer_missing_token(loop, exchange);
+        return;
+    }
+    struct wire_call *call = arena_alloc(http_exchange_arena(exchange), sizeof *call);
+    *call = (struct wire_call){
+        .call = { .arena = http_exchange_arena(exchange),
+                  .operation = operation,
+                  .host = http_exchange_header(exchange, "Host"),
+                  .done = call_done },
+        .exchange = exchange,
+        .loop = loop,
+        .thread = pthread_self(),
+    };
+    if (read_body(loop, exchange, &call->call.body))
+        api_run(loop->wire->api, &call->call);
+}
+
+static void answer_preflight(struct wire_loop *loop, struct http_exchange *exchange)
+{
+    struct arena *arena = http_exchange_arena(exchange);
+    struct bytes origin = allowed_origin(loop->wire, exchange);
+    struct bytes wanted = http_exchange_header(exchange, "Access-Control-Request-Headers");
+    struct http_header *headers = arena_alloc(arena, 5 * sizeof *headers);
+    size_t count = 0;
+    if (origin.data != NULL) {
+        headers[count++] = (struct http_header){ BYTES("Access-Control-Allow-Origin"), origin };
+        headers[count++] =
+            (struct http_header){ BYTES("Access-Control-Allow-Methods"), BYTES("POST") };
+        headers[count++] = (struct http_header){ BYTES("Access-Control-Max-Age"), BYTES("172800") };
+        if (wanted.data != NULL)
+            headers[count++] =
+                (struct http_header){ BYTES("Access-Control-Allow-Headers"), wanted };
+    }
+    headers[count++] = (struct http_header){ BYTES("Vary"), BYTES("Origin") };
+    struct http_answer answer = {
+        .status = 200, .headers = headers, .header_count = count, .body = BYTES("")
+    };
+    http_exchange_answer(exchange, &answer);
+}
+
+static void answer_get(struct wire_loop *loop, struct http_exchange *exchange)
+{
+    struct bytes target = http_exchange_target(exchange);
+    if (bytes_equal_text(target, "/healthz") || bytes_equal_text(target, "/readyz"))
+        answer_text(loop, exchange, 200, BYTES("ok\n"));
+    else if (bytes_equal_text(target, "/"))
+        answer_missing_token(loop, exchange); /* Container health checks rely on this 400. */
+    else
+        answer_foreign(loop, exchange);
+}
+
+static void handle_request(void *loop_context, struct http_exchange *exchange)
+{
+    struct wire_loop *loop = loop_context;
+    struct bytes method = http_exchange_method(exchange);
+    if (bytes_equal_text(method, "POST")) {
+        struct bytes type = media_type(exchange);
+        if (equal_ignoring_case(type, BYTES("application/x-amz-json-1.0")) ||
+            equal_ignoring_case(type, BYTES("application/json")))
+            run_operation(loop, exchange);
+        else
+            answer_foreign(loop, exchange);
+    } else if (bytes_equal_text(method, "OPTIONS")) {
+        answer_preflight(loop, exchange);
+    } else if (bytes_equal_text(method, "GET") || bytes_equal_text(method, "HEAD")) {
+        answer_get(loop, exchange);
+    } else {
+        answer_foreign(loop, exchange);
+    }
+}
+
+/* A request that never became whole: a body in the protocol's form, so that SDKs show a reason. */
+static void fill_refusal(void *loop_context, struct arena *arena, struct http_answer *answer)
+{
+    struct wire_loop *loop = loop_context;
+    struct answer_context context = { .arena = arena, .random = &loop->random };
+    struct error err;
+    int status = answer->status;
+    error_init(&err, arena);
+    switch (status) {
+    case 408:
+        error_set(&err, ERROR_REQUEST_TIMEOUT, "The request did not arrive in time");
+        break;
+    case 413:
+        error_set(&err, ERROR_REQUEST_TOO_LARGE, "Request body exceeds %d bytes",
+                  REQUEST_BODY_SIZE_MAX);
+        break;
+    case 431:
+        error_set(&err, ERROR_REQUEST_TOO_LARGE, "Request headers are too large");
+        break;
+    case 503:
+        error_set(&err, ERROR_SERVICE_UNAVAILABLE, "Too many connections");
+        break;
+    default:
+        error_set(&err, ERROR_MALFORMED_HTTP, "The request is not valid HTTP/1.1");
+        break;
+    }
+    answer_fill_error(&context, &err, answer);
+    answer->status = status;
+}
+
+static void *open_loop(void *context, struct http_loop *http_loop)
+{
+    (void)http_loop;
+    struct wire_loop *loop = malloc(sizeof *loop);
+    if (loop == NULL)
+        abort();
+    loop->wire = context;
+    random_init_from_system(&loop->random);
+    return loop;
+}
+
+static void close_loop(void *loop_context)
+{
+    free(loop_context);
+}
+
+struct wire *wire_create(struct api *api, const struct wire_options *options)
+{
+    struct wire *wire = malloc(sizeof *wire);
+    if (wire == NULL)
+        abort();
+    *wire = (struct wire){ .api = api, .options = *options };
+    wire->handler = (struct http_handler){ .context = wire,
+                                           .loop_open = open_loop,
+                                           .loop_close = close_loop,
+                                           .request = handle_request,
+                                           .refusal = fill_refusal };
+    return wire;
+}
+
+void wire_destroy(struct wire *wire)
+{
+    free(wire);
+}
+
+const struct http_handler *wire_http_handler(struct wire *wire)
+{
+    return &wire->handler;
+}

@@ -1,0 +1,24 @@
+/* wire.h -- DynamoDB's JSON protocol over HTTP: which operation a request means, and the envelope
+ * of its answer. The meaning of bodies is api/'s, the framing of bytes is http/'s.
+ */
+#ifndef STATOR_WIRE_WIRE_H
+#define STATOR_WIRE_WIRE_H
+
+struct api;
+struct http_handler;
+struct wire;
+
+struct wire_options {
+    /* "*", or a list of origins separated by commas; pages of these may read answers. */
+    const char *cors_origins;
+};
+
+/* Borrows `api` and the options' text. The owner calls wire_destroy after the HTTP server has
+ * stopped. */
+struct wire *wire_create(struct api *api, const struct wire_options *options);
+void wire_destroy(struct wire *wire);
+
+/* What the HTTP server is started with; lives as long as the wire. */
+const struct http_handler *wire_http_handler(struct wire *wire);
+
+#endif
