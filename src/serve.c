@@ -1,0 +1,219 @@
+/* serve.c -- see serve.h.
+ *
+ * Layers open from the bottom up and close in reverse, so that none ever sees one below it gone.
+ * The signals are blocked everywhere and taken by this thread alone, which has nothing else to do.
+ */
+#include "serve.h"
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "api/api.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "engine/rocksdb/rocksdb_engine.h"
+#include "http/server.h"
+#include "wire/wire.h"
+
+enum { FILES_BESIDE_CONNECTIONS = 1100 }; /* RocksDB's open files, logs, listeners. */
+
+struct server {
+    struct engine *engine;
+    struct api *api;
+    struct wire *wire;
+    struct http_server *http;
+};
+
+/* --- Signals --- */
+
+static void stop_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+}
+
+void serve_block_signals(void)
+{
+    sigset_t set;
+    stop_signals(&set);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN); /* A client that went away is an error of its socket, no more. */
+}
+
+static void leave_at_once(int number)
+{
+    _exit(128 + number);
+}
+
+static void leave_late(int number)
+{
+    static const char text[] = "stator: stopping took too long; acknowledged writes are safe\n";
+    (void)number;
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(1);
+}
+
+/* From here on a signal does not wait for anything. */
+static void leave_on_next_signal(void)
+{
+    sigset_t set;
+    struct sigaction action = { .sa_handler = leave_at_once };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = leave_late;
+    sigaction(SIGALRM, &action, NULL);
+    alarm(SERVE_STOP_SECONDS_MAX);
+    stop_signals(&set);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int wait_for_signal(void)
+{
+    sigset_t set;
+    int number = 0;
+    stop_signals(&set);
+    while (sigwait(&set, &number) != 0)
+        continue;
+    return number;
+}
+
+/* --- Start --- */
+
+/* Each connection is an open file, and the usual soft limit of 1024 is meant for old programs. */
+static void raise_file_limit(uint64_t connections_max)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    if (limit.rlim_max < connections_max + FILES_BESIDE_CONNECTIONS)
+        log_write(LOG_WARN, "server",
+                  "the system allows %llu open files, too few for %llu connections",
+                  (unsigned long long)limit.rlim_max, (unsigned long long)connections_max);
+}
+
+static bool fail(const char *message)
+{
+    fprintf(stderr, "stator: %s\n", message);
+    return false;
+}
+
+static bool open_engine(struct server *server, const struct config *config)
+{
+    struct rocksdb_engine_options options = {
+        .directory = config->data_dir,
+        .in_memory = config->in_memory,
+        .durability =
+            config->durability == CONFIG_DURABILITY_SYNC ? ROCKSDB_ENGINE_SYNC : ROCKSDB_ENGINE_OS,
+        .block_cache_size = config->block_cache_size,
+        .write_buffer_size = config->write_buffer_size,
+    };
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    server->engine = rocksdb_engine_open(&options, message);
+    return server->engine != NULL || fail(message);
+}
+
+static bool open_api(struct server *server, const struct config *config)
+{
+    struct api_options options = {
+        .engine = server->engine,
+        .clock = &clock_system,
+        .region = config->region,
+        .account_id = config->account_id,
+        .transition_ms = (int64_t)config->transition_delay_ms,
+    };
+    enum engine_status status;
+    server->api = api_open(&options, &status);
+    if (server->api != NULL)
+        return true;
+    fprintf(stderr, "stator: cannot read the tables in %s: %s\n", config->data_dir,
+            engine_status_name(status));
+    return false;
+}
+
+static bool start_http(struct server *server, const struct config *config)
+{
+    struct http_options options = http_options_default;
+    options.address = config->bind;
+    options.port = (uint16_t)config->port;
+    options.loop_count = (unsigned)config->workers;
+    options.connections_max = config->connections_max;
+    options.header_timeout_ms = config->header_timeout_ms;
+    options.body_timeout_ms = config->body_timeout_ms;
+    options.idle_timeout_ms = config->idle_timeout_ms;
+    options.write_timeout_ms = config->write_timeout_ms;
+    char message[HTTP_MESSAGE_MAX];
+    server->http = http_server_start(&options, wire_http_handler(server->wire), message);
+    return server->http != NULL || fail(message);
+}
+
+static bool start(struct server *server, const struct config *config)
+{
+    raise_file_limit(config->connections_max);
+    if (!open_engine(server, config) || !open_api(server, config))
+        return false;
+    struct wire_options options = { .cors_origins = config->cors_origins };
+    server->wire = wire_create(server->api, &options);
+    return start_http(server, config);
+}
+
+/* "http://127.0.0.1:8000", with an IPv6 address in brackets. */
+static void print_url(const char *address, unsigned port)
+{
+    bool is_v6 = strchr(address, ':') != NULL;
+    printf("http://%s%s%s:%u", is_v6 ? "[" : "", address, is_v6 ? "]" : "", port);
+}
+
+/* Where a client on this machine finds a server that listens on `address`. */
+static const char *local_address(const char *address)
+{
+    if (strcmp(address, "0.0.0.0") == 0)
+        return "127.0.0.1";
+    return strcmp(address, "::") == 0 ? "::1" : address;
+}
+
+static void announce(const struct server *server, const struct config *config)
+{
+    unsigned port = http_server_port(server->http);
+    printf("stator " STATOR_VERSION " listening on ");
+    print_url(config->bind, port);
+    printf(", data in %s\n", config->in_memory ? "memory" : config->data_dir);
+    printf("AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x aws dynamodb list-tables --endpoint-url ");
+    print_url(local_address(config->bind), port);
+    printf(" --region %s\n", config->region);
+    fflush(stdout); /* Whoever started the server may be waiting for the port. */
+}
+
+/* --- Stop --- */
+
+static void stop(struct server *server)
+{
+    if (server->http != NULL)
+        http_server_stop(server->http, SERVE_STOP_GRACE_MS);
+    api_close(server->api);
+    if (server->wire != NULL)
+        wire_destroy(server->wire); /* After the api, whose last calls end here. */
+    engine_close(server->engine);
+}
+
+int serve(const struct config *config)
+{
+    struct server server = { 0 };
+    bool started = start(&server, config);
+    if (started) {
+        announce(&server, config);
+        int number = wait_for_signal();
+        log_write(LOG_INFO, "server", "stopping: %s", strsignal(number));
+    }
+    leave_on_next_signal();
+    stop(&server);
+    return started ? 0 : 1;
+}

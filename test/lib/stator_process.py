@@ -1,0 +1,154 @@
+"""A server of one's own for a test or a benchmark: started on a free port, stopped by its process
+id; and the few raw requests that need no SDK."""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+START_TIMEOUT_S = 30
+STOP_TIMEOUT_S = 30
+CHECK_TIMEOUT_S = 600
+LISTENING = re.compile(r"stator \S+ listening on (http://(\S+):(\d+)), data in (.*)\n")
+
+
+def binary(variable="STATOR_BINARY", *candidates):
+    """The server to start: what the variable names, else the first build there is."""
+    if os.environ.get(variable):
+        return os.environ[variable]
+    for name in candidates or ("build/asan/stator", "build/stator"):
+        if (ROOT / name).exists():
+            return str(ROOT / name)
+    raise FileNotFoundError("no server to test: run make first")
+
+
+class StatorProcess:
+    """A running server. As a context manager it is killed at the end, if it is still there."""
+
+    def __init__(self, *flags, program=None, variables=None):
+        # To a file: a pipe that nobody reads would stop a server that has much to say.
+        self._log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [program or binary(), "serve", "--port", "0", *flags],
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            env={**os.environ, **(variables or {})},
+        )
+        line = self.process.stdout.readline()  # Empty if the server ended instead.
+        match = LISTENING.fullmatch(line)
+        if not match:
+            self.kill()
+            raise AssertionError(f"the server did not start: {line!r}\n{self.log()}")
+        self.url, self.host, self.port = match[1], match[2], int(match[3])
+        self.data = match[4]  # Where the server says it keeps them.
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def log(self):
+        self._log.seek(0)
+        return self._log.read().decode("utf-8", errors="replace")
+
+    def stop(self):
+        """SIGTERM, and the code of the orderly end must be 0: a leak that ASan found is not."""
+        self.process.terminate()
+        code = self.process.wait(STOP_TIMEOUT_S)
+        assert code == 0, f"the server ended with {code}:\n{self.log()}"
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(STOP_TIMEOUT_S)
+        self.process.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+        self._log.close()
+
+
+def check(directory, program=None):
+    """`stator check`, once it has ended."""
+    return subprocess.run(
+        [program or binary(), "check", str(directory)],
+        capture_output=True,
+        text=True,
+        timeout=CHECK_TIMEOUT_S,
+        check=False,
+    )
+
+
+def operation_headers(operation):
+    return {
+        "Content-Type": "application/x-amz-json-1.0",
+        "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+        "X-Amz-Date": "20260101T000000Z",
+        "Authorization": "AWS4-HMAC-SHA256 Credential=AKIATEST/20260101/us-east-1/dynamodb/"
+        "aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=" + "0" * 64,
+    }
+
+
+class Connection:
+    """One kept-alive connection to a server."""
+
+    def __init__(self, port, timeout_s=30):
+        self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)
+        self._headers = {}
+
+    def call(self, operation, body):
+        """(status, answer). Raises OSError or HTTPException if the server is gone."""
+        headers = self._headers.setdefault(operation, operation_headers(operation))
+        self._http.request("POST", "/", json.dumps(body).encode(), headers)
+        answer = self._http.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    def close(self):
+        self._http.close()
+
+
+def key_schema(keys):
+    return [{"AttributeName": key, "KeyType": role} for key, _, role in keys]
+
+
+def create_table(connection, name, sort_key=False, local=None, global_=None):
+    """A table with the string key `pk`, and the number `sk` if asked for, once it is ACTIVE.
+
+    Indexes are {name: ([(key, type, role)...], projection)}.
+    """
+    keys = [("pk", "S", "HASH")] + ([("sk", "N", "RANGE")] if sort_key else [])
+    kinds = {key: kind for key, kind, _ in keys}
+    request = {"TableName": name, "BillingMode": "PAY_PER_REQUEST", "KeySchema": key_schema(keys)}
+    for member, indexes in (("LocalSecondaryIndexes", local), ("GlobalSecondaryIndexes", global_)):
+        if not indexes:
+            continue
+        request[member] = [
+            {
+                "IndexName": index,
+                "KeySchema": key_schema(index_keys),
+                "Projection": {"ProjectionType": projection},
+            }
+            for index, (index_keys, projection) in indexes.items()
+        ]
+        for index_keys, _ in indexes.values():
+            kinds.update({key: kind for key, kind, _ in index_keys})
+    request["AttributeDefinitions"] = [
+        {"AttributeName": key, "AttributeType": kind} for key, kind in kinds.items()
+    ]
+    status, answer = connection.call("CreateTable", request)
+    assert status == 200, answer
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        answer = connection.call("DescribeTable", {"TableName": name})[1]
+        if answer["Table"]["TableStatus"] == "ACTIVE":
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{name} did not become ACTIVE")

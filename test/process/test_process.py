@@ -1,0 +1,182 @@
+"""The server as a process: what it prints, how it starts, how it ends."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+from stator_process import StatorProcess, binary
+
+RELEASE_BINARY = binary("STATOR_RELEASE_BINARY", "build/stator")
+DEADLINE_S = 30
+# Bytes of a request whose rest never comes.
+HALF_REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf"
+
+
+class Server(StatorProcess):
+    def healthy(self):
+        with urllib.request.urlopen(f"{self.url}/healthz", timeout=DEADLINE_S) as answer:
+            return answer.status == 200
+
+    def end(self, number=signal.SIGTERM):
+        """The exit code after a signal, and how long it took."""
+        started = time.monotonic()
+        self.process.send_signal(number)
+        code = self.process.wait(DEADLINE_S)
+        return code, time.monotonic() - started
+
+
+def run(*flags, **variables):
+    return subprocess.run(
+        [binary(), *flags],
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+        env={**os.environ, **variables},
+    )
+
+
+def assert_refused(result, code, text):
+    """One line on standard error, nothing on standard output."""
+    assert (result.returncode, result.stdout) == (code, "")
+    assert result.stderr == f"stator: {text}\n"
+
+
+def test_start_is_announced_with_a_command_to_paste(tmp_path):
+    with Server("--data-dir", str(tmp_path / "d"), "--region", "eu-west-1") as server:
+        assert server.healthy()
+        assert server.data == str(tmp_path / "d")
+        assert server.process.stdout.readline() == (
+            "AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x aws dynamodb list-tables "
+            f"--endpoint-url {server.url} --region eu-west-1\n"
+        )
+
+
+def test_memory_leaves_no_directory(tmp_path):
+    with Server("--in-memory", variables={"STATOR_DATA_DIR": str(tmp_path / "d")}) as server:
+        assert server.data == "memory"
+        assert server.end()[0] == 0
+    assert not (tmp_path / "d").exists()
+
+
+def test_an_ipv6_address_is_printed_in_brackets():
+    with Server("--in-memory", "--bind", "::1") as server:
+        assert server.host == "[::1]"
+        assert server.healthy()
+
+
+def test_flags_of_dynamodb_local_start_the_server():
+    with Server("-inMemory", "-sharedDb", "-disableTelemetry") as server:
+        assert server.healthy()
+        assert server.end()[0] == 0
+        assert "info config: flags without effect here: -sharedDb (" in server.log()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_with_0(tmp_path, number):
+    with Server("--data-dir", str(tmp_path)) as server:
+        # An idle connection must not hold the server up.
+        with socket.create_connection(("127.0.0.1", server.port)):
+            code, seconds = server.end(number)
+    assert code == 0
+    assert seconds < 3
+
+
+def test_a_request_that_never_ends_holds_the_end_up_within_bounds():
+    with Server("--in-memory") as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.sendall(HALF_REQUEST)
+            time.sleep(0.2)
+            code, seconds = server.end()
+    assert code == 0
+    assert seconds < 10
+
+
+def test_a_second_signal_ends_the_server_at_once():
+    with Server("--in-memory") as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.sendall(HALF_REQUEST)
+            time.sleep(0.2)
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.5)
+            assert server.process.poll() is None
+            code, seconds = server.end(signal.SIGINT)
+    assert code == 128 + signal.SIGINT
+    assert seconds < 2
+
+
+def test_a_directory_is_used_again_after_a_kill(tmp_path):
+    for _ in range(2):
+        with Server("--data-dir", str(tmp_path)) as server:
+            assert server.healthy()
+            server.process.kill()
+            server.process.wait()
+
+
+def test_a_port_in_use_is_refused():
+    with Server("--in-memory") as server:
+        result = run("--in-memory", "--port", str(server.port))
+    assert_refused(
+        result, 1, f"cannot listen on 127.0.0.1 port {server.port}: address already in use"
+    )
+
+
+def test_a_directory_in_use_is_refused(tmp_path):
+    with Server("--data-dir", str(tmp_path)):
+        result = run("--port", "0", "--data-dir", str(tmp_path))
+    assert_refused(result, 1, f"cannot use data directory '{tmp_path}': in use by another process")
+
+
+def test_a_file_in_place_of_the_directory_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    result = run("--port", "0", "--data-dir", str(tmp_path / "file"))
+    assert_refused(result, 1, f"cannot use data directory '{tmp_path}/file': not a directory")
+
+
+def test_settings_that_cannot_be_are_refused_with_2(tmp_path):
+    file = tmp_path / "s.conf"
+    file.write_text("# a comment\nport = high\n")
+    assert_refused(run("--bogus"), 2, "--bogus: no such flag (see --help)")
+    number = "is not a number from 0 to 65535"
+    assert_refused(run(STATOR_PORT="x"), 2, f"STATOR_PORT: 'x' {number}")
+    assert_refused(run("--config", str(file)), 2, f"{file}:2: port: 'high' {number}")
+    assert_refused(
+        run("--bind", "0.0.0.0"),
+        2,
+        "--bind: other machines can reach 0.0.0.0, and there is neither TLS nor authentication "
+        "yet; --insecure allows it",
+    )
+
+
+def test_version_help_and_settings_are_printed():
+    assert run("--version").stdout == "stator 0.1.0\n"
+    assert run("--help").stdout.startswith("Usage: stator [serve] [FLAGS]\n")
+    result = run("--print-config", "--port", "1", STATOR_REGION="eu-west-1")
+    assert result.returncode == 0
+    assert "\nport = 1\n" in result.stdout
+    assert "\nregion = eu-west-1\n" in result.stdout
+
+
+def test_the_server_answers_within_100_ms_of_its_start(tmp_path):
+    best = float("inf")
+    for _ in range(10):  # The machine may be busy with other tests.
+        started = time.monotonic()
+        with Server("--data-dir", str(tmp_path), program=RELEASE_BINARY) as server:
+            assert server.healthy()
+            best = min(best, time.monotonic() - started)
+            server.end()
+    assert best < 0.1
+
+
+def test_an_idle_server_takes_less_than_40_mb(tmp_path):
+    with Server("--data-dir", str(tmp_path), program=RELEASE_BINARY) as server:
+        assert server.healthy()
+        with open(f"/proc/{server.pid}/status", encoding="ascii") as status:
+            resident_kb = int(re.search(r"VmRSS:\s+(\d+) kB", status.read())[1])
+    assert resident_kb < 40 * 1024

@@ -1,0 +1,107 @@
+"""README.md tells the truth: its tours run, its tables of operations and settings hold."""
+
+import os
+import pathlib
+import re
+import subprocess
+import urllib.error
+import urllib.request
+
+import pytest
+
+from test_process import Server, run
+
+README = (pathlib.Path(__file__).parents[2] / "README.md").read_text("utf-8")
+TOUR_ENDPOINT = "http://127.0.0.1:8000"
+TOUR_LIMIT_S = 90
+
+
+def section(heading):
+    return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", README, re.M | re.S)[1]
+
+
+def code_block(heading):
+    return re.search(r"^```\w*\n(.*?)^```", section(heading), re.M | re.S)[1]
+
+
+def table_rows(heading):
+    rows = re.findall(r"^\| (.+) \|$", section(heading), re.M)[1:]
+    return [[cell.strip() for cell in row.split(" | ")] for row in rows]
+
+
+def operations(state):
+    """Those of the rows whose state begins so."""
+    return [
+        name
+        for names, row_state in table_rows("What works")
+        if row_state.startswith(state)
+        for name in re.findall(r"\b[A-Z]\w+", re.sub(r"\(.*?\)", "", names))
+    ]
+
+
+@pytest.fixture(name="server")
+def fixture_server():
+    with Server("--in-memory") as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    "heading, interpreter",
+    [
+        ("Five minutes with the AWS CLI", ["bash", "-euo", "pipefail"]),
+        ("And with boto3", ["/usr/bin/python3", "-"]),
+    ],
+)
+def test_the_tour_runs(server, tmp_path, heading, interpreter):
+    text = code_block(heading)
+    assert TOUR_ENDPOINT in text
+    result = subprocess.run(
+        interpreter,
+        input=text.replace(TOUR_ENDPOINT, server.url),
+        capture_output=True,
+        text=True,
+        timeout=TOUR_LIMIT_S,
+        check=False,
+        # Without whatever configuration the developer has.
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Ege Bamyasi" in result.stdout
+
+
+def is_unknown(server, name):
+    is_stream = "Stream" in name and "Kinesis" not in name or name in ("GetShardIterator", "GetRecords")
+    prefix = "DynamoDBStreams_20120810" if is_stream else "DynamoDB_20120810"
+    request = urllib.request.Request(
+        server.url,
+        data=b"{}",
+        headers={
+            "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": f"{prefix}.{name}",
+            "Authorization": "AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/dynamodb/aws4_request,"
+            " SignedHeaders=host, Signature=0",
+            "X-Amz-Date": "20260101T000000Z",
+        },
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=30):
+            return False
+    except urllib.error.HTTPError as answer:
+        return b"UnknownOperationException" in answer.read()
+
+
+def test_the_operations_that_work_are_there(server):
+    names = operations("work")
+    assert len(names) >= 10
+    assert [name for name in names if is_unknown(server, name)] == []
+
+
+def test_the_operations_that_do_not_work_are_not_there(server):
+    assert [name for name in operations("not yet") if not is_unknown(server, name)] == []
+
+
+def test_the_table_of_settings_is_complete_and_right():
+    printed = run("--print-config", STATOR_CONFIG="")
+    in_force = dict(re.findall(r"^([a-z-]+) = (.*)$", printed.stdout, re.M))
+    written = {row[0].strip("`"): row[1] for row in table_rows("Settings")}
+    assert written == in_force
