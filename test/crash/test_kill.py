@@ -1,0 +1,337 @@
+"""kill -9 at random moments: what was acknowledged stays, and so does what anybody saw.
+
+Each round starts the server on the same directory, lets writers put, overwrite and delete items of
+their own, readers read them, and one thread create and delete tables, until SIGKILL ends the server
+at a random moment. After a restart each item must be in the state of the last write that was
+acknowledged or seen, or of one attempted later. Readers also check, while the server runs, that no
+read misses a write acknowledged before it began. What a kill leaves behind is whole, says `stator
+check`: each item has exactly its index entries, and the figures add up.
+
+CRASH_ROUNDS sets the number of rounds, CRASH_SEED replays the choices of a run.
+"""
+
+import os
+import random
+import subprocess
+import threading
+import time
+
+import stator_process
+from fast_client import FastClient, ServerGone
+
+WRITERS = 6
+READERS = 2
+ROUNDS = 20
+ROUNDS_LONG = 1000
+TABLE = "crash"
+UNTIL_KILL_MAX_S = 0.5
+VERIFY_BATCH = 64
+# Items of earlier rounds that are looked at again in each round; all of them are after the last.
+VERIFY_SAMPLE = 500
+# `stator check` reads everything, and in a long run there is ever more.
+ROUNDS_PER_CHECK_LONG = 20
+INDEXES = {
+    "by-bucket": ([("bucket", "S", "HASH"), ("sequence", "N", "RANGE")], "KEYS_ONLY"),
+    "sparse": ([("third", "N", "HASH")], "ALL"),
+}
+MISSING = None
+
+
+def content(key, sequence):
+    """An item that its sequence number determines, so that a mixture of two writes shows."""
+    size = 8000 if sequence % 97 == 0 else sequence * 37 % 300
+    filler = chr(ord("a") + sequence % 26) * size
+    item = {
+        "pk": {"S": key},
+        "sequence": {"N": str(sequence)},
+        "filler": {"S": filler},
+        "bucket": {"S": f"bucket-{sequence % 10}"},
+    }
+    if sequence % 3 == 0:
+        item["third"] = {"N": str(sequence // 3 % 100)}
+    return item
+
+
+class Item:
+    """What is known about one item. Only its own writer attempts writes, one at a time."""
+
+    __slots__ = ("acknowledged", "acknowledged_sequence", "attempted", "seen_sequence")
+
+    def __init__(self):
+        self.acknowledged = MISSING  # Sequence of the acknowledged put; MISSING after a delete.
+        self.acknowledged_sequence = 0  # Of the acknowledged write, put or delete.
+        self.attempted = None  # (sequence, put sequence or MISSING) of the write under way.
+        self.seen_sequence = 0  # A reader saw the effect of this write or of a later one.
+
+    def allowed(self):
+        """The states the item may be in after a crash."""
+        states = []
+        if self.seen_sequence <= self.acknowledged_sequence:
+            states.append(self.acknowledged)
+        if self.attempted:
+            states.append(self.attempted[1])
+        return states
+
+
+class Writer:
+    """Numbers its writes upwards; over all rounds."""
+
+    def __init__(self, number, seed):
+        self.number = number
+        self.random = random.Random(f"{seed}-writer-{number}")
+        self.sequence = 0
+        self.items = {}
+        self.keys = []
+        self.touched = set()
+
+    def choose(self):
+        """(key, whether to put or else delete)."""
+        if not self.keys or self.random.random() < 0.6:
+            key = f"{self.number}-{len(self.keys)}"
+            self.items[key] = Item()
+            self.keys.append(key)
+            return key, True
+        return self.random.choice(self.keys[-200:]), self.random.random() < 0.7
+
+    def run(self, port):
+        try:
+            client = FastClient(port)
+            while True:
+                self.write(client)
+        except ServerGone:
+            pass
+
+    def write(self, client):
+        key, is_put = self.choose()
+        item = self.items[key]
+        self.sequence += 1
+        sequence = self.sequence
+        self.touched.add(key)
+        item.attempted = (sequence, sequence if is_put else MISSING)
+        if is_put:
+            status, answer = client.call(
+                "PutItem", {"TableName": TABLE, "Item": content(key, sequence)}
+            )
+        else:
+            status, answer = client.call(
+                "DeleteItem", {"TableName": TABLE, "Key": {"pk": {"S": key}}}
+            )
+        assert status == 200, answer
+        item.acknowledged = item.attempted[1]
+        item.acknowledged_sequence = sequence
+        item.attempted = None
+
+
+class Reader:
+    def __init__(self, number, seed, writers):
+        self.random = random.Random(f"{seed}-reader-{number}")
+        self.writers = writers
+        self.reads = 0
+
+    def run(self, port):
+        try:
+            client = FastClient(port)
+            while True:
+                self.read(client)
+        except ServerGone:
+            pass
+
+    def read(self, client):
+        writer = self.random.choice(self.writers)
+        if not writer.keys:
+            return
+        key = self.random.choice(writer.keys[-50:])
+        item = writer.items[key]
+        # In this order: a write between the two lines only makes the check milder.
+        before = item.acknowledged
+        before_sequence = item.acknowledged_sequence
+        status, answer = client.call(
+            "GetItem", {"TableName": TABLE, "Key": {"pk": {"S": key}}, "ConsistentRead": True}
+        )
+        assert status == 200, answer
+        self.reads += 1
+        sequence = sequence_of(key, answer)
+        if sequence is not MISSING:
+            assert sequence >= (before or 0), f"{key}: read {sequence}, acknowledged {before}"
+            item.seen_sequence = max(item.seen_sequence, sequence)
+        elif before is not MISSING and before == before_sequence:
+            # Somebody's later delete was seen, so it may not be undone.
+            item.seen_sequence = max(item.seen_sequence, before_sequence + 1)
+
+
+class TableMaker:
+    """Creates tables and deletes them again; the acknowledged state of each is kept."""
+
+    def __init__(self):
+        self.count = 0
+        self.acknowledged = {}  # Name: whether it exists.
+        self.attempted = None
+
+    def run(self, port):
+        try:
+            client = FastClient(port)
+            while True:
+                self.step(client, f"made-{self.count}")
+                self.count += 1
+                time.sleep(0.005)  # Leave the disk to the writers.
+        except ServerGone:
+            pass
+
+    def step(self, client, name):
+        self.attempted = name
+        stator_process.create_table(client, name)
+        self.acknowledged[name] = True
+        if self.count % 2 == 0:
+            status, answer = client.call("DeleteTable", {"TableName": name})
+            assert status == 200, answer
+            self.acknowledged[name] = False
+        self.attempted = None
+
+    def verify(self, client):
+        names = set()
+        start = {}
+        while True:
+            status, page = client.call("ListTables", start)
+            assert status == 200, page
+            names.update(page["TableNames"])
+            if "LastEvaluatedTableName" not in page:
+                break
+            start = {"ExclusiveStartTableName": page["LastEvaluatedTableName"]}
+        for name, exists in self.acknowledged.items():
+            if name != self.attempted:
+                assert (name in names) == exists, f"{name}: acknowledged as {exists}"
+        if self.attempted:
+            self.acknowledged[self.attempted] = self.attempted in names
+            self.count += 1
+            self.attempted = None
+
+
+def sequence_of(key, answer):
+    """The sequence number of a GetItem's answer, or MISSING; its content must be of one write."""
+    item = answer.get("Item")
+    if item is None:
+        return MISSING
+    sequence = int(item["sequence"]["N"])
+    assert item == content(key, sequence), f"{key}: content of no write"
+    return sequence
+
+
+def verify(client, writers, choose_keys):
+    checked = 0
+    for writer in writers:
+        keys = sorted(choose_keys(writer))
+        for start in range(0, len(keys), VERIFY_BATCH):
+            batch = keys[start : start + VERIFY_BATCH]
+            answers = client.call_many(
+                "GetItem", [{"TableName": TABLE, "Key": {"pk": {"S": key}}} for key in batch]
+            )
+            for key, (status, answer) in zip(batch, answers):
+                assert status == 200, answer
+                item = writer.items[key]
+                state = sequence_of(key, answer)
+                assert state in item.allowed(), (
+                    f"{key}: found {state}, acknowledged {item.acknowledged} "
+                    f"({item.acknowledged_sequence}), seen {item.seen_sequence}, "
+                    f"attempted {item.attempted}"
+                )
+                settle(item, state)
+                checked += 1
+        writer.touched.clear()
+    return checked
+
+
+def settle(item, state):
+    """What was found after a restart counts as acknowledged from now on."""
+    if item.attempted and state == item.attempted[1]:
+        item.acknowledged_sequence = item.attempted[0]
+    item.acknowledged = state
+    item.attempted = None
+
+
+def work_until_killed(server, jobs, seconds):
+    failures = []
+
+    def guarded(job):
+        try:
+            job.run(server.port)
+        except BaseException as error:  # Reported by the thread that waits.
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(job,)) for job in jobs]
+    for thread in threads:
+        thread.start()
+    time.sleep(seconds)
+    server.kill()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def kill_in_recovery(command, seconds):
+    """Starts a server and kills it whether it has come up by then or not."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(seconds)
+    process.kill()
+    process.wait()
+
+
+def assert_whole(directory, program):
+    result = stator_process.check(directory, program)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.endswith(" index entries: no problems\n"), result.stdout
+
+
+def test_nothing_acknowledged_or_seen_is_lost(tmp_path):
+    seed = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
+    long = os.environ.get("STATOR_TEST_LONG") == "1"
+    rounds = int(os.environ.get("CRASH_ROUNDS", ROUNDS_LONG if long else ROUNDS))
+    print(f"CRASH_SEED={seed} CRASH_ROUNDS={rounds}")
+    choices = random.Random(seed)
+    # A small write buffer, so that recovery also meets table files and not the log alone.
+    flags = ("--data-dir", str(tmp_path / "data"), "--write-buffer-size", "1M")
+    program = stator_process.binary(
+        "STATOR_RELEASE_BINARY", "build/stator", "build/release/stator", "build/asan/stator"
+    )
+
+    def start():
+        return stator_process.StatorProcess(*flags, program=program)
+
+    with start() as server:
+        client = FastClient(server.port)
+        stator_process.create_table(client, TABLE, global_=INDEXES)
+        server.kill()
+
+    writers = [Writer(number, seed) for number in range(WRITERS)]
+    readers = [Reader(number, seed, writers) for number in range(READERS)]
+    table_maker = TableMaker()
+    rounds_per_check = ROUNDS_PER_CHECK_LONG if rounds > ROUNDS else 1
+    for number in range(rounds):
+        with start() as server:
+            seconds = choices.uniform(0.01, UNTIL_KILL_MAX_S)
+            work_until_killed(server, [*writers, *readers, table_maker], seconds)
+        if choices.random() < 0.3:
+            kill_in_recovery([program, "serve", "--port", "0", *flags], choices.uniform(0, 0.05))
+        if number % rounds_per_check == 0:
+            assert_whole(tmp_path / "data", program)
+        with start() as server:
+            client = FastClient(server.port)
+            verify(
+                client,
+                writers,
+                lambda writer: writer.touched
+                | set(choices.sample(writer.keys, min(len(writer.keys), VERIFY_SAMPLE))),
+            )
+            table_maker.verify(client)
+            server.kill()
+    with start() as server:
+        client = FastClient(server.port)
+        checked = verify(client, writers, lambda writer: writer.keys)
+        table_maker.verify(client)
+        client.close()
+        server.stop()
+    assert_whole(tmp_path / "data", program)
+    writes = sum(writer.sequence for writer in writers)
+    reads = sum(reader.reads for reader in readers)
+    print(f"{writes} writes, {reads} reads, {table_maker.count} tables, {checked} items at the end")
+    assert writes > rounds and reads > rounds

@@ -1,0 +1,247 @@
+"""Several clients put, update, delete and read a few items at once, and for each item the whole
+history must be linearizable: in normal running, and across kill -9 and restarts.
+
+CRASH_ROUNDS sets the number of kills, CRASH_SEED replays the choices of a run (not its timing).
+"""
+
+import os
+import random
+import threading
+import time
+
+import stator_process
+from fast_client import FastClient, ServerGone
+from linearizability import UNKNOWN, Operation, check, item_step
+
+CLIENTS = 8
+KEYS = 4
+ROUNDS = 8
+ROUNDS_LONG = 400
+NORMAL_S = 3
+UNTIL_KILL_MAX_S = 0.6
+TABLE = "linearizable"
+FAILED = "ConditionalCheckFailedException"
+
+
+def key_of(key):
+    return {"pk": {"S": f"hot-{key}"}}
+
+
+def number(value):
+    return {"N": str(value)}
+
+
+def state_of(attributes):
+    return int(attributes["n"]["N"]) if attributes else None
+
+
+def condition(old):
+    if old is None:
+        return {"ConditionExpression": "attribute_not_exists(pk)"}
+    return {
+        "ConditionExpression": "n = :old",
+        "ExpressionAttributeValues": {":old": number(old)},
+    }
+
+
+def request_of(key, call):
+    """The operation and its parameters that make a call of item_step."""
+    kind = call[0]
+    if kind == "read":
+        return "GetItem", {"Key": key_of(key), "ConsistentRead": True}
+    if kind == "put":
+        item = {**key_of(key), "n": number(call[1])}
+        return "PutItem", {"Item": item, "ReturnValues": "ALL_OLD"}
+    if kind == "put_if":
+        return "PutItem", {"Item": {**key_of(key), "n": number(call[2])}, **condition(call[1])}
+    if kind == "add":
+        return "UpdateItem", {
+            "Key": key_of(key),
+            "UpdateExpression": "ADD n :n",
+            "ExpressionAttributeValues": {":n": number(call[1])},
+            "ReturnValues": "UPDATED_NEW",
+        }
+    if kind == "delete":
+        return "DeleteItem", {"Key": key_of(key), "ReturnValues": "ALL_OLD"}
+    return "DeleteItem", {"Key": key_of(key), **condition(call[1])}
+
+
+def result_of(call, status, answer):
+    if call[0].endswith("_if"):
+        assert status == 200 or answer["__type"].endswith(FAILED), answer
+        return status == 200
+    assert status == 200, answer
+    return state_of(answer.get("Item" if call[0] == "read" else "Attributes"))
+
+
+class Client:
+    """Does one thing after the other and writes down what and when; over all rounds."""
+
+    def __init__(self, name, seed):
+        self.name = name
+        self.choices = random.Random(f"{seed}-{name}")
+        self.histories = [[] for _ in range(KEYS)]
+        self.seen = [None] * KEYS
+        self.written = 0
+        self.open = None  # (key, start, call) of the operation that was under way when it ended.
+        self.stopping = False
+        self.failure = None
+
+    def choose(self, key):
+        """Mostly with what this client saw last, so that conditions hold often enough."""
+        self.written += 1
+        # Of this client alone, and with room for increments.
+        fresh = (self.written * CLIENTS + self.name) * 1000
+        seen = self.seen[key]
+        kind = self.choices.choices(
+            ["read", "add", "put_if", "put", "delete_if", "delete"], [30, 25, 25, 5, 10, 5]
+        )[0]
+        if kind == "delete_if" and seen is None:
+            kind = "put_if"
+        return {
+            "read": ("read",),
+            "add": ("add", 1),
+            "put_if": ("put_if", seen, fresh),
+            "put": ("put", fresh),
+            "delete_if": ("delete_if", seen),
+            "delete": ("delete",),
+        }[kind]
+
+    def learn(self, key, call, result):
+        if call[0] in ("read", "add"):
+            self.seen[key] = result
+        elif call[0] in ("put", "delete") or result:
+            self.seen[key] = item_step(self.seen[key], call)[0]
+
+    def run(self, port):
+        try:
+            client = FastClient(port)
+            while not self.stopping:
+                key = self.choices.randrange(KEYS)
+                call = self.choose(key)
+                operation, body = request_of(key, call)
+                start = time.monotonic_ns()
+                self.open = (key, start, call)
+                status, answer = client.call(operation, {"TableName": TABLE, **body})
+                end = time.monotonic_ns()
+                result = result_of(call, status, answer)
+                self.open = None
+                self.histories[key].append(Operation(start, end, call, result, self.name))
+                self.learn(key, call, result)
+            client.close()
+        except ServerGone:
+            pass
+        except BaseException as error:  # Reported by the thread that waits.
+            self.failure = error
+
+    def settle(self, killed_at):
+        """The operation without an answer: done before the kill, or never."""
+        if self.open:
+            key, start, call = self.open
+            self.open = None
+            if call[0] != "read":
+                self.histories[key].append(Operation(start, killed_at, call, UNKNOWN, self.name))
+
+
+def run_clients(clients, port, seconds, finish):
+    threads = [threading.Thread(target=client.run, args=(port,)) for client in clients]
+    for thread in threads:
+        thread.start()
+    time.sleep(seconds)
+    finish()
+    for thread in threads:
+        thread.join()
+    for client in clients:
+        if client.failure:
+            raise client.failure
+
+
+def stop_all(clients):
+    for client in clients:
+        client.stopping = True
+
+
+def read_all(clients, port):
+    """What is there at the end belongs to the history too."""
+    client = FastClient(port)
+    for key in range(KEYS):
+        operation, body = request_of(key, ("read",))
+        start = time.monotonic_ns()
+        status, answer = client.call(operation, {"TableName": TABLE, **body})
+        result = result_of(("read",), status, answer)
+        clients[0].histories[key].append(
+            Operation(start, time.monotonic_ns(), ("read",), result, "last")
+        )
+    client.close()
+
+
+def verify(clients):
+    total = unknown = 0
+    for key in range(KEYS):
+        history = [operation for client in clients for operation in client.histories[key]]
+        total += len(history)
+        unknown += sum(operation.result is UNKNOWN for operation in history)
+        violation = check(history, item_step, None)
+        assert violation is None, f"hot-{key}, {len(history)} operations: {violation}"
+    print(f"{total} operations on {KEYS} items, {unknown} without an answer")
+    return total, unknown
+
+
+def seeded():
+    seed = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
+    print(f"CRASH_SEED={seed}")
+    return seed
+
+
+def start_server(directory):
+    program = stator_process.binary(
+        "STATOR_RELEASE_BINARY", "build/stator", "build/release/stator", "build/asan/stator"
+    )
+    return stator_process.StatorProcess(
+        "--data-dir", str(directory), "--write-buffer-size", "1M", program=program
+    )
+
+
+def create_table(port):
+    client = FastClient(port)
+    stator_process.create_table(client, TABLE)
+    client.close()
+
+
+def test_histories_of_normal_running_are_linearizable(tmp_path):
+    seed = seeded()
+    clients = [Client(name, seed) for name in range(CLIENTS)]
+    with start_server(tmp_path) as server:
+        create_table(server.port)
+        run_clients(clients, server.port, NORMAL_S, lambda: stop_all(clients))
+        read_all(clients, server.port)
+        server.stop()
+    total, unknown = verify(clients)
+    assert total > 100 * KEYS and unknown == 0
+
+
+def test_histories_across_kills_are_linearizable(tmp_path):
+    seed = seeded()
+    long = os.environ.get("STATOR_TEST_LONG") == "1"
+    rounds = int(os.environ.get("CRASH_ROUNDS", ROUNDS_LONG if long else ROUNDS))
+    choices = random.Random(seed)
+    clients = [Client(name, seed) for name in range(CLIENTS)]
+    with start_server(tmp_path) as server:
+        create_table(server.port)
+        server.stop()
+    for _ in range(rounds):
+        with start_server(tmp_path) as server:
+
+            def kill(server=server):
+                assert server.process.poll() is None, server.log()
+                server.kill()
+
+            run_clients(clients, server.port, choices.uniform(0.02, UNTIL_KILL_MAX_S), kill)
+            killed_at = time.monotonic_ns()
+            for client in clients:
+                client.settle(killed_at)
+    with start_server(tmp_path) as server:
+        read_all(clients, server.port)
+        server.stop()
+    total, unknown = verify(clients)
+    assert total > 10 * rounds and unknown > 0
