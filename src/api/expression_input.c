@@ -1,10 +1,12 @@
 /* expression_input.c -- see expression_input.h. */
 #include "api/expression_input.h"
-#include <assert.h>
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "expr/legacy_condition.h"
+#include "expr/legacy_update.h"
+#include "expr/path_tree.h"
+#include "expr/projection_parse.h"
 
 bool expression_input_is_enveloped(const struct api_call *call)
 {
@@ -29,7 +31,6 @@ struct expr_params_input expression_input_params(const struct api_call *call,
  */
 bool expression_input_check_values(struct api_call *call, const struct shape_item *values)
 {
-    const struct bytes envelope = BYTES(EXPR_PARAMS_ENVELOPE);
     struct bytes attribute = values->rule.attribute;
     if (attribute.data != NULL && attribute.len == 0)
         return true; /* No placeholder has this name: expr_params_init says so. */
@@ -37,14 +38,12 @@ bool expression_input_check_values(struct api_call *call, const struct shape_ite
         return true;
     if (attribute.data == NULL)
         return false;
-    struct bytes message = call->error.message;
-    bool enveloped = bytes_starts_with(message, envelope);
-    if (enveloped)
-        message = bytes_of(message.data + envelope.len, message.len - envelope.len);
+    struct bytes message = error_without_envelope(call->error.message);
+    bool enveloped = message.len < call->error.message.len;
     struct buffer out; /* The value and the name may hold NUL. */
     buffer_init(&out, call->arena);
     if (enveloped)
-        buffer_append_bytes(&out, envelope);
+        buffer_append_bytes(&out, BYTES(ERROR_ENVELOPE));
     buffer_append_bytes(&out, BYTES("ExpressionAttributeValues contains invalid value: "));
     buffer_append_bytes(&out, message);
     buffer_append_bytes(&out, BYTES(" for key "));
@@ -52,13 +51,23 @@ bool expression_input_check_values(struct api_call *call, const struct shape_ite
     return error_set_bytes(&call->error, ERROR_VALIDATION, buffer_bytes(&out));
 }
 
-static struct value opened(struct bytes encoded)
+bool expression_input_projection(struct api_call *call, struct bytes expression,
+                                 const struct shape_list *attributes_to_get,
+                                 struct expr_params *params, const struct path_node **out)
 {
-    struct value value;
-    bool ok = value_open(&encoded, &value);
-    assert(ok); /* shape_read encoded it. */
-    (void)ok;
-    return value;
+    const struct projection *projection;
+    *out = NULL;
+    if (expression.data != NULL)
+        projection = projection_parse(call->arena, expression, params, &call->error);
+    else if (attributes_to_get->present)
+        projection = legacy_update_projection(call->arena, attributes_to_get->elements,
+                                              attributes_to_get->count, &call->error);
+    else
+        return true;
+    if (projection == NULL)
+        return false;
+    *out = path_tree_build(call->arena, projection->paths, projection->path_count);
+    return true;
 }
 
 const struct value *expression_input_value(struct api_call *call, const struct shape_value *from,
@@ -70,7 +79,7 @@ const struct value *expression_input_value(struct api_call *call, const struct s
     if (!*ok)
         return NULL;
     struct value *value = arena_alloc(call->arena, sizeof *value);
-    *value = opened(from->encoded);
+    *value = value_view(from->encoded);
     return value;
 }
 
@@ -82,7 +91,7 @@ bool expression_input_comparison(struct api_call *call, struct bytes comparison_
     for (size_t i = 0; i < values->count; i++) {
         if (!operation_check_rule(call, &elements[i].rule))
             return false;
-        opened_values[i] = opened(elements[i].encoded);
+        opened_values[i] = value_view(elements[i].encoded);
     }
     out->comparison_operator = comparison_operator;
     out->values_present = values->present;

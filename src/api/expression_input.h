@@ -9,6 +9,7 @@
 
 struct api_call;
 struct legacy_condition;
+struct path_node;
 
 /* Observed: PutItem and UpdateItem report most faults of expressions behind an envelope, the other
  * operations report them bare. */
@@ -22,6 +23,13 @@ struct expr_params_input expression_input_params(const struct api_call *call,
 /* Reports a broken value among ExpressionAttributeValues, with the placeholder's name. */
 MUST_CHECK bool expression_input_check_values(struct api_call *call,
                                               const struct shape_item *values);
+
+/* ProjectionExpression, or AttributesToGet in its place, as a tree of paths; NULL in `*out`:
+ * neither is there. */
+MUST_CHECK bool expression_input_projection(struct api_call *call, struct bytes expression,
+                                            const struct shape_list *attributes_to_get,
+                                            struct expr_params *params,
+                                            const struct path_node **out);
 
 /* A value of an older parameter: NULL if it is absent. Does nothing once `*ok` is false, which it
  * becomes, with the error set, when the value breaks a rule. */

@@ -10,8 +10,6 @@
 #include "expr/legacy_mix.h"
 #include "expr/legacy_update.h"
 #include "expr/params.h"
-#include "expr/path_tree.h"
-#include "expr/projection_parse.h"
 #include "expr/update_parse.h"
 #include "model/table_definition.h"
 
@@ -150,36 +148,16 @@ bool item_expressions_check_projection(struct api_call *call, const struct item_
             expr_params_check_absent(&input, "ProjectionExpression is null", &call->error));
 }
 
-static const struct projection *parse_projection(struct api_call *call,
-                                                 const struct item_projection *request,
-                                                 struct expr_params *params)
-{
-    struct expr_params_input input =
-        expression_input_params(call, &request->expression_attribute_names, NULL);
-    if (!expr_params_init(params, call->arena, &input, &call->error))
-        return NULL;
-    const struct projection *projection =
-        projection_parse(call->arena, request->projection_expression, params, &call->error);
-    if (projection != NULL && !expr_params_check_unused(params, call->arena, &call->error))
-        return NULL;
-    return projection;
-}
-
 bool item_expressions_projection(struct api_call *call, const struct item_projection *request,
                                  struct expr_params *params, const struct path_node **out)
 {
-    const struct projection *projection;
-    *out = NULL;
+    struct expr_params_input input =
+        expression_input_params(call, &request->expression_attribute_names, NULL);
     *params = (struct expr_params){ 0 };
-    if (request->projection_expression.data != NULL)
-        projection = parse_projection(call, request, params);
-    else if (request->attributes_to_get.present)
-        projection = legacy_update_projection(call->arena, request->attributes_to_get.elements,
-                                              request->attributes_to_get.count, &call->error);
-    else
-        return true;
-    if (projection == NULL)
+    if (request->projection_expression.data != NULL &&
+        !expr_params_init(params, call->arena, &input, &call->error))
         return false;
-    *out = path_tree_build(call->arena, projection->paths, projection->path_count);
-    return true;
+    return expression_input_projection(call, request->projection_expression,
+                                       &request->attributes_to_get, params, out) &&
+           expr_params_check_unused(params, call->arena, &call->error);
 }

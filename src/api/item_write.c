@@ -110,8 +110,8 @@ bool item_write_check_return_values(struct api_call *call, struct bytes return_v
     if (return_values.data == NULL || bytes_equal_text(return_values, "NONE") ||
         bytes_equal_text(return_values, "ALL_OLD"))
         return true;
-    return error_validation(&call->error, "1 validation error detected: ReturnValues can only be "
-                                          "ALL_OLD or NONE");
+    return error_validation(&call->error, ERROR_ENVELOPE "ReturnValues can only be "
+                                                         "ALL_OLD or NONE");
 }
 
 struct bytes item_write_old_item(struct item_write *write)

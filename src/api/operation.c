@@ -57,12 +57,10 @@ bool operation_table_figures(struct api_call *call, const struct table *table,
 
 bool operation_check_rule(struct api_call *call, const struct error *rule)
 {
-    static const struct bytes envelope = { (const uint8_t *)"1 validation error detected: ", 29 };
     if (!error_is_set(rule))
         return true;
     call->error = *rule;
-    if (!expression_input_is_enveloped(call) && bytes_starts_with(rule->message, envelope))
-        call->error.message =
-            bytes_of(rule->message.data + envelope.len, rule->message.len - envelope.len);
+    if (!expression_input_is_enveloped(call))
+        call->error.message = error_without_envelope(rule->message);
     return false;
 }

@@ -9,9 +9,6 @@
 #include "expr/key_condition_parse.h"
 #include "expr/legacy_condition.h"
 #include "expr/legacy_mix.h"
-#include "expr/legacy_update.h"
-#include "expr/path_tree.h"
-#include "expr/projection_parse.h"
 
 static bool check_mix(struct api_call *call, const struct read_request *request,
                       const struct query_request *query)
@@ -103,24 +100,6 @@ static bool compile_key_condition(struct api_call *call, const struct query_requ
     return out->key_condition != NULL;
 }
 
-static bool compile_projection(struct api_call *call, const struct read_request *request,
-                               struct read_expressions *out)
-{
-    const struct projection *projection;
-    if (request->projection_expression.data != NULL)
-        projection = projection_parse(call->arena, request->projection_expression, &out->params,
-                                      &call->error);
-    else if (request->attributes_to_get.present)
-        projection = legacy_update_projection(call->arena, request->attributes_to_get.elements,
-                                              request->attributes_to_get.count, &call->error);
-    else
-        return true;
-    if (projection == NULL)
-        return false;
-    out->projection = path_tree_build(call->arena, projection->paths, projection->path_count);
-    return true;
-}
-
 /* --- Select --- */
 
 static bool check_select(struct api_call *call, const struct read_request *request, bool is_query)
@@ -134,7 +113,7 @@ static bool check_select(struct api_call *call, const struct read_request *reque
         return error_validation(&call->error,
                                 "%sMust specify the AttributesToGet or ProjectionExpression when "
                                 "choosing to get SPECIFIC_ATTRIBUTES",
-                                is_query ? "1 validation error detected: " : "");
+                                is_query ? ERROR_ENVELOPE : "");
     if (projection != NULL && request->select.data != NULL && !specific)
         return error_validation(&call->error, "Cannot specify the %s when choosing to get %.*s",
                                 projection,
@@ -161,7 +140,10 @@ bool read_expressions_check(struct api_call *call, const struct read_request *re
 bool read_expressions_compile(struct api_call *call, const struct read_request *request,
                               const struct query_request *query, struct read_expressions *out)
 {
-    return compile_filter(call, request, out) && compile_projection(call, request, out) &&
+    return compile_filter(call, request, out) &&
+           expression_input_projection(call, request->projection_expression,
+                                       &request->attributes_to_get, &out->params,
+                                       &out->projection) &&
            (query == NULL || compile_key_condition(call, query, out)) &&
            expr_params_check_unused(&out->params, call->arena, &call->error) &&
            legacy_condition_check_operator(request->conditional_operator.data != NULL,

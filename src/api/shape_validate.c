@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "json/utf8.h"
 
 struct validation {
     struct arena *arena;
@@ -210,17 +211,6 @@ static void check_length(struct validation *run, const struct shape *shape, cons
 
 /* --- Scalars --- */
 
-/* The service counts as Java does: two for a character outside the basic plane. */
-static size_t utf16_length(struct bytes text)
-{
-    size_t length = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        if ((text.data[i] & 0xC0) != 0x80)
-            length += text.data[i] >= 0xF0 ? 2 : 1;
-    }
-    return length;
-}
-
 static bool is_enum_value(const struct shape *shape, struct bytes text)
 {
     for (size_t i = 0; shape->enum_values[i] != NULL; i++) {
@@ -247,7 +237,7 @@ static void check_string(struct validation *run, const struct shape *shape,
 {
     if (shape->exempt != NULL && shape->exempt(*value))
         return;
-    size_t length = utf16_length(*value);
+    size_t length = utf8_utf16_length(*value);
     if (shape->length_text != NULL &&
         ((int64_t)length < shape->min || (int64_t)length > shape->max)) {
         run->own_text = shape->length_text;

@@ -155,18 +155,25 @@ struct bytes arena_copy(struct arena *arena, struct bytes value)
     return bytes_of(copy, value.len);
 }
 
-struct bytes arena_printf(struct arena *arena, const char *format, ...)
+struct bytes arena_vprintf(struct arena *arena, const char *format, va_list arguments)
 {
-    va_list arguments, again;
-    va_start(arguments, format);
+    va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
     assert(length >= 0);
     char *text = arena_alloc(arena, (size_t)length + 1);
     vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
-    va_end(arguments);
     return bytes_of(text, (size_t)length);
+}
+
+struct bytes arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    struct bytes text = arena_vprintf(arena, format, arguments);
+    va_end(arguments);
+    return text;
 }
 
 size_t arena_held_size(const struct arena *arena)

@@ -5,6 +5,7 @@
  */
 #ifndef STATOR_BASE_ARENA_H
 #define STATOR_BASE_ARENA_H
+#include <stdarg.h>
 #include <stddef.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
@@ -36,6 +37,8 @@ void *arena_grow(struct arena *arena, void *block, size_t old_size, size_t new_s
 
 struct bytes arena_copy(struct arena *arena, struct bytes value);
 struct bytes arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+struct bytes arena_vprintf(struct arena *arena, const char *format, va_list arguments)
+    PRINTF_LIKE(2, 0);
 
 /* Bytes held from the system, for tests and limits. */
 size_t arena_held_size(const struct arena *arena);

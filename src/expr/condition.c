@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 #include "expr/ast.h"
+#include "json/utf8.h"
 #include "model/item.h"
 #include "model/number.h"
 
@@ -42,21 +43,11 @@ bool path_resolve(const struct path *path, const struct item *item, struct value
     return true;
 }
 
-/* As Java counts: two for a character outside the basic plane, whose first byte is F0 or more. */
-static uint64_t utf16_length(struct bytes text)
-{
-    uint64_t length = 0;
-    for (size_t i = 0; i < text.len; i++)
-        if ((text.data[i] & 0xC0) != 0x80)
-            length += text.data[i] >= 0xF0 ? 2 : 1;
-    return length;
-}
-
 static bool size_of(const struct value *value, uint64_t *out)
 {
     switch (value->type) {
     case VALUE_S:
-        *out = utf16_length(value->data);
+        *out = utf8_utf16_length(value->data);
         return true;
     case VALUE_B:
         *out = value->data.len;

@@ -48,5 +48,5 @@ bool legacy_mix_check_enveloped(const struct legacy_mix_parameter *legacy, size_
                                 const struct legacy_mix_parameter *expressions,
                                 size_t expression_count, struct error *err)
 {
-    return check(EXPR_PARAMS_ENVELOPE, legacy, legacy_count, expressions, expression_count, err);
+    return check(ERROR_ENVELOPE, legacy, legacy_count, expressions, expression_count, err);
 }

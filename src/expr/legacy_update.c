@@ -47,11 +47,6 @@ static const struct operand *append_operand(struct arena *arena, struct path pat
     return append;
 }
 
-static bool is_set(enum value_type type)
-{
-    return type == VALUE_SS || type == VALUE_NS || type == VALUE_BS;
-}
-
 static bool translate(struct arena *arena, const struct legacy_update *from,
                       struct update_action *out, struct error *err)
 {
@@ -65,12 +60,12 @@ static bool translate(struct arena *arena, const struct legacy_update *from,
                                              "value is specified");
     }
     enum value_type type = from->value->type;
-    if (delete &&!is_set(type))
+    if (delete &&!value_type_is_set(type))
         return error_validation(err,
                                 INVALID "DELETE action with value is not supported for the type %s",
                                 value_type_name(type));
     bool add = bytes_equal_text(action, "ADD");
-    if (add && type != VALUE_N && type != VALUE_L && !is_set(type))
+    if (add && type != VALUE_N && type != VALUE_L && !value_type_is_set(type))
         return error_validation(err, INVALID "ADD action is not supported for the type %s",
                                 value_type_name(type));
     if (add && type == VALUE_L) {

@@ -1,6 +1,7 @@
 /* params.c -- see params.h. Both maps arrive sorted by key, so lookups search by halves and
  * messages name unused keys in that order. */
 #include "expr/params.h"
+#include <assert.h>
 #include <stdint.h>
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -110,7 +111,7 @@ static bool init_values(struct expr_params *params, struct arena *arena,
 bool expr_params_init(struct expr_params *params, struct arena *arena,
                       const struct expr_params_input *input, struct error *err)
 {
-    *params = (struct expr_params){ .envelope = input->enveloped ? EXPR_PARAMS_ENVELOPE : "" };
+    *params = (struct expr_params){ .envelope = input->enveloped ? ERROR_ENVELOPE : "" };
     params->nested_end = &params->nested;
     return init_names(params, arena, input, err) && init_values(params, arena, input, err);
 }
@@ -122,49 +123,50 @@ bool expr_params_check_absent(const struct expr_params_input *input, const char 
         return error_validation(err, "%s can only be specified when using expressions", names_map);
     if (input->values != NULL)
         return error_validation(err, "%s%s can only be specified when using expressions: %s",
-                                input->enveloped ? EXPR_PARAMS_ENVELOPE : "", values_map,
-                                expressions);
+                                input->enveloped ? ERROR_ENVELOPE : "", values_map, expressions);
     return true;
 }
 
-bool expr_params_find_name(struct expr_params *params, struct bytes key, struct bytes *out)
+/* Which of the `count` entries of `size` bytes, each beginning with its key and sorted by it, has
+ * this key; `count` if none has. */
+static size_t find_key(const void *entries, size_t count, size_t size, struct bytes key)
 {
     size_t low = 0;
-    size_t high = params->name_count;
+    size_t high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = bytes_compare(key, params->names[middle].key);
-        if (order == 0) {
-            params->names[middle].used = true;
-            *out = params->names[middle].name;
-            return true;
-        }
+        const struct bytes *found = (const void *)((const char *)entries + middle * size);
+        int order = bytes_compare(key, *found);
+        if (order == 0)
+            return middle;
         if (order < 0)
             high = middle;
         else
             low = middle + 1;
     }
-    return false;
+    return count;
+}
+static_assert(offsetof(struct expr_params_name, key) == 0, "find_key looks at the start");
+static_assert(offsetof(struct expr_params_value, key) == 0, "find_key looks at the start");
+
+bool expr_params_find_name(struct expr_params *params, struct bytes key, struct bytes *out)
+{
+    size_t index = find_key(params->names, params->name_count, sizeof *params->names, key);
+    if (index == params->name_count)
+        return false;
+    params->names[index].used = true;
+    *out = params->names[index].name;
+    return true;
 }
 
 bool expr_params_find_value(struct expr_params *params, struct bytes key, struct value *out)
 {
-    size_t low = 0;
-    size_t high = params->value_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = bytes_compare(key, params->values[middle].key);
-        if (order == 0) {
-            params->values[middle].used = true;
-            *out = params->values[middle].value;
-            return true;
-        }
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return false;
+    size_t index = find_key(params->values, params->value_count, sizeof *params->values, key);
+    if (index == params->value_count)
+        return false;
+    params->values[index].used = true;
+    *out = params->values[index].value;
+    return true;
 }
 
 void expr_params_add_nested(struct expr_params *params, struct arena *arena, struct bytes root)

@@ -28,10 +28,9 @@ struct expr_params_input {
     size_t name_count;
     const struct item *values; /* Attributes are named ":v"; NULL: absent. */
     /* PutItem and UpdateItem: most faults of their expressions are reported behind
-     * EXPR_PARAMS_ENVELOPE. The same faults stand bare in all other operations. */
+     * ERROR_ENVELOPE. The same faults stand bare in all other operations. */
     bool enveloped;
 };
-#define EXPR_PARAMS_ENVELOPE "1 validation error detected: "
 
 struct expr_params {
     struct expr_params_name {
@@ -46,7 +45,7 @@ struct expr_params {
         bool used;
     } * values;
     size_t value_count;
-    const char *envelope; /* EXPR_PARAMS_ENVELOPE or "". */
+    const char *envelope; /* ERROR_ENVELOPE or "". */
     /* Document paths of more than one step that the expressions read, in the order parsed. */
     struct expr_params_nested {
         struct bytes root;

@@ -2,7 +2,6 @@
 #include "expr/parser.h"
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include "base/arena.h"
 #include "expr/document_path.h"
 #include "expr/params.h"
@@ -49,23 +48,11 @@ static bool set_error(struct parser *parser, const char *envelope, struct bytes 
                             BYTES_FMT(message));
 }
 
-static struct bytes format_message(struct arena *arena, const char *format, va_list arguments)
-{
-    va_list again;
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    assert(length >= 0);
-    char *text = arena_alloc(arena, (size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
-    return bytes_of(text, (size_t)length);
-}
-
 bool parser_fail(struct parser *parser, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    struct bytes message = format_message(parser->arena, format, arguments);
+    struct bytes message = arena_vprintf(parser->arena, format, arguments);
     va_end(arguments);
     return set_error(parser, parser->params->envelope, message);
 }
@@ -90,7 +77,7 @@ void parser_fault(struct parser *parser, struct token at, const char *format, ..
         return;
     va_list arguments;
     va_start(arguments, format);
-    parser->fault = format_message(parser->arena, format, arguments);
+    parser->fault = arena_vprintf(parser->arena, format, arguments);
     parser->fault_at = at.start;
     va_end(arguments);
 }

@@ -44,16 +44,6 @@ static bool fail_path(struct updater *updater)
                                           "invalid for update");
 }
 
-static struct value opened(struct bytes encoded)
-{
-    struct value value;
-    struct bytes rest = encoded;
-    bool ok = value_open(&rest, &value);
-    assert(ok); /* We encoded it. */
-    (void)ok;
-    return value;
-}
-
 /* --- Operands of SET --- */
 
 static bool evaluate(struct updater *updater, const struct operand *operand, struct value *out);
@@ -65,7 +55,7 @@ static struct value number_value(struct arena *arena, const struct number *numbe
     struct buffer buffer;
     buffer_init(&buffer, arena);
     value_append_number(&buffer, bytes_of(encoded, size));
-    return opened(buffer_bytes(&buffer));
+    return value_view(buffer_bytes(&buffer));
 }
 
 static bool decoded_number(const struct value *value, struct number *out)
@@ -97,7 +87,7 @@ static bool append_lists(struct updater *updater, const struct value *left,
     buffer_append_bytes(&elements, left->data);
     buffer_append_bytes(&elements, right->data);
     value_append_container(&list, VALUE_L, left->count + right->count, buffer_bytes(&elements));
-    *out = opened(buffer_bytes(&list));
+    *out = value_view(buffer_bytes(&list));
     return true;
 }
 
@@ -185,11 +175,6 @@ static struct edit merge_sets(struct arena *arena, const struct value *first,
     return set_edit(arena, first->type, count, &members);
 }
 
-static bool is_set(enum value_type type)
-{
-    return type == VALUE_SS || type == VALUE_NS || type == VALUE_BS;
-}
-
 /* --- Actions --- */
 
 static bool work_out_add(struct updater *updater, const struct update_action *action,
@@ -201,7 +186,7 @@ static bool work_out_add(struct updater *updater, const struct update_action *ac
         *edit = (struct edit){ .type = EDIT_STORE, .encoded = added->encoded };
         return true;
     }
-    if (is_set(current.type) && current.type == added->type) {
+    if (value_type_is_set(current.type) && current.type == added->type) {
         *edit = merge_sets(updater->arena, &current, added, false);
         return true;
     }
@@ -220,7 +205,7 @@ static bool work_out_delete(struct updater *updater, const struct update_action 
         *edit = (struct edit){ .type = EDIT_KEEP };
         return true;
     }
-    if (!is_set(current.type) || current.type != taken->type)
+    if (!value_type_is_set(current.type) || current.type != taken->type)
         return fail_type(updater);
     *edit = merge_sets(updater->arena, &current, taken, true);
     return true;

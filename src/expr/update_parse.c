@@ -212,7 +212,7 @@ static bool check_section_operand(struct parser *parser, const struct action *ac
         [VALUE_BS] = "BINARY_SET",
     };
     enum value_type type = action->value->operand.value.type;
-    bool set = type == VALUE_SS || type == VALUE_NS || type == VALUE_BS;
+    bool set = value_type_is_set(type);
     if (set || (action->type == UPDATE_ADD && type == VALUE_N))
         return true;
     const char *name = sections[action->type].name;

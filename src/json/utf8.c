@@ -58,3 +58,12 @@ size_t utf8_encode(uint32_t character, uint8_t *out)
     out[3] = (uint8_t)(0x80 | (character & 0x3F));
     return 4;
 }
+
+size_t utf8_utf16_length(struct bytes text)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < text.len; i++)
+        if ((text.data[i] & 0xC0) != 0x80)
+            length += text.data[i] >= 0xF0 ? 2 : 1;
+    return length;
+}

@@ -3,6 +3,7 @@
 #define STATOR_JSON_UTF8_H
 #include <stddef.h>
 #include <stdint.h>
+#include "base/bytes.h"
 
 enum { UTF8_SIZE_MAX = 4 };
 
@@ -13,5 +14,9 @@ size_t utf8_size(const uint8_t *at, const uint8_t *end);
 /* Writes up to UTF8_SIZE_MAX bytes and returns how many. `character` is at most 0x10FFFF and no
  * surrogate. */
 size_t utf8_encode(uint32_t character, uint8_t *out);
+
+/* How many UTF-16 units valid text has, as Java counts lengths: two for a character outside the
+ * basic plane, whose first byte is F0 or more. */
+size_t utf8_utf16_length(struct bytes text);
 
 #endif

@@ -2,7 +2,6 @@
 #include "model/error.h"
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include "base/arena.h"
 
 #define DYNAMODB "com.amazonaws.dynamodb.v20120810#"
@@ -65,39 +64,22 @@ void error_init(struct error *err, struct arena *arena)
     *err = (struct error){ .arena = arena, .code = ERROR_NONE, .message = BYTES("") };
 }
 
-static void set_formatted(struct error *err, enum error_code code, const char *format, va_list args)
-    __attribute__((format(printf, 3, 0)));
-
-static void set_formatted(struct error *err, enum error_code code, const char *format, va_list args)
-{
-    va_list again;
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    assert(length >= 0);
-    size_t size = (size_t)length + 1;
-    char *text = arena_alloc(err->arena, size);
-    vsnprintf(text, size, format, again);
-    va_end(again);
-    err->code = code;
-    err->message = bytes_of(text, (size_t)length);
-}
-
 bool error_set(struct error *err, enum error_code code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    set_formatted(err, code, format, args);
+    struct bytes message = arena_vprintf(err->arena, format, args);
     va_end(args);
-    return false;
+    return error_set_bytes(err, code, message);
 }
 
 bool error_validation(struct error *err, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    set_formatted(err, ERROR_VALIDATION, format, args);
+    struct bytes message = arena_vprintf(err->arena, format, args);
     va_end(args);
-    return false;
+    return error_set_bytes(err, ERROR_VALIDATION, message);
 }
 
 bool error_set_bytes(struct error *err, enum error_code code, struct bytes message)
@@ -105,4 +87,12 @@ bool error_set_bytes(struct error *err, enum error_code code, struct bytes messa
     err->code = code;
     err->message = message;
     return false;
+}
+
+struct bytes error_without_envelope(struct bytes message)
+{
+    struct bytes envelope = BYTES(ERROR_ENVELOPE);
+    if (!bytes_starts_with(message, envelope))
+        return message;
+    return bytes_of(message.data + envelope.len, message.len - envelope.len);
 }

@@ -62,6 +62,11 @@ struct error {
     struct bytes item_json;
 };
 
+/* Stands before the messages of some families, in some operations only. */
+#define ERROR_ENVELOPE "1 validation error detected: "
+/* The message without its envelope, if it has one. */
+struct bytes error_without_envelope(struct bytes message);
+
 void error_init(struct error *err, struct arena *arena);
 /* Formats the message into the arena. Returns false, so that `return error_set(...)` fails. */
 bool error_set(struct error *err, enum error_code code, const char *format, ...) PRINTF_LIKE(3, 4);

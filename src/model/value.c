@@ -72,6 +72,11 @@ bool value_type_parse(struct bytes name, enum value_type *out)
     return true;
 }
 
+bool value_type_is_set(enum value_type type)
+{
+    return type == VALUE_SS || type == VALUE_NS || type == VALUE_BS;
+}
+
 /* --- Opening and walking --- */
 
 static struct bytes bytes_behind(struct bytes value, size_t size)
@@ -133,6 +138,15 @@ bool value_open(struct bytes *in, struct value *out)
     out->encoded = bytes_of(start, (size_t)(rest.data - start));
     *in = rest;
     return true;
+}
+
+struct value value_view(struct bytes encoded)
+{
+    struct value value;
+    bool ok = value_open(&encoded, &value);
+    assert(ok && encoded.len == 0);
+    (void)ok;
+    return value;
 }
 
 bool value_open_member(struct bytes *in, struct bytes *name, struct value *out)

@@ -41,6 +41,10 @@ const char *value_type_name(enum value_type type);
 /* False if `name` names no type. */
 MUST_CHECK bool value_type_parse(struct bytes name, enum value_type *out);
 
+bool value_type_is_set(enum value_type type);
+
+/* A view of one whole value that we encoded. */
+struct value value_view(struct bytes encoded);
 /* Opens the value at the start of `in` and moves `in` behind it. False where the bytes are no
  * value; does not look inside containers. For bytes that were verified, failure is a bug of ours.
  */

@@ -86,8 +86,8 @@ static void check_name(struct context *context, struct bytes name)
         break_rule(context, RANK_SET, "Empty attribute name");
     if (name.len > ATTRIBUTE_NAME_SIZE_MAX)
         break_rule(context, RANK_SET,
-                   "1 validation error detected: Attribute name is too large, must be less than "
-                   "65536 bytes");
+                   ERROR_ENVELOPE "Attribute name is too large, must be less than "
+                                  "65536 bytes");
 }
 static_assert(ATTRIBUTE_NAME_SIZE_MAX == 65536 - 1, "as the message says");
 
@@ -190,16 +190,15 @@ static void report_duplicates(struct context *context, struct json_reader from,
     if (!rule_breaks(context, RANK_SET))
         return;
     if (type == VALUE_NS) {
-        error_validation(context->rule,
-                         "1 validation error detected: Input collection contains duplicates");
+        error_validation(context->rule, ERROR_ENVELOPE "Input collection contains duplicates");
         return;
     }
     struct buffer message;
     struct bytes member;
     size_t count = 0;
     buffer_init(&message, context->rule->arena);
-    buffer_append_bytes(&message, BYTES("1 validation error detected: One or more parameter values "
-                                        "were invalid: Input collection ["));
+    buffer_append_bytes(&message, BYTES(ERROR_ENVELOPE "One or more parameter values "
+                                                       "were invalid: Input collection ["));
     json_enter_array(&from);
     while (json_next_element(&from)) {
         if (count++ > 0)
@@ -260,8 +259,8 @@ static bool read_set(struct context *context, struct buffer *out, enum value_typ
     value_wrap_container(out, start, type, count);
     if (elements == 0 && rule_breaks(context, RANK_SET))
         error_validation(context->rule,
-                         "1 validation error detected: One or more parameter values were invalid: "
-                         "%s",
+                         ERROR_ENVELOPE "One or more parameter values were invalid: "
+                                        "%s",
                          set_messages[type].empty);
     if (count < members)
         report_duplicates(context, before, type);
@@ -310,8 +309,8 @@ static bool read_content(struct context *context, struct buffer *out, enum value
             return false;
         if (!truth)
             break_rule(context, RANK_VALUE,
-                       "1 validation error detected: One or more parameter values were invalid: "
-                       "Null attribute value types must have the value of true");
+                       ERROR_ENVELOPE "One or more parameter values were invalid: "
+                                      "Null attribute value types must have the value of true");
         value_append_null(out);
         return true;
     case VALUE_L:

@@ -73,6 +73,16 @@ static void a_character_cut_by_the_end_is_refused(void **state)
     }
 }
 
+static void lengths_are_counted_in_utf16_units(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_utf16_length(BYTES("")), 0);
+    assert_int_equal(utf8_utf16_length(BYTES("abc")), 3);
+    assert_int_equal(utf8_utf16_length(BYTES("\xC3\xA9")), 1);
+    assert_int_equal(utf8_utf16_length(BYTES("\xEF\xBF\xBF")), 1);
+    assert_int_equal(utf8_utf16_length(BYTES("\xF0\x90\x80\x80")), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +90,7 @@ int main(void)
         cmocka_unit_test(just_as_many_sequences_are_accepted_as_there_are_characters),
         cmocka_unit_test(the_last_of_four_bytes_continues),
         cmocka_unit_test(a_character_cut_by_the_end_is_refused),
+        cmocka_unit_test(lengths_are_counted_in_utf16_units),
     };
     return cmocka_run_group_tests_name("json/utf8", tests, NULL, NULL);
 }

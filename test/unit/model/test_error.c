@@ -87,6 +87,16 @@ static void a_message_may_be_longer_than_any_buffer_and_contain_nul(void **state
     arena_destroy(arena);
 }
 
+static void the_envelope_is_taken_off_once_and_only_where_there_is_one(void **state)
+{
+    (void)state;
+    assert_true(bytes_equal_text(error_without_envelope(BYTES(ERROR_ENVELOPE "x")), "x"));
+    assert_true(bytes_equal_text(error_without_envelope(BYTES(ERROR_ENVELOPE)), ""));
+    assert_true(bytes_equal_text(error_without_envelope(BYTES("1 validation error")),
+                                 "1 validation error"));
+    assert_true(bytes_equal_text(error_without_envelope(BYTES("")), ""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +104,7 @@ int main(void)
         cmocka_unit_test(every_code_has_a_status_and_a_namespace),
         cmocka_unit_test(setting_formats_into_the_arena_and_fails),
         cmocka_unit_test(a_message_may_be_longer_than_any_buffer_and_contain_nul),
+        cmocka_unit_test(the_envelope_is_taken_off_once_and_only_where_there_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
