@@ -152,7 +152,7 @@ struct engine_completion {
     struct engine_completion *next; /* The engine's own while it holds the completion. */
 };
 
-enum { ENGINE_WRITE_ADDRESSES_MAX = 256 };
+enum { ENGINE_WRITE_ADDRESSES_MAX = 512 };
 
 /* Starts a write whose decision depends on `addresses` (at most ENGINE_WRITE_ADDRESSES_MAX; all
  * that it will get). A pessimistic engine holds them until the commit; duplicates are allowed.
