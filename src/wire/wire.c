@@ -4,7 +4,6 @@
 #include "wire/wire.h"
 #include <pthread.h>
 #include <stdlib.h>
-#include <strings.h>
 #include "api/api.h"
 #include "base/arena.h"
 #include "base/random.h"
@@ -13,6 +12,7 @@
 #include "model/limits.h"
 #include "wire/answer.h"
 #include "wire/compression.h"
+#include "wire/header_text.h"
 
 struct wire {
     struct api *api;
@@ -36,40 +36,15 @@ struct wire_call {
 
 /* --- Headers --- */
 
-static bool equal_ignoring_case(struct bytes a, struct bytes b)
-{
-    return a.len == b.len && strncasecmp((const char *)a.data, (const char *)b.data, a.len) == 0;
-}
-
-static struct bytes trim(struct bytes text)
-{
-    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = bytes_of(text.data + 1, text.len - 1);
-    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
-/* Takes the part before the next `separator` off the front of `rest`. */
-static struct bytes next_part(struct bytes *rest, char separator)
-{
-    const uint8_t *found = rest->len == 0 ? NULL : memchr(rest->data, separator, rest->len);
-    size_t len = found == NULL ? rest->len : (size_t)(found - rest->data);
-    struct bytes part = bytes_of(rest->data, len);
-    size_t taken = found == NULL ? len : len + 1;
-    *rest = bytes_of(rest->data + taken, rest->len - taken);
-    return trim(part);
-}
-
 /* Does an Accept-Encoding list name gzip, and not with a weight of zero? */
 static bool accepts_gzip(struct bytes list)
 {
     while (list.len > 0) {
-        struct bytes entry = next_part(&list, ',');
-        struct bytes coding = next_part(&entry, ';');
-        if (!equal_ignoring_case(coding, BYTES("gzip")))
+        struct bytes entry = header_text_next(&list, ',');
+        struct bytes coding = header_text_next(&entry, ';');
+        if (!header_text_equal(coding, BYTES("gzip")))
             continue;
-        struct bytes weight = trim(entry);
+        struct bytes weight = header_text_trim(entry);
         return !bytes_equal(weight, BYTES("q=0")) && !bytes_equal(weight, BYTES("q=0.0"));
     }
     return false;
@@ -81,10 +56,10 @@ static struct bytes allowed_origin(const struct wire *wire, const struct http_ex
     struct bytes origin = http_exchange_header(exchange, "Origin");
     struct bytes list = bytes_from_text(wire->options.cors_origins);
     while (origin.data != NULL && list.len > 0) {
-        struct bytes allowed = next_part(&list, ',');
+        struct bytes allowed = header_text_next(&list, ',');
         if (bytes_equal_text(allowed, "*"))
             return BYTES("*");
-        if (equal_ignoring_case(allowed, origin))
+        if (header_text_equal(allowed, origin))
             return origin;
     }
     return (struct bytes){ 0 };
@@ -93,7 +68,7 @@ static struct bytes allowed_origin(const struct wire *wire, const struct http_ex
 static struct bytes media_type(const struct http_exchange *exchange)
 {
     struct bytes type = http_exchange_header(exchange, "Content-Type");
-    return next_part(&type, ';');
+    return header_text_next(&type, ';');
 }
 
 static struct answer_context answer_context(struct wire_loop *loop,
@@ -105,7 +80,7 @@ static struct answer_context answer_context(struct wire_loop *loop,
         .allowed_origin = allowed_origin(loop->wire, exchange),
         .gzip = accepts_gzip(http_exchange_header(exchange, "Accept-Encoding")),
     };
-    if (equal_ignoring_case(media_type(exchange), BYTES("application/json")))
+    if (header_text_equal(media_type(exchange), BYTES("application/json")))
         context.content_type = BYTES("application/json");
     return context;
 }
@@ -179,7 +154,7 @@ static void call_done(struct api_call *api_call)
 static const struct operation *find_operation(const struct http_exchange *exchange)
 {
     struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
-    struct bytes service = next_part(&target, '.');
+    struct bytes service = header_text_next(&target, '.');
     if (!bytes_equal_text(service, "DynamoDB_20120810"))
         return NULL;
     return operation_find(target);
@@ -200,10 +175,9 @@ static bool read_body(struct wire_loop *loop, struct http_exchange *exchange, st
     struct bytes encoding = http_exchange_header(exchange, "Content-Encoding");
     enum compression_result result = COMPRESSION_DAMAGED;
     *out = http_exchange_body(exchange);
-    if (encoding.len == 0 || equal_ignoring_case(encoding, BYTES("identity")))
+    if (encoding.len == 0 || header_text_equal(encoding, BYTES("identity")))
         return true;
-    if (equal_ignoring_case(encoding, BYTES("gzip")) ||
-        equal_ignoring_case(encoding, BYTES("deflate")))
+    if (header_text_equal(encoding, BYTES("gzip")) || header_text_equal(encoding, BYTES("deflate")))
         result =
             compression_inflate(http_exchange_arena(exchange), *out, REQUEST_BODY_SIZE_MAX, out);
     if (result == COMPRESSION_OK)
@@ -287,8 +261,8 @@ static void handle_request(void *loop_context, struct http_exchange *exchange)
     struct bytes method = http_exchange_method(exchange);
     if (bytes_equal_text(method, "POST")) {
         struct bytes type = media_type(exchange);
-        if (equal_ignoring_case(type, BYTES("application/x-amz-json-1.0")) ||
-            equal_ignoring_case(type, BYTES("application/json")))
+        if (header_text_equal(type, BYTES("application/x-amz-json-1.0")) ||
+            header_text_equal(type, BYTES("application/json")))
             run_operation(loop, exchange);
         else
             answer_foreign(loop, exchange);
