@@ -6,6 +6,7 @@
 #include "api/operation.h"
 #include "api/shape.h"
 #include "base/arena.h"
+#include "model/limits.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 
@@ -24,6 +25,8 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     if (api == NULL)
         abort();
     *api = (struct api){ .options = *options, .catalogue = catalogue };
+    if (api->options.item_collection_size_max == 0)
+        api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
     api->control = control_start(api);
     return api;
 }

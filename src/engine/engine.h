@@ -56,7 +56,8 @@ enum engine_space {
     ENGINE_SPACE_CHANGES = 4,
     ENGINE_SPACE_EXPIRY = 5,
     ENGINE_SPACE_TOKENS = 6,
-    ENGINE_SPACE_FIGURES = 7, /* Item counts and sizes. */
+    ENGINE_SPACE_FIGURES = 7,     /* Item counts and sizes. */
+    ENGINE_SPACE_COLLECTIONS = 8, /* Sizes of item collections. */
 };
 
 /* Far above what DynamoDB's key limits lead to, even with every byte escaped. */

@@ -59,6 +59,7 @@ bool index_entry_locate(struct arena *arena, const struct table_definition *tabl
         return false;
     out->hash = item_place_hash(bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
     store_u64_be(key.data, out->hash);
+    out->prefix_size = key.len;
     if (!append_parts(&key, index->range, index->range_count, SORT_KEY_SIZE_MAX, item) ||
         !append_table_key(&key, &table->key, index->global, item))
         return false;
