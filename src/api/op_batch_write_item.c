@@ -55,11 +55,8 @@ static bool check_request(struct api_call *call, const struct write_request *req
                                 "contain exactly one of the supported datatypes");
     if (request->delete != NULL)
         return operation_check_rule(call, &request->delete->key.rule);
-    if (!operation_check_rule(call, &request->put->item.rule))
-        return false;
-    if (request->put->item.item.size > ITEM_SIZE_MAX)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
-    return true;
+    return operation_check_rule(call, &request->put->item.rule) &&
+           operation_check_item_size(call, NULL, &request->put->item.item);
 }
 
 static bool check(struct api_call *call, const struct batch_write_item_request *request)
@@ -91,7 +88,8 @@ static bool place_of_item(struct api_call *call, const struct table_definition *
     const struct bytes mismatch =
         BYTES("One or more parameter values were invalid: Type mismatch for key ");
     if (item_place_of_item(call->arena, table, item, out, &call->error))
-        return index_entry_check_put(table, item, &call->error);
+        return index_entry_check_put(table, item, &call->error) &&
+               operation_check_item_size(call, table, item);
     if (bytes_starts_with(call->error.message, mismatch)) {
         error_init(&call->error, call->arena);
         error_validation(&call->error, "The provided key element does not match the schema");

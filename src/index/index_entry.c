@@ -139,6 +139,22 @@ struct item index_entry_project(struct arena *arena, const struct table_definiti
     return item_builder_finish(&builder);
 }
 
+bool index_entry_local_fits(struct arena *arena, const struct table_definition *table,
+                            const struct item *item)
+{
+    assert(item->size <= ITEM_SIZE_MAX);
+    if (item->size <= ITEM_SIZE_MAX / 2)
+        return true; /* An entry is never larger than its item. */
+    for (size_t i = 0; i < table->index_count && !table->indexes[i].global; i++) {
+        const struct index_definition *index = &table->indexes[i];
+        struct item_place ignored;
+        if (index_entry_locate(arena, table, index, item, &ignored) &&
+            index_entry_project(arena, table, index, item).size > ITEM_SIZE_MAX - item->size)
+            return false;
+    }
+    return true;
+}
+
 /* --- The service's rules --- */
 
 struct refusal {
