@@ -12,6 +12,7 @@
 #include "base/compiler.h"
 
 struct figures;
+struct index_delay;
 struct item;
 struct json_writer;
 struct table;
@@ -41,6 +42,7 @@ const struct operation *operation_at(size_t index);
 
 struct catalogue *api_catalogue(const struct api *api);
 const struct api_options *api_options(const struct api *api);
+struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);

@@ -73,6 +73,13 @@ enum engine_status engine_view_open(struct engine *engine, enum engine_consisten
     return status;
 }
 
+struct engine_view *engine_view_share(struct engine_view *view)
+{
+    struct engine_view *shared = view->engine->ops->view_share(view);
+    assert(shared != NULL);
+    return shared;
+}
+
 void engine_view_close(struct engine_view *view)
 {
     if (view != NULL)
