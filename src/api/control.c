@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -91,14 +90,7 @@ static void wait_locked(struct control *control, int64_t wait_ms)
         pthread_cond_wait(&control->changed, &control->mutex);
         return;
     }
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += wait_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = clock_monotonic_after_ms(wait_ms);
     pthread_cond_timedwait(&control->changed, &control->mutex, &until);
 }
 

@@ -33,15 +33,16 @@ static bool check_keys_untouched(struct api_call *call, const struct table_defin
     return true;
 }
 
-static bool check_size(struct api_call *call, const struct update *update, const struct item *key,
-                       const struct item *item)
+static bool check_size(struct api_call *call, const struct table_definition *table,
+                       const struct update *update, const struct item *key, const struct item *item)
 {
     size_t gate = item->size - key->size + GATE_BASE;
     for (size_t i = 0; i < update->action_count; i++) {
         enum update_action_type type = update->actions[i].type;
         gate += type == UPDATE_SET || type == UPDATE_ADD ? GATE_PER_WRITE : GATE_PER_CLEAR;
     }
-    if (item->size <= ITEM_SIZE_MAX && gate <= ITEM_SIZE_MAX)
+    if (item->size <= ITEM_SIZE_MAX && gate <= ITEM_SIZE_MAX &&
+        index_entry_local_fits(call->arena, table, item))
         return true;
     return error_validation(&call->error,
                             "Item size to update has exceeded the maximum allowed size");
@@ -132,7 +133,8 @@ static bool decide(struct item_write *write)
         !index_entry_check_update(write->item.table,
                                   write->item.exists ? &write->item.current : NULL, &updated,
                                   &call->error) ||
-        !check_depth(call, update, &updated) || !check_size(call, update, key, &updated))
+        !check_depth(call, update, &updated) ||
+        !check_size(call, write->item.table, update, key, &updated))
         return false;
     write->item.effect = TXN_PUT;
     write->item.replacement = updated;

@@ -12,8 +12,11 @@
 #include "base/compiler.h"
 
 struct figures;
+struct index_delay;
+struct item;
 struct json_writer;
 struct table;
+struct table_definition;
 
 enum operation_kind {
     OPERATION_DATA,    /* Runs on the caller's thread and must not wait for the disk. */
@@ -39,6 +42,7 @@ const struct operation *operation_at(size_t index);
 
 struct catalogue *api_catalogue(const struct api *api);
 const struct api_options *api_options(const struct api *api);
+struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);
@@ -58,6 +62,12 @@ struct bytes operation_table_arn(struct api_call *call, struct bytes name);
  * index in their order. False with call->error set if the store cannot be read. */
 MUST_CHECK bool operation_table_figures(struct api_call *call, const struct table *table,
                                         struct figures *figures, struct figures *indexes);
+
+/* Refuses an item that is too large to be put: by itself if `table` is NULL, else together with its
+ * entry in a local index of the table. */
+MUST_CHECK bool operation_check_item_size(struct api_call *call,
+                                          const struct table_definition *table,
+                                          const struct item *item);
 
 /* Reports the broken rule of a request's attribute values, if there is one, in its turn. Observed:
  * only PutItem and UpdateItem put the envelope around it that some rules have. */

@@ -56,7 +56,8 @@ enum engine_space {
     ENGINE_SPACE_CHANGES = 4,
     ENGINE_SPACE_EXPIRY = 5,
     ENGINE_SPACE_TOKENS = 6,
-    ENGINE_SPACE_FIGURES = 7, /* Item counts and sizes. */
+    ENGINE_SPACE_FIGURES = 7,     /* Item counts and sizes. */
+    ENGINE_SPACE_COLLECTIONS = 8, /* Sizes of item collections. */
 };
 
 /* Far above what DynamoDB's key limits lead to, even with every byte escaped. */
@@ -102,6 +103,9 @@ enum engine_consistency {
 MUST_CHECK enum engine_status engine_view_open(struct engine *engine,
                                                enum engine_consistency consistency,
                                                struct engine_view **out);
+/* Another view of the same state, to be closed like any other: for a thread that reads what one of
+ * another thread shows. */
+struct engine_view *engine_view_share(struct engine_view *view);
 /* Closing NULL is allowed. Values and scans of the view must be gone before. */
 void engine_view_close(struct engine_view *view);
 

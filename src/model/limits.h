@@ -1,9 +1,13 @@
 /* limits.h -- DynamoDB's limits, one name each. Sources: the service's documentation and model. */
 #ifndef STATOR_MODEL_LIMITS_H
 #define STATOR_MODEL_LIMITS_H
+#include <stdint.h>
+
+/* Of the items of one partition key with their entries in local indexes. */
+#define ITEM_COLLECTION_SIZE_MAX (INT64_C(10) * 1024 * 1024 * 1024)
 
 enum {
-    ITEM_SIZE_MAX = 400 * 1024,
+    ITEM_SIZE_MAX = 400 * 1024, /* Also of an item and its entry in any one local index. */
     ATTRIBUTE_NAME_SIZE_MAX = 65535,
     KEY_ATTRIBUTE_NAME_SIZE_MAX = 255,
     NESTING_DEPTH_MAX = 32,

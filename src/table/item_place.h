@@ -18,6 +18,9 @@ struct table_definition;
 struct item_place {
     struct engine_address address; /* The key lives in the arena. */
     uint64_t hash;                 /* Of the partition key. */
+    /* How much of the address's key is the hash and the partition key: what all items of an item
+     * collection begin with. */
+    size_t prefix_size;
 };
 
 /* What partitions and segments go by: of a partition key's key bytes (doc/disk-format.md, "Item

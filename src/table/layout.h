@@ -20,6 +20,9 @@ enum {
     LAYOUT_FIGURES_INDEX_SIZE = 8 + 8 + 8, /* Of each index's part. */
     /* Per partition. A writer holds one shard while it commits, so more shards wait less. */
     LAYOUT_FIGURES_SHARDS = 16,
+
+    LAYOUT_COLLECTION_FORMAT = 1,
+    LAYOUT_COLLECTION_SIZE = 1 + 4 + 8, /* Of the record. */
 };
 
 #endif

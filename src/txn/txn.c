@@ -5,8 +5,8 @@
 #include "model/table_definition.h"
 #include "txn/txn_parts.h"
 
-/* Of each item: itself and the shard of figures that counts it. */
-enum { ADDRESSES_PER_ITEM = 2 };
+/* Of each item: itself, the shard of figures that counts it, and its collection's size. */
+enum { ADDRESSES_PER_ITEM = 3 };
 static_assert(TXN_ITEMS_MAX * ADDRESSES_PER_ITEM <= ENGINE_WRITE_ADDRESSES_MAX,
               "the largest transaction fits into one engine write");
 
@@ -19,6 +19,7 @@ static enum engine_status begin(struct txn *txn, struct engine_write **write)
     for (size_t i = 0; i < txn->item_count; i++) {
         txn_addresses_add(&addresses, txn->items[i].place.address);
         txn_figures_add_addresses(&txn->items[i], &addresses);
+        txn_collections_add_addresses(&txn->items[i], &addresses);
     }
     assert(addresses.count <= count_max);
     return engine_write_begin(txn->engine, addresses.list, addresses.count, write);
@@ -36,7 +37,7 @@ static enum engine_status read_items(struct txn *txn, struct engine_write *write
         item->effect = TXN_KEEP;
         item->index_changes = NULL;
     }
-    return ENGINE_OK;
+    return txn_collections_read(txn, write);
 }
 
 static void release_items(struct txn *txn)
@@ -59,6 +60,7 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
             engine_write_delete(write, &item->place.address);
         txn_indexes_apply(txn, item, write);
     }
+    txn_collections_apply(txn, write);
     return txn_figures_apply(txn, write);
 }
 

@@ -1,13 +1,14 @@
 /* txn.h -- the one write path: read the items under their latches, decide, write one batch.
  *
  * Whoever changes items describes which ones and how to decide; everything that must change in
- * the same step (the items, their index entries and the table's figures) is derived here and goes
- * into the same engine batch.
+ * the same step (the items, their index entries, the sizes of item collections and the table's
+ * figures) is derived here and goes into the same engine batch.
  */
 #ifndef STATOR_TXN_TXN_H
 #define STATOR_TXN_TXN_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "engine/engine.h"
 #include "index/index_change.h"
 #include "model/item.h"
@@ -33,6 +34,8 @@ struct txn_item {
     /* Filled in before a decision; valid only during it. */
     bool exists;
     struct item current;
+    /* Of the item collection, with the entries in local indexes; 0 if the table has none. */
+    int64_t collection_size;
 
     /* Set by the decision. TXN_KEEP unless set. */
     enum txn_effect effect;
@@ -63,6 +66,13 @@ struct txn {
 /* What an item's effect does to its table's indexes, one element each, in their order. For a
  * decision that has set the effect, and does not change it any more, and tells what it costs. */
 const struct index_change *txn_index_changes(struct txn *txn, struct txn_item *item);
+
+/* The size of the item's collection once the effects of all items took place. For a decision that
+ * has set them and does not change them any more. The table has a local index. */
+int64_t txn_collection_size_after(struct txn *txn, const struct txn_item *item);
+/* Whether the item has an item collection, and is the first of the txn's that belongs to it: for
+ * whoever looks at each collection once. */
+bool txn_collection_is_first(const struct txn *txn, const struct txn_item *item);
 
 /* The caller has set the first part; the rest is zero. */
 void txn_start(struct txn *txn);

@@ -9,8 +9,7 @@ void txn_figures_add_addresses(const struct txn_item *item, struct txn_addresses
     txn_addresses_add(addresses, figures_address(&item->place));
 }
 
-/* Adds what an item's effect changes in its table's figures. */
-static void add_figures(const struct txn_item *item, struct figures *table, struct figures *indexes)
+void txn_figures_add(const struct txn_item *item, struct figures *table, struct figures *indexes)
 {
     if (item->effect == TXN_KEEP)
         return;
@@ -61,7 +60,7 @@ enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write
             if (!same_shard(&shard, &other))
                 continue;
             counted = j < i;
-            add_figures(&txn->items[j], &sum, indexes);
+            txn_figures_add(&txn->items[j], &sum, indexes);
         }
         if (counted || !changes_anything(&sum, indexes, table->index_count))
             continue;

@@ -85,6 +85,14 @@ static enum engine_status view_open(struct engine *base, enum engine_consistency
     return ENGINE_OK;
 }
 
+static struct engine_view *view_share(struct engine_view *base)
+{
+    struct failing_view *view = alloc(sizeof *view);
+    view->base.engine = base->engine;
+    view->inner = engine_view_share(((struct failing_view *)base)->inner);
+    return &view->base;
+}
+
 static void view_close(struct engine_view *base)
 {
     engine_view_close(((struct failing_view *)base)->inner);
@@ -237,6 +245,7 @@ static void close_engine(struct engine *base)
 static const struct engine_ops ops_template = {
     .close = close_engine,
     .view_open = view_open,
+    .view_share = view_share,
     .view_close = view_close,
     .view_get = view_get,
     .scan_open = scan_open,

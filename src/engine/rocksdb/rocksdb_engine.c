@@ -62,6 +62,7 @@ static const struct engine_ops ops = {
     .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_CHECKPOINT | ENGINE_RANGE_DELETE,
     .close = close_engine,
     .view_open = store_view_open,
+    .view_share = store_view_share,
     .view_close = store_view_close,
     .view_get = store_view_get,
     .scan_open = store_scan_open,
