@@ -7,12 +7,12 @@
 
 /* Of each item: itself and the shard of figures that counts it. */
 enum { ADDRESSES_PER_ITEM = 2 };
-static_assert(TXN_ITEMS_MAX * ADDRESSES_PER_ITEM <= ENGINE_WRITE_ADDRESSES_MAX,
+static_assert(TXN_ITEMS_MAX * ADDRESSES_PER_ITEM + TXN_RECORDS_MAX <= ENGINE_WRITE_ADDRESSES_MAX,
               "the largest transaction fits into one engine write");
 
 static enum engine_status begin(struct txn *txn, struct engine_write **write)
 {
-    size_t count_max = txn->item_count * ADDRESSES_PER_ITEM;
+    size_t count_max = txn->item_count * ADDRESSES_PER_ITEM + txn->record_count;
     struct txn_addresses addresses = {
         .list = arena_alloc(txn->arena, count_max * sizeof *addresses.list),
     };
@@ -20,6 +20,7 @@ static enum engine_status begin(struct txn *txn, struct engine_write **write)
         txn_addresses_add(&addresses, txn->items[i].place.address);
         txn_figures_add_addresses(&txn->items[i], &addresses);
     }
+    txn_records_add_addresses(txn, &addresses);
     assert(addresses.count <= count_max);
     return engine_write_begin(txn->engine, addresses.list, addresses.count, write);
 }
@@ -36,13 +37,14 @@ static enum engine_status read_items(struct txn *txn, struct engine_write *write
         item->effect = TXN_KEEP;
         item->index_changes = NULL;
     }
-    return ENGINE_OK;
+    return txn_records_read(txn, write);
 }
 
 static void release_items(struct txn *txn)
 {
     for (size_t i = 0; i < txn->item_count; i++)
         engine_value_release(&txn->items[i].held);
+    txn_records_release(txn);
 }
 
 static enum engine_status apply(struct txn *txn, struct engine_write *write)
@@ -59,6 +61,7 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
             engine_write_delete(write, &item->place.address);
         txn_indexes_apply(txn, item, write);
     }
+    txn_records_apply(txn, write);
     return txn_figures_apply(txn, write);
 }
 
@@ -109,6 +112,7 @@ static void share_definitions(struct txn *txn)
 void txn_start(struct txn *txn)
 {
     assert(txn->item_count > 0 && txn->item_count <= TXN_ITEMS_MAX);
+    assert(txn->record_count <= TXN_RECORDS_MAX);
     share_definitions(txn);
     attempt(txn);
 }

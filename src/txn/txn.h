@@ -18,6 +18,7 @@ struct table_definition;
 
 enum {
     TXN_ITEMS_MAX = 100,
+    TXN_RECORDS_MAX = 4,
     /* An optimistic engine may find that an item changed meanwhile; then the decision is made
        again, so often. */
     TXN_ATTEMPTS_MAX = 10,
@@ -43,12 +44,27 @@ struct txn_item {
     struct index_change *index_changes;
 };
 
+/* Bytes beside the items, such as an idempotency token's, that the decision depends on. */
+struct txn_record {
+    struct engine_address address; /* Set by the caller. */
+
+    /* Filled in before a decision; valid only during it. */
+    bool exists;
+    struct bytes current;
+
+    struct bytes replacement; /* Set by the decision, in the arena; data NULL: kept as it is. */
+
+    struct engine_value held; /* txn's own. */
+};
+
 /* Embedded in the caller's own structure; lives until `done` was called. */
 struct txn {
     struct arena *arena; /* Used by whichever thread runs the decision. */
     struct engine *engine;
     struct txn_item *items; /* Distinct places. */
     size_t item_count;
+    struct txn_record *records; /* Distinct from the items' places; NULL: none. */
+    size_t record_count;
     /* Looks at all items and sets their effects, or returns false to change nothing. May run more
      * than once, so it starts from scratch each time. Runs under the latches: it must not wait. */
     bool (*decide)(struct txn *txn);

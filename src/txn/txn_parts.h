@@ -28,4 +28,10 @@ void txn_indexes_apply(struct txn *txn, struct txn_item *item, struct engine_wri
 void txn_figures_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
 MUST_CHECK enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write);
 
+/* What the decision reads and stores besides items. */
+void txn_records_add_addresses(const struct txn *txn, struct txn_addresses *addresses);
+MUST_CHECK enum engine_status txn_records_read(struct txn *txn, struct engine_write *write);
+void txn_records_apply(const struct txn *txn, struct engine_write *write);
+void txn_records_release(struct txn *txn);
+
 #endif
