@@ -5,6 +5,7 @@
 #include "check/check_report.h"
 #include "table/catalogue_record.h"
 #include "table/layout.h"
+#include "table/token_record.h"
 
 static bool has_partition(const struct partition *partitions, size_t count, uint64_t id)
 {
@@ -13,6 +14,11 @@ static bool has_partition(const struct partition *partitions, size_t count, uint
             return true;
     }
     return false;
+}
+
+static bool same_place(const struct engine_place *a, const struct engine_place *b)
+{
+    return a->owner == b->owner && a->partition == b->partition && a->space == b->space;
 }
 
 /* Whether a table or an index stores anything there. */
@@ -52,8 +58,7 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
 {
     const struct check_owner *owner = check_catalogue_owner(catalogue, place->owner);
     if (place->owner == LAYOUT_CATALOGUE_OWNER) {
-        if (place->partition != catalogue_record_place.partition ||
-            place->space != catalogue_record_place.space)
+        if (!same_place(place, &catalogue_record_place) && !same_place(place, &token_record_place))
             report_unknown(report, NULL, place);
         return;
     }
