@@ -69,7 +69,7 @@ static bool compile(struct api_call *call, const struct update_item_request *req
 }
 
 /* What an action counts towards TRANSACTION_SIZE_MAX: the item or key, the expressions, and the
- * values that they use. */
+ * names and values that stand behind their placeholders. */
 static size_t payload_size(const struct update_item_request *request)
 {
     const struct condition_request *condition = &request->condition;
@@ -78,6 +78,8 @@ static size_t payload_size(const struct update_item_request *request)
     struct item_iter iter;
     struct bytes name;
     struct value value;
+    for (size_t i = 0; i < condition->expression_attribute_names.count; i++)
+        size += ((const struct bytes *)condition->expression_attribute_names.elements)[i].len;
     if (!condition->expression_attribute_values.present)
         return size;
     item_iter_init(&iter, &condition->expression_attribute_values.item);

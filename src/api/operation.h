@@ -14,6 +14,7 @@
 struct figures;
 struct json_writer;
 struct table;
+struct txn_conflicts;
 
 enum operation_kind {
     OPERATION_DATA,    /* Runs on the caller's thread and must not wait for the disk. */
@@ -40,6 +41,8 @@ const struct operation *operation_at(size_t index);
 
 struct catalogue *api_catalogue(const struct api *api);
 const struct api_options *api_options(const struct api *api);
+/* NULL unless conflicts are to be refused. */
+struct txn_conflicts *api_conflicts(const struct api *api);
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);

@@ -261,12 +261,37 @@ static bool decide(struct txn *txn)
 
 /* --- Start and end --- */
 
+/* Which item was in the way is known only where conflicts are refused at once. */
+static void refuse_conflict(struct transaction *transaction)
+{
+    const struct txn *txn = &transaction->txn;
+    struct api_call *call = transaction->call;
+    bool known = false;
+    for (size_t i = 0; i < txn->record_count; i++) {
+        if (txn->records[i].conflict) {
+            error_set(&call->error, ERROR_TRANSACTION_IN_PROGRESS,
+                      "The transaction with the given request token is already in progress.");
+            return;
+        }
+    }
+    for (size_t i = 0; i < txn->item_count; i++)
+        known |= txn->items[i].conflict;
+    for (size_t i = 0; i < txn->item_count; i++)
+        transaction->reasons[i] = !known || txn->items[i].conflict
+                                      ? transaction_reason_conflict()
+                                      : (struct transaction_reason){ 0 };
+    transaction_reasons_cancel(&call->error, transaction->reasons, txn->item_count);
+}
+
 static void done(struct txn *txn, enum engine_status status)
 {
     struct transaction *transaction = of_txn(txn);
     struct api_call *call = transaction->call;
     transaction_tables_release(&transaction->tables);
-    if (status != ENGINE_OK)
+    if (status == ENGINE_BUSY || status == ENGINE_CONFLICT) {
+        refuse_conflict(transaction);
+        operation_fail(call);
+    } else if (status != ENGINE_OK)
         operation_fail_engine(call, status, call->operation->name);
     else if (error_is_set(&call->error))
         operation_fail(call);
@@ -291,6 +316,8 @@ static struct transaction *create(struct api_call *call, const struct transactio
         .items = arena_alloc_zeroed(arena, count * sizeof *transaction->txn.items),
         .item_count = count,
         .records = transaction_token_records(arena, &start->token, transaction->now_ms),
+        .conflicts = api_conflicts(call->api),
+        .is_transaction = true,
         .decide = decide,
         .done = done,
     };

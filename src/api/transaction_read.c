@@ -1,7 +1,7 @@
 /* transaction_read.c -- see transaction_read.h.
  *
- * A view is consistent and waits for nobody, so reads never meet a transaction that is under way:
- * they see all of it or nothing.
+ * A view is consistent and waits for nobody: reads see all of a transaction that is under way or
+ * nothing of it. They need not meet it, and are refused only where conflicts are asked for.
  */
 #include "api/transaction_read.h"
 #include <assert.h>
@@ -17,6 +17,7 @@
 #include "model/value_json.h"
 #include "table/item_place.h"
 #include "table/storage_error.h"
+#include "txn/txn_conflicts.h"
 
 struct transaction_view {
     struct api_call *call;
@@ -78,6 +79,21 @@ static bool check_distinct(struct transaction_view *view)
     return true;
 }
 
+/* Only where conflicts are refused: see txn_conflicts.h. */
+static bool check_conflicts(struct transaction_view *view)
+{
+    struct txn_conflicts *conflicts = api_conflicts(view->call->api);
+    bool ok = true;
+    for (size_t i = 0; i < view->start->read_count && conflicts != NULL; i++) {
+        if (txn_conflicts_has(conflicts, &view->places[i].address)) {
+            view->reasons[i] = transaction_reason_conflict();
+            ok = false;
+        }
+    }
+    return ok ||
+           transaction_reasons_cancel(&view->call->error, view->reasons, view->start->read_count);
+}
+
 /* --- Reading --- */
 
 /* An item of which the projection leaves nothing is not shown. */
@@ -113,6 +129,10 @@ static enum engine_status read_item(struct transaction_view *view, struct engine
     if (status != ENGINE_OK && status != ENGINE_NOT_FOUND)
         return status;
     view->size += item.size;
+    if (view->size > TRANSACTION_SIZE_MAX) { /* The rest only counts. */
+        engine_value_release(&value);
+        return ENGINE_OK;
+    }
     capacity_use_add_transaction_read(&view->tables.capacity[table].use, item.size);
     json_open_object(writer);
     if (status == ENGINE_OK)
@@ -132,9 +152,7 @@ static enum engine_status read_items(struct transaction_view *view)
     json_open_object(&writer);
     json_write_name(&writer, "Responses");
     json_open_array(&writer);
-    for (size_t i = 0;
-         i < view->start->read_count && status == ENGINE_OK && view->size <= TRANSACTION_SIZE_MAX;
-         i++)
+    for (size_t i = 0; i < view->start->read_count && status == ENGINE_OK; i++)
         status = read_item(view, from, &writer, i);
     json_close_array(&writer);
     batch_write_capacity(&writer, view->start->return_consumed_capacity, view->tables.capacity,
@@ -150,7 +168,8 @@ static bool read_and_answer(struct transaction_view *view)
     if (status != ENGINE_OK)
         return storage_error_set(&view->call->error, status, view->call->operation->name);
     if (view->size > TRANSACTION_SIZE_MAX)
-        return error_validation(&view->call->error, "Transaction payload size cannot exceed 4MB");
+        return error_validation(&view->call->error, "Payload in response is too large.%zu",
+                                view->size);
     return true;
 }
 
@@ -167,7 +186,7 @@ void transaction_read_start(struct api_call *call, const struct transaction_read
     };
     transaction_tables_init(&view.tables, call->arena, count);
     bool ok = find_tables(&view) && locate_items(&view) && check_distinct(&view) &&
-              read_and_answer(&view);
+              check_conflicts(&view) && read_and_answer(&view);
     transaction_tables_release(&view.tables);
     if (ok)
         operation_succeed(call);

@@ -16,11 +16,6 @@ static bool has_partition(const struct partition *partitions, size_t count, uint
     return false;
 }
 
-static bool same_place(const struct engine_place *a, const struct engine_place *b)
-{
-    return a->owner == b->owner && a->partition == b->partition && a->space == b->space;
-}
-
 /* Whether a table or an index stores anything there. */
 static bool has_place(const struct check_owner *owner, const struct engine_place *place)
 {
@@ -58,7 +53,8 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
 {
     const struct check_owner *owner = check_catalogue_owner(catalogue, place->owner);
     if (place->owner == LAYOUT_CATALOGUE_OWNER) {
-        if (!same_place(place, &catalogue_record_place) && !same_place(place, &token_record_place))
+        if (!engine_place_equal(place, &catalogue_record_place) &&
+            !engine_place_equal(place, &token_record_place))
             report_unknown(report, NULL, place);
         return;
     }

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "model/table_definition.h"
+#include "txn/txn_conflicts.h"
 #include "txn/txn_parts.h"
 
 /* Of each item: itself and the shard of figures that counts it. */
@@ -67,13 +68,20 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
 
 static void attempt(struct txn *txn);
 
+static void finish(struct txn *txn, enum engine_status status)
+{
+    if (txn->claim_count > 0)
+        txn_conflicts_leave(txn->conflicts, txn);
+    txn->done(txn, status);
+}
+
 static void completed(struct engine_completion *completion, enum engine_status status)
 {
     struct txn *txn = (struct txn *)((char *)completion - offsetof(struct txn, completion));
     if (status == ENGINE_CONFLICT && txn->attempts < TXN_ATTEMPTS_MAX)
         attempt(txn);
     else
-        txn->done(txn, status);
+        finish(txn, status);
 }
 
 static void attempt(struct txn *txn)
@@ -93,7 +101,7 @@ static void attempt(struct txn *txn)
     }
     if (write != NULL)
         engine_write_abandon(write);
-    txn->done(txn, status);
+    finish(txn, status);
 }
 
 /* Two looks into the catalogue may find two versions of one table. Items of one shard are counted
@@ -114,5 +122,8 @@ void txn_start(struct txn *txn)
     assert(txn->item_count > 0 && txn->item_count <= TXN_ITEMS_MAX);
     assert(txn->record_count <= TXN_RECORDS_MAX);
     share_definitions(txn);
-    attempt(txn);
+    if (txn->conflicts == NULL || txn_conflicts_enter(txn->conflicts, txn))
+        attempt(txn);
+    else
+        txn->done(txn, ENGINE_BUSY);
 }
