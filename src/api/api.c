@@ -10,12 +10,14 @@
 #include "model/limits.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
+#include "txn/txn_conflicts.h"
 
 struct api {
     struct api_options options;
     struct catalogue *catalogue;
     struct control *control;
     struct index_delay *index_delay; /* NULL: none. */
+    struct txn_conflicts *conflicts; /* NULL: writes wait for one another. */
 };
 
 struct api *api_open(const struct api_options *options, enum engine_status *status)
@@ -34,6 +36,8 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     *api = (struct api){ .options = *options, .catalogue = catalogue, .index_delay = index_delay };
     if (api->options.item_collection_size_max == 0)
         api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
+    if (options->refuse_conflicts)
+        api->conflicts = txn_conflicts_create();
     api->control = control_start(api);
     return api;
 }
@@ -45,6 +49,7 @@ void api_close(struct api *api)
     control_stop(api->control);
     index_delay_stop(api->index_delay);
     catalogue_close(api->catalogue);
+    txn_conflicts_destroy(api->conflicts);
     free(api);
 }
 
@@ -56,6 +61,11 @@ struct catalogue *api_catalogue(const struct api *api)
 struct index_delay *api_index_delay(const struct api *api)
 {
     return api->index_delay;
+}
+
+struct txn_conflicts *api_conflicts(const struct api *api)
+{
+    return api->conflicts;
 }
 
 const struct api_options *api_options(const struct api *api)

@@ -41,17 +41,22 @@ void item_collection_write(struct json_writer *writer, const struct table_defini
     json_close_object(writer);
 }
 
+bool item_collection_is_exceeded(const struct api *api, struct txn *txn,
+                                 const struct txn_item *item)
+{
+    if (!table_definition_has_local_index(item->table))
+        return false;
+    int64_t size = txn_collection_size_after(txn, item);
+    return size > api_options(api)->item_collection_size_max && size > item->collection_size;
+}
+
 bool item_collection_check(struct api_call *call, struct txn *txn)
 {
-    int64_t size_max = api_options(call->api)->item_collection_size_max;
     for (size_t i = 0; i < txn->item_count; i++) {
         const struct txn_item *item = &txn->items[i];
-        if (!txn_collection_is_first(txn, item))
-            continue;
-        int64_t size = txn_collection_size_after(txn, item);
-        if (size > size_max && size > item->collection_size)
+        if (txn_collection_is_first(txn, item) && item_collection_is_exceeded(call->api, txn, item))
             return error_set(&call->error, ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED,
-                             "Collection size exceeded.");
+                             ITEM_COLLECTION_EXCEEDED);
     }
     return true;
 }

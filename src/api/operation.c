@@ -62,8 +62,12 @@ bool operation_check_item_size(struct api_call *call, const struct table_definit
 {
     bool fits = table == NULL ? item->size <= ITEM_SIZE_MAX
                               : index_entry_local_fits(call->arena, table, item);
-    return fits ||
-           error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    return fits || operation_refuse_item_size(&call->error);
+}
+
+bool operation_refuse_item_size(struct error *err)
+{
+    return error_validation(err, "Item size has exceeded the maximum allowed size");
 }
 
 bool operation_check_rule(struct api_call *call, const struct error *rule)

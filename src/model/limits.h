@@ -36,6 +36,9 @@ enum {
     BATCH_GET_KEYS_MAX = 100,
     BATCH_GET_SIZE_MAX = 16 * 1024 * 1024, /* Of the items of one answer, before projection. */
     BATCH_WRITE_REQUESTS_MAX = 25,
+    TRANSACTION_ACTIONS_MAX = 100,
+    TRANSACTION_SIZE_MAX = 4 * 1024 * 1024, /* Of what is sent to be written, or of what is read. */
+    TRANSACTION_TOKEN_SIZE_MAX = 36,
 
     REQUEST_BODY_SIZE_MAX = 16 * 1024 * 1024,
     READ_UNIT_SIZE = 4 * 1024,

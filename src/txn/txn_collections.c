@@ -13,7 +13,7 @@ void txn_collections_add_addresses(const struct txn_item *item, struct txn_addre
 }
 
 /* The hash is compared first, by the key: different collections rarely get further. */
-static bool same_collection(const struct txn_item *a, const struct txn_item *b)
+bool txn_collection_is_shared(const struct txn_item *a, const struct txn_item *b)
 {
     return a->table->id == b->table->id && a->place.hash == b->place.hash &&
            bytes_equal(collection_size_address(&a->place).key,
@@ -25,7 +25,7 @@ static const struct txn_item *earlier_of_collection(const struct txn *txn,
                                                     const struct txn_item *item)
 {
     for (const struct txn_item *other = txn->items; other < item; other++) {
-        if (same_collection(other, item))
+        if (txn_collection_is_shared(other, item))
             return other;
     }
     return NULL;
@@ -77,7 +77,7 @@ int64_t txn_collection_size_after(struct txn *txn, const struct txn_item *item)
     int64_t size = item->collection_size;
     assert(table_definition_has_local_index(item->table));
     for (size_t i = 0; i < txn->item_count; i++) {
-        if (same_collection(&txn->items[i], item))
+        if (txn_collection_is_shared(&txn->items[i], item))
             size += change_of(txn, &txn->items[i]);
     }
     return size > 0 ? size : 0; /* Below 0 only if the record is wrong: `stator check` tells. */

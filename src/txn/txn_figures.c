@@ -38,12 +38,6 @@ static bool changes_anything(const struct figures *table, const struct figures *
     return changes;
 }
 
-static bool same_shard(const struct engine_address *a, const struct engine_address *b)
-{
-    return a->place.owner == b->place.owner && a->place.partition == b->place.partition &&
-           bytes_equal(a->key, b->key);
-}
-
 /* Items of one shard are added up first: a write does not read its own puts. */
 enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write)
 {
@@ -57,7 +51,7 @@ enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write
         bool counted = false; /* Together with an earlier item of the same shard. */
         for (size_t j = 0; j < txn->item_count && !counted; j++) {
             struct engine_address other = figures_address(&txn->items[j].place);
-            if (!same_shard(&shard, &other))
+            if (!engine_address_equal(&shard, &other))
                 continue;
             counted = j < i;
             txn_figures_add(&txn->items[j], &sum, indexes);

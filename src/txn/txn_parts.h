@@ -37,4 +37,10 @@ void txn_collections_add_addresses(const struct txn_item *item, struct txn_addre
 MUST_CHECK enum engine_status txn_collections_read(struct txn *txn, struct engine_write *write);
 void txn_collections_apply(struct txn *txn, struct engine_write *write);
 
+/* What the decision reads and stores besides items. */
+void txn_records_add_addresses(const struct txn *txn, struct txn_addresses *addresses);
+MUST_CHECK enum engine_status txn_records_read(struct txn *txn, struct engine_write *write);
+void txn_records_apply(const struct txn *txn, struct engine_write *write);
+void txn_records_release(struct txn *txn);
+
 #endif
