@@ -296,7 +296,6 @@ static bool draft_index(struct arena *arena, const struct index_request *request
     struct index_definition *index = &draft->indexes[draft->index_count];
     *index = (struct index_definition){ .name = request->index_name,
                                         .global = global,
-                                        .built = true, /* The table is empty. */
                                         .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
                                         .warm_throughput = { UNITS_UNSET, UNITS_UNSET } };
     if (global && !check_global_key_count(&request->key_schema, err))

@@ -14,7 +14,7 @@ static void add_figures(const struct txn_item *item, struct figures *table, stru
 {
     if (item->effect == TXN_KEEP)
         return;
-    if (item->exists) {
+    if (item->exists && item->effect != TXN_INDEX) {
         table->item_count--;
         table->size -= item->current.size;
     }
