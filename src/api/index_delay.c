@@ -6,6 +6,7 @@
 #include "api/delayed_views.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timed_wait.h"
 
 struct index_delay {
     struct delayed_views *views;
@@ -27,11 +28,10 @@ static void *run(void *context)
     pthread_mutex_lock(&delay->mutex);
     while (!delay->stopping) {
         pthread_mutex_unlock(&delay->mutex);
-        struct timespec until =
-            clock_monotonic_after_ms(delayed_views_step(delay->views, now_ms()));
+        int64_t wait_ms = delayed_views_step(delay->views, now_ms());
         pthread_mutex_lock(&delay->mutex);
         if (!delay->stopping)
-            pthread_cond_clockwait(&delay->stopped, &delay->mutex, CLOCK_MONOTONIC, &until);
+            timed_wait(&delay->stopped, &delay->mutex, wait_ms);
     }
     pthread_mutex_unlock(&delay->mutex);
     return NULL;
@@ -48,7 +48,7 @@ struct index_delay *index_delay_start(struct engine *engine, int64_t delay_ms,
         abort();
     delay->views = views;
     pthread_mutex_init(&delay->mutex, NULL);
-    pthread_cond_init(&delay->stopped, NULL);
+    timed_wait_init(&delay->stopped);
     if (pthread_create(&delay->thread, NULL, run, delay) != 0) {
         log_write(LOG_ERROR, "api", "cannot start a thread");
         abort();

@@ -48,8 +48,11 @@ bool read_source_find(struct api_call *call, const struct read_request *request,
         return true;
     }
     out->index = table_definition_index(definition, request->index_name);
-    if (out->index == NULL)
+    if (out->index == NULL || out->index->status == INDEX_DELETING)
         return refuse(call, BYTES("The table does not have the specified index: "),
+                      request->index_name, BYTES(""));
+    if (out->index->status != INDEX_ACTIVE)
+        return refuse(call, BYTES("Cannot read from backfilling global secondary index: "),
                       request->index_name, BYTES(""));
     if (out->index->global && request->consistent_read.value)
         return error_validation(&call->error,

@@ -177,7 +177,8 @@ MUST_CHECK enum engine_status engine_write_begin(struct engine *engine,
                                                  const struct engine_address *addresses,
                                                  size_t address_count, struct engine_write **out);
 /* Reads the newest state, which may not be durable yet, without this write's own puts. The address
- * must be among those begun with. The value must be released before the commit. */
+ * must be among those begun with, or be that of an index entry (ENGINE_SPACE_INDEX): an entry only
+ * changes in writes that began with its item. The value must be released before the commit. */
 MUST_CHECK enum engine_status engine_write_get(struct engine_write *write,
                                                const struct engine_address *address,
                                                struct engine_value *out);

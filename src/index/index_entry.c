@@ -196,7 +196,8 @@ static bool find_refusal(const struct table_definition *table, const struct item
     bool refused = false;
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index_definition *index = &table->indexes[i];
-        if (refused && bytes_compare(index->name, out->index->name) > 0)
+        if (index->status == INDEX_DELETING ||
+            (refused && bytes_compare(index->name, out->index->name) > 0))
             continue;
         refused |= find_fault(index, index->hash, index->hash_count, PARTITION_KEY_SIZE_MAX, before,
                               after, out) ||

@@ -54,19 +54,19 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
 {
     for (size_t i = 0; i < txn->item_count; i++) {
         struct txn_item *item = &txn->items[i];
-        if (item->effect == TXN_DELETE && !item->exists)
+        if (!item->exists && item->effect != TXN_PUT)
             item->effect = TXN_KEEP;
         if (item->effect == TXN_KEEP)
             continue;
         if (item->effect == TXN_PUT)
             engine_write_put(write, &item->place.address, item->replacement.encoded);
-        else
+        else if (item->effect == TXN_DELETE)
             engine_write_delete(write, &item->place.address);
         txn_indexes_apply(txn, item, write);
     }
     txn_collections_apply(txn, write);
     txn_records_apply(txn, write);
-    return txn_figures_apply(txn, write);
+    return txn->read_status != ENGINE_OK ? txn->read_status : txn_figures_apply(txn, write);
 }
 
 static void attempt(struct txn *txn);
@@ -92,6 +92,8 @@ static void attempt(struct txn *txn)
     struct engine_write *write = NULL;
     txn->attempts++;
     enum engine_status status = begin(txn, &write);
+    txn->write = write;
+    txn->read_status = ENGINE_OK;
     if (status == ENGINE_OK)
         status = read_items(txn, write);
     if (status == ENGINE_OK && txn->decide(txn))

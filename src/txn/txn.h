@@ -27,7 +27,12 @@ enum {
     TXN_ATTEMPTS_MAX = 10,
 };
 
-enum txn_effect { TXN_KEEP, TXN_PUT, TXN_DELETE };
+enum txn_effect {
+    TXN_KEEP,
+    TXN_PUT,
+    TXN_DELETE,
+    TXN_INDEX, /* The item stays; entries that an index being built lacks are stored. */
+};
 
 struct txn_item {
     /* Set by the caller. */
@@ -88,10 +93,13 @@ struct txn {
     unsigned attempts;
     struct txn_claim *claims; /* With `conflicts`. */
     size_t claim_count;
+    struct engine_write *write;     /* While it is decided and applied. */
+    enum engine_status read_status; /* What failed during the decision. */
 };
 
 /* What an item's effect does to its table's indexes, one element each, in their order. For a
- * decision that has set the effect, and does not change it any more, and tells what it costs. */
+ * decision that has set the effect, and does not change it any more, and tells what it costs.
+ * Entries of an index that is being built are read; should that fail, so will the write. */
 const struct index_change *txn_index_changes(struct txn *txn, struct txn_item *item);
 
 /* The size of the item's collection once the effects of all items took place. For a decision that

@@ -13,7 +13,7 @@ void txn_figures_add(const struct txn_item *item, struct figures *table, struct 
 {
     if (item->effect == TXN_KEEP)
         return;
-    if (item->exists) {
+    if (item->exists && item->effect != TXN_INDEX) {
         table->item_count--;
         table->size -= item->current.size;
     }

@@ -334,7 +334,7 @@ static void an_index_under_construction_may_lack_entries(void **state)
         NULL,
     };
     delete_entry(fixture);
-    fixture->orders->indexes[CHECK_FIXTURE_BY_GROUP].built = false;
+    fixture->orders->indexes[CHECK_FIXTURE_BY_GROUP].status = INDEX_BACKFILLING;
     struct engine_address address =
         catalogue_record_address(fixture->arena, LAYOUT_KEY_TABLE, BYTES("orders"));
     struct check_fixture_entry record = {

@@ -65,8 +65,7 @@ static void fill_indexes(struct index_definition *indexes, const struct key_attr
                                             .included = included,
                                             .included_count = 2,
                                             .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
-                                            .warm_throughput = { UNITS_UNSET, UNITS_UNSET },
-                                            .built = true };
+                                            .warm_throughput = { UNITS_UNSET, UNITS_UNSET } };
     indexes[1] = (struct index_definition){ .name = { (const uint8_t *)"global", 6 },
                                             .global = true,
                                             .id = UINT64_MAX,
@@ -177,7 +176,8 @@ static void assert_same_index(const struct index_definition *a, const struct ind
     assert_memory_equal(&a->throughput, &b->throughput, sizeof(a->throughput));
     assert_memory_equal(&a->on_demand_max, &b->on_demand_max, sizeof(a->on_demand_max));
     assert_memory_equal(&a->warm_throughput, &b->warm_throughput, sizeof(a->warm_throughput));
-    assert_int_equal(a->built, b->built);
+    assert_int_equal(a->status, b->status);
+    assert_same_text(a->backfilled, b->backfilled);
 }
 
 static void assert_same_settings(const struct table_definition *a, const struct table_definition *b)
