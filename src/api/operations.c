@@ -8,6 +8,7 @@ static const struct operation *const operations[] = {
     &op_create_table,
     &op_delete_item,
     &op_delete_table,
+    &op_describe_continuous_backups,
     &op_describe_endpoints,
     &op_describe_limits,
     &op_describe_table,
@@ -21,6 +22,7 @@ static const struct operation *const operations[] = {
     &op_transact_get_items,
     &op_transact_write_items,
     &op_untag_resource,
+    &op_update_continuous_backups,
     &op_update_item,
     &op_update_table,
 };

@@ -32,6 +32,8 @@ enum {
     TAGS_MAX = 50,
     TAG_KEY_SIZE_MAX = 128,
     TAG_VALUE_SIZE_MAX = 256,
+    RECOVERY_DAYS_MIN = 1,
+    RECOVERY_DAYS_MAX = 35,
 
     BATCH_GET_KEYS_MAX = 100,
     BATCH_GET_SIZE_MAX = 16 * 1024 * 1024, /* Of the items of one answer, before projection. */

@@ -132,6 +132,10 @@ struct table_definition {
     struct bytes stream_view_type; /* As given: "KEYS_ONLY", "NEW_IMAGE", ... */
     struct bytes stream_label;     /* LatestStreamLabel; NULL: never had a stream. */
 
+    /* Point-in-time recovery: since when, and how many days back at most; both 0: disabled. */
+    int64_t recovery_since_ms;
+    int64_t recovery_days;
+
     struct bytes resource_policy; /* As given; NULL: none. */
     struct tag *tags;             /* Sorted by key. */
     size_t tag_count;

@@ -382,6 +382,17 @@ static void read_identity(struct decoder *in, struct table_definition *out)
     out->transition_at_ms = find_integer(in, "sa");
 }
 
+static void read_recovery(struct decoder *in, struct table_definition *out)
+{
+    out->recovery_since_ms = find_integer(in, "ps");
+    out->recovery_days = find_integer(in, "pd");
+    bool enabled = out->recovery_since_ms != 0;
+    require(in, out->recovery_since_ms >= 0);
+    require(in, enabled ? out->recovery_days >= RECOVERY_DAYS_MIN &&
+                              out->recovery_days <= RECOVERY_DAYS_MAX
+                        : out->recovery_days == 0);
+}
+
 static void read_settings(struct decoder *in, struct table_definition *out)
 {
     require(in, billing_mode_parse(find_text(in, "bm"), &out->billing_mode));
@@ -399,6 +410,7 @@ static void read_settings(struct decoder *in, struct table_definition *out)
     out->stream_enabled = find_flag(in, "x");
     out->stream_view_type = find_text(in, "xv");
     out->stream_label = find_text(in, "xl");
+    read_recovery(in, out);
     out->resource_policy = find_text(in, "rp");
 }
 

@@ -132,6 +132,8 @@ static struct table_definition full_table(void)
         .stream_enabled = true,
         .stream_view_type = BYTES("KEYS_ONLY"),
         .stream_label = BYTES("2026-11-15T05:40:04.123"),
+        .recovery_since_ms = 1700000000001,
+        .recovery_days = RECOVERY_DAYS_MAX,
         .resource_policy = BYTES("{}"),
         .tags = tags,
         .tag_count = COUNT_OF(tags),
@@ -197,6 +199,8 @@ static void assert_same_settings(const struct table_definition *a, const struct 
     assert_int_equal(a->stream_enabled, b->stream_enabled);
     assert_same_text(a->stream_view_type, b->stream_view_type);
     assert_same_text(a->stream_label, b->stream_label);
+    assert_int_equal(a->recovery_since_ms, b->recovery_since_ms);
+    assert_int_equal(a->recovery_days, b->recovery_days);
     assert_same_text(a->resource_policy, b->resource_policy);
 }
 
@@ -298,9 +302,10 @@ static void a_record_needs_its_required_attributes(void **state)
 static void attributes_of_another_type_are_refused(void **state)
 {
     (void)state;
-    static const char *const names[] = { "v",  "n",  "id", "u",  "c",  "s",  "sa", "k",  "a",  "i",
-                                         "p",  "bm", "bg", "bs", "t",  "o",  "w",  "tc", "tg", "tu",
-                                         "dp", "e",  "ek", "x",  "xv", "xl", "rp", "g" };
+    static const char *const names[] = {
+        "v", "n", "id", "u",  "c",  "s",  "sa", "k",  "a", "i",  "p",  "bm", "bg", "bs", "t",
+        "o", "w", "tc", "tg", "tu", "dp", "e",  "ek", "x", "xv", "xl", "rp", "g",  "ps", "pd"
+    };
     struct buffer null;
     buffer_init(&null, arena);
     value_append_null(&null);
@@ -361,6 +366,9 @@ static void values_that_encoding_never_writes_are_refused(void **state)
         { "s", encoded_text(BYTES("ARCHIVED")) },
         { "bm", encoded_text(BYTES("FREE")) },
         { "tc", encoded_text(BYTES("GOLD")) },
+        { "ps", (struct bytes){ 0 } }, /* A period without its beginning. */
+        { "pd", (struct bytes){ 0 } },
+        { "pd", encoded_number(36, 0) },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct item record = changed_record(cases[i].name, cases[i].value);
