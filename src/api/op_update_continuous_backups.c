@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "model/limits.h"
 #include "table/catalogue.h"
-#include "table/storage_error.h"
 
 struct recovery_request {
     struct shape_boolean enabled;
@@ -64,9 +63,7 @@ static bool update(struct api_call *call, const struct recovery_request *request
                          BYTES_FMT(changed.name));
     set_recovery(request, clock_wall_ms(api_options(call->api)->clock), &changed);
     continuous_backups_answer(call, &changed);
-    enum engine_status status = catalogue_update(api_catalogue(call->api), call->arena, &changed);
-    return status == ENGINE_OK ||
-           storage_error_set(&call->error, status, "UpdateContinuousBackups");
+    return table_operation_store(call, &changed, "UpdateContinuousBackups");
 }
 
 static void run(struct api_call *call, const void *input)

@@ -26,6 +26,11 @@ MUST_CHECK bool table_operation_check_idle(struct api_call *call,
 void table_operation_begin(struct api_call *call, struct table_definition *definition,
                            enum table_status transient);
 
+/* Stores a changed definition, on the control thread. False with call->error set if that fails;
+ * `doing` is for the log. */
+MUST_CHECK bool table_operation_store(struct api_call *call, struct table_definition *changed,
+                                      const char *doing);
+
 struct table_answer {
     const char *member; /* "TableDescription" or "Table". */
     const struct table_definition *definition;

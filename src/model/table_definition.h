@@ -81,6 +81,11 @@ struct index_definition {
     bool built;                       /* Entries exist for every item written before. */
 };
 
+struct resource_policy {
+    struct bytes text; /* As given; NULL: none. */
+    int64_t revision;  /* Of the text, or of the last one there was; 0: none yet. */
+};
+
 struct tag {
     struct bytes key;
     struct bytes value;
@@ -136,8 +141,11 @@ struct table_definition {
     int64_t recovery_since_ms;
     int64_t recovery_days;
 
-    struct bytes resource_policy; /* As given; NULL: none. */
-    struct tag *tags;             /* Sorted by key. */
+    struct resource_policy resource_policy;
+    struct resource_policy stream_policy;
+    struct bytes stream_policy_label; /* Which stream has it; another one has none. */
+
+    struct tag *tags; /* Sorted by key. */
     size_t tag_count;
 };
 
