@@ -86,6 +86,11 @@ bool table_operation_answer(struct api_call *call, const struct table_answer *an
     return true;
 }
 
+bool table_operation_check_token(struct api_call *call, struct bytes token)
+{
+    return token.data == NULL || error_validation(&call->error, "Invalid NextToken");
+}
+
 void table_operation_end(struct api_call *call, bool ok)
 {
     if (ok)
