@@ -441,3 +441,11 @@ bool index_rules_add(struct arena *arena, const struct shape_list *definitions,
     *table = draft;
     return true;
 }
+
+bool index_rules_refuse_missing(const struct table_definition *table, struct bytes name,
+                                struct error *err)
+{
+    return error_set(err, ERROR_RESOURCE_NOT_FOUND,
+                     "Requested resource not found: Index %.*s for table %.*s", BYTES_FMT(name),
+                     BYTES_FMT(table->name));
+}

@@ -6,6 +6,7 @@
 #ifndef STATOR_API_INDEX_RULES_H
 #define STATOR_API_INDEX_RULES_H
 #include <stdbool.h>
+#include "base/bytes.h"
 #include "base/compiler.h"
 
 struct arena;
@@ -24,6 +25,9 @@ MUST_CHECK bool index_rules_draft(struct arena *arena, const struct create_table
  * those the table has already do not count. */
 MUST_CHECK bool index_rules_add(struct arena *arena, const struct shape_list *definitions,
                                 const struct index_request *request, struct table_definition *table,
+                                struct error *err);
+/* Sets ResourceNotFoundException for an index that the table does not have, and returns false. */
+bool index_rules_refuse_missing(const struct table_definition *table, struct bytes name,
                                 struct error *err);
 
 #endif

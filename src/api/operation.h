@@ -37,6 +37,10 @@ extern const struct operation op_create_table, op_describe_table, op_list_tables
     op_list_tags_of_resource, op_put_item, op_get_item, op_update_item, op_delete_item,
     op_batch_get_item, op_batch_write_item, op_transact_get_items, op_transact_write_items,
     op_query, op_scan;
+extern const struct operation op_describe_continuous_backups, op_update_continuous_backups,
+    op_get_resource_policy, op_put_resource_policy, op_delete_resource_policy,
+    op_describe_contributor_insights, op_list_contributor_insights,
+    op_describe_kinesis_streaming_destination;
 
 /* For the fuzzers and tests, which visit all of them. */
 size_t operation_count(void);

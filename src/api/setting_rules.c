@@ -2,6 +2,7 @@
 #include "api/setting_rules.h"
 #include <assert.h>
 #include <time.h>
+#include "api/resource_policy.h"
 #include "api/table_shapes.h"
 #include "base/arena.h"
 #include "model/error.h"
@@ -168,12 +169,12 @@ bool setting_rules_create(struct arena *arena, const struct create_table_request
     if (request->sse_specification != NULL &&
         !set_encryption(request->sse_specification, draft, err))
         return false;
-    if (request->resource_policy.len > RESOURCE_POLICY_SIZE_MAX)
-        return error_validation(
-            err, INVALID_VALUES "ResourcePolicy is larger than the limit of %d bytes",
-            RESOURCE_POLICY_SIZE_MAX);
-    if (request->resource_policy.len > 0)
-        draft->resource_policy = request->resource_policy;
+    if (request->resource_policy.data != NULL) {
+        if (!resource_policy_check(arena, request->resource_policy, err))
+            return false;
+        draft->resource_policy =
+            (struct resource_policy){ .text = request->resource_policy, .revision = now_ms };
+    }
     return setting_rules_add_tags(arena, &request->tags, draft, err);
 }
 

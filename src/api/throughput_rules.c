@@ -5,6 +5,7 @@
  */
 #include "api/throughput_rules.h"
 #include <assert.h>
+#include "api/index_rules.h"
 #include "api/table_shapes.h"
 #include "base/buffer.h"
 #include "model/error.h"
@@ -446,9 +447,7 @@ static bool update_index(const struct index_request *request, int64_t now_ms,
             index = &table->indexes[i];
     }
     if (index == NULL)
-        return error_set(err, ERROR_RESOURCE_NOT_FOUND,
-                         "Requested resource not found: Index %.*s for table %.*s",
-                         BYTES_FMT(request->index_name), BYTES_FMT(table->name));
+        return index_rules_refuse_missing(table, request->index_name, err);
     struct capacity capacity = index_capacity(index);
     const struct units_request *provisioned = request->provisioned_throughput;
     if (provisioned != NULL && table->billing_mode == BILLING_PAY_PER_REQUEST)

@@ -21,6 +21,7 @@ enum {
     TABLE_NAME_SIZE_MIN = 3,
     TABLE_NAME_SIZE_MAX = 255,
     TABLE_ARN_SIZE_MAX = 1024,
+    RESOURCE_ARN_SIZE_MAX = 1283,
     TABLES_MAX = 2500,
     GLOBAL_INDEXES_MAX = 20,
     LOCAL_INDEXES_MAX = 5,
@@ -32,6 +33,9 @@ enum {
     TAGS_MAX = 50,
     TAG_KEY_SIZE_MAX = 128,
     TAG_VALUE_SIZE_MAX = 256,
+    RESOURCE_POLICY_SIZE_MAX = 20 * 1024,
+    RECOVERY_DAYS_MIN = 1,
+    RECOVERY_DAYS_MAX = 35,
 
     BATCH_GET_KEYS_MAX = 100,
     BATCH_GET_SIZE_MAX = 16 * 1024 * 1024, /* Of the items of one answer, before projection. */

@@ -99,6 +99,11 @@ struct index_definition {
     struct bytes backfilled;
 };
 
+struct resource_policy {
+    struct bytes text; /* As given; NULL: none. */
+    int64_t revision;  /* Of the text, or of the last one there was; 0: none yet. */
+};
+
 struct tag {
     struct bytes key;
     struct bytes value;
@@ -154,8 +159,15 @@ struct table_definition {
     struct bytes stream_view_type; /* As given: "KEYS_ONLY", "NEW_IMAGE", ... */
     struct bytes stream_label;     /* LatestStreamLabel; NULL: never had a stream. */
 
-    struct bytes resource_policy; /* As given; NULL: none. */
-    struct tag *tags;             /* Sorted by key. */
+    /* Point-in-time recovery: since when, and how many days back at most; both 0: disabled. */
+    int64_t recovery_since_ms;
+    int64_t recovery_days;
+
+    struct resource_policy resource_policy;
+    struct resource_policy stream_policy;
+    struct bytes stream_policy_label; /* Which stream has it; another one has none. */
+
+    struct tag *tags; /* Sorted by key. */
     size_t tag_count;
 };
 

@@ -398,6 +398,26 @@ static void read_identity(struct decoder *in, struct table_definition *out)
     out->transition_at_ms = find_integer(in, "sa");
 }
 
+static void read_recovery(struct decoder *in, struct table_definition *out)
+{
+    out->recovery_since_ms = find_integer(in, "ps");
+    out->recovery_days = find_integer(in, "pd");
+    bool enabled = out->recovery_since_ms != 0;
+    require(in, out->recovery_since_ms >= 0);
+    require(in, enabled ? out->recovery_days >= RECOVERY_DAYS_MIN &&
+                              out->recovery_days <= RECOVERY_DAYS_MAX
+                        : out->recovery_days == 0);
+}
+
+static struct resource_policy read_policy(struct decoder *in, const char *text_name,
+                                          const char *revision_name)
+{
+    struct resource_policy policy = { .text = find_text(in, text_name),
+                                      .revision = find_integer(in, revision_name) };
+    require(in, policy.text.len <= RESOURCE_POLICY_SIZE_MAX && policy.revision >= 0);
+    return policy;
+}
+
 static void read_settings(struct decoder *in, struct table_definition *out)
 {
     require(in, billing_mode_parse(find_text(in, "bm"), &out->billing_mode));
@@ -415,7 +435,10 @@ static void read_settings(struct decoder *in, struct table_definition *out)
     out->stream_enabled = find_flag(in, "x");
     out->stream_view_type = find_text(in, "xv");
     out->stream_label = find_text(in, "xl");
-    out->resource_policy = find_text(in, "rp");
+    read_recovery(in, out);
+    out->resource_policy = read_policy(in, "rp", "rr");
+    out->stream_policy = read_policy(in, "xp", "xr");
+    out->stream_policy_label = find_text(in, "xo");
 }
 
 bool table_definition_decode(struct arena *arena, const struct item *record,

@@ -272,7 +272,13 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_flag(&record, "x", definition->stream_enabled);
     add_text(&record, "xv", definition->stream_view_type);
     add_text(&record, "xl", definition->stream_label);
-    add_text(&record, "rp", definition->resource_policy);
+    add_integer(&record, "ps", definition->recovery_since_ms);
+    add_integer(&record, "pd", definition->recovery_days);
+    add_text(&record, "rp", definition->resource_policy.text);
+    add_integer(&record, "rr", definition->resource_policy.revision);
+    add_text(&record, "xp", definition->stream_policy.text);
+    add_integer(&record, "xr", definition->stream_policy.revision);
+    add_text(&record, "xo", definition->stream_policy_label);
     add_tags(&record, definition);
     return item_builder_finish(&record.builder);
 }
