@@ -63,6 +63,7 @@ enum engine_status store_view_open(struct engine *engine, enum engine_consistenc
 {
     (void)consistency; /* Strong costs nothing here. */
     struct store *store = (struct store *)engine;
+    store_stop_counting();
     pthread_mutex_lock(&store->view_mutex);
     struct store_view *view = store->published;
     atomic_fetch_add(&view->references, 1);
