@@ -17,6 +17,7 @@ struct store_view *store_view_create(struct store *store)
     view->snapshot = rocksdb_create_snapshot(store->db);
     view->read_options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_snapshot(view->read_options, view->snapshot);
+    rocksdb_readoptions_set_total_order_seek(view->read_options, 1); /* To list places. */
     return view;
 }
 
