@@ -77,6 +77,7 @@ enum engine_status store_write_begin(struct engine *engine, const struct engine_
     struct store *store = (struct store *)engine;
     if (store->read_only)
         return ENGINE_UNSUPPORTED;
+    store_stop_counting();
     struct store_write *write = take_from_pool(store);
     if (!latches_take(&store->latches, addresses, address_count, &write->held)) {
         give_back(store, write);
