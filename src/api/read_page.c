@@ -41,14 +41,6 @@ struct page {
     struct buffer last_key; /* LastEvaluatedKey as JSON; empty: the ranges ended. */
 };
 
-static void write_item(struct page *page, const struct item *item)
-{
-    if (page->expressions->projection == NULL)
-        item_json_write(&page->writer, item);
-    else
-        projection_write(&page->writer, page->expressions->projection, item);
-}
-
 /* Reads the item whose entry this is. Both are seen by the same view, so it is there. */
 static enum engine_status fetch_item(struct page *page, const struct item *entry,
                                      struct engine_value *value, struct item *item)
@@ -76,27 +68,33 @@ static bool passes(const struct page *page, const struct item *item)
 
 static void show_item(struct page *page, const struct item *item)
 {
+    const struct read_expressions *expressions = page->expressions;
     page->count++;
-    if (!page->expressions->count_only)
-        write_item(page, item);
+    if (expressions->count_only)
+        return;
+    if (expressions->projection == NULL)
+        item_json_write(&page->writer, item);
+    else
+        projection_write(&page->writer, expressions->projection, item);
 }
 
+/* Documented: a filter does not change what a read costs. So an item is fetched before the filter
+ * judges it. */
 static enum engine_status take_item(struct page *page, const struct item *item)
 {
     const struct read_source *source = page->source;
+    const struct item *judged = item;
     struct engine_value value = { 0 };
     struct item fetched;
+    enum engine_status status = ENGINE_OK;
     page->scanned_count++;
     page->size += item->size;
-    if (!source->filters_fetched && !passes(page, item))
-        return ENGINE_OK;
-    if (!source->filters_fetched && (!source->fetches || page->expressions->count_only)) {
-        show_item(page, item);
-        return ENGINE_OK;
+    if (page->scratch != NULL) {
+        status = fetch_item(page, item, &value, &fetched);
+        judged = &fetched;
     }
-    enum engine_status status = fetch_item(page, item, &value, &fetched);
-    if (status == ENGINE_OK && (!source->filters_fetched || passes(page, &fetched)))
-        show_item(page, source->fetches ? &fetched : item);
+    if (status == ENGINE_OK && passes(page, judged))
+        show_item(page, source->fetches ? judged : item);
     engine_value_release(&value);
     return status;
 }

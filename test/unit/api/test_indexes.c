@@ -366,6 +366,9 @@ static void a_local_index_fetches_what_it_does_not_have(void **state)
         { ",'ProjectionExpression':'s'",
           "{'Items':[{'s':{'S':'1'}},{'s':{'S':'2'}}],'Count':2,'ScannedCount':2," READ_CAPACITY(
               "0.5", "0.0", "0.5") "}" },
+        /* Whatever a filter leaves. */
+        { ",'ProjectionExpression':'y','FilterExpression':'s = :a'",
+          "{'Items':[],'Count':0,'ScannedCount':2," READ_CAPACITY("1.5", "1.0", "0.5") "}" },
         { ",'Select':'ALL_PROJECTED_ATTRIBUTES','Limit':1",
           "{'Items':[" BY_L("1") "],'Count':1,'ScannedCount':1,'LastEvaluatedKey':{'p':{'S':'a'},"
                                  "'l':{'S':'l'},'s':{'S':'1'}}," READ_CAPACITY("0.5", "0.0",
