@@ -142,9 +142,7 @@ static bool check_delete_state(const struct table_definition *table,
 {
     const struct index_definition *index = table_definition_index(table, removed->index_name);
     if (index == NULL || !index->global)
-        return error_set(err, ERROR_RESOURCE_NOT_FOUND,
-                         "Requested resource not found: Index %.*s for table %.*s",
-                         BYTES_FMT(removed->index_name), BYTES_FMT(table->name));
+        return index_rules_refuse_missing(table, removed->index_name, err);
     return check_index_idle(table, index, err) && check_others_active(table, index, err);
 }
 
