@@ -3,26 +3,33 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
+#include "api/index_steps.h"
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timed_wait.h"
+#include "jobs/backfill.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
+#include "table/token_record.h"
+
+struct control_save;
 
 struct control {
     struct api *api;
+    struct backfill *backfill;
     pthread_t thread;
+    int64_t tokens_due_ms; /* When old tokens are to be removed; the thread's own. */
     pthread_mutex_t mutex; /* Guards what follows. */
     pthread_cond_t changed;
     struct api_call *first;
     struct api_call **last_link;
     unsigned call_count;
+    struct control_save *save; /* NULL: none. */
+    pthread_cond_t saved;
     bool stopping;
 };
-
-enum { NEVER = -1 };
 
 /* --- Work that falls due --- */
 
@@ -40,14 +47,14 @@ static enum engine_status finish_transition(struct control *control, struct aren
     return catalogue_update(catalogue, arena, &changed);
 }
 
-/* Milliseconds until the next transition is due, or NEVER. */
+/* Milliseconds until the next transition is due, or TIMED_WAIT_FOREVER. */
 static int64_t run_transitions(struct control *control, struct arena *arena)
 {
     struct catalogue *catalogue = api_catalogue(control->api);
     for (;;) {
         struct table *table = catalogue_find_transient(catalogue);
         if (table == NULL)
-            return NEVER;
+            return TIMED_WAIT_FOREVER;
         int64_t wait_ms = table_definition(table)->transition_at_ms -
                           clock_wall_ms(api_options(control->api)->clock);
         enum engine_status status =
@@ -63,7 +70,7 @@ static int64_t run_transitions(struct control *control, struct arena *arena)
     }
 }
 
-/* Milliseconds until it is worth looking again, or NEVER. */
+/* Milliseconds until it is worth looking again, or TIMED_WAIT_FOREVER. */
 static int64_t remove_dropped(struct control *control, struct arena *arena)
 {
     bool waiting = false;
@@ -71,43 +78,75 @@ static int64_t remove_dropped(struct control *control, struct arena *arena)
     while (status == ENGINE_OK)
         status = catalogue_remove_dropped(api_catalogue(control->api), arena, &waiting);
     if (status == ENGINE_END)
-        return waiting ? CONTROL_RETRY_MS : NEVER;
+        return waiting ? CONTROL_RETRY_MS : TIMED_WAIT_FOREVER;
     log_write(LOG_ERROR, "control", "removal of a dropped table: %s", engine_status_name(status));
     return CONTROL_FAILURE_RETRY_MS;
 }
 
-static int64_t sooner(int64_t a_ms, int64_t b_ms)
+/* Milliseconds until more tokens are old, or until it is worth trying again. */
+static int64_t remove_old_tokens(struct control *control)
 {
-    if (a_ms == NEVER || b_ms == NEVER)
-        return a_ms == NEVER ? b_ms : a_ms;
-    return a_ms < b_ms ? a_ms : b_ms;
+    const struct api_options *options = api_options(control->api);
+    int64_t now_ms = clock_wall_ms(options->clock);
+    if (now_ms < control->tokens_due_ms)
+        return control->tokens_due_ms - now_ms;
+    enum engine_status status = token_record_remove_old(options->engine, now_ms);
+    int64_t wait_ms = token_record_next_removal_ms(now_ms);
+    if (status != ENGINE_OK) {
+        log_write(LOG_ERROR, "control", "removal of old tokens: %s", engine_status_name(status));
+        wait_ms = CONTROL_FAILURE_RETRY_MS;
+    }
+    control->tokens_due_ms = now_ms + wait_ms;
+    return wait_ms;
+}
+
+/* --- Work of the job --- */
+
+/* Progress that waits to be saved by the control thread. */
+struct control_save {
+    const struct backfill_progress *progress;
+    enum engine_status status;
+    bool ended; /* Guarded by the control's mutex. */
+};
+
+/* On the job's thread, of which there is one. */
+static enum engine_status save_progress(void *context, const struct backfill_progress *progress)
+{
+    struct control *control = context;
+    struct control_save save = { .progress = progress };
+    pthread_mutex_lock(&control->mutex);
+    assert(control->save == NULL);
+    control->save = &save;
+    pthread_cond_signal(&control->changed);
+    while (!save.ended)
+        pthread_cond_wait(&control->saved, &control->mutex);
+    pthread_mutex_unlock(&control->mutex);
+    return save.status;
+}
+
+static void run_save(struct control *control, struct arena *arena)
+{
+    pthread_mutex_lock(&control->mutex);
+    struct control_save *save = control->save;
+    pthread_mutex_unlock(&control->mutex);
+    if (save == NULL)
+        return;
+    save->status = index_steps_save(control->api, arena, save->progress);
+    pthread_mutex_lock(&control->mutex);
+    control->save = NULL;
+    save->ended = true;
+    pthread_cond_signal(&control->saved);
+    pthread_mutex_unlock(&control->mutex);
 }
 
 /* --- The thread --- */
-
-static void wait_locked(struct control *control, int64_t wait_ms)
-{
-    if (wait_ms == NEVER) {
-        pthread_cond_wait(&control->changed, &control->mutex);
-        return;
-    }
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += wait_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    pthread_cond_timedwait(&control->changed, &control->mutex, &until);
-}
 
 /* The next call; NULL when something else may be due or the thread is to end. */
 static struct api_call *take_call(struct control *control, int64_t wait_ms, bool *stopping)
 {
     pthread_mutex_lock(&control->mutex);
-    if (control->first == NULL && !control->stopping)
-        wait_locked(control, wait_ms);
+    if (control->first == NULL && control->save == NULL && !control->stopping)
+        timed_wait(&control->changed, &control->mutex, wait_ms);
     struct api_call *call = control->first;
     if (call != NULL) {
         control->first = call->next;
@@ -120,12 +159,22 @@ static struct api_call *take_call(struct control *control, int64_t wait_ms, bool
     return call;
 }
 
+/* Milliseconds until something is due, or TIMED_WAIT_FOREVER. */
+static int64_t run_due(struct control *control, struct arena *arena)
+{
+    run_save(control, arena);
+    int64_t wait_ms = run_transitions(control, arena);
+    wait_ms = timed_wait_sooner(wait_ms, index_steps_run(control->api, control->backfill, arena));
+    wait_ms = timed_wait_sooner(wait_ms, remove_dropped(control, arena));
+    return timed_wait_sooner(wait_ms, remove_old_tokens(control));
+}
+
 static void *control_main(void *context)
 {
     struct control *control = context;
     struct arena *arena = arena_create();
     for (;;) {
-        int64_t wait_ms = sooner(run_transitions(control, arena), remove_dropped(control, arena));
+        int64_t wait_ms = run_due(control, arena);
         arena_reset(arena);
         bool stopping;
         struct api_call *call = take_call(control, wait_ms, &stopping);
@@ -146,11 +195,13 @@ struct control *control_start(struct api *api)
     control->api = api;
     control->last_link = &control->first;
     pthread_mutex_init(&control->mutex, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&control->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    timed_wait_init(&control->changed);
+    timed_wait_init(&control->saved);
+    control->backfill =
+        backfill_start(&(struct backfill_options){ .engine = api_options(api)->engine,
+                                                   .catalogue = api_catalogue(api),
+                                                   .save = save_progress,
+                                                   .context = control });
     if (pthread_create(&control->thread, NULL, control_main, control) != 0) {
         log_write(LOG_ERROR, "control", "cannot start a thread");
         abort();
@@ -160,11 +211,14 @@ struct control *control_start(struct api *api)
 
 void control_stop(struct control *control)
 {
+    backfill_stop(control->backfill); /* First: it may wait for this thread. */
     pthread_mutex_lock(&control->mutex);
     control->stopping = true;
     pthread_cond_signal(&control->changed);
     pthread_mutex_unlock(&control->mutex);
     pthread_join(control->thread, NULL);
+    backfill_destroy(control->backfill);
+    pthread_cond_destroy(&control->saved);
     pthread_cond_destroy(&control->changed);
     pthread_mutex_destroy(&control->mutex);
     free(control);

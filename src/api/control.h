@@ -1,8 +1,10 @@
 /* control.h -- the control thread: changes of tables, one at a time.
  *
  * CreateTable and its kin wait for the disk, which a worker must not, and are rare; in one thread
- * they need no locks among themselves. The same thread ends transient statuses when they are due
- * and removes the data of dropped tables.
+ * they need no locks among themselves. The same thread ends transient statuses when they are due,
+ * takes indexes through their lives and removes the data of dropped tables and old
+ * tokens. It starts and stops the
+ * job that fills new indexes, and changes the catalogue for it.
  */
 #ifndef STATOR_API_CONTROL_H
 #define STATOR_API_CONTROL_H
@@ -14,12 +16,13 @@ struct control;
 enum {
     /* The service's own bound on control-plane operations under way. */
     CONTROL_CALLS_MAX = 500,
-    /* How soon to look again for a dropped table that is still held, or after a failed write. */
+    /* How soon to look again for a version of a table that is still held, or after a failed write.
+     */
     CONTROL_RETRY_MS = 20,
     CONTROL_FAILURE_RETRY_MS = 1000,
 };
 
-/* Aborts if no thread can be had: there is no server without it. */
+/* Aborts if no threads can be had: there is no server without it. */
 struct control *control_start(struct api *api);
 /* Runs what is queued, then ends the thread. */
 void control_stop(struct control *control);

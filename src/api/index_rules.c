@@ -1,4 +1,4 @@
-/* index_rules.c -- keys, projections and secondary indexes of CreateTable.
+/* index_rules.c -- keys, projections and secondary indexes of CreateTable and UpdateTable.
  *
  * The service checks in this order, and so do we: definitions of the table's key, its form, local
  * indexes one by one, global indexes one by one, and last whether a definition is left over.
@@ -85,17 +85,11 @@ static bool check_defined(struct arena *arena, const struct table_definition *dr
     return true;
 }
 
-static bool index_has_key(const struct index_definition *index, struct bytes name)
+static bool refuse_attribute_count(struct error *err)
 {
-    for (size_t i = 0; i < index->hash_count; i++) {
-        if (bytes_equal(index->hash[i].name, name))
-            return true;
-    }
-    for (size_t i = 0; i < index->range_count; i++) {
-        if (bytes_equal(index->range[i].name, name))
-            return true;
-    }
-    return false;
+    return error_validation(err, INVALID_VALUES
+                            "Number of attributes in KeySchema does not exactly match number "
+                            "of attributes defined in AttributeDefinitions");
 }
 
 /* How many definitions a key of the table or of an index refers to. */
@@ -104,12 +98,9 @@ static size_t count_used(const struct table_definition *draft)
     size_t used_count = 0;
     for (size_t i = 0; i < draft->attribute_count; i++) {
         struct bytes name = draft->attributes[i].name;
-        bool used = bytes_equal(name, draft->key.hash.name) ||
-                    (draft->key.has_range && bytes_equal(name, draft->key.range.name));
-        for (size_t j = 0; j < draft->index_count && !used; j++)
-            used = index_has_key(&draft->indexes[j], name);
         /* A repeated definition is found here too: only its first one is used. */
-        used_count += used && table_definition_attribute(draft, name) == &draft->attributes[i];
+        used_count += table_definition_uses_attribute(draft, name) &&
+                      table_definition_attribute(draft, name) == &draft->attributes[i];
     }
     return used_count;
 }
@@ -296,7 +287,6 @@ static bool draft_index(struct arena *arena, const struct index_request *request
     struct index_definition *index = &draft->indexes[draft->index_count];
     *index = (struct index_definition){ .name = request->index_name,
                                         .global = global,
-                                        .built = true, /* The table is empty. */
                                         .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
                                         .warm_throughput = { UNITS_UNSET, UNITS_UNSET } };
     if (global && !check_global_key_count(&request->key_schema, err))
@@ -310,8 +300,6 @@ static bool draft_index(struct arena *arena, const struct index_request *request
     if (!draft_projection(request->projection, index, err) ||
         !check_new_name(draft, request->index_name, err))
         return false;
-    if (global && !throughput_rules_create_index(request, draft->billing_mode, index, err))
-        return false;
     draft->index_count++;
     return true;
 }
@@ -322,7 +310,10 @@ static bool draft_indexes(struct arena *arena, const struct shape_list *requests
                           size_t count_max, struct table_definition *draft, struct error *err)
 {
     for (size_t i = 0; i < requests->count && i < count_max; i++) {
-        if (!draft_index(arena, index_at(requests, i), global, draft, err))
+        const struct index_request *request = index_at(requests, i);
+        struct index_definition *index = &draft->indexes[draft->index_count];
+        if (!draft_index(arena, request, global, draft, err) ||
+            (global && !throughput_rules_create_index(request, draft->billing_mode, index, err)))
             return false;
     }
     return true;
@@ -348,6 +339,13 @@ static bool draft_local_indexes(struct arena *arena, const struct shape_list *re
     return true;
 }
 
+static bool refuse_global_count(struct error *err)
+{
+    return error_validation(
+        err, INVALID_VALUES "GlobalSecondaryIndex count exceeds the per-table limit of %d",
+        GLOBAL_INDEXES_MAX);
+}
+
 static bool draft_global_indexes(struct arena *arena, const struct shape_list *requests,
                                  struct table_definition *draft, struct error *err)
 {
@@ -357,11 +355,7 @@ static bool draft_global_indexes(struct arena *arena, const struct shape_list *r
         return error_validation(err, INVALID_VALUES "List of GlobalSecondaryIndexes is empty");
     if (!draft_indexes(arena, requests, true, GLOBAL_INDEXES_MAX, draft, err))
         return false;
-    if (requests->count > GLOBAL_INDEXES_MAX)
-        return error_validation(
-            err, INVALID_VALUES "GlobalSecondaryIndex count exceeds the per-table limit of %d",
-            GLOBAL_INDEXES_MAX);
-    return true;
+    return requests->count <= GLOBAL_INDEXES_MAX || refuse_global_count(err);
 }
 
 bool index_rules_draft(struct arena *arena, const struct create_table_request *request,
@@ -379,8 +373,79 @@ bool index_rules_draft(struct arena *arena, const struct create_table_request *r
         !check_included_total(draft, err))
         return false;
     if (draft->attribute_count > ATTRIBUTES_MAX || count_used(draft) != draft->attribute_count)
-        return error_validation(err, INVALID_VALUES
-                                "Number of attributes in KeySchema does not exactly match number "
-                                "of attributes defined in AttributeDefinitions");
+        return refuse_attribute_count(err);
     return true;
+}
+
+/* --- UpdateTable --- */
+
+static size_t count_global(const struct table_definition *table)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->index_count; i++)
+        count += table->indexes[i].global;
+    return count;
+}
+
+/* What an attribute is defined as stays so as long as a key refers to it. */
+static bool check_types(const struct table_definition *table, const struct table_definition *draft,
+                        struct error *err)
+{
+    for (size_t i = 0; i < draft->attribute_count; i++) {
+        const struct key_attribute *defined =
+            table_definition_attribute(table, draft->attributes[i].name);
+        if (defined != NULL && defined->type != draft->attributes[i].type)
+            return error_validation(err, "invalid attribute, SchemaElement redefined should be of "
+                                         "same type as previously defined");
+    }
+    return true;
+}
+
+/* The table's definitions, and those of the request that the new index is the first to refer to. */
+static void merge_attributes(struct arena *arena, const struct table_definition *table,
+                             struct table_definition *draft)
+{
+    struct table_definition merged = *draft;
+    merged.attributes = arena_alloc(arena, (table->attribute_count + draft->attribute_count) *
+                                               sizeof(*merged.attributes));
+    merged.attribute_count = table->attribute_count;
+    memcpy(merged.attributes, table->attributes,
+           table->attribute_count * sizeof(*merged.attributes));
+    for (size_t i = 0; i < draft->attribute_count; i++) {
+        struct bytes name = draft->attributes[i].name;
+        if (table_definition_uses_attribute(draft, name) &&
+            table_definition_attribute(&merged, name) == NULL)
+            merged.attributes[merged.attribute_count++] = draft->attributes[i];
+    }
+    *draft = merged;
+}
+
+bool index_rules_add(struct arena *arena, const struct shape_list *definitions,
+                     const struct index_request *request, struct table_definition *table,
+                     struct error *err)
+{
+    struct table_definition draft = *table;
+    struct index_definition *index = &draft.indexes[draft.index_count];
+    draft_attributes(arena, definitions, &draft);
+    if (draft.attribute_count > ATTRIBUTES_MAX)
+        return refuse_attribute_count(err);
+    if (!draft_index(arena, request, true, &draft, err) ||
+        !throughput_rules_add_index(request, draft.billing_mode, index, err) ||
+        !check_types(table, &draft, err))
+        return false;
+    if (count_global(&draft) > GLOBAL_INDEXES_MAX)
+        return refuse_global_count(err);
+    if (!check_included_total(&draft, err))
+        return false;
+    merge_attributes(arena, table, &draft);
+    *table = draft;
+    return true;
+}
+
+bool index_rules_refuse_missing(const struct table_definition *table, struct bytes name,
+                                struct error *err)
+{
+    return error_set(err, ERROR_RESOURCE_NOT_FOUND,
+                     "Requested resource not found: Index %.*s for table %.*s", BYTES_FMT(name),
+                     BYTES_FMT(table->name));
 }

@@ -102,11 +102,11 @@ static bool compile_update(struct api_call *call, const struct update_item_reque
 static bool compile_condition(struct api_call *call, const struct condition_request *request,
                               struct expr_params *params, const struct condition **out)
 {
+    if (request->expected.count > 0 && !compile_expected(call, request, out))
+        return false;
     if (!legacy_condition_check_operator(request->conditional_operator.data != NULL,
                                          request->expected.count, &call->error))
         return false;
-    if (request->expected.count > 0)
-        return compile_expected(call, request, out);
     if (request->condition_expression.data == NULL)
         return true;
     *out = condition_parse(call->arena, request->condition_expression, "ConditionExpression",

@@ -12,6 +12,12 @@ static bool check(struct api_call *call, const struct table_definition *definiti
 {
     if (!table_operation_check_idle(call, definition))
         return false;
+    for (size_t i = 0; i < definition->index_count; i++) {
+        if (definition->indexes[i].status != INDEX_ACTIVE)
+            return error_set(&call->error, ERROR_RESOURCE_IN_USE,
+                             "Attempt to change a resource which is still in use: Cannot delete "
+                             "table while indexes are being created, updated, or deleted.");
+    }
     if (definition->deletion_protected)
         return error_validation(&call->error,
                                 "Resource cannot be deleted as it is currently protected against "

@@ -4,6 +4,7 @@
  */
 #include "api/common_shapes.h"
 #include "api/operation.h"
+#include "api/table_operation.h"
 #include "api/tag_operation.h"
 #include "json/writer.h"
 #include "model/table_definition.h"
@@ -45,7 +46,8 @@ static void run(struct api_call *call, const void *input)
 {
     const struct list_tags_request *request = input;
     struct table *table = NULL;
-    if (tag_operation_check(call, request->resource_arn))
+    if (tag_operation_check(call, request->resource_arn) &&
+        table_operation_check_token(call, request->next_token))
         table = tag_operation_find(call, request->resource_arn);
     if (table == NULL) {
         operation_fail(call);

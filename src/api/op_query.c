@@ -202,6 +202,7 @@ static bool answer(struct api_call *call, struct query *query)
            plan(call, query) &&
            read_expressions_check_filter(call, request, expressions, source->key_names,
                                          source->own_key_count) &&
+           read_source_check_filter(call, source, expressions->filter) &&
            read_source_check_attributes(call, source, request, expressions) &&
            read_page_answer(call, source, request, expressions, &query->range, query->range_count);
 }

@@ -74,6 +74,7 @@ static bool answer(struct api_call *call, struct scan *scan)
         };
     scan->range_count = item_range_of_segment(call->arena, table_definition(scan->source.table),
                                               scan->source.index, &scan->segment, &scan->ranges);
+    read_source_fetch_for_filter(call, &scan->source, scan->expressions.filter);
     return start(call, scan) &&
            expr_params_check_key_paths(&scan->expressions.params, scan->source.key_names,
                                        scan->source.own_key_count, &call->error) &&

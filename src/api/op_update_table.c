@@ -1,32 +1,24 @@
 /* op_update_table.c -- UpdateTable. */
+#include "api/index_update_rules.h"
 #include "api/operation.h"
 #include "api/setting_rules.h"
 #include "api/table_operation.h"
 #include "api/table_shapes.h"
 #include "api/throughput_rules.h"
-#include "base/arena.h"
 #include "base/clock.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
-
-/* A copy whose indexes may be changed; everything else is borrowed. */
-static struct table_definition copy_definition(struct arena *arena,
-                                               const struct table_definition *definition)
-{
-    struct table_definition copy = *definition;
-    size_t size = definition->index_count * sizeof(*copy.indexes);
-    copy.indexes = arena_alloc(arena, size);
-    if (size > 0)
-        memcpy(copy.indexes, definition->indexes, size);
-    return copy;
-}
 
 static bool change(struct api_call *call, const struct update_table_request *request,
                    struct table_definition *changed)
 {
     int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
     if (!table_operation_check_idle(call, changed) ||
-        !throughput_rules_update(request, now_ms, changed, &call->error) ||
+        !index_update_rules_check_state(request, changed, &call->error))
+        return false;
+    index_update_rules_delete(request, changed);
+    if (!throughput_rules_update(request, now_ms, changed, &call->error) ||
+        !index_update_rules_create(call->arena, request, changed, &call->error) ||
         !setting_rules_update(request, now_ms, changed, &call->error))
         return false;
     table_operation_begin(call, changed, TABLE_UPDATING);
@@ -37,7 +29,7 @@ static bool update(struct api_call *call, const struct update_table_request *req
                    const struct table *table)
 {
     struct throughput before = table_definition(table)->throughput;
-    struct table_definition changed = copy_definition(call->arena, table_definition(table));
+    struct table_definition changed = table_definition_copy(call->arena, table_definition(table));
     if (!change(call, request, &changed))
         return false;
     struct table_answer answer = { .member = "TableDescription",
@@ -59,6 +51,7 @@ static void run(struct api_call *call, const void *input)
     const struct update_table_request *request = input;
     struct table *table = NULL;
     bool ok = setting_rules_check_update(request, &call->error) &&
+              index_update_rules_check(request, &call->error) &&
               throughput_rules_check_update(request, &call->error) &&
               (table = table_operation_find(call, request->table_name)) != NULL &&
               update(call, request, table);

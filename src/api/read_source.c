@@ -48,8 +48,11 @@ bool read_source_find(struct api_call *call, const struct read_request *request,
         return true;
     }
     out->index = table_definition_index(definition, request->index_name);
-    if (out->index == NULL)
+    if (out->index == NULL || out->index->status == INDEX_DELETING)
         return refuse(call, BYTES("The table does not have the specified index: "),
+                      request->index_name, BYTES(""));
+    if (out->index->status != INDEX_ACTIVE)
+        return refuse(call, BYTES("Cannot read from backfilling global secondary index: "),
                       request->index_name, BYTES(""));
     if (out->index->global && request->consistent_read.value)
         return error_validation(&call->error,
@@ -156,21 +159,35 @@ static void note_missing_of_filter(struct missing *missing, const struct conditi
     }
 }
 
-static bool check_filter(struct api_call *call, const struct read_source *source,
-                         const struct condition *filter)
+static struct bytes missing_of_filter(struct api_call *call, const struct read_source *source,
+                                      const struct condition *filter)
 {
     struct missing missing = { .source = source };
     buffer_init(&missing.names, call->arena);
-    if (filter != NULL)
+    if (source->index != NULL && filter != NULL)
         note_missing_of_filter(&missing, filter);
-    if (missing.names.len == 0)
+    return buffer_bytes(&missing.names);
+}
+
+bool read_source_check_filter(struct api_call *call, const struct read_source *source,
+                              const struct condition *filter)
+{
+    struct bytes names = missing_of_filter(call, source, filter);
+    if (names.len == 0)
         return true;
     struct bytes before =
         arena_printf(call->arena,
                      "One or more parameter values were invalid: Secondary index %.*s does not "
                      "project one or more filter attributes: [",
                      BYTES_FMT(source->index->name));
-    return refuse(call, before, buffer_bytes(&missing.names), BYTES("]"));
+    return refuse(call, before, names, BYTES("]"));
+}
+
+void read_source_fetch_for_filter(struct api_call *call, struct read_source *source,
+                                  const struct condition *filter)
+{
+    source->filters_fetched = source->index != NULL && !source->index->global &&
+                              missing_of_filter(call, source, filter).len > 0;
 }
 
 static bool check_projection(struct api_call *call, struct read_source *source,
@@ -207,7 +224,6 @@ bool read_source_check_attributes(struct api_call *call, struct read_source *sou
                                 "because its projection type is not ALL",
                                 BYTES_FMT(index->name));
     source->fetches = all;
-    return (expressions->projection == NULL ||
-            check_projection(call, source, expressions->projection)) &&
-           check_filter(call, source, expressions->filter);
+    return expressions->projection == NULL ||
+           check_projection(call, source, expressions->projection);
 }

@@ -13,6 +13,7 @@
 #include "index/index_entry.h"
 
 struct api_call;
+struct condition;
 struct item_place;
 struct read_expressions;
 struct read_request;
@@ -26,7 +27,8 @@ struct read_source {
     struct bytes key_names[INDEX_ENTRY_KEYS_MAX];
     size_t key_count;
     size_t own_key_count;
-    bool fetches; /* Items are read from the table, by the entries of a local index. */
+    bool fetches;         /* Items are read from the table, by the entries of a local index. */
+    bool filters_fetched; /* So are those that the filter judges. */
 };
 
 /* The table or index that the request names. The caller owes a table_release of `*table`, also
@@ -40,8 +42,17 @@ MUST_CHECK bool read_source_locate_start(struct api_call *call, const struct rea
                                          const struct read_request *request,
                                          struct item_place *out);
 
-/* Refuses to select attributes, or to filter by some, that an index does not have and cannot fetch;
- * notes whether it must fetch. */
+/* A Query's filter names only what its index has. Observed: nothing is fetched for it. */
+MUST_CHECK bool read_source_check_filter(struct api_call *call, const struct read_source *source,
+                                         const struct condition *filter);
+
+/* A Scan's filter may name anything. A local index fetches what it does not have; to a global one
+ * it is not there. */
+void read_source_fetch_for_filter(struct api_call *call, struct read_source *source,
+                                  const struct condition *filter);
+
+/* Refuses to select attributes that an index does not have and cannot fetch; notes whether it must
+ * fetch. */
 MUST_CHECK bool read_source_check_attributes(struct api_call *call, struct read_source *source,
                                              const struct read_request *request,
                                              const struct read_expressions *expressions);

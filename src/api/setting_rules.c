@@ -2,6 +2,7 @@
 #include "api/setting_rules.h"
 #include <assert.h>
 #include <time.h>
+#include "api/resource_policy.h"
 #include "api/table_shapes.h"
 #include "base/arena.h"
 #include "model/error.h"
@@ -168,12 +169,12 @@ bool setting_rules_create(struct arena *arena, const struct create_table_request
     if (request->sse_specification != NULL &&
         !set_encryption(request->sse_specification, draft, err))
         return false;
-    if (request->resource_policy.len > RESOURCE_POLICY_SIZE_MAX)
-        return error_validation(
-            err, INVALID_VALUES "ResourcePolicy is larger than the limit of %d bytes",
-            RESOURCE_POLICY_SIZE_MAX);
-    if (request->resource_policy.len > 0)
-        draft->resource_policy = request->resource_policy;
+    if (request->resource_policy.data != NULL) {
+        if (!resource_policy_check(arena, request->resource_policy, err))
+            return false;
+        draft->resource_policy =
+            (struct resource_policy){ .text = request->resource_policy, .revision = now_ms };
+    }
     return setting_rules_add_tags(arena, &request->tags, draft, err);
 }
 
@@ -218,55 +219,13 @@ static bool check_update_fields(const struct update_table_request *request, stru
     return true;
 }
 
-static struct bytes updated_index_name(const struct update_table_request *request, size_t index)
-{
-    const struct index_update_request *const *updates =
-        request->global_secondary_index_updates.elements;
-    return updates[index]->update->index_name;
-}
-
-static bool check_index_update(const struct update_table_request *request, size_t index,
-                               struct error *err)
-{
-    const struct index_update_request *update =
-        ((const struct index_update_request *const *)
-             request->global_secondary_index_updates.elements)[index];
-    if (update->update == NULL && update->create == NULL && update->remove == NULL)
-        return error_validation(err, INVALID_VALUES
-                                "One of GlobalSecondaryIndexUpdate.Update, "
-                                "GlobalSecondaryIndexUpdate.Create, "
-                                "GlobalSecondaryIndexUpdate.Delete must not be null");
-    if (update->create != NULL || update->remove != NULL)
-        return refuse_unsupported(err, "UpdateTable: GlobalSecondaryIndexUpdates");
-    for (size_t i = 0; i < index; i++) {
-        struct bytes name = updated_index_name(request, i);
-        if (bytes_equal(name, update->update->index_name))
-            return error_validation(err,
-                                    INVALID_VALUES "Only one global secondary index update per "
-                                                   "index is allowed simultaneously. Index: %.*s",
-                                    BYTES_FMT(name));
-    }
-    return true;
-}
-
 bool setting_rules_check_update(const struct update_table_request *request, struct error *err)
 {
     if (!asks_for_change(request))
         return error_validation(
             err, "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
                  "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
-    if (!check_update_fields(request, err))
-        return false;
-    size_t update_count = request->global_secondary_index_updates.count;
-    for (size_t i = 0; i < update_count && i < GLOBAL_INDEXES_MAX; i++) {
-        if (!check_index_update(request, i, err))
-            return false;
-    }
-    if (update_count > GLOBAL_INDEXES_MAX)
-        return error_validation(
-            err, INVALID_VALUES "GlobalSecondaryIndex count exceeds the per-table limit of %d",
-            GLOBAL_INDEXES_MAX);
-    return true;
+    return check_update_fields(request, err);
 }
 
 bool setting_rules_update(const struct update_table_request *request, int64_t now_ms,

@@ -18,8 +18,6 @@ struct error;
 struct table_definition;
 struct update_table_request;
 
-enum { RESOURCE_POLICY_SIZE_MAX = 20 * 1024 };
-
 MUST_CHECK bool setting_rules_create(struct arena *arena,
                                      const struct create_table_request *request, int64_t now_ms,
                                      struct table_definition *draft, struct error *err);

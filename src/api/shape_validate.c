@@ -282,15 +282,16 @@ static void check_field(struct validation *run, const struct shape_field *field,
                         const char *structure)
 {
     const void *value = structure + field->offset;
+    bool absent = is_absent(field->shape, value);
+    if (absent && field->absent_text != NULL)
+        run->own_text = field->absent_text;
+    if (absent && (field->absent_text != NULL || !field->required))
+        return; /* Most fields of most requests: before any path is put together. */
     size_t path_len = run->path.len;
     if (path_len > 0)
         buffer_append_byte(&run->path, '.');
     append_field_name(&run->path, field->name);
-    bool absent = is_absent(field->shape, value);
-    if (absent && field->absent_text != NULL)
-        run->own_text = field->absent_text;
-    else if (!absent || field->required)
-        check_required(run, field->shape, value);
+    check_required(run, field->shape, value);
     run->path.len = path_len;
 }
 

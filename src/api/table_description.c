@@ -66,6 +66,9 @@ static void write_attributes(struct json_writer *writer, const struct table_defi
     json_write_name(writer, "AttributeDefinitions");
     json_open_array(writer);
     for (size_t i = 0; i < table->attribute_count; i++) {
+        /* Observed: those of an index that is being deleted go at once. */
+        if (!table_definition_uses_attribute(table, table->attributes[i].name))
+            continue;
         json_open_object(writer);
         write_member_string(writer, "AttributeName", table->attributes[i].name);
         write_member_text(writer, "AttributeType", value_type_name(table->attributes[i].type));
@@ -145,6 +148,25 @@ static void write_projection(struct json_writer *writer, const struct index_defi
     json_close_object(writer);
 }
 
+/* Backfilling is shown only while an index is added to a table. */
+static void write_index_status(struct json_writer *writer, const struct table_description *shown,
+                               const struct index_definition *index)
+{
+    static const char *const names[INDEX_STATUS_COUNT] = {
+        [INDEX_ACTIVE] = "ACTIVE",
+        [INDEX_ALLOCATING] = "CREATING",
+        [INDEX_BACKFILLING] = "CREATING",
+        [INDEX_DELETING] = "DELETING",
+    };
+    bool added = index->status == INDEX_ALLOCATING || index->status == INDEX_BACKFILLING;
+    write_member_text(writer, "IndexStatus",
+                      shown->status == TABLE_CREATING ? "CREATING" : names[index->status]);
+    if (!added)
+        return;
+    json_write_name(writer, "Backfilling");
+    json_write_bool(writer, index->status == INDEX_BACKFILLING);
+}
+
 static void write_index(struct json_writer *writer, struct arena *arena,
                         const struct table_description *shown, struct bytes table_arn,
                         const struct index_definition *index)
@@ -154,11 +176,13 @@ static void write_index(struct json_writer *writer, struct arena *arena,
     write_key_schema(writer, index->hash, index->hash_count, index->range, index->range_count);
     write_projection(writer, index);
     if (index->global) {
-        bool creating = shown->status == TABLE_CREATING;
-        write_member_text(writer, "IndexStatus", creating ? "CREATING" : "ACTIVE");
+        write_index_status(writer, shown, index);
         write_provisioned(writer, &index->throughput, shown->now_ms);
     }
-    const struct figures *figures = &shown->index_figures[index - shown->definition->indexes];
+    static const struct figures none; /* What is being deleted is not counted any more. */
+    const struct figures *figures = index->status == INDEX_DELETING
+                                        ? &none
+                                        : &shown->index_figures[index - shown->definition->indexes];
     write_member_integer(writer, "IndexSizeBytes", figures->size);
     write_member_integer(writer, "ItemCount", figures->item_count);
     write_member_string(

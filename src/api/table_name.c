@@ -50,3 +50,15 @@ bool table_name_is_arn(struct bytes arn)
            table_name_has_only_name_bytes(rest) && rest.len >= TABLE_NAME_SIZE_MIN &&
            rest.len <= TABLE_NAME_SIZE_MAX;
 }
+
+bool table_name_split_stream_arn(struct bytes text, struct bytes *table_arn, struct bytes *label)
+{
+    static const char kind[] = "/stream/";
+    const uint8_t *found = memmem(text.data, text.len, kind, sizeof kind - 1);
+    if (found == NULL)
+        return false;
+    const uint8_t *behind = found + sizeof kind - 1;
+    *table_arn = bytes_of(text.data, (size_t)(found - text.data));
+    *label = bytes_of(behind, (size_t)(text.data + text.len - behind));
+    return table_name_is_arn(*table_arn) && label->len > 0;
+}

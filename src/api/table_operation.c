@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "json/writer.h"
 #include "table/catalogue.h"
+#include "table/storage_error.h"
 
 static const struct shape_field table_name_request_fields[] = {
     { SHAPE_FIELD(struct table_name_request, table_name, "TableName", &common_existing_table_name),
@@ -56,6 +57,13 @@ void table_operation_begin(struct api_call *call, struct table_definition *defin
     definition->transition_at_ms = 0;
 }
 
+bool table_operation_store(struct api_call *call, struct table_definition *changed,
+                           const char *doing)
+{
+    enum engine_status status = catalogue_update(api_catalogue(call->api), call->arena, changed);
+    return status == ENGINE_OK || storage_error_set(&call->error, status, doing);
+}
+
 bool table_operation_answer(struct api_call *call, const struct table_answer *answer)
 {
     const struct api_options *options = api_options(call->api);
@@ -76,6 +84,11 @@ bool table_operation_answer(struct api_call *call, const struct table_answer *an
     table_description_write(&writer, call->arena, &description);
     json_close_object(&writer);
     return true;
+}
+
+bool table_operation_check_token(struct api_call *call, struct bytes token)
+{
+    return token.data == NULL || error_validation(&call->error, "Invalid NextToken");
 }
 
 void table_operation_end(struct api_call *call, bool ok)

@@ -26,6 +26,11 @@ MUST_CHECK bool table_operation_check_idle(struct api_call *call,
 void table_operation_begin(struct api_call *call, struct table_definition *definition,
                            enum table_status transient);
 
+/* Stores a changed definition, on the control thread. False with call->error set if that fails;
+ * `doing` is for the log. */
+MUST_CHECK bool table_operation_store(struct api_call *call, struct table_definition *changed,
+                                      const char *doing);
+
 struct table_answer {
     const char *member; /* "TableDescription" or "Table". */
     const struct table_definition *definition;
@@ -35,6 +40,9 @@ struct table_answer {
 };
 /* Writes the call's response. False with call->error set if the store cannot be read. */
 MUST_CHECK bool table_operation_answer(struct api_call *call, const struct table_answer *answer);
+
+/* NextToken of a list that always fits on one page: nobody was given one. */
+MUST_CHECK bool table_operation_check_token(struct api_call *call, struct bytes token);
 
 /* Ends the call: with success, or with the error that is set. */
 void table_operation_end(struct api_call *call, bool ok);

@@ -3,10 +3,8 @@
 #include "api/operation.h"
 #include "api/table_name.h"
 #include "api/table_operation.h"
+#include "model/limits.h"
 #include "table/catalogue.h"
-#include "table/storage_error.h"
-
-enum { RESOURCE_ARN_SIZE_MAX = 1283 };
 
 const struct shape tag_operation_arn_shape = { .kind = SHAPE_STRING,
                                                .min = SHAPE_NO_MIN,
@@ -35,7 +33,5 @@ struct table *tag_operation_find(struct api_call *call, struct bytes arn)
 void tag_operation_store(struct api_call *call, struct table_definition *changed)
 {
     /* The answer has an empty body, as the service's. */
-    enum engine_status status = catalogue_update(api_catalogue(call->api), call->arena, changed);
-    table_operation_end(call, status == ENGINE_OK ||
-                                  storage_error_set(&call->error, status, "table tags"));
+    table_operation_end(call, table_operation_store(call, changed, "table tags"));
 }

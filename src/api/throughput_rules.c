@@ -5,6 +5,7 @@
  */
 #include "api/throughput_rules.h"
 #include <assert.h>
+#include "api/index_rules.h"
 #include "api/table_shapes.h"
 #include "base/buffer.h"
 #include "model/error.h"
@@ -294,8 +295,17 @@ bool throughput_rules_create_index(const struct index_request *request, enum bil
                            err);
 }
 
+bool throughput_rules_add_index(const struct index_request *request, enum billing_mode mode,
+                                struct index_definition *index, struct error *err)
+{
+    if (mode == BILLING_PAY_PER_REQUEST && request->provisioned_throughput != NULL)
+        return refuse_provisioned(err);
+    return throughput_rules_create_index(request, mode, index, err);
+}
+
 /* --- UpdateTable --- */
 
+/* NULL if the index is created or deleted. */
 static const struct index_request *index_update(const struct update_table_request *request,
                                                 size_t index)
 {
@@ -309,8 +319,9 @@ static const struct index_request *find_update(const struct update_table_request
                                                struct bytes name)
 {
     for (size_t i = 0; i < request->global_secondary_index_updates.count; i++) {
-        if (bytes_equal(index_update(request, i)->index_name, name))
-            return index_update(request, i);
+        const struct index_request *update = index_update(request, i);
+        if (update != NULL && bytes_equal(update->index_name, name))
+            return update;
     }
     return NULL;
 }
@@ -335,7 +346,8 @@ static bool check_indexes_provisioned(const struct update_table_request *request
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index_definition *index = &table->indexes[i];
         const struct index_request *update = find_update(request, index->name);
-        if (!index->global || (update != NULL && update->provisioned_throughput != NULL))
+        if (!index->global || index->status == INDEX_DELETING ||
+            (update != NULL && update->provisioned_throughput != NULL))
             continue;
         if (missing.len > 0)
             buffer_append_byte(&missing, ',');
@@ -435,9 +447,7 @@ static bool update_index(const struct index_request *request, int64_t now_ms,
             index = &table->indexes[i];
     }
     if (index == NULL)
-        return error_set(err, ERROR_RESOURCE_NOT_FOUND,
-                         "Requested resource not found: Index %.*s for table %.*s",
-                         BYTES_FMT(request->index_name), BYTES_FMT(table->name));
+        return index_rules_refuse_missing(table, request->index_name, err);
     struct capacity capacity = index_capacity(index);
     const struct units_request *provisioned = request->provisioned_throughput;
     if (provisioned != NULL && table->billing_mode == BILLING_PAY_PER_REQUEST)
@@ -467,7 +477,8 @@ bool throughput_rules_update(const struct update_table_request *request, int64_t
                          request->warm_throughput, err))
         return false;
     for (size_t i = 0; i < request->global_secondary_index_updates.count; i++) {
-        if (!update_index(index_update(request, i), now_ms, table, err))
+        const struct index_request *update = index_update(request, i);
+        if (update != NULL && !update_index(update, now_ms, table, err))
             return false;
     }
     return true;

@@ -29,6 +29,11 @@ MUST_CHECK bool throughput_rules_create_index(const struct index_request *reques
                                               enum billing_mode mode,
                                               struct index_definition *index, struct error *err);
 
+/* The same for one that is added to a table: observed with another text. */
+MUST_CHECK bool throughput_rules_add_index(const struct index_request *request,
+                                           enum billing_mode mode, struct index_definition *index,
+                                           struct error *err);
+
 /* The rules that do not depend on the table. */
 MUST_CHECK bool throughput_rules_check_update(const struct update_table_request *request,
                                               struct error *err);

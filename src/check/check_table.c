@@ -6,6 +6,7 @@
 #include "check/check_table.h"
 #include <inttypes.h>
 #include "base/arena.h"
+#include "check/check_collections.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
 #include "index/index_entry.h"
@@ -29,6 +30,7 @@ struct table_check {
     const struct index_definition *index; /* Whose entries are walked. */
     struct arena *arena;                  /* Reset for each item and each entry. */
     struct tally *tally;                  /* Of what is walked. */
+    struct check_collections collections;
 };
 
 /* --- Words --- */
@@ -57,11 +59,6 @@ static void report_entry(const struct table_check *check, const struct engine_pl
 
 /* --- Both --- */
 
-static bool same_place(const struct engine_place *a, const struct engine_place *b)
-{
-    return a->owner == b->owner && a->partition == b->partition && a->space == b->space;
-}
-
 /* Counts what was found and opens it, if it is whole. */
 static bool take(struct tally *tally, struct bytes encoded, struct item *out)
 {
@@ -84,18 +81,26 @@ static bool locate_item(const struct table_check *check, const struct item *item
 
 /* --- Items --- */
 
+/* What is being deleted is left as it was; what is being built has come to some key. */
+static bool must_have_entry(const struct index_definition *index, struct bytes key)
+{
+    return index->status == INDEX_ACTIVE ||
+           (index->status == INDEX_BACKFILLING && bytes_compare(key, index->backfilled) < 0);
+}
+
 static void check_entry_of_item(const struct table_check *check, const struct engine_place *place,
                                 struct bytes key, const struct item *item,
                                 const struct index_definition *index)
 {
     struct item_place expected;
     struct engine_value value = { 0 };
-    if (!index_entry_locate(check->arena, check->table, index, item, &expected))
+    if (index->status == INDEX_DELETING ||
+        !index_entry_locate(check->arena, check->table, index, item, &expected))
         return;
     struct item projected = index_entry_project(check->arena, check->table, index, item);
     enum engine_status status = engine_view_get(check->view, &expected.address, &value);
     if (status == ENGINE_NOT_FOUND) {
-        if (index->built)
+        if (must_have_entry(index, key))
             report_item(check, place, key, "has no entry in index ", index->name);
     } else if (status != ENGINE_OK) {
         char text[CHECK_REPORT_KEY_TEXT_MAX];
@@ -116,6 +121,7 @@ static bool visit_item(void *context, const struct engine_place *place,
     struct table_check *check = context;
     struct item item;
     struct item_place expected;
+    const struct item *placed = NULL; /* The item, if it is where it belongs. */
     arena_reset(check->arena);
     if (!take(check->tally, stored->value, &item)) {
         report_item(check, place, stored->key, "is damaged", BYTES(""));
@@ -124,13 +130,15 @@ static bool visit_item(void *context, const struct engine_place *place,
     } else if (!bytes_equal(expected.address.key, stored->key)) {
         report_item(check, place, stored->key, "is stored under another key than its own",
                     BYTES(""));
-    } else if (!same_place(&expected.address.place, place)) {
+    } else if (!engine_place_equal(&expected.address.place, place)) {
         report_item(check, place, stored->key, "is stored in another partition than its own",
                     BYTES(""));
     } else {
+        placed = &item;
         for (size_t i = 0; i < check->table->index_count; i++)
             check_entry_of_item(check, place, stored->key, &item, &check->table->indexes[i]);
     }
+    check_collections_add(&check->collections, place, stored->key, placed, check->arena);
     return !check_report_gave_up(check->report);
 }
 
@@ -143,7 +151,8 @@ static bool has_entry(const struct table_check *check, const struct item *item,
 {
     struct item_place expected;
     return index_entry_locate(check->arena, check->table, check->index, item, &expected) &&
-           same_place(&expected.address.place, place) && bytes_equal(expected.address.key, key);
+           engine_place_equal(&expected.address.place, place) &&
+           bytes_equal(expected.address.key, key);
 }
 
 static void check_item_of_entry(const struct table_check *check, const struct engine_place *place,
@@ -238,6 +247,7 @@ static void walk_partitions(struct table_check *check, const struct partition *p
         if (status == ENGINE_OK)
             continue;
         check->tally->partial = true;
+        check_collections_break_off(&check->collections);
         check_report_unreadable(
             check->report, status, "table %.*s%s%.*s, partition %" PRIu64 ", space %d",
             BYTES_FMT(check->table->name), check->index == NULL ? "" : ", index ",
@@ -253,7 +263,9 @@ static void walk_index(struct table_check *check, const struct index_definition 
     const struct table_definition *table = check->table;
     check->index = index;
     check->tally = tally;
-    if (index->global)
+    if (index->status == INDEX_DELETING)
+        tally->partial = true; /* Nothing holds for its entries and figures any more. */
+    else if (index->global)
         walk_partitions(check, index->partitions, index->partition_count, place, visit_entry);
     else
         walk_partitions(check, table->partitions, table->partition_count, place, visit_entry);
@@ -268,7 +280,9 @@ struct check_table_counts check_table(struct engine_view *view,
         .view = view, .report = report, .table = table, .arena = arena_create(), .tally = &items
     };
     struct engine_place place = { .owner = table->id, .space = ENGINE_SPACE_ITEMS };
+    check_collections_begin(&check.collections, view, table, report);
     walk_partitions(&check, table->partitions, table->partition_count, place, visit_item);
+    check_collections_end(&check.collections);
     place.space = ENGINE_SPACE_FIGURES;
     walk_partitions(&check, table->partitions, table->partition_count, place, visit_figures);
     struct check_table_counts counts = { .item_count = (uint64_t)items.figures.item_count };

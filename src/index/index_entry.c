@@ -59,6 +59,7 @@ bool index_entry_locate(struct arena *arena, const struct table_definition *tabl
         return false;
     out->hash = item_place_hash(bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
     store_u64_be(key.data, out->hash);
+    out->prefix_size = key.len;
     if (!append_parts(&key, index->range, index->range_count, SORT_KEY_SIZE_MAX, item) ||
         !append_table_key(&key, &table->key, index->global, item))
         return false;
@@ -138,6 +139,22 @@ struct item index_entry_project(struct arena *arena, const struct table_definiti
     return item_builder_finish(&builder);
 }
 
+bool index_entry_local_fits(struct arena *arena, const struct table_definition *table,
+                            const struct item *item)
+{
+    assert(item->size <= ITEM_SIZE_MAX);
+    if (item->size <= ITEM_SIZE_MAX / 2)
+        return true; /* An entry is never larger than its item. */
+    for (size_t i = 0; i < table->index_count && !table->indexes[i].global; i++) {
+        const struct index_definition *index = &table->indexes[i];
+        struct item_place ignored;
+        if (index_entry_locate(arena, table, index, item, &ignored) &&
+            index_entry_project(arena, table, index, item).size > ITEM_SIZE_MAX - item->size)
+            return false;
+    }
+    return true;
+}
+
 /* --- The service's rules --- */
 
 struct refusal {
@@ -179,7 +196,8 @@ static bool find_refusal(const struct table_definition *table, const struct item
     bool refused = false;
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index_definition *index = &table->indexes[i];
-        if (refused && bytes_compare(index->name, out->index->name) > 0)
+        if (index->status == INDEX_DELETING ||
+            (refused && bytes_compare(index->name, out->index->name) > 0))
             continue;
         refused |= find_fault(index, index->hash, index->hash_count, PARTITION_KEY_SIZE_MAX, before,
                               after, out) ||

@@ -1,9 +1,9 @@
 /* scan.h -- finds the first byte of a string that needs a closer look. Private to json/.
  *
- * Most bytes of a request are plain ASCII inside strings, so these loops decide the speed of the
- * reader and the writer. Each takes 16 bytes a step with SSE2, 8 without, and the rest one by
- * one; none reads at or behind `end`. The portable forms are always compiled, so that a test can
- * hold them against the others.
+ * Most bytes of requests and answers are plain text inside strings, so these loops decide the speed
+ * of the reader and the writer. Each takes 16 bytes a step with SSE2, 8 without; none reads or
+ * writes at or behind the end. The portable forms are always compiled, so that a test can hold them
+ * against the others.
  */
 #ifndef STATOR_JSON_SCAN_H
 #define STATOR_JSON_SCAN_H
@@ -44,18 +44,6 @@ static inline const uint8_t *scan_plain_portable(const uint8_t *at, const uint8_
     return at;
 }
 
-static inline const uint8_t *scan_unescaped_portable(const uint8_t *at, const uint8_t *end)
-{
-    for (uint64_t word; end - at >= 8; at += 8) {
-        memcpy(&word, at, sizeof word);
-        if (scan_word_escapes(word) != 0)
-            break;
-    }
-    while (at < end && !scan_needs_escape(*at))
-        at++;
-    return at;
-}
-
 /* The first byte that is not ASCII or needs an escape; `end` if there is none. */
 static inline const uint8_t *scan_plain(const uint8_t *at, const uint8_t *end)
 {
@@ -74,23 +62,72 @@ static inline const uint8_t *scan_plain(const uint8_t *at, const uint8_t *end)
     return scan_plain_portable(at, end);
 }
 
-/* The first byte that needs an escape; `end` if there is none. */
-static inline const uint8_t *scan_unescaped(const uint8_t *at, const uint8_t *end)
+#if defined(__SSE2__)
+/* One bit for each byte that needs an escape, the first one lowest. */
+static inline int scan_block_escapes(__m128i block)
+{
+    /* There is no unsigned comparison: at most 0x1F is where the larger of the two is 0x1F. */
+    __m128i top = _mm_set1_epi8(0x1F);
+    __m128i control = _mm_cmpeq_epi8(_mm_max_epu8(block, top), top);
+    __m128i quote = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
+    __m128i backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
+    return _mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, backslash)));
+}
+#endif
+
+/* --- Copying --- */
+
+/* Copies words of eight, then bytes, up to the first that needs an escape. */
+static inline size_t scan_copy_portable(uint8_t *to, const uint8_t *from, size_t size)
+{
+    size_t at = 0;
+    for (uint64_t word; size - at >= 8; at += 8) {
+        memcpy(&word, from + at, sizeof word);
+        if (scan_word_escapes(word) != 0)
+            break;
+        memcpy(to + at, &word, sizeof word);
+    }
+    for (; at < size && !scan_needs_escape(from[at]); at++)
+        to[at] = from[at];
+    return at;
+}
+
+/* Copies up to the first byte that needs an escape; returns how many there are before it. `to` has
+ * room for all, and what is behind the copied part there is undefined. The last block overlaps the
+ * one before, and so do the halves of a short text, so that hardly any byte is looked at alone. */
+static inline size_t scan_copy_unescaped(uint8_t *to, const uint8_t *from, size_t size)
 {
 #if defined(__SSE2__)
-    for (; end - at >= 16; at += 16) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-        /* There is no unsigned comparison: at most 0x1F is where the larger of the two is 0x1F. */
-        __m128i top = _mm_set1_epi8(0x1F);
-        __m128i control = _mm_cmpeq_epi8(_mm_max_epu8(block, top), top);
-        __m128i quote = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
-        __m128i backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
-        int found = _mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, backslash)));
+    for (size_t at = 0; size >= 16; at = size - at >= 32 ? at + 16 : size - 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(from + at));
+        int found = scan_block_escapes(block);
+        _mm_storeu_si128((__m128i *)(void *)(to + at), block);
         if (found != 0)
-            return at + __builtin_ctz((unsigned)found);
+            return at + (size_t)__builtin_ctz((unsigned)found);
+        if (at + 16 == size)
+            return size;
+    }
+    if (size >= 8) {
+        uint64_t low, high;
+        memcpy(&low, from, sizeof low);
+        memcpy(&high, from + size - sizeof high, sizeof high);
+        if (scan_block_escapes(_mm_set_epi64x((int64_t)high, (int64_t)low)) == 0) {
+            memcpy(to, &low, sizeof low);
+            memcpy(to + size - sizeof high, &high, sizeof high);
+            return size;
+        }
+    } else if (size >= 4) {
+        uint32_t low, high;
+        memcpy(&low, from, sizeof low);
+        memcpy(&high, from + size - sizeof high, sizeof high);
+        if (scan_block_escapes(_mm_set1_epi64x((int64_t)((uint64_t)high << 32 | low))) == 0) {
+            memcpy(to, &low, sizeof low);
+            memcpy(to + size - sizeof high, &high, sizeof high);
+            return size;
+        }
     }
 #endif
-    return scan_unescaped_portable(at, end);
+    return scan_copy_portable(to, from, size);
 }
 
 #endif

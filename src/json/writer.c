@@ -83,27 +83,31 @@ static size_t encode_escape(uint8_t byte, uint8_t *out)
 static void append_escaped(struct buffer *out, const uint8_t *at, const uint8_t *end)
 {
     while (at < end) {
-        uint8_t *escape = buffer_reserve(out, ESCAPE_SIZE_MAX);
-        out->len += encode_escape(*at++, escape);
-        const uint8_t *run = at;
-        at = scan_unescaped(at, end);
-        buffer_append(out, run, (size_t)(at - run));
+        uint8_t *to = buffer_reserve(out, ESCAPE_SIZE_MAX + (size_t)(end - at));
+        size_t escape = encode_escape(*at++, to);
+        size_t clean = scan_copy_unescaped(to + escape, at, (size_t)(end - at));
+        out->len += escape + clean;
+        at += clean;
     }
 }
 
-/* Appends `value` in quotes, behind the comma that is due. */
-static inline void append_string(struct json_writer *writer, struct bytes value)
+void json_write_framed(struct json_writer *writer, const struct json_frame *frame,
+                       struct bytes value)
 {
-    const uint8_t *end = value.data + value.len;
-    const uint8_t *clean_end = scan_unescaped(value.data, end);
-    size_t clean = (size_t)(clean_end - value.data);
-    uint8_t *at = begin(writer, clean + 2);
-    at[0] = '"';
-    memcpy(at + 1, value.data, clean);
-    writer->out->len += clean + 1;
-    if (UNLIKELY(clean_end < end))
-        append_escaped(writer->out, clean_end, end);
-    buffer_append_byte(writer->out, '"');
+    static_assert(sizeof frame->before == JSON_FRAME_SIZE_MAX, "copied whole, used in part");
+    uint8_t *start = begin(writer, value.len + 2 * JSON_FRAME_SIZE_MAX);
+    memcpy(start, frame->before, sizeof frame->before);
+    uint8_t *at = start + frame->before_size;
+    size_t clean = scan_copy_unescaped(at, value.data, value.len);
+    at += clean;
+    writer->out->len += (size_t)(at - start);
+    if (UNLIKELY(clean < value.len)) {
+        append_escaped(writer->out, value.data + clean, value.data + value.len);
+        at = buffer_reserve(writer->out, JSON_FRAME_SIZE_MAX);
+    }
+    memcpy(at, frame->behind, sizeof frame->behind);
+    writer->out->len += frame->behind_size;
+    writer->needs_comma = true;
 }
 
 void json_write_name(struct json_writer *writer, const char *name)
@@ -120,15 +124,15 @@ void json_write_name(struct json_writer *writer, const char *name)
 
 void json_write_name_bytes(struct json_writer *writer, struct bytes name)
 {
-    append_string(writer, name);
-    buffer_append_byte(writer->out, ':');
+    static const struct json_frame frame = JSON_FRAME("\"", "\":");
+    json_write_framed(writer, &frame, name);
     writer->needs_comma = false;
 }
 
 void json_write_string(struct json_writer *writer, struct bytes value)
 {
-    append_string(writer, value);
-    writer->needs_comma = true;
+    static const struct json_frame frame = JSON_FRAME("\"", "\"");
+    json_write_framed(writer, &frame, value);
 }
 
 void json_write_text(struct json_writer *writer, const char *value)

@@ -36,6 +36,23 @@ void json_write_integer(struct json_writer *writer, int64_t value);
 void json_write_seconds(struct json_writer *writer, int64_t milliseconds);
 /* Twice the number of capacity units: halves are exact ("0.5", "1.0"). */
 void json_write_halves(struct json_writer *writer, int64_t halves);
+
+/* What stands before and behind a string's content in a value that is written over and over, for
+ * example {"S":" and "}. Copied in one step, which is why it is short. */
+enum { JSON_FRAME_SIZE_MAX = 8 };
+struct json_frame {
+    char before[JSON_FRAME_SIZE_MAX];
+    char behind[JSON_FRAME_SIZE_MAX];
+    uint8_t before_size;
+    uint8_t behind_size;
+};
+#define JSON_FRAME(before, behind)                                                                 \
+    {                                                                                              \
+        before, behind, sizeof(before) - 1, sizeof(behind) - 1                                     \
+    }
+/* One value: the frame around `value`, which is escaped. */
+void json_write_framed(struct json_writer *writer, const struct json_frame *frame,
+                       struct bytes value);
 /* Text that is one JSON value already. */
 void json_write_raw(struct json_writer *writer, struct bytes value);
 

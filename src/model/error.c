@@ -26,6 +26,9 @@
     ROW(ERROR_REQUEST_LIMIT_EXCEEDED, DYNAMODB "RequestLimitExceeded", 400, true, "message")       \
     ROW(ERROR_THROTTLING, DYNAMODB "ThrottlingException", 400, true, "message")                    \
     ROW(ERROR_TABLE_NOT_FOUND, DYNAMODB "TableNotFoundException", 400, false, "message")           \
+    ROW(ERROR_CONTINUOUS_BACKUPS_UNAVAILABLE, DYNAMODB "ContinuousBackupsUnavailableException",    \
+        400, true, "message")                                                                      \
+    ROW(ERROR_POLICY_NOT_FOUND, DYNAMODB "PolicyNotFoundException", 400, false, "message")         \
     ROW(ERROR_TRANSACTION_CANCELED, DYNAMODB "TransactionCanceledException", 400, false,           \
         "Message")                                                                                 \
     ROW(ERROR_TRANSACTION_CONFLICT, DYNAMODB "TransactionConflictException", 400, true, "message") \

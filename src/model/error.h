@@ -25,6 +25,8 @@ enum error_code {
     ERROR_REQUEST_LIMIT_EXCEEDED,
     ERROR_THROTTLING,
     ERROR_TABLE_NOT_FOUND,
+    ERROR_CONTINUOUS_BACKUPS_UNAVAILABLE,
+    ERROR_POLICY_NOT_FOUND,
     ERROR_TRANSACTION_CANCELED,
     ERROR_TRANSACTION_CONFLICT,
     ERROR_TRANSACTION_IN_PROGRESS,
@@ -60,6 +62,8 @@ struct error {
     /* ConditionalCheckFailedException: the item as it was, as JSON, if it was asked for; data NULL:
      * not shown. */
     struct bytes item_json;
+    /* TransactionCanceledException: the list of reasons, as JSON; data NULL: none. */
+    struct bytes reasons_json;
 };
 
 /* Stands before the messages of some families, in some operations only. */

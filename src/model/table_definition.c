@@ -1,6 +1,7 @@
 /* table_definition.c -- the words for a table's properties, its lifecycle, and finding in it. */
 #include "model/table_definition.h"
 #include <assert.h>
+#include "base/arena.h"
 #include "base/compiler.h"
 
 static const char *const status_names[TABLE_STATUS_COUNT] = {
@@ -8,6 +9,12 @@ static const char *const status_names[TABLE_STATUS_COUNT] = {
     [TABLE_ACTIVE] = "ACTIVE",
     [TABLE_UPDATING] = "UPDATING",
     [TABLE_DELETING] = "DELETING",
+};
+static const char *const index_status_names[INDEX_STATUS_COUNT] = {
+    [INDEX_ACTIVE] = "ACTIVE",
+    [INDEX_ALLOCATING] = "ALLOCATING",
+    [INDEX_BACKFILLING] = "BACKFILLING",
+    [INDEX_DELETING] = "DELETING",
 };
 static const char *const billing_mode_names[] = {
     [BILLING_PROVISIONED] = "PROVISIONED",
@@ -38,6 +45,12 @@ const char *table_status_name(enum table_status status)
     return status_names[status];
 }
 
+const char *index_status_name(enum index_status status)
+{
+    assert(status < INDEX_STATUS_COUNT);
+    return index_status_names[status];
+}
+
 const char *billing_mode_name(enum billing_mode mode)
 {
     assert(mode < COUNT_OF(billing_mode_names));
@@ -61,6 +74,13 @@ bool table_status_parse(struct bytes text, enum table_status *out)
     size_t index = find_name(status_names, COUNT_OF(status_names), text);
     *out = (enum table_status)index;
     return index < COUNT_OF(status_names);
+}
+
+bool index_status_parse(struct bytes text, enum index_status *out)
+{
+    size_t index = find_name(index_status_names, COUNT_OF(index_status_names), text);
+    *out = (enum index_status)index;
+    return index < COUNT_OF(index_status_names);
 }
 
 bool billing_mode_parse(struct bytes text, enum billing_mode *out)
@@ -96,6 +116,74 @@ bool table_status_may_follow(enum table_status from, enum table_status to)
     return allowed[from][to];
 }
 
+bool index_status_may_follow(enum index_status from, enum index_status to)
+{
+    static const bool allowed[INDEX_STATUS_COUNT][INDEX_STATUS_COUNT] = {
+        [INDEX_ACTIVE] = { [INDEX_DELETING] = true },
+        [INDEX_ALLOCATING] = { [INDEX_BACKFILLING] = true },
+        [INDEX_BACKFILLING] = { [INDEX_ACTIVE] = true, [INDEX_DELETING] = true },
+        [INDEX_DELETING] = { false },
+    };
+    assert(from < INDEX_STATUS_COUNT && to < INDEX_STATUS_COUNT);
+    return allowed[from][to];
+}
+
+static bool is_among(const struct key_attribute *attributes, size_t count, struct bytes name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes_equal(attributes[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+bool index_definition_has_key(const struct index_definition *index, struct bytes name)
+{
+    return is_among(index->hash, index->hash_count, name) ||
+           is_among(index->range, index->range_count, name);
+}
+
+bool table_definition_uses_attribute(const struct table_definition *definition, struct bytes name)
+{
+    const struct key_schema *key = &definition->key;
+    bool used =
+        bytes_equal(name, key->hash.name) || (key->has_range && bytes_equal(name, key->range.name));
+    for (size_t i = 0; i < definition->index_count && !used; i++)
+        used = definition->indexes[i].status != INDEX_DELETING &&
+               index_definition_has_key(&definition->indexes[i], name);
+    return used;
+}
+
+struct table_definition table_definition_copy(struct arena *arena,
+                                              const struct table_definition *definition)
+{
+    struct table_definition copy = *definition;
+    copy.indexes = arena_alloc(arena, (definition->index_count + 1) * sizeof(*copy.indexes));
+    if (definition->index_count > 0)
+        memcpy(copy.indexes, definition->indexes, definition->index_count * sizeof(*copy.indexes));
+    return copy;
+}
+
+void table_definition_remove_index(struct arena *arena, struct table_definition *definition,
+                                   uint64_t index_id)
+{
+    struct table_definition without = *definition;
+    without.index_count = 0;
+    without.indexes = arena_alloc(arena, definition->index_count * sizeof(*without.indexes));
+    for (size_t i = 0; i < definition->index_count; i++) {
+        if (definition->indexes[i].id != index_id)
+            without.indexes[without.index_count++] = definition->indexes[i];
+    }
+    without.attribute_count = 0;
+    without.attributes =
+        arena_alloc(arena, definition->attribute_count * sizeof(*without.attributes));
+    for (size_t i = 0; i < definition->attribute_count; i++) {
+        if (table_definition_uses_attribute(&without, definition->attributes[i].name))
+            without.attributes[without.attribute_count++] = definition->attributes[i];
+    }
+    *definition = without;
+}
+
 const struct index_definition *table_definition_index(const struct table_definition *definition,
                                                       struct bytes name)
 {
@@ -104,6 +192,11 @@ const struct index_definition *table_definition_index(const struct table_definit
             return &definition->indexes[i];
     }
     return NULL;
+}
+
+bool table_definition_has_local_index(const struct table_definition *definition)
+{
+    return definition->index_count > 0 && !definition->indexes[0].global; /* Local ones first. */
 }
 
 const struct key_attribute *table_definition_attribute(const struct table_definition *definition,

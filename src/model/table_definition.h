@@ -28,6 +28,22 @@ MUST_CHECK bool table_status_parse(struct bytes text, enum table_status *out);
 /* The lifecycle: may a table go from one status to the other? */
 bool table_status_may_follow(enum table_status from, enum table_status to);
 
+/* The life of an index. A write may still hold the version of its table before the current one, so
+ * each status asks of writes what keeps an index right while its neighbours are in use too. */
+enum index_status {
+    INDEX_ACTIVE, /* Each item has its entry. */
+    /* CREATING. A write removes the item's old entry, should there be one, and stores none. */
+    INDEX_ALLOCATING,
+    /* CREATING. A write keeps the item's entry right; the old one may not have been stored yet. */
+    INDEX_BACKFILLING,
+    INDEX_DELETING, /* No write looks at it any more; its entries are about to go. */
+    INDEX_STATUS_COUNT,
+};
+const char *index_status_name(enum index_status status);
+MUST_CHECK bool index_status_parse(struct bytes text, enum index_status *out);
+/* May an index go from one status to the other? */
+bool index_status_may_follow(enum index_status from, enum index_status to);
+
 enum billing_mode { BILLING_PROVISIONED, BILLING_PAY_PER_REQUEST };
 enum table_class { TABLE_CLASS_STANDARD, TABLE_CLASS_STANDARD_INFREQUENT_ACCESS };
 enum projection_type { PROJECTION_ALL, PROJECTION_KEYS_ONLY, PROJECTION_INCLUDE };
@@ -78,7 +94,14 @@ struct index_definition {
     struct throughput throughput;     /* Global, provisioned tables. */
     struct unit_pair on_demand_max;   /* Global. */
     struct unit_pair warm_throughput; /* Global. UNITS_UNSET: the default of the billing mode. */
-    bool built;                       /* Entries exist for every item written before. */
+    enum index_status status;
+    /* INDEX_BACKFILLING: items whose key is below this have their entries; empty: none has. */
+    struct bytes backfilled;
+};
+
+struct resource_policy {
+    struct bytes text; /* As given; NULL: none. */
+    int64_t revision;  /* Of the text, or of the last one there was; 0: none yet. */
 };
 
 struct tag {
@@ -94,6 +117,10 @@ enum {
     ATTRIBUTES_MAX = 2 + INDEXES_MAX * (INDEX_HASH_KEYS_MAX + INDEX_RANGE_KEYS_MAX),
     INCLUDED_NAMES_PER_INDEX_MAX = 20,
     INCLUDED_NAMES_PER_TABLE_MAX = 100, /* A name counts once for each index that includes it. */
+    BACKFILLED_SIZE_MIN = 8,            /* A hash. */
+    /* The longest key of an item and the byte that comes behind it: a hash, and two parts whose
+       bytes are all escaped, with their end marks. */
+    BACKFILLED_SIZE_MAX = 8 + 2 * PARTITION_KEY_SIZE_MAX + 2 + 2 * SORT_KEY_SIZE_MAX + 2 + 1,
 };
 
 struct table_definition {
@@ -132,8 +159,15 @@ struct table_definition {
     struct bytes stream_view_type; /* As given: "KEYS_ONLY", "NEW_IMAGE", ... */
     struct bytes stream_label;     /* LatestStreamLabel; NULL: never had a stream. */
 
-    struct bytes resource_policy; /* As given; NULL: none. */
-    struct tag *tags;             /* Sorted by key. */
+    /* Point-in-time recovery: since when, and how many days back at most; both 0: disabled. */
+    int64_t recovery_since_ms;
+    int64_t recovery_days;
+
+    struct resource_policy resource_policy;
+    struct resource_policy stream_policy;
+    struct bytes stream_policy_label; /* Which stream has it; another one has none. */
+
+    struct tag *tags; /* Sorted by key. */
     size_t tag_count;
 };
 
@@ -143,11 +177,24 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
 MUST_CHECK bool table_definition_decode(struct arena *arena, const struct item *record,
                                         struct table_definition *out);
 
+/* A copy whose indexes may be changed, and one more added; everything else is borrowed. */
+struct table_definition table_definition_copy(struct arena *arena,
+                                              const struct table_definition *definition);
+/* Takes out an index, and the AttributeDefinitions that nothing refers to without it. */
+void table_definition_remove_index(struct arena *arena, struct table_definition *definition,
+                                   uint64_t index_id);
+
 /* NULL if AttributeDefinitions has none of that name. */
 const struct key_attribute *table_definition_attribute(const struct table_definition *definition,
                                                        struct bytes name);
+/* Is it one of the key attributes of the index? */
+bool index_definition_has_key(const struct index_definition *index, struct bytes name);
+/* Is it a key attribute of the table or of an index that is there to stay? */
+bool table_definition_uses_attribute(const struct table_definition *definition, struct bytes name);
 /* NULL if the table has no such index. */
 const struct index_definition *table_definition_index(const struct table_definition *definition,
                                                       struct bytes name);
+/* Only such a table has item collections. */
+bool table_definition_has_local_index(const struct table_definition *definition);
 
 #endif

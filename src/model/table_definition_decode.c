@@ -300,14 +300,31 @@ static struct partition *read_partitions(struct decoder *in, const char *name, s
     return partitions;
 }
 
+static void read_index_status(struct decoder *in, struct index_definition *out)
+{
+    struct value active = find_required(in, "b", VALUE_BOOL);
+    struct bytes status = find_text(in, "s");
+    struct value backfilled = find(in, "f", VALUE_B);
+    require(in, active.boolean == (status.data == NULL)); /* ACTIVE is written as absence. */
+    if (status.data != NULL) {
+        require(in, index_status_parse(status, &out->status) && out->status != INDEX_ACTIVE);
+        require(in, out->global);
+    }
+    if (!is_present(&backfilled))
+        return;
+    require(in, out->status == INDEX_BACKFILLING);
+    require(in, backfilled.data.len >= BACKFILLED_SIZE_MIN &&
+                    backfilled.data.len <= BACKFILLED_SIZE_MAX);
+    out->backfilled = arena_copy(in->arena, backfilled.data);
+}
+
 static void read_index(struct decoder *in, const struct table_definition *table,
                        struct index_definition *out)
 {
     struct value global = find_required(in, "g", VALUE_BOOL);
-    struct value built = find_required(in, "b", VALUE_BOOL);
     struct value id = find_required(in, "id", VALUE_N);
     out->global = global.boolean;
-    out->built = built.boolean;
+    read_index_status(in, out);
     out->id = as_unsigned(in, &id);
     out->name = find_name(in, "n", TABLE_NAME_SIZE_MIN, TABLE_NAME_SIZE_MAX);
     out->hash_count = read_key(in, "h", table, out->hash, out->global ? INDEX_HASH_KEYS_MAX : 1);
@@ -373,13 +390,32 @@ static void read_tags(struct decoder *in, struct table_definition *out)
 static void read_identity(struct decoder *in, struct table_definition *out)
 {
     struct value id = find_required(in, "id", VALUE_N);
-    require(in, find_integer(in, "v") == TABLE_RECORD_VERSION);
     out->name = find_name(in, "n", TABLE_NAME_SIZE_MIN, TABLE_NAME_SIZE_MAX);
     out->id = as_unsigned(in, &id);
     out->uuid = find_name(in, "u", UUID_SIZE, UUID_SIZE);
     out->created_ms = find_integer(in, "c");
     require(in, table_status_parse(find_text(in, "s"), &out->status));
     out->transition_at_ms = find_integer(in, "sa");
+}
+
+static void read_recovery(struct decoder *in, struct table_definition *out)
+{
+    out->recovery_since_ms = find_integer(in, "ps");
+    out->recovery_days = find_integer(in, "pd");
+    bool enabled = out->recovery_since_ms != 0;
+    require(in, out->recovery_since_ms >= 0);
+    require(in, enabled ? out->recovery_days >= RECOVERY_DAYS_MIN &&
+                              out->recovery_days <= RECOVERY_DAYS_MAX
+                        : out->recovery_days == 0);
+}
+
+static struct resource_policy read_policy(struct decoder *in, const char *text_name,
+                                          const char *revision_name)
+{
+    struct resource_policy policy = { .text = find_text(in, text_name),
+                                      .revision = find_integer(in, revision_name) };
+    require(in, policy.text.len <= RESOURCE_POLICY_SIZE_MAX && policy.revision >= 0);
+    return policy;
 }
 
 static void read_settings(struct decoder *in, struct table_definition *out)
@@ -399,7 +435,10 @@ static void read_settings(struct decoder *in, struct table_definition *out)
     out->stream_enabled = find_flag(in, "x");
     out->stream_view_type = find_text(in, "xv");
     out->stream_label = find_text(in, "xl");
-    out->resource_policy = find_text(in, "rp");
+    read_recovery(in, out);
+    out->resource_policy = read_policy(in, "rp", "rr");
+    out->stream_policy = read_policy(in, "xp", "xr");
+    out->stream_policy_label = find_text(in, "xo");
 }
 
 bool table_definition_decode(struct arena *arena, const struct item *record,
@@ -414,5 +453,6 @@ bool table_definition_decode(struct arena *arena, const struct item *record,
     out->partitions = read_partitions(&in, "p", &out->partition_count);
     read_settings(&in, out);
     read_tags(&in, out);
+    require(&in, find_integer(&in, "v") == table_record_version(out));
     return !in.failed;
 }

@@ -111,7 +111,9 @@ static void append_index(struct buffer *out, const struct index_definition *inde
 {
     struct map_writer map = { .count = 0 };
     buffer_init(&map.members, out->arena);
-    value_append_bool(map_member(&map, "b"), index->built);
+    value_append_bool(map_member(&map, "b"), index->status == INDEX_ACTIVE);
+    if (index->backfilled.len > 0)
+        value_append_binary(map_member(&map, "f"), index->backfilled);
     value_append_bool(map_member(&map, "g"), index->global);
     append_key_names(map_member(&map, "h"), index->hash, index->hash_count);
     append_unsigned(map_member(&map, "id"), index->id, false);
@@ -121,6 +123,8 @@ static void append_index(struct buffer *out, const struct index_definition *inde
     if (index->global)
         append_partitions(map_member(&map, "pa"), index->partitions, index->partition_count);
     append_key_names(map_member(&map, "r"), index->range, index->range_count);
+    if (index->status != INDEX_ACTIVE)
+        append_text(map_member(&map, "s"), index_status_name(index->status));
     append_throughput(map_member(&map, "t"), &index->throughput);
     append_units(map_member(&map, "w"), &index->warm_throughput);
     if (index->projection == PROJECTION_INCLUDE)
@@ -234,11 +238,20 @@ static void add_capacity(struct record_writer *record, const struct table_defini
     finish_attribute(record, "w");
 }
 
+int64_t table_record_version(const struct table_definition *definition)
+{
+    for (size_t i = 0; i < definition->index_count; i++) {
+        if (definition->indexes[i].status != INDEX_ACTIVE)
+            return TABLE_RECORD_VERSION_INDEX_CHANGE;
+    }
+    return TABLE_RECORD_VERSION;
+}
+
 struct item table_definition_encode(struct arena *arena, const struct table_definition *definition)
 {
     struct record_writer record;
     item_builder_init(&record.builder, arena);
-    add_integer(&record, "v", TABLE_RECORD_VERSION);
+    add_integer(&record, "v", table_record_version(definition));
     add_text(&record, "n", definition->name);
     append_unsigned(begin_attribute(&record), definition->id, false);
     finish_attribute(&record, "id");
@@ -259,7 +272,13 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_flag(&record, "x", definition->stream_enabled);
     add_text(&record, "xv", definition->stream_view_type);
     add_text(&record, "xl", definition->stream_label);
-    add_text(&record, "rp", definition->resource_policy);
+    add_integer(&record, "ps", definition->recovery_since_ms);
+    add_integer(&record, "pd", definition->recovery_days);
+    add_text(&record, "rp", definition->resource_policy.text);
+    add_integer(&record, "rr", definition->resource_policy.revision);
+    add_text(&record, "xp", definition->stream_policy.text);
+    add_integer(&record, "xr", definition->stream_policy.revision);
+    add_text(&record, "xo", definition->stream_policy_label);
     add_tags(&record, definition);
     return item_builder_finish(&record.builder);
 }

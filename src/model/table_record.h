@@ -1,14 +1,22 @@
 /* table_record.h -- what the writer and the reader of a table's record must agree on. */
 #ifndef STATOR_MODEL_TABLE_RECORD_H
 #define STATOR_MODEL_TABLE_RECORD_H
+#include <stdint.h>
+
+struct table_definition;
 
 enum {
     /* Raised by a change that an old reader must not overlook; new attributes alone do not. */
     TABLE_RECORD_VERSION = 1,
+    /* Of a record with an index that is not ACTIVE, which the first readers knew nothing of. */
+    TABLE_RECORD_VERSION_INDEX_CHANGE = 2,
     TABLE_RECORD_THROUGHPUT_FIELDS = 5,
     TABLE_RECORD_UNIT_PAIR_FIELDS = 2,
     TABLE_RECORD_PARTITION_FIELDS = 3,
     TABLE_RECORD_ATTRIBUTE_FIELDS = 2,
 };
+
+/* The version that the record of a definition has. */
+int64_t table_record_version(const struct table_definition *definition);
 
 #endif

@@ -1,33 +1,29 @@
 /* value_json_write.c -- encoded values and items written as DynamoDB's JSON, member by member. */
-#include <assert.h>
 #include "json/writer.h"
 #include "model/number.h"
 #include "model/value_json.h"
 
-static void write_number(struct json_writer *writer, struct bytes encoded)
+/* A set's string or number as it is, one that stands alone with its type around it. */
+static const struct json_frame member_frame = JSON_FRAME("\"", "\"");
+static const struct json_frame string_frame = JSON_FRAME("{\"S\":\"", "\"}");
+static const struct json_frame number_frame = JSON_FRAME("{\"N\":\"", "\"}");
+
+static void write_number(struct json_writer *writer, const struct json_frame *frame,
+                         struct bytes encoded)
 {
     char text[NUMBER_TEXT_MAX];
     size_t size = number_format_encoded(encoded, text);
-    json_write_string(writer, bytes_of(text, size));
+    json_write_framed(writer, frame, bytes_of(text, size));
 }
 
-/* A set's member, or a scalar without its type. */
-static void write_scalar(struct json_writer *writer, const struct value *value)
+static void write_set_member(struct json_writer *writer, const struct value *value)
 {
-    switch (value->type) {
-    case VALUE_S:
-        json_write_string(writer, value->data);
-        break;
-    case VALUE_N:
-        write_number(writer, value->data);
-        break;
-    case VALUE_B:
+    if (value->type == VALUE_S)
+        json_write_framed(writer, &member_frame, value->data);
+    else if (value->type == VALUE_N)
+        write_number(writer, &member_frame, value->data);
+    else
         json_write_base64(writer, value->data);
-        break;
-    default:
-        assert(value->type == VALUE_BOOL || value->type == VALUE_NULL);
-        json_write_bool(writer, value->type == VALUE_NULL || value->boolean);
-    }
 }
 
 static void write_elements(struct json_writer *writer, const struct value *container)
@@ -42,32 +38,51 @@ static void write_elements(struct json_writer *writer, const struct value *conta
         if (container->type == VALUE_L || container->type == VALUE_M)
             value_json_write(writer, &element); /* NESTING_DEPTH_MAX deep at most. */
         else
-            write_scalar(writer, &element);
+            write_set_member(writer, &element);
     }
+}
+
+static void write_container(struct json_writer *writer, const struct value *value)
+{
+    json_open_object(writer);
+    json_write_name(writer, value_type_name(value->type));
+    if (value->type == VALUE_M) {
+        json_open_object(writer);
+        write_elements(writer, value);
+        json_close_object(writer);
+    } else {
+        json_open_array(writer);
+        write_elements(writer, value);
+        json_close_array(writer);
+    }
+    json_close_object(writer);
 }
 
 void value_json_write(struct json_writer *writer, const struct value *value)
 {
-    json_open_object(writer);
-    json_write_name(writer, value_type_name(value->type));
     switch (value->type) {
-    case VALUE_M:
+    case VALUE_S:
+        json_write_framed(writer, &string_frame, value->data);
+        break;
+    case VALUE_N:
+        write_number(writer, &number_frame, value->data);
+        break;
+    case VALUE_B:
         json_open_object(writer);
-        write_elements(writer, value);
+        json_write_name(writer, "B");
+        json_write_base64(writer, value->data);
         json_close_object(writer);
         break;
-    case VALUE_L:
-    case VALUE_SS:
-    case VALUE_NS:
-    case VALUE_BS:
-        json_open_array(writer);
-        write_elements(writer, value);
-        json_close_array(writer);
+    case VALUE_BOOL:
+        json_write_raw(writer,
+                       value->boolean ? BYTES("{\"BOOL\":true}") : BYTES("{\"BOOL\":false}"));
+        break;
+    case VALUE_NULL:
+        json_write_raw(writer, BYTES("{\"NULL\":true}"));
         break;
     default:
-        write_scalar(writer, value);
+        write_container(writer, value);
     }
-    json_close_object(writer);
 }
 
 void item_json_write(struct json_writer *writer, const struct item *item)

@@ -98,6 +98,11 @@ const struct table_definition *table_definition(const struct table *table)
     return &table->definition;
 }
 
+bool table_is_only_version(const struct table *table)
+{
+    return atomic_load(&table->life->references) == 1;
+}
+
 /* The first table whose name is not below `name`. */
 static size_t position_of(const struct catalogue *catalogue, struct bytes name)
 {
@@ -165,6 +170,32 @@ struct table *catalogue_find_transient(struct catalogue *catalogue)
         atomic_fetch_add(&first->references, 1);
     pthread_rwlock_unlock(&catalogue->lock);
     return first;
+}
+
+static bool has_index_change(const struct table_definition *definition)
+{
+    for (size_t i = 0; i < definition->index_count; i++) {
+        if (definition->indexes[i].status != INDEX_ACTIVE)
+            return true;
+    }
+    return false;
+}
+
+struct table *catalogue_find_index_change(struct catalogue *catalogue, struct bytes after)
+{
+    struct table *found = NULL;
+    pthread_rwlock_rdlock(&catalogue->lock);
+    size_t position = position_of(catalogue, after);
+    if (table_at(catalogue, position, after) != NULL)
+        position++;
+    for (; position < catalogue->table_count && found == NULL; position++) {
+        if (has_index_change(&catalogue->tables[position]->definition))
+            found = catalogue->tables[position];
+    }
+    if (found != NULL)
+        atomic_fetch_add(&found->references, 1);
+    pthread_rwlock_unlock(&catalogue->lock);
+    return found;
 }
 
 /* Puts `table` in the place of the one of its name, or among the others if there is none. */
@@ -313,9 +344,12 @@ static enum engine_status begin_change(struct catalogue *catalogue, struct engin
     return engine_write_begin(catalogue->engine, NULL, 0, write);
 }
 
-/* Writes the record of `definition` and the next free id, then makes the table findable. */
+/* Writes the record of `definition` and the next free id, then makes the table findable. What
+ * `removed_owner` stores goes in the same step; NO_OWNER: nobody. */
+enum { NO_OWNER = LAYOUT_CATALOGUE_OWNER };
 static enum engine_status store(struct catalogue *catalogue, struct arena *arena,
-                                const struct table_definition *definition, struct table_life *life)
+                                const struct table_definition *definition, struct table_life *life,
+                                uint64_t removed_owner)
 {
     struct engine_write *write = NULL;
     struct item record = table_definition_encode(arena, definition);
@@ -329,6 +363,8 @@ static enum engine_status store(struct catalogue *catalogue, struct arena *arena
         address = catalogue_record_address(arena, LAYOUT_KEY_NEXT_ID, BYTES(""));
         engine_write_put(write, &address,
                          catalogue_record_encode_ids(arena, &catalogue->next_id, 1));
+        if (removed_owner != NO_OWNER)
+            engine_write_delete_owner(write, removed_owner);
         status = engine_write_commit_wait(write);
     }
     if (status == ENGINE_OK)
@@ -371,11 +407,11 @@ enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *a
     draft->id = catalogue->next_id++;
     give_index_ids(catalogue, arena, draft);
     draft->partitions = give_partitions(catalogue, arena, &draft->partition_count);
-    return store(catalogue, arena, draft, life_create());
+    return store(catalogue, arena, draft, life_create(), NO_OWNER);
 }
 
-enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
-                                    struct table_definition *changed)
+static enum engine_status update(struct catalogue *catalogue, struct arena *arena,
+                                 struct table_definition *changed, uint64_t removed_owner)
 {
     struct table *table = catalogue_find(catalogue, changed->name);
     assert(table != NULL && table->definition.id == changed->id);
@@ -383,7 +419,19 @@ enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *a
     atomic_fetch_add(&life->references, 1);
     table_release(table);
     give_index_ids(catalogue, arena, changed);
-    return store(catalogue, arena, changed, life);
+    return store(catalogue, arena, changed, life, removed_owner);
+}
+
+enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
+                                    struct table_definition *changed)
+{
+    return update(catalogue, arena, changed, NO_OWNER);
+}
+
+enum engine_status catalogue_remove_index(struct catalogue *catalogue, struct arena *arena,
+                                          struct table_definition *changed, uint64_t index_id)
+{
+    return update(catalogue, arena, changed, index_id);
 }
 
 enum engine_status catalogue_drop(struct catalogue *catalogue, struct arena *arena,

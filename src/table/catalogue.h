@@ -30,6 +30,9 @@ struct table *catalogue_find(struct catalogue *catalogue, struct bytes name);
 void table_release(struct table *table); /* Releasing NULL is allowed. */
 /* Valid as long as the reference. */
 const struct table_definition *table_definition(const struct table *table);
+/* Whether nobody holds another version of the table: what was done by an older one is over. Stays
+ * so, but for versions that come later. */
+bool table_is_only_version(const struct table *table);
 
 size_t catalogue_table_count(struct catalogue *catalogue);
 /* Up to `names_max` names behind `after` (empty: from the start), in byte order, copied into the
@@ -41,6 +44,10 @@ size_t catalogue_list(struct catalogue *catalogue, struct arena *arena, struct b
  * table_release. */
 struct table *catalogue_find_transient(struct catalogue *catalogue);
 
+/* The first table behind `after` (empty: of all), in byte order of the names, that has an index
+ * which is not ACTIVE; NULL if there is none. The caller owes a table_release. */
+struct table *catalogue_find_index_change(struct catalogue *catalogue, struct bytes after);
+
 /* Control. Gives the draft its table, index and partition ids (written into `draft`), stores it and
  * makes it findable. The name must be free. */
 MUST_CHECK enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *arena,
@@ -49,6 +56,12 @@ MUST_CHECK enum engine_status catalogue_create(struct catalogue *catalogue, stru
  * their own to global ones, to indexes that have none. */
 MUST_CHECK enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
                                                struct table_definition *changed);
+/* Control. The same with a definition that lacks an index; the entries of that one, whose id it is,
+ * go in the same step. */
+MUST_CHECK enum engine_status catalogue_remove_index(struct catalogue *catalogue,
+                                                     struct arena *arena,
+                                                     struct table_definition *changed,
+                                                     uint64_t index_id);
 /* Control. Takes the table out of the catalogue and notes its data for removal. Returns when that
  * is durable; the data goes later (catalogue_remove_dropped). */
 MUST_CHECK enum engine_status catalogue_drop(struct catalogue *catalogue, struct arena *arena,

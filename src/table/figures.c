@@ -143,6 +143,41 @@ enum engine_status figures_change(struct engine_write *write, const struct table
     return ENGINE_OK;
 }
 
+/* Writes a shard anew if there is one. */
+static enum engine_status drop_others(struct engine_write *write,
+                                      const struct table_definition *table,
+                                      const struct engine_address *address)
+{
+    static const struct figures none, none_of_indexes[INDEXES_MAX];
+    struct engine_value value = { 0 };
+    enum engine_status status = engine_write_get(write, address, &value);
+    engine_value_release(&value);
+    if (status == ENGINE_NOT_FOUND)
+        return ENGINE_OK;
+    return status == ENGINE_OK ? figures_change(write, table, address, &none, none_of_indexes)
+                               : status;
+}
+
+/* A partition at a time, so that writers wait for a moment only. */
+enum engine_status figures_drop_others(struct engine *engine, const struct table_definition *table)
+{
+    enum engine_status status = ENGINE_OK;
+    for (size_t p = 0; p < table->partition_count && status == ENGINE_OK; p++) {
+        struct engine_address addresses[LAYOUT_FIGURES_SHARDS];
+        struct engine_write *write = NULL;
+        for (size_t shard = 0; shard < LAYOUT_FIGURES_SHARDS; shard++)
+            addresses[shard] = shard_address(table->id, table->partitions[p].id, shard);
+        status = engine_write_begin(engine, addresses, LAYOUT_FIGURES_SHARDS, &write);
+        for (size_t shard = 0; shard < LAYOUT_FIGURES_SHARDS && status == ENGINE_OK; shard++)
+            status = drop_others(write, table, &addresses[shard]);
+        if (status == ENGINE_OK)
+            status = engine_write_commit_wait(write);
+        else if (write != NULL)
+            engine_write_abandon(write);
+    }
+    return status;
+}
+
 enum engine_status figures_sum(struct engine_view *view, const struct table_definition *table,
                                struct figures *out, struct figures *indexes)
 {

@@ -30,6 +30,10 @@ MUST_CHECK enum engine_status figures_change(struct engine_write *write,
                                              const struct engine_address *address,
                                              const struct figures *change,
                                              const struct figures *indexes);
+/* Drops, for good, the figures of indexes that `table` does not have. Waits for the disk. Whoever
+ * still counts for such an index must be gone. */
+MUST_CHECK enum engine_status figures_drop_others(struct engine *engine,
+                                                  const struct table_definition *table);
 /* The sums of all shards of a table: of its items, and into `indexes` of each index's entries. */
 MUST_CHECK enum engine_status figures_sum(struct engine_view *view,
                                           const struct table_definition *table, struct figures *out,

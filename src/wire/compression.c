@@ -1,7 +1,11 @@
 /* compression.c -- see compression.h. The only user of zlib. */
 #include "wire/compression.h"
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 #include "base/buffer.h"
 
 enum {
@@ -66,7 +70,62 @@ struct bytes compression_gzip(struct arena *arena, struct bytes body)
     return bytes_of(out, size);
 }
 
+/* --- CRC-32 ---
+ *
+ * Every answer carries one, and zlib takes a microsecond for four kilobytes. With carry-less
+ * multiplication, 64 bytes a step are folded into the 64 behind them, which leaves the remainder of
+ * the whole as it was, until 16 bytes stand for all that was folded; zlib goes on from there. */
+
+#if defined(__x86_64__)
+#define FOLDING __attribute__((target("sse2,pclmul")))
+enum { FOLD_SIZE_MIN = 64 };
+
+FOLDING static inline __m128i load(const uint8_t *at)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)at);
+}
+
+/* Moves `block` forward over the distance that `powers` is of, into `next`. */
+FOLDING static inline __m128i fold(__m128i block, __m128i powers, __m128i next)
+{
+    __m128i low = _mm_clmulepi64_si128(block, powers, 0x00);
+    __m128i high = _mm_clmulepi64_si128(block, powers, 0x11);
+    return _mm_xor_si128(next, _mm_xor_si128(low, high));
+}
+
+/* Takes the multiples of 16 bytes at the start of `body`, which has FOLD_SIZE_MIN at least. Returns
+ * zlib's CRC of them and leaves the rest. */
+FOLDING static uLong fold_blocks(struct bytes *body)
+{
+    /* x^(d+32) and x^(d-32) modulo the polynomial, bits reversed, for d of 512 and of 128 bits. */
+    const __m128i by_64 = _mm_set_epi64x(0x1C6E41596, 0x154442BD4);
+    const __m128i by_16 = _mm_set_epi64x(0x0CCAA009E, 0x1751997D0);
+    const uint8_t *at = body->data;
+    size_t left = body->len;
+    __m128i a = _mm_xor_si128(load(at), _mm_cvtsi32_si128(-1)); /* A CRC begins with all ones. */
+    __m128i b = load(at + 16), c = load(at + 32), d = load(at + 48);
+    for (at += 64, left -= 64; left >= 64; at += 64, left -= 64) {
+        a = fold(a, by_64, load(at));
+        b = fold(b, by_64, load(at + 16));
+        c = fold(c, by_64, load(at + 32));
+        d = fold(d, by_64, load(at + 48));
+    }
+    a = fold(fold(fold(a, by_16, b), by_16, c), by_16, d);
+    for (; left >= 16; at += 16, left -= 16)
+        a = fold(a, by_16, load(at));
+    uint8_t folded[16];
+    memcpy(folded, &a, sizeof folded);
+    *body = bytes_of(at, left);
+    return crc32_z(0xFFFFFFFF, folded, sizeof folded); /* The ones are in there already. */
+}
+#endif
+
 uint32_t compression_crc32(struct bytes body)
 {
-    return (uint32_t)crc32_z(0, body.data, body.len);
+    uLong crc = 0;
+#if defined(__x86_64__)
+    if (body.len >= FOLD_SIZE_MIN && __builtin_cpu_supports("pclmul"))
+        crc = fold_blocks(&body);
+#endif
+    return (uint32_t)crc32_z(crc, body.data, body.len);
 }

@@ -139,6 +139,12 @@ describe('ConditionalOperator', () => {
       'ConditionalOperator can only be used when Filter or Expected has two or more elements'));
   });
 
+  test('is judged behind the conditions', async () => {
+    assert.deepEqual(await expectedRefused({ v_S: { ComparisonOperator: 'EQ' } }, 'OR'), validation(
+      'One or more parameter values were invalid: Value or AttributeValueList must be used with '
+      + 'ComparisonOperator: EQ for Attribute: v_S'));
+  });
+
   test('is AND or OR', async () => {
     assert.deepEqual(await expectedRefused({ v_S: yes, v_N: no }, 'XOR'), validation(
       "1 validation error detected: Value 'XOR' at 'conditionalOperator' failed to satisfy "

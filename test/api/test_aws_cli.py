@@ -74,6 +74,21 @@ def test_a_session_at_the_command_line(aws):
     assert removed["Attributes"] == item
     assert aws("get-item", "--table-name", TABLE, "--key", key) == {}
 
+    recovery = aws(
+        "update-continuous-backups",
+        "--table-name", TABLE,
+        "--point-in-time-recovery-specification", "PointInTimeRecoveryEnabled=true",
+    )  # fmt: skip
+    assert aws("describe-continuous-backups", "--table-name", TABLE) == recovery
+    assert aws("describe-contributor-insights", "--table-name", TABLE) == {
+        "TableName": TABLE,
+        "ContributorInsightsStatus": "DISABLED",
+    }
+    assert aws("describe-kinesis-streaming-destination", "--table-name", TABLE) == {
+        "TableName": TABLE,
+        "KinesisDataStreamDestinations": [],
+    }
+
     assert aws("delete-table", "--table-name", TABLE)["TableDescription"]["TableName"] == TABLE
     aws("wait", "table-not-exists", "--table-name", TABLE)
     assert TABLE not in aws("list-tables")["TableNames"]
@@ -83,4 +98,8 @@ def test_an_error_is_shown_with_its_name_and_message(aws):
     assert aws("describe-table", "--table-name", "not-there", fails=True) == (
         "An error occurred (ResourceNotFoundException) when calling the DescribeTable operation: "
         "Requested resource not found: Table: not-there not found"
+    )
+    assert aws("describe-continuous-backups", "--table-name", "not-there", fails=True) == (
+        "An error occurred (TableNotFoundException) when calling the DescribeContinuousBackups "
+        "operation: Table not found: not-there"
     )

@@ -1,5 +1,6 @@
 """Debian's boto3: the client and the resource interface, errors by code and message."""
 
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 import boto3
@@ -125,6 +126,32 @@ def test_tags(client, table):
     ]
     client.untag_resource(ResourceArn=arn, TagKeys=["stage"])
     assert client.list_tags_of_resource(ResourceArn=arn)["Tags"] == []
+
+
+def test_continuous_backups(client, table):
+    def recovery(answer):
+        return answer["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+
+    def update(enabled):
+        specification = {"PointInTimeRecoveryEnabled": enabled}
+        return recovery(
+            client.update_continuous_backups(
+                TableName=table, PointInTimeRecoverySpecification=specification
+            )
+        )
+
+    assert recovery(client.describe_continuous_backups(TableName=table)) == {
+        "PointInTimeRecoveryStatus": "DISABLED"
+    }
+    enabled = update(True)
+    assert enabled["PointInTimeRecoveryStatus"] == "ENABLED"
+    age = datetime.now(timezone.utc) - enabled["EarliestRestorableDateTime"]
+    assert timedelta() <= age < timedelta(minutes=1)
+    assert enabled["LatestRestorableDateTime"] >= enabled["EarliestRestorableDateTime"]
+    assert recovery(client.describe_continuous_backups(TableName=table)) == enabled
+    assert update(False) == {"PointInTimeRecoveryStatus": "DISABLED"}
+    with pytest.raises(client.exceptions.TableNotFoundException):
+        client.describe_continuous_backups(TableName="not-there")
 
 
 def test_errors_have_their_code_and_message(client, table):

@@ -23,6 +23,7 @@ from stator_process import StatorProcess, create_table
 RUN_TIMEOUT_S = 30
 # What -delayTransientStatuses makes a status last, with room for a slow machine.
 TRANSITION_MAX_S = 20
+TABLE_ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/kept"
 
 
 def run(*words, **variables):
@@ -255,6 +256,34 @@ def test_data_is_there_after_a_restart(tmp_path):
         again = client.call("DescribeTable", {"TableName": "kept"})[1]["Table"]
         for field in ("TableId", "TableArn", "CreationDateTime", "KeySchema"):
             assert again[field] == table[field]
+        server.stop()
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_settings_of_a_table_are_there_after_a_restart(tmp_path, end):
+    flags = ("--data-dir", str(tmp_path))
+    asked = [
+        ("DescribeContinuousBackups", {"TableName": "kept"}),
+        ("GetResourcePolicy", {"ResourceArn": TABLE_ARN}),
+    ]
+    recovery = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 3}
+    with StatorProcess(*flags) as server:
+        client = FastClient(server.port)
+        create_table(client, "kept")
+        changes = [
+            (
+                "UpdateContinuousBackups",
+                {"TableName": "kept", "PointInTimeRecoverySpecification": recovery},
+            ),
+            ("PutResourcePolicy", {"ResourceArn": TABLE_ARN, "Policy": '{"Version": 1}'}),
+        ]
+        assert [client.call(*change)[0] for change in changes] == [200, 200]
+        before = [client.call(*question) for question in asked]
+        assert [status for status, _ in before] == [200, 200]
+        getattr(server, end)()
+    with StatorProcess(*flags) as server:
+        client = FastClient(server.port)
+        assert [client.call(*question) for question in asked] == before
         server.stop()
 
 

@@ -353,19 +353,35 @@ static struct engine_place random_place(struct random *random)
                                                                : ENGINE_SPACE_INDEX };
 }
 
-/* Short keys over few byte values, so that they meet often. */
-static struct bytes random_key(struct random *random, uint8_t space[4])
+enum {
+    HEADS = 20, /* The first is no head at all. */
+    HEAD_SIZE = 8,
+    TAIL_SIZE_MAX = 3,
+    RANDOM_KEY_SIZE_MAX = HEAD_SIZE + TAIL_SIZE_MAX,
+};
+
+/* Short keys over few byte values, so that they meet often. Most stand behind a head, as items
+ * stand behind their hash: engines may have a quicker way to what has one head in common. */
+static struct bytes key_behind(uint64_t head, struct random *random,
+                               uint8_t space[RANDOM_KEY_SIZE_MAX])
 {
     static const uint8_t alphabet[] = { 0x00, 0x01, 'a', 0xFF };
-    size_t size = random_below(random, 4);
-    for (size_t i = 0; i < size; i++)
-        space[i] = alphabet[random_below(random, COUNT_OF(alphabet))];
+    size_t size = head == 0 ? 0 : HEAD_SIZE;
+    memset(space, (int)head, size);
+    for (size_t left = random_below(random, TAIL_SIZE_MAX + 1); left > 0; left--)
+        space[size++] = alphabet[random_below(random, COUNT_OF(alphabet))];
     return bytes_of(space, size);
+}
+
+static struct bytes random_key(struct random *random, uint8_t space[RANDOM_KEY_SIZE_MAX])
+{
+    return key_behind(random_below(random, HEADS), random, space);
 }
 
 static void random_change(struct random random, struct engine_write *write)
 {
-    uint8_t key_space[4], last_space[4], value_space[40] = { 0 };
+    uint8_t key_space[RANDOM_KEY_SIZE_MAX], last_space[RANDOM_KEY_SIZE_MAX];
+    uint8_t value_space[40] = { 0 };
     struct engine_place place = random_place(&random);
     struct bytes key = random_key(&random, key_space), last = random_key(&random, last_space);
     struct engine_address address = { place, key };
@@ -409,9 +425,25 @@ static void expect_equal_scans(struct engine *a, struct engine *b, const struct 
     engine_view_close(view_a);
 }
 
+static void expect_equal_random_scan(struct engine *a, struct engine *b, struct random *random)
+{
+    uint8_t first[RANDOM_KEY_SIZE_MAX], last[RANDOM_KEY_SIZE_MAX];
+    uint64_t first_head = random_below(random, HEADS);
+    uint64_t last_head = random_below(random, 2) == 0 ? first_head : random_below(random, HEADS);
+    struct engine_range range = {
+        .place = random_place(random),
+        .first = key_behind(first_head, random, first),
+        .last = key_behind(last_head, random, last),
+        .reverse = random_below(random, 2),
+        .count_max = random_below(random, 10),
+        .bytes_max = random_below(random, 100),
+    };
+    expect_equal_scans(a, b, &range);
+}
+
 static void random_writes_and_scans_agree_with_the_reference(void **state)
 {
-    enum { ROUNDS = 300, CHANGES_MAX = 6, SEED = 20240531 };
+    enum { ROUNDS = 300, CHANGES_MAX = 6, SCANS = 4, ROUNDS_UNTIL_REOPEN = 20, SEED = 20240531 };
     struct engine_fixture *fixture = *state;
     struct engine *reference = reference_engine_create();
     struct random random;
@@ -427,17 +459,9 @@ static void random_writes_and_scans_agree_with_the_reference(void **state)
         }
         assert_int_equal(engine_write_commit_wait(expected), ENGINE_OK);
         assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
-        uint8_t first[4], last[4];
-        struct engine_range range = {
-            .place = random_place(&random),
-            .first = random_key(&random, first),
-            .last = random_key(&random, last),
-            .reverse = random_below(&random, 2),
-            .count_max = random_below(&random, 10),
-            .bytes_max = random_below(&random, 100),
-        };
-        expect_equal_scans(fixture->engine, reference, &range);
-        if (engine_fixture_is_persistent(fixture) && round % 100 == 99)
+        for (int scan = 0; scan < SCANS; scan++)
+            expect_equal_random_scan(fixture->engine, reference, &random);
+        if (engine_fixture_is_persistent(fixture) && (round + 1) % ROUNDS_UNTIL_REOPEN == 0)
             engine_fixture_reopen(fixture);
     }
     engine_close(reference);

@@ -73,6 +73,12 @@ bool store_key_decode_place(struct bytes key, struct engine_place *out)
     return true;
 }
 
+bool store_key_is_filtered(const struct store_key *first, const struct store_key *last)
+{
+    return first->size >= STORE_KEY_FILTERED_SIZE && last->size >= STORE_KEY_FILTERED_SIZE &&
+           memcmp(first->data, last->data, STORE_KEY_FILTERED_SIZE) == 0;
+}
+
 void store_key_deinit(struct store_key *key)
 {
     free(key->heap);

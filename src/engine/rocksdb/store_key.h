@@ -14,7 +14,11 @@
 enum {
     STORE_KEY_OWNER_SIZE = 8,
     STORE_KEY_PREFIX_SIZE = 8 + 8 + 1, /* Owner, partition, space. */
-    STORE_KEY_INLINE_SIZE = 256,       /* Longer keys are built on the heap. */
+    /* Filters know which of these keys begin with, so that a scan within one of them leaves out
+     * what has none such: the place and eight bytes, in which the layers above spread their keys.
+     */
+    STORE_KEY_FILTERED_SIZE = STORE_KEY_PREFIX_SIZE + 8,
+    STORE_KEY_INLINE_SIZE = 256, /* Longer keys are built on the heap. */
 };
 
 struct store_key {
@@ -36,6 +40,9 @@ void store_key_init_owner(struct store_key *key, uint64_t owner);
 /* The first key that a place behind this one can have. False if there is no such place. */
 MUST_CHECK bool store_key_init_next_place(struct store_key *key, const struct engine_place *place);
 void store_key_deinit(struct store_key *key);
+
+/* Whether all keys from `first` up to `last` begin with the same STORE_KEY_FILTERED_SIZE bytes. */
+bool store_key_is_filtered(const struct store_key *first, const struct store_key *last);
 
 /* The place of a stored key. False if it is too short to be an address. */
 MUST_CHECK bool store_key_decode_place(struct bytes key, struct engine_place *out);

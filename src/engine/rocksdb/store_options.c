@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "engine/rocksdb/rocksdb_engine.h"
 #include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_key.h"
 
 enum {
     BLOOM_BITS_PER_KEY = 10, /* One read in a hundred of a missing key touches a block in vain. */
@@ -22,6 +23,10 @@ enum {
     LOG_FILES_KEPT = 2,
     WARNINGS_ONLY = 2, /* RocksDB's InfoLogLevel::WARN_LEVEL. */
 };
+
+/* Of a write buffer: some thirty bits for each typical item in it. Most reads are of items that are
+ * not there, and a look into a memtable costs as much as one into a cached block. */
+#define MEMTABLE_FILTER_RATIO 0.01
 
 static void set_tables(struct store_options *options, size_t block_cache_size)
 {
@@ -38,6 +43,8 @@ static void set_tables(struct store_options *options, size_t block_cache_size)
     rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
     rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
     rocksdb_options_set_block_based_table_factory(options->db, table);
+    rocksdb_options_set_prefix_extractor(
+        options->db, rocksdb_slicetransform_create_fixed_prefix(STORE_KEY_FILTERED_SIZE));
     rocksdb_block_based_options_destroy(table);
 }
 
@@ -48,6 +55,7 @@ static void set_memory_and_levels(rocksdb_options_t *db, size_t write_buffer_siz
     for (int level = 1; level < LEVELS; level++)
         compression[level] = rocksdb_lz4_compression;
     rocksdb_options_set_write_buffer_size(db, write_buffer_size);
+    rocksdb_options_set_memtable_prefix_bloom_size_ratio(db, MEMTABLE_FILTER_RATIO);
     rocksdb_options_set_max_write_buffer_number(db, WRITE_BUFFERS_MAX);
     rocksdb_options_set_max_total_wal_size(db, 2 * WRITE_BUFFERS_MAX * write_buffer_size);
     rocksdb_options_set_num_levels(db, LEVELS);

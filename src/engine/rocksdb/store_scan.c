@@ -2,6 +2,10 @@
  *
  * RocksDB keeps the iterator within the bounds, so that it never reads blocks, or steps over
  * deleted keys, outside of the range. It borrows the bounds, which is why they live in the scan.
+ *
+ * A scan of the items of one partition key lies within what filters know (store_key.h), so that it
+ * looks into no memtable or file without any of them. Any other scan must tell RocksDB that it
+ * needs the total order, else filters would hide entries from it.
  */
 #include <stdlib.h>
 #include "base/log.h"
@@ -39,6 +43,8 @@ enum engine_status store_scan_open(struct engine_view *view, const struct engine
                                                 scan->first.size);
     rocksdb_readoptions_set_iterate_upper_bound(scan->read_options, scan->last.data,
                                                 scan->last.size);
+    bool filtered = store_key_is_filtered(&scan->first, &scan->last);
+    rocksdb_readoptions_set_total_order_seek(scan->read_options, !filtered);
     scan->iterator = rocksdb_create_iterator(store->db, scan->read_options);
     *out = &scan->base;
     return ENGINE_OK;

@@ -17,6 +17,7 @@ struct store_view *store_view_create(struct store *store)
     view->snapshot = rocksdb_create_snapshot(store->db);
     view->read_options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_snapshot(view->read_options, view->snapshot);
+    rocksdb_readoptions_set_total_order_seek(view->read_options, 1); /* To list places. */
     return view;
 }
 
@@ -63,12 +64,20 @@ enum engine_status store_view_open(struct engine *engine, enum engine_consistenc
 {
     (void)consistency; /* Strong costs nothing here. */
     struct store *store = (struct store *)engine;
+    store_stop_counting();
     pthread_mutex_lock(&store->view_mutex);
     struct store_view *view = store->published;
     atomic_fetch_add(&view->references, 1);
     pthread_mutex_unlock(&store->view_mutex);
     *out = &view->base;
     return ENGINE_OK;
+}
+
+/* Readers do not change a view, so all of them may have the same. */
+struct engine_view *store_view_share(struct engine_view *view)
+{
+    atomic_fetch_add(&((struct store_view *)view)->references, 1);
+    return view;
 }
 
 void store_view_close(struct engine_view *view)

@@ -77,8 +77,12 @@ enum engine_status store_write_begin(struct engine *engine, const struct engine_
     struct store *store = (struct store *)engine;
     if (store->read_only)
         return ENGINE_UNSUPPORTED;
+    store_stop_counting();
     struct store_write *write = take_from_pool(store);
-    latches_take(&store->latches, addresses, address_count, &write->held);
+    if (!latches_take(&store->latches, addresses, address_count, &write->held)) {
+        give_back(store, write);
+        return ENGINE_BUSY;
+    }
     *out = &write->base;
     return ENGINE_OK;
 }
@@ -87,7 +91,8 @@ enum engine_status store_write_get(struct engine_write *base, const struct engin
                                    struct engine_value *out)
 {
     struct store *store = (struct store *)base->engine;
-    assert(latches_cover(&((struct store_write *)base)->held, address));
+    assert(address->place.space == ENGINE_SPACE_INDEX || /* Guarded by its item's latch. */
+           latches_cover(&((struct store_write *)base)->held, address));
     return store_get(store, store->newest, address, out);
 }
 

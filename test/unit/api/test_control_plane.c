@@ -47,6 +47,84 @@ static void create(const char *body)
         fail_msg("%s\n got: %.*s", body, BYTES_FMT(db.error.message));
 }
 
+/* --- Features that a table never has, but tools ask for --- */
+
+#define WITH_INDEXES                                                                               \
+    "{'TableName':'abc','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["                  \
+    "{'AttributeName':'a','AttributeType':'S'},{'AttributeName':'b','AttributeType':'S'}],"        \
+    "'KeySchema':[{'AttributeName':'a','KeyType':'HASH'},"                                         \
+    "{'AttributeName':'b','KeyType':'RANGE'}],"                                                    \
+    "'LocalSecondaryIndexes':[{'IndexName':'lsi','Projection':{'ProjectionType':'ALL'},"           \
+    "'KeySchema':[{'AttributeName':'a','KeyType':'HASH'},"                                         \
+    "{'AttributeName':'b','KeyType':'RANGE'}]}],"                                                  \
+    "'GlobalSecondaryIndexes':[{'IndexName':'gsi','Projection':{'ProjectionType':'ALL'},"          \
+    "'KeySchema':[{'AttributeName':'b','KeyType':'HASH'}]}]}"
+
+static void contributor_insights_are_disabled(void **state)
+{
+    (void)state;
+    create(WITH_INDEXES);
+    api_fixture_expect(&db, "DescribeContributorInsights", "{'TableName':'abc'}",
+                       "{'TableName':'abc','ContributorInsightsStatus':'DISABLED'}");
+    api_fixture_expect(
+        &db, "DescribeContributorInsights",
+        "{'TableName':'arn:aws:dynamodb:eu-west-1:123456789012:table/abc','IndexName':'gsi'}",
+        "{'TableName':'abc','IndexName':'gsi','ContributorInsightsStatus':'DISABLED'}");
+    static const struct {
+        const char *body, *message;
+        enum error_code code;
+    } cases[] = {
+        { "{'TableName':'abc','IndexName':'lsi'}",
+          "Requested resource not found: Index lsi for table abc", ERROR_RESOURCE_NOT_FOUND },
+        { "{'TableName':'abc','IndexName':'none'}",
+          "Requested resource not found: Index none for table abc", ERROR_RESOURCE_NOT_FOUND },
+        { "{'TableName':'none','IndexName':'gsi'}",
+          "Requested resource not found: Table: none not found", ERROR_RESOURCE_NOT_FOUND },
+        { "{'TableName':'abc','IndexName':'ab'}",
+          "1 validation error detected: Value 'ab' at 'indexName' failed to satisfy constraint: "
+          "Member must have length greater than or equal to 3",
+          ERROR_VALIDATION },
+        { "{}", "The parameter 'TableName' is required but was not present in the request",
+          ERROR_VALIDATION },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        api_fixture_expect_error(&db, "DescribeContributorInsights", cases[i].body, cases[i].code,
+                                 cases[i].message);
+}
+
+static void contributor_insights_are_listed_for_no_table(void **state)
+{
+    (void)state;
+    create(WITH_INDEXES);
+    static const char *const bodies[] = { "{}", "{'TableName':'abc'}",
+                                          "{'TableName':'abc','MaxResults':99}",
+                                          "{'MaxResults':100}" };
+    for (size_t i = 0; i < COUNT_OF(bodies); i++)
+        api_fixture_expect(&db, "ListContributorInsights", bodies[i],
+                           "{'ContributorInsightsSummaries':[]}");
+    api_fixture_expect_error(&db, "ListContributorInsights", "{'MaxResults':101}", ERROR_VALIDATION,
+                             "1 validation error detected: Value '101' at 'maxResults' failed to "
+                             "satisfy constraint: Member must have value less than or equal to "
+                             "100");
+    api_fixture_expect_error(&db, "ListContributorInsights", "{'NextToken':'x'}", ERROR_VALIDATION,
+                             "Invalid NextToken");
+    api_fixture_expect_error(&db, "ListContributorInsights", "{'TableName':'none'}",
+                             ERROR_RESOURCE_NOT_FOUND,
+                             "Requested resource not found: Table: none not found");
+}
+
+static void a_table_streams_to_no_kinesis_stream(void **state)
+{
+    (void)state;
+    create(WITH_INDEXES);
+    api_fixture_expect(&db, "DescribeKinesisStreamingDestination",
+                       "{'TableName':'arn:aws:dynamodb:eu-west-1:123456789012:table/abc'}",
+                       "{'TableName':'abc','KinesisDataStreamDestinations':[]}");
+    api_fixture_expect_error(&db, "DescribeKinesisStreamingDestination", "{'TableName':'none'}",
+                             ERROR_RESOURCE_NOT_FOUND,
+                             "Requested resource not found: Table: none not found");
+}
+
 /* --- Listing --- */
 
 static void tables_are_listed_in_byte_order_page_by_page(void **state)
@@ -202,6 +280,8 @@ static const struct {
     { "TagResource", "{}", ERROR_VALIDATION, "Invalid TableArn" },
     { "UntagResource", "{'ResourceArn':''}", ERROR_VALIDATION, "Invalid TableArn" },
     { "ListTagsOfResource", "{}", ERROR_VALIDATION, "Invalid TableArn" },
+    { "ListTagsOfResource", "{'ResourceArn':'" ARN "','NextToken':'x'}", ERROR_VALIDATION,
+      "Invalid NextToken" },
     { "TagResource", "{'ResourceArn':'abc'}", ERROR_VALIDATION, INVALID_ARN("abc") },
     { "UntagResource", "{'ResourceArn':'" ARN ";'}", ERROR_VALIDATION, INVALID_ARN(ARN ";") },
     { "ListTagsOfResource", "{'ResourceArn':'arn:aws:s3:eu-west-1:123456789012:table/abc'}",
@@ -293,6 +373,9 @@ static void limits_and_endpoints_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(contributor_insights_are_disabled),
+        TEST(contributor_insights_are_listed_for_no_table),
+        TEST(a_table_streams_to_no_kinesis_stream),
         TEST(tables_are_listed_in_byte_order_page_by_page),
         TEST(a_page_holds_a_hundred_names),
         TEST(unknown_tables_are_not_found),

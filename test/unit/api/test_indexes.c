@@ -366,6 +366,9 @@ static void a_local_index_fetches_what_it_does_not_have(void **state)
         { ",'ProjectionExpression':'s'",
           "{'Items':[{'s':{'S':'1'}},{'s':{'S':'2'}}],'Count':2,'ScannedCount':2," READ_CAPACITY(
               "0.5", "0.0", "0.5") "}" },
+        /* Whatever a filter leaves. */
+        { ",'ProjectionExpression':'y','FilterExpression':'s = :a'",
+          "{'Items':[],'Count':0,'ScannedCount':2," READ_CAPACITY("1.5", "1.0", "0.5") "}" },
         { ",'Select':'ALL_PROJECTED_ATTRIBUTES','Limit':1",
           "{'Items':[" BY_L("1") "],'Count':1,'ScannedCount':1,'LastEvaluatedKey':{'p':{'S':'a'},"
                                  "'l':{'S':'l'},'s':{'S':'1'}}," READ_CAPACITY("0.5", "0.0",
@@ -384,6 +387,34 @@ static void a_local_index_fetches_what_it_does_not_have(void **state)
                 "'l':{'S':'l'},'s':{'S':'1'}},'Limit':1",
                 "{'Items':[" WHOLE("2") "],'Count':1,'ScannedCount':1,'LastEvaluatedKey':"
                                         "{'p':{'S':'a'},'l':{'S':'l'},'s':{'S':'2'}}}");
+}
+
+/* A Query refuses such a filter. */
+static void a_scan_s_filter_may_name_what_the_index_does_not_have(void **state)
+{
+    fill(*state);
+#define FILTERED(index, filter)                                                                    \
+    "'IndexName':'" index "','FilterExpression':'" filter                                          \
+    "','ExpressionAttributeValues':{':y':{'S':'yy'}}"
+    const struct {
+        const char *body, *response;
+    } cases[] = {
+        /* Fetched for the filter, but not shown. */
+        { FILTERED("by-l", "y = :y AND s <> :y") ",'ReturnConsumedCapacity':'INDEXES'",
+          "{'Items':[" BY_L("1") "," BY_L("2") "],'Count':2,'ScannedCount':3," READ_CAPACITY(
+              "2.0", "1.5", "0.5") "}" },
+        { FILTERED("by-l", "y < :y") ",'ReturnConsumedCapacity':'INDEXES'",
+          "{'Items':[],'Count':0,'ScannedCount':3," READ_CAPACITY("2.0", "1.5", "0.5") "}" },
+        { FILTERED("by-l", "y = :y") ",'Select':'COUNT'", "{'Count':2,'ScannedCount':3}" },
+        { FILTERED("by-l", "y = :y") ",'Select':'ALL_ATTRIBUTES'",
+          "{'Items':[" WHOLE("1") "," WHOLE("2") "],'Count':2,'ScannedCount':3}" },
+        { FILTERED("by-l", "s = :y") ",'ReturnConsumedCapacity':'INDEXES'",
+          "{'Items':[],'Count':0,'ScannedCount':3," READ_CAPACITY("0.5", "0.0", "0.5") "}" },
+        { FILTERED("by-g", "y = :y"), "{'Items':[],'Count':0,'ScannedCount':4}" },
+        { FILTERED("all-g", "y = :y") ",'Select':'COUNT'", "{'Count':2,'ScannedCount':4}" },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect_read(*state, "Scan", cases[i].body, cases[i].response);
 }
 
 static void an_index_is_scanned_whole_and_in_segments(void **state)
@@ -551,6 +582,7 @@ int main(void)
         TEST(entries_are_read_in_the_order_of_the_index),
         TEST(equal_keys_are_not_lost_between_pages),
         TEST(a_local_index_fetches_what_it_does_not_have),
+        TEST(a_scan_s_filter_may_name_what_the_index_does_not_have),
         TEST(an_index_is_scanned_whole_and_in_segments),
         TEST(reads_that_an_index_cannot_answer_are_refused),
         TEST(a_filter_on_an_index_may_name_the_table_s_key),

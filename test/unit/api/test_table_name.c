@@ -80,12 +80,42 @@ static void only_the_empty_text_differs_without_the_plus(void **state)
     assert_false(table_name_has_only_name_bytes(BYTES("a 1")));
 }
 
+static void a_stream_arn_is_a_table_arn_and_a_label(void **state)
+{
+    (void)state;
+#define TABLE_ARN "arn:aws:dynamodb:us-east-1:000000000000:table/abc"
+    static const struct {
+        const char *text, *table_arn, *label; /* NULL: none. */
+    } streams[] = {
+        { TABLE_ARN "/stream/2015-05-11T21:21:33.291", TABLE_ARN, "2015-05-11T21:21:33.291" },
+        { TABLE_ARN "/stream/a/stream/b", TABLE_ARN, "a/stream/b" },
+        { TABLE_ARN "/stream/", NULL, NULL },
+        { TABLE_ARN "/stream", NULL, NULL },
+        { TABLE_ARN, NULL, NULL },
+        { "abc/stream/x", NULL, NULL },
+        { "/stream/x", NULL, NULL },
+        { "", NULL, NULL },
+    };
+    for (size_t i = 0; i < COUNT_OF(streams); i++) {
+        struct bytes table_arn, label;
+        bool is_stream =
+            table_name_split_stream_arn(bytes_from_text(streams[i].text), &table_arn, &label);
+        if (is_stream != (streams[i].label != NULL))
+            fail_msg("%s", streams[i].text);
+        if (is_stream) {
+            assert_true(bytes_equal_text(table_arn, streams[i].table_arn));
+            assert_true(bytes_equal_text(label, streams[i].label));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_arns_are_told_apart),
         cmocka_unit_test(sizes_are_checked_at_below_and_above_their_limits),
         cmocka_unit_test(only_the_empty_text_differs_without_the_plus),
+        cmocka_unit_test(a_stream_arn_is_a_table_arn_and_a_label),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,10 +79,6 @@ static const struct {
     { DEMAND("'DisassociationProtectionEnabled':true"),
       "UpdateTable: DisassociationProtectionEnabled is not supported yet" },
     { DEMAND("'VectorIndexUpdates':[{}]"), "UpdateTable: VectorIndexUpdates is not supported yet" },
-    { DEMAND(INDEX_UPDATES("{'Delete':{'IndexName':'gsi'}}")),
-      "UpdateTable: GlobalSecondaryIndexUpdates is not supported yet" },
-    { DEMAND(INDEX_UPDATES("{'Create':" GSI("new", "") "}")),
-      "UpdateTable: GlobalSecondaryIndexUpdates is not supported yet" },
     /* Billing mode and provisioned throughput. */
     { DEMAND("'BillingMode':'PAY_PER_REQUEST'," UNITS("1", "1")), NEITHER },
     { "{'TableName':'missing','BillingMode':'PAY_PER_REQUEST'," UNITS("1", "1") "}", NEITHER },

@@ -23,6 +23,28 @@ static bool is_unescaped(uint8_t byte)
     return byte >= 0x80 || is_plain(byte);
 }
 
+/* The copying loops as scans: what they copied must be what they passed. */
+static const uint8_t *end_of_copy(size_t copy(uint8_t *, const uint8_t *, size_t),
+                                  const uint8_t *at, const uint8_t *end)
+{
+    struct arena *arena = arena_create();
+    uint8_t *to = arena_alloc(arena, (size_t)(end - at)); /* Poison follows it. */
+    size_t size = copy(to, at, (size_t)(end - at));
+    assert_memory_equal(to, at, size);
+    arena_destroy(arena);
+    return at + size;
+}
+
+static const uint8_t *scan_unescaped(const uint8_t *at, const uint8_t *end)
+{
+    return end_of_copy(scan_copy_unescaped, at, end);
+}
+
+static const uint8_t *scan_unescaped_portable(const uint8_t *at, const uint8_t *end)
+{
+    return end_of_copy(scan_copy_portable, at, end);
+}
+
 /* One byte of each value at each place of a text of each size; `filler` everywhere else. */
 static void check_every_byte(struct arena *arena, scan_function *scan, bool (*passes)(uint8_t),
                              uint8_t filler)

@@ -80,6 +80,19 @@ static void names_have_the_same_escapes(void **state)
     }
 }
 
+static void a_frame_stands_around_the_same_escapes(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct json_frame frame = JSON_FRAME("12345678", "abcdefgh");
+    for (size_t i = 0; i < COUNT_OF(strings); i++) {
+        struct bytes want = bytes_of(strings[i].want.data + 1, strings[i].want.len - 2);
+        start(fixture);
+        json_write_framed(&fixture->writer, &frame, strings[i].value);
+        assert_written(fixture,
+                       arena_printf(fixture->arena, "12345678%.*sabcdefgh", BYTES_FMT(want)));
+    }
+}
+
 static void every_byte_below_128_reads_back(void **state)
 {
     struct fixture *fixture = *state;
@@ -114,8 +127,9 @@ static void every_value_makes_room_for_itself(void **state)
 {
     struct fixture *fixture = *state;
     struct json_writer *writer = &fixture->writer;
+    static const struct json_frame frame = JSON_FRAME("12345678", "abcdefgh");
     for (size_t filled = 0; filled < 600; filled++) {
-        for (int kind = 0; kind < 8; kind++) {
+        for (int kind = 0; kind < 10; kind++) {
             start(fixture);
             memset(buffer_reserve(&fixture->out, filled), ' ', filled);
             fixture->out.len = filled;
@@ -134,6 +148,10 @@ static void every_value_makes_room_for_itself(void **state)
                 json_write_base64(writer, BYTES("value"));
             else if (kind == 6)
                 json_write_integer(writer, INT64_MIN);
+            else if (kind == 7)
+                json_write_framed(writer, &frame, BYTES("value"));
+            else if (kind == 8)
+                json_write_framed(writer, &frame, BYTES("\x01\n\"x"));
             else
                 json_close_array(writer);
             assert_true(fixture->out.len > filled + 4);
@@ -290,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(strings_have_the_fewest_escapes),
         TEST(names_have_the_same_escapes),
+        TEST(a_frame_stands_around_the_same_escapes),
         TEST(every_byte_below_128_reads_back),
         TEST(a_string_far_larger_than_the_buffer_is_written_whole),
         TEST(every_value_makes_room_for_itself),

@@ -65,8 +65,7 @@ static void fill_indexes(struct index_definition *indexes, const struct key_attr
                                             .included = included,
                                             .included_count = 2,
                                             .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
-                                            .warm_throughput = { UNITS_UNSET, UNITS_UNSET },
-                                            .built = true };
+                                            .warm_throughput = { UNITS_UNSET, UNITS_UNSET } };
     indexes[1] = (struct index_definition){ .name = { (const uint8_t *)"global", 6 },
                                             .global = true,
                                             .id = UINT64_MAX,
@@ -132,7 +131,11 @@ static struct table_definition full_table(void)
         .stream_enabled = true,
         .stream_view_type = BYTES("KEYS_ONLY"),
         .stream_label = BYTES("2026-11-15T05:40:04.123"),
-        .resource_policy = BYTES("{}"),
+        .recovery_since_ms = 1700000000001,
+        .recovery_days = RECOVERY_DAYS_MAX,
+        .resource_policy = { .text = BYTES("{}"), .revision = 6 },
+        .stream_policy = { .text = BYTES("{ }"), .revision = 7 },
+        .stream_policy_label = BYTES("2026-11-15T05:40:04.123"),
         .tags = tags,
         .tag_count = COUNT_OF(tags),
     };
@@ -177,7 +180,8 @@ static void assert_same_index(const struct index_definition *a, const struct ind
     assert_memory_equal(&a->throughput, &b->throughput, sizeof(a->throughput));
     assert_memory_equal(&a->on_demand_max, &b->on_demand_max, sizeof(a->on_demand_max));
     assert_memory_equal(&a->warm_throughput, &b->warm_throughput, sizeof(a->warm_throughput));
-    assert_int_equal(a->built, b->built);
+    assert_int_equal(a->status, b->status);
+    assert_same_text(a->backfilled, b->backfilled);
 }
 
 static void assert_same_settings(const struct table_definition *a, const struct table_definition *b)
@@ -197,7 +201,13 @@ static void assert_same_settings(const struct table_definition *a, const struct 
     assert_int_equal(a->stream_enabled, b->stream_enabled);
     assert_same_text(a->stream_view_type, b->stream_view_type);
     assert_same_text(a->stream_label, b->stream_label);
-    assert_same_text(a->resource_policy, b->resource_policy);
+    assert_int_equal(a->recovery_since_ms, b->recovery_since_ms);
+    assert_int_equal(a->recovery_days, b->recovery_days);
+    assert_same_text(a->resource_policy.text, b->resource_policy.text);
+    assert_int_equal(a->resource_policy.revision, b->resource_policy.revision);
+    assert_same_text(a->stream_policy.text, b->stream_policy.text);
+    assert_int_equal(a->stream_policy.revision, b->stream_policy.revision);
+    assert_same_text(a->stream_policy_label, b->stream_policy_label);
 }
 
 static void assert_same_table(const struct table_definition *a, const struct table_definition *b)
@@ -298,9 +308,10 @@ static void a_record_needs_its_required_attributes(void **state)
 static void attributes_of_another_type_are_refused(void **state)
 {
     (void)state;
-    static const char *const names[] = { "v",  "n",  "id", "u",  "c",  "s",  "sa", "k",  "a",  "i",
-                                         "p",  "bm", "bg", "bs", "t",  "o",  "w",  "tc", "tg", "tu",
-                                         "dp", "e",  "ek", "x",  "xv", "xl", "rp", "g" };
+    static const char *const names[] = { "v",  "n",  "id", "u",  "c",  "s",  "sa", "k",  "a",
+                                         "i",  "p",  "bm", "bg", "bs", "t",  "o",  "w",  "tc",
+                                         "tg", "tu", "dp", "e",  "ek", "x",  "xv", "xl", "rp",
+                                         "g",  "ps", "pd", "rr", "xp", "xr", "xo" };
     struct buffer null;
     buffer_init(&null, arena);
     value_append_null(&null);
@@ -361,6 +372,10 @@ static void values_that_encoding_never_writes_are_refused(void **state)
         { "s", encoded_text(BYTES("ARCHIVED")) },
         { "bm", encoded_text(BYTES("FREE")) },
         { "tc", encoded_text(BYTES("GOLD")) },
+        { "ps", (struct bytes){ 0 } }, /* A period without its beginning. */
+        { "pd", (struct bytes){ 0 } },
+        { "pd", encoded_number(36, 0) },
+        { "rr", encoded_number(0, 0) },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct item record = changed_record(cases[i].name, cases[i].value);
@@ -463,6 +478,23 @@ static void the_number_of_tags_is_bounded(void **state)
     }
 }
 
+static void the_size_of_policies_is_bounded(void **state)
+{
+    (void)state;
+    static uint8_t text[RESOURCE_POLICY_SIZE_MAX + 1];
+    memset(text, ' ', sizeof(text));
+    for (size_t size = RESOURCE_POLICY_SIZE_MAX - 1; size <= RESOURCE_POLICY_SIZE_MAX + 1; size++) {
+        struct table_definition table = small_table();
+        table.resource_policy.text = bytes_of(text, size);
+        struct item record = table_definition_encode(arena, &table);
+        assert_int_equal(decodes(&record), size <= RESOURCE_POLICY_SIZE_MAX);
+        table.stream_policy.text = table.resource_policy.text;
+        table.resource_policy.text = (struct bytes){ 0 };
+        record = table_definition_encode(arena, &table);
+        assert_int_equal(decodes(&record), size <= RESOURCE_POLICY_SIZE_MAX);
+    }
+}
+
 /* --- Finding and the lifecycle --- */
 
 static void indexes_and_attributes_are_found_by_name(void **state)
@@ -526,6 +558,7 @@ int main(void)
         cmocka_unit_test(definitions_out_of_bounds_are_refused),
         cmocka_unit_test(the_longest_names_fit),
         cmocka_unit_test(the_number_of_tags_is_bounded),
+        cmocka_unit_test(the_size_of_policies_is_bounded),
         cmocka_unit_test(indexes_and_attributes_are_found_by_name),
         cmocka_unit_test(a_status_follows_only_where_the_lifecycle_allows_it),
         cmocka_unit_test(words_and_enumerations_correspond),

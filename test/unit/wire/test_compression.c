@@ -8,6 +8,7 @@
 #include <zlib.h>
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "base/random.h"
 #include "wire/compression.h"
 
 enum { LIMIT = 100000 };
@@ -91,6 +92,18 @@ static void crc32_is_zlibs(void **state)
     assert_int_equal(compression_crc32(BYTES("")), 0);
 }
 
+static void crc32_of_every_size_is_zlibs(void **state)
+{
+    enum { SIZE_MAX_TRIED = 400 };
+    struct random random;
+    random_init(&random, 32);
+    for (size_t size = 0; size <= SIZE_MAX_TRIED; size++) {
+        uint8_t *body = arena_alloc(*state, size); /* Poison follows it. */
+        random_fill(&random, body, size);
+        assert_int_equal(compression_crc32(bytes_of(body, size)), crc32_z(0, body, size));
+    }
+}
+
 static int open_arena(void **state)
 {
     *state = arena_create();
@@ -116,6 +129,7 @@ int main(void)
                                         close_arena),
         cmocka_unit_test_setup_teardown(bytes_behind_the_end_are_damage, open_arena, close_arena),
         cmocka_unit_test(crc32_is_zlibs),
+        cmocka_unit_test_setup_teardown(crc32_of_every_size_is_zlibs, open_arena, close_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,225 @@
+/* bench_api.c -- whole requests without a network: api_run from a body to its answer.
+ *
+ * `bench_api DIRECTORY` fills a store in DIRECTORY, which must be empty, and prints one line per
+ * measure, see measure.h. `bench_api DIRECTORY NAME CALLS` runs one measure so many times instead,
+ * for a profiler. For example,
+ *
+ *   valgrind --tool=callgrind --toggle-collect=run_measured bench_api DIRECTORY api_query_10 1000
+ *
+ * counts the instructions of 1,000 requests; on a busy machine these say more than any time.
+ *
+ * The store is one that was restarted twice: one table file with the items that are read one by
+ * one, another with those that are queried, and a memtable with newer versions of some of the
+ * former.
+ */
+#include <inttypes.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "api/api.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "engine/rocksdb/rocksdb_engine.h"
+#include "measure.h"
+
+enum {
+    ITEMS = 10000,  /* Of each table. */
+    PER_KEY = 10,   /* Items of each partition key of the queried table. */
+    NEWER = 1000,   /* Items that are in the memtable as well. */
+    NOTE_SIZE = 197 /* Makes an item of 300 bytes, names and values. */
+};
+
+struct bench {
+    struct rocksdb_engine_options options;
+    struct engine *engine;
+    struct api *api;
+    struct arena *arena; /* Reset after every call. */
+    struct random random;
+};
+
+/* --- Requests --- */
+
+struct waiting_call {
+    struct api_call base;
+    sem_t ended;
+};
+
+static void call_done(struct api_call *call)
+{
+    sem_post(&((struct waiting_call *)call)->ended);
+}
+
+/* Returns the size of the answer. */
+static size_t run(struct bench *bench, struct bytes operation, struct bytes body)
+{
+    struct waiting_call call = {
+        .base = { .arena = bench->arena,
+                  .operation = operation_find(operation),
+                  .body = body,
+                  .done = call_done },
+    };
+    sem_init(&call.ended, 0, 0);
+    api_run(bench->api, &call.base);
+    while (sem_wait(&call.ended) != 0)
+        continue;
+    sem_destroy(&call.ended);
+    if (error_is_set(&call.base.error)) {
+        fprintf(stderr, "bench_api: %.*s\n", BYTES_FMT(call.base.error.message));
+        exit(1);
+    }
+    return call.base.response.len;
+}
+
+/* The name that a profiler is told. */
+__attribute__((noinline)) static size_t run_measured(struct bench *bench, struct bytes operation,
+                                                     struct bytes body)
+{
+    return run(bench, operation, body);
+}
+
+/* --- The store --- */
+
+static void open_store(struct bench *bench)
+{
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    enum engine_status status;
+    bench->engine = rocksdb_engine_open(&bench->options, message);
+    if (bench->engine == NULL) {
+        fprintf(stderr, "bench_api: %s\n", message);
+        exit(1);
+    }
+    bench->api = api_open(&(struct api_options){ .engine = bench->engine,
+                                                 .clock = &clock_system,
+                                                 .region = "us-east-1",
+                                                 .account_id = "000000000000" },
+                          &status);
+    if (bench->api == NULL)
+        exit(1);
+}
+
+static void close_store(struct bench *bench)
+{
+    api_close(bench->api);
+    engine_close(bench->engine);
+}
+
+/* Opening a store moves what its log holds into a table file. */
+static void restart(struct bench *bench)
+{
+    close_store(bench);
+    open_store(bench);
+}
+
+static void create_table(struct bench *bench, const char *name, bool has_sort_key)
+{
+    run(bench, BYTES("CreateTable"),
+        arena_printf(bench->arena,
+                     "{\"TableName\":\"%s\",\"BillingMode\":\"PAY_PER_REQUEST\","
+                     "\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}%s],"
+                     "\"AttributeDefinitions\":[{\"AttributeName\":\"pk\",\"AttributeType\":"
+                     "\"S\"}%s]}",
+                     name, has_sort_key ? ",{\"AttributeName\":\"sk\",\"KeyType\":\"RANGE\"}" : "",
+                     has_sort_key ? ",{\"AttributeName\":\"sk\",\"AttributeType\":\"N\"}" : ""));
+    arena_reset(bench->arena);
+}
+
+/* Items as bench/run has them, `per_key` of them for each partition key. */
+static void put_items(struct bench *bench, const char *table, int count, int per_key)
+{
+    char note[NOTE_SIZE + 1];
+    memset(note, 'n', NOTE_SIZE);
+    note[NOTE_SIZE] = '\0';
+    for (int number = 0; number < count; number++) {
+        run(bench, BYTES("PutItem"),
+            arena_printf(bench->arena,
+                         "{\"TableName\":\"%s\",\"Item\":{\"pk\":{\"S\":\"%08d\"},"
+                         "\"sk\":{\"N\":\"%d\"},\"name\":{\"S\":\"Grace Hopper\"},"
+                         "\"email\":{\"S\":\"grace@example.com\"},\"visits\":{\"N\":\"1906\"},"
+                         "\"active\":{\"BOOL\":true},\"notes\":{\"S\":\"%s\"}}}",
+                         table, number / per_key, number % per_key, note));
+        arena_reset(bench->arena);
+    }
+}
+
+static void fill_store(struct bench *bench)
+{
+    create_table(bench, "bench", false);
+    create_table(bench, "bench-query", true);
+    put_items(bench, "bench", ITEMS, 1);
+    restart(bench);
+    put_items(bench, "bench-query", ITEMS, PER_KEY);
+    restart(bench);
+    put_items(bench, "bench", NEWER, 1);
+}
+
+/* --- Measures --- */
+
+static size_t get_item(void *context)
+{
+    struct bench *bench = context;
+    return run_measured(bench, BYTES("GetItem"),
+                        arena_printf(bench->arena,
+                                     "{\"TableName\":\"bench\",\"Key\":{\"pk\":{\"S\":"
+                                     "\"%08" PRIu64 "\"}}}",
+                                     random_below(&bench->random, ITEMS)));
+}
+
+static size_t query(void *context)
+{
+    struct bench *bench = context;
+    return run_measured(bench, BYTES("Query"),
+                        arena_printf(bench->arena,
+                                     "{\"TableName\":\"bench-query\",\"KeyConditionExpression\":"
+                                     "\"pk = :pk\",\"ExpressionAttributeValues\":{\":pk\":{\"S\":"
+                                     "\"%08" PRIu64 "\"}}}",
+                                     random_below(&bench->random, ITEMS / PER_KEY)));
+}
+
+static const struct {
+    const char *name;
+    size_t (*work)(void *context);
+} measures[] = {
+    { "api_get_item", get_item },
+    { "api_query_10", query },
+};
+
+static void run_calls(struct bench *bench, const char *name, long count)
+{
+    for (size_t i = 0; i < COUNT_OF(measures); i++) {
+        for (long call = 0; call < count && strcmp(measures[i].name, name) == 0; call++) {
+            measures[i].work(bench);
+            arena_reset(bench->arena);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 && argc != 4) {
+        fprintf(stderr, "usage: bench_api DIRECTORY [NAME CALLS]\n");
+        return 2;
+    }
+    struct bench bench = {
+        .options = { .directory = argv[1],
+                     .durability = ROCKSDB_ENGINE_OS,
+                     .block_cache_size = 64 * 1024 * 1024,
+                     .write_buffer_size = 32 * 1024 * 1024 },
+        .arena = arena_create(),
+    };
+    log_set_level(LOG_ERROR);
+    random_init(&bench.random, 1);
+    open_store(&bench);
+    fill_store(&bench);
+    if (argc == 4)
+        run_calls(&bench, argv[2], strtol(argv[3], NULL, 10));
+    else
+        for (size_t i = 0; i < COUNT_OF(measures); i++)
+            measure(measures[i].name, bench.arena, measures[i].work, &bench);
+    close_store(&bench);
+    arena_destroy(bench.arena);
+    return 0;
+}

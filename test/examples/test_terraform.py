@@ -1,0 +1,94 @@
+"""Terraform against stator: what it applied is what it finds again, so that a plan stays empty.
+
+It runs where `terraform` is installed and TERRAFORM_PLUGINS names a directory that has the AWS
+provider, in the layout of Terraform's file-system mirrors. Nothing is downloaded.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import urllib.parse
+
+import pytest
+
+from stator_process import Connection
+
+CONFIGURATION = pathlib.Path(__file__).parent / "terraform"
+STEP_LIMIT_S = 120
+NO_CHANGE = 0  # Of `terraform plan -detailed-exitcode`.
+
+
+def missing():
+    """Why the test cannot run here, or None."""
+    if shutil.which("terraform") is None:
+        return "terraform is not installed"
+    plugins = os.environ.get("TERRAFORM_PLUGINS", "")
+    if not list(pathlib.Path(plugins or os.devnull).glob("registry.terraform.io/hashicorp/aws/*")):
+        return "TERRAFORM_PLUGINS names no directory with Terraform's AWS provider"
+    return None
+
+
+pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+
+
+class Terraform:
+    """A working directory, in which the configuration is applied to one server."""
+
+    def __init__(self, directory, endpoint):
+        self.directory = directory
+        self.variables = {
+            **os.environ,
+            "TF_VAR_endpoint": endpoint,
+            "TF_IN_AUTOMATION": "1",
+            "TF_CLI_CONFIG_FILE": os.devnull,
+            "CHECKPOINT_DISABLE": "1",  # Asks nobody for newer versions.
+        }
+        shutil.copytree(CONFIGURATION, directory)
+        self.run("init", f"-plugin-dir={os.environ['TERRAFORM_PLUGINS']}")
+
+    def run(self, command, *arguments, expected=0):
+        result = subprocess.run(
+            ["terraform", command, "-no-color", "-input=false", *arguments],
+            cwd=self.directory,
+            env=self.variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=STEP_LIMIT_S,
+            check=False,
+        )
+        assert result.returncode == expected, result.stdout
+
+    def apply(self, *variables):
+        """Applies, and a plan right behind it finds nothing left to do."""
+        settings = [f"-var={variable}" for variable in variables]
+        self.run("apply", "-auto-approve", *settings)
+        self.run("plan", "-detailed-exitcode", *settings, expected=NO_CHANGE)
+
+
+def answer(url, operation, body):
+    """On a connection of its own: between Terraform's steps one would grow old."""
+    connection = Connection(urllib.parse.urlsplit(url).port)
+    status, result = connection.call(operation, body)
+    connection.close()
+    assert status == 200, result
+    return result
+
+
+def test_a_plan_behind_an_apply_is_empty(server_url, tmp_path):
+    terraform = Terraform(tmp_path / "terraform", server_url)
+    terraform.apply()
+    assert answer(server_url, "ListTables", {})["TableNames"] == ["ledger", "orders"]
+    terraform.apply("team=billing", "recovery_days=14")
+    backups = answer(server_url, "DescribeContinuousBackups", {"TableName": "orders"})
+    recovery = backups["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+    assert recovery["RecoveryPeriodInDays"] == 14
+    arn = answer(server_url, "DescribeTable", {"TableName": "orders"})["Table"]["TableArn"]
+    tags = answer(server_url, "ListTagsOfResource", {"ResourceArn": arn})["Tags"]
+    assert tags == [{"Key": "team", "Value": "billing"}]
+    policy = json.loads(answer(server_url, "GetResourcePolicy", {"ResourceArn": arn})["Policy"])
+    assert policy["Statement"][0]["Sid"] == "billing"
+    terraform.run("destroy", "-auto-approve")
+    assert answer(server_url, "ListTables", {})["TableNames"] == []

@@ -1,0 +1,213 @@
+/* test_continuous_backups.c -- point-in-time recovery as a table's setting. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include "api_fixture.h"
+#include "base/compiler.h"
+#include "model/limits.h"
+
+static struct api_fixture db;
+
+#define CREATE                                                                                     \
+    "{'TableName':'abc','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["                  \
+    "{'AttributeName':'a','AttributeType':'S'}],'KeySchema':[{'AttributeName':'a','KeyType':"      \
+    "'HASH'}]}"
+#define NAME "{'TableName':'abc'}"
+#define ARN "arn:aws:dynamodb:eu-west-1:123456789012:table/abc"
+#define UPDATE(specification)                                                                      \
+    "{'TableName':'abc','PointInTimeRecoverySpecification':{" specification "}}"
+#define ENABLE UPDATE("'PointInTimeRecoveryEnabled':true")
+#define ENABLE_DAYS(days) UPDATE("'PointInTimeRecoveryEnabled':true,'RecoveryPeriodInDays':" days)
+#define DISABLE UPDATE("'PointInTimeRecoveryEnabled':false")
+
+#define ANSWER(recovery)                                                                           \
+    "{'ContinuousBackupsDescription':{'ContinuousBackupsStatus':'ENABLED',"                        \
+    "'PointInTimeRecoveryDescription':{" recovery "}}}"
+#define DISABLED ANSWER("'PointInTimeRecoveryStatus':'DISABLED'")
+#define ENABLED(days, earliest, latest)                                                            \
+    ANSWER("'PointInTimeRecoveryStatus':'ENABLED','RecoveryPeriodInDays':" days                    \
+           ",'EarliestRestorableDateTime':" earliest ",'LatestRestorableDateTime':" latest)
+
+enum {
+    SECOND_MS = 1000,
+    MINUTE_MS = 60 * SECOND_MS,
+    DAY_MS = 24 * 60 * MINUTE_MS,
+    TRANSITION_MS = MINUTE_MS,
+};
+
+static int set_up(void **state)
+{
+    (void)state;
+    api_fixture_open(&db, 0);
+    assert_true(api_fixture_call(&db, "CreateTable", CREATE));
+    return 0;
+}
+
+static int set_up_slow(void **state)
+{
+    (void)state;
+    api_fixture_open(&db, TRANSITION_MS);
+    assert_true(api_fixture_call(&db, "CreateTable", CREATE));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    api_fixture_close(&db);
+    return 0;
+}
+
+static void expect_described(const char *answer)
+{
+    api_fixture_expect(&db, "DescribeContinuousBackups", NAME, answer);
+}
+
+static void expect_updated(const char *body, const char *answer)
+{
+    api_fixture_expect(&db, "UpdateContinuousBackups", body, answer);
+    expect_described(answer);
+}
+
+/* The fixture's clock begins at 1700000000. */
+
+static void a_new_table_has_recovery_disabled(void **state)
+{
+    (void)state;
+    expect_described(DISABLED);
+    api_fixture_expect(&db, "DescribeContinuousBackups", "{'TableName':'" ARN "'}", DISABLED);
+    expect_updated(DISABLE, DISABLED);
+}
+
+static void recovery_reaches_from_its_beginning_to_five_minutes_ago(void **state)
+{
+    (void)state;
+    db.clock.fixed_ms += 999; /* Whole seconds are shown. */
+    expect_updated(ENABLE, ENABLED("35", "1700000000", "1700000000"));
+    db.clock.fixed_ms += 5 * MINUTE_MS - SECOND_MS;
+    expect_described(ENABLED("35", "1700000000", "1700000000"));
+    db.clock.fixed_ms += 2 * SECOND_MS;
+    expect_described(ENABLED("35", "1700000000", "1700000001"));
+    expect_updated(ENABLE, ENABLED("35", "1700000000", "1700000001"));
+    expect_updated(DISABLE, DISABLED);
+    expect_updated(ENABLE, ENABLED("35", "1700000301", "1700000301"));
+}
+
+static void recovery_reaches_back_as_many_days_as_were_asked_for(void **state)
+{
+    (void)state;
+    expect_updated(ENABLE_DAYS("2"), ENABLED("2", "1700000000", "1700000000"));
+    db.clock.fixed_ms += 2 * (int64_t)DAY_MS;
+    expect_described(ENABLED("2", "1700000000", "1700172500"));
+    db.clock.fixed_ms += DAY_MS;
+    expect_described(ENABLED("2", "1700086400", "1700258900"));
+}
+
+static void a_longer_period_brings_nothing_back(void **state)
+{
+    (void)state;
+    expect_updated(ENABLE_DAYS("1"), ENABLED("1", "1700000000", "1700000000"));
+    db.clock.fixed_ms += 3 * (int64_t)DAY_MS;
+    expect_updated(ENABLE_DAYS("3"), ENABLED("3", "1700172800", "1700258900"));
+    expect_updated(ENABLE, ENABLED("35", "1700172800", "1700258900")); /* The default again. */
+    expect_updated(ENABLE_DAYS("1"), ENABLED("1", "1700172800", "1700258900"));
+}
+
+static void the_period_is_one_to_thirty_five_days(void **state)
+{
+    (void)state;
+    for (int days = RECOVERY_DAYS_MIN - 1; days <= RECOVERY_DAYS_MAX + 1; days++) {
+        char body[256], message[256];
+        bool low = days<RECOVERY_DAYS_MIN, high = days> RECOVERY_DAYS_MAX;
+        snprintf(body, sizeof body, ENABLE_DAYS("%d"), days);
+        snprintf(message, sizeof message,
+                 "1 validation error detected: Value '%d' at 'pointInTimeRecoverySpecification."
+                 "recoveryPeriodInDays' failed to satisfy constraint: Member must have value %s "
+                 "than or equal to %d",
+                 days, low ? "greater" : "less", low ? RECOVERY_DAYS_MIN : RECOVERY_DAYS_MAX);
+        if (low || high)
+            api_fixture_expect_error(&db, "UpdateContinuousBackups", body, ERROR_VALIDATION,
+                                     message);
+        else
+            assert_true(api_fixture_call(&db, "UpdateContinuousBackups", body));
+    }
+}
+
+static void requests_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        enum error_code code;
+        const char *message;
+    } cases[] = {
+        { "{}", ERROR_VALIDATION,
+          "The parameter 'TableName' is required but was not present in the request" },
+        { "{'TableName':'ab'}", ERROR_VALIDATION,
+          "TableName must be at least 3 characters long and at most 255 characters long" },
+        { NAME, ERROR_VALIDATION,
+          "1 validation error detected: Value null at 'pointInTimeRecoverySpecification' failed to "
+          "satisfy constraint: Member must not be null" },
+        { UPDATE(""), ERROR_VALIDATION,
+          "1 validation error detected: Value null at 'pointInTimeRecoverySpecification."
+          "pointInTimeRecoveryEnabled' failed to satisfy constraint: Member must not be null" },
+        { "{'TableName':'none','PointInTimeRecoverySpecification':"
+          "{'PointInTimeRecoveryEnabled':true}}",
+          ERROR_TABLE_NOT_FOUND, "Table not found: none" },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        api_fixture_expect_error(&db, "UpdateContinuousBackups", cases[i].body, cases[i].code,
+                                 cases[i].message);
+    api_fixture_expect_error(&db, "DescribeContinuousBackups", "{'TableName':'none'}",
+                             ERROR_TABLE_NOT_FOUND, "Table not found: none");
+}
+
+static void the_setting_survives_a_restart_and_ends_with_the_table(void **state)
+{
+    (void)state;
+    expect_updated(ENABLE_DAYS("7"), ENABLED("7", "1700000000", "1700000000"));
+    api_fixture_restart(&db, 10 * MINUTE_MS);
+    expect_described(ENABLED("7", "1700000000", "1700000300"));
+    assert_true(api_fixture_call(&db, "DeleteTable", NAME));
+    assert_true(api_fixture_call(&db, "CreateTable", CREATE));
+    expect_described(DISABLED);
+}
+
+static void a_table_in_transition_has_no_backups(void **state)
+{
+    (void)state;
+    expect_described(DISABLED);
+    api_fixture_expect_error(&db, "UpdateContinuousBackups", ENABLE,
+                             ERROR_CONTINUOUS_BACKUPS_UNAVAILABLE,
+                             "Backups are being enabled for the table: abc. Please retry later");
+    api_fixture_restart(&db, TRANSITION_MS);
+    assert_true(api_fixture_call(&db, "UpdateTable",
+                                 "{'TableName':'abc','DeletionProtectionEnabled':false}"));
+    assert_true(api_fixture_call(&db, "UpdateContinuousBackups", ENABLE)); /* UPDATING. */
+    api_fixture_restart(&db, TRANSITION_MS);
+    assert_true(api_fixture_call(&db, "DeleteTable", NAME));
+    api_fixture_expect_error(&db, "UpdateContinuousBackups", ENABLE, ERROR_TABLE_NOT_FOUND,
+                             "Table not found: abc");
+    api_fixture_expect_error(&db, "DescribeContinuousBackups", NAME, ERROR_TABLE_NOT_FOUND,
+                             "Table not found: abc");
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_new_table_has_recovery_disabled),
+        TEST(recovery_reaches_from_its_beginning_to_five_minutes_ago),
+        TEST(recovery_reaches_back_as_many_days_as_were_asked_for),
+        TEST(a_longer_period_brings_nothing_back),
+        TEST(the_period_is_one_to_thirty_five_days),
+        TEST(requests_are_checked),
+        TEST(the_setting_survives_a_restart_and_ends_with_the_table),
+        cmocka_unit_test_setup_teardown(a_table_in_transition_has_no_backups, set_up_slow,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

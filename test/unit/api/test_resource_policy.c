@@ -1,0 +1,313 @@
+/* test_resource_policy.c -- policies of tables and streams: stored, with their revisions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "api/operation.h"
+#include "api_fixture.h"
+#include "base/compiler.h"
+#include "model/limits.h"
+#include "model/table_definition.h"
+#include "table/catalogue.h"
+
+static struct api_fixture db;
+
+/* Within a body, a policy is a string; the fixture turns ' into ", so its quotes are \u0022. */
+#define TABLE_BODY(rest)                                                                           \
+    "{'TableName':'abc','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["                  \
+    "{'AttributeName':'a','AttributeType':'S'}],'KeySchema':[{'AttributeName':'a','KeyType':"      \
+    "'HASH'}],'StreamSpecification':{'StreamEnabled':true,'StreamViewType':'KEYS_ONLY'}" rest "}"
+#define ARN "arn:aws:dynamodb:eu-west-1:123456789012:table/abc"
+#define STREAM_ARN ARN "/stream/2023-11-14T22:13:20.000"
+#define RESOURCE(arn) "{'ResourceArn':'" arn "'}"
+#define PUT(arn, policy) "{'ResourceArn':'" arn "','Policy':'" policy "'}"
+#define PUT_IF(revision, policy)                                                                   \
+    "{'ResourceArn':'" ARN "','Policy':'" policy "','ExpectedRevisionId':'" revision "'}"
+#define DELETE_IF(revision) "{'ResourceArn':'" ARN "','ExpectedRevisionId':'" revision "'}"
+#define REVISION(revision) "{'RevisionId':'" revision "'}"
+#define POLICY(policy, revision) "{'Policy':'" policy "','RevisionId':'" revision "'}"
+#define NO_POLICY_OF "Resource-based policy not found for the provided ResourceArn: "
+#define INVALID "One or more parameter values were invalid: "
+
+enum { TRANSITION_MS = 60000 };
+
+static int set_up(void **state)
+{
+    (void)state;
+    api_fixture_open(&db, 0);
+    assert_true(api_fixture_call(&db, "CreateTable", TABLE_BODY("")));
+    return 0;
+}
+
+static int set_up_slow(void **state)
+{
+    (void)state;
+    api_fixture_open(&db, TRANSITION_MS);
+    assert_true(api_fixture_call(&db, "CreateTable", TABLE_BODY(",'ResourcePolicy':'{}'")));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    api_fixture_close(&db);
+    return 0;
+}
+
+static void expect_none(const char *arn)
+{
+    char body[256], message[256];
+    snprintf(body, sizeof body, RESOURCE("%s"), arn);
+    snprintf(message, sizeof message, NO_POLICY_OF "%s", arn);
+    api_fixture_expect_error(&db, "GetResourcePolicy", body, ERROR_POLICY_NOT_FOUND, message);
+}
+
+static void a_policy_is_returned_as_it_was_given(void **state)
+{
+    (void)state;
+    expect_none(ARN);
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, " {\\u0022Version\\u0022: 1 }\\n"),
+                       REVISION("1700000000000"));
+    assert_true(api_fixture_call(&db, "GetResourcePolicy", RESOURCE(ARN)));
+    assert_true(bytes_equal_text(db.response, "{\"Policy\":\" {\\\"Version\\\": 1 }\\n\","
+                                              "\"RevisionId\":\"1700000000000\"}"));
+}
+
+static void each_change_is_a_revision_of_its_own(void **state)
+{
+    (void)state;
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{}"), REVISION("1700000000000"));
+    db.clock.fixed_ms += 5;
+    /* The same document again is no change. */
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{}"), REVISION("1700000000000"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{ }"), REVISION("1700000000005"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{}"), REVISION("1700000000006"));
+    db.clock.fixed_ms -= 1000;
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{ }"), REVISION("1700000000007"));
+    api_fixture_expect(&db, "DeleteResourcePolicy", RESOURCE(ARN), REVISION("1700000000007"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{ }"), REVISION("1700000000008"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY("{ }", "1700000000008"));
+}
+
+static void a_change_may_depend_on_the_revision(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *operation, *body;
+        const char *response; /* NULL: refused. */
+    } steps[] = {
+        { "PutResourcePolicy", PUT_IF("1700000000000", "{}"), NULL },
+        { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL },
+        { "DeleteResourcePolicy", DELETE_IF("NO_POLICY"), NULL },
+        { "PutResourcePolicy", PUT_IF("NO_POLICY", "{}"), REVISION("1700000000000") },
+        { "PutResourcePolicy", PUT_IF("NO_POLICY", "{}"), NULL },
+        { "PutResourcePolicy", PUT_IF("1700000000001", "{ }"), NULL },
+        { "PutResourcePolicy", PUT_IF("01700000000000", "{ }"), NULL }, /* Compared as text. */
+        { "PutResourcePolicy", PUT_IF("1700000000000", "{ }"), REVISION("1700000000001") },
+        { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL },
+        { "DeleteResourcePolicy", DELETE_IF("1700000000001"), REVISION("1700000000001") },
+        { "DeleteResourcePolicy", DELETE_IF("1700000000001"), NULL },
+        { "DeleteResourcePolicy", RESOURCE(ARN), "{}" },
+    };
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        if (steps[i].response != NULL)
+            api_fixture_expect(&db, steps[i].operation, steps[i].body, steps[i].response);
+        else
+            api_fixture_expect_error(&db, steps[i].operation, steps[i].body, ERROR_POLICY_NOT_FOUND,
+                                     NO_POLICY_OF ARN);
+    }
+    expect_none(ARN);
+}
+
+static void a_stream_has_a_policy_of_its_own(void **state)
+{
+    (void)state;
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{}"), REVISION("1700000000000"));
+    expect_none(STREAM_ARN);
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(STREAM_ARN, "{ }"), REVISION("1700000000000"));
+    api_fixture_restart(&db, 0);
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY("{}", "1700000000000"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(STREAM_ARN),
+                       POLICY("{ }", "1700000000000"));
+    api_fixture_expect(&db, "DeleteResourcePolicy", RESOURCE(STREAM_ARN),
+                       REVISION("1700000000000"));
+    expect_none(STREAM_ARN);
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY("{}", "1700000000000"));
+}
+
+/* As if the stream had been disabled and enabled again. No call is under way, so the catalogue may
+ * be changed from here. */
+static void begin_new_stream(const char *label)
+{
+    struct catalogue *catalogue = api_catalogue(db.api);
+    struct table *table = catalogue_find(catalogue, BYTES("abc"));
+    struct table_definition changed = *table_definition(table);
+    changed.stream_label = bytes_from_text(label);
+    assert_int_equal(catalogue_update(catalogue, db.arena, &changed), ENGINE_OK);
+    table_release(table);
+}
+
+static void a_new_stream_begins_without_a_policy(void **state)
+{
+    (void)state;
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(STREAM_ARN, "{ }"), REVISION("1700000000000"));
+    begin_new_stream("2023-11-14T22:13:21.000");
+    expect_none(ARN "/stream/2023-11-14T22:13:21.000");
+    api_fixture_expect_error(&db, "GetResourcePolicy", RESOURCE(STREAM_ARN),
+                             ERROR_RESOURCE_NOT_FOUND,
+                             "Requested resource not found: Stream: " STREAM_ARN " not found");
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN "/stream/2023-11-14T22:13:21.000", "{}"),
+                       REVISION("1700000000000"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN "/stream/2023-11-14T22:13:21.000"),
+                       POLICY("{}", "1700000000000"));
+}
+
+static void resources_that_are_not_there_are_not_found(void **state)
+{
+    (void)state;
+    static const char *const operations[] = { "GetResourcePolicy", "PutResourcePolicy",
+                                              "DeleteResourcePolicy" };
+    static const struct {
+        const char *body, *message;
+        enum error_code code;
+    } cases[] = {
+        { PUT("arn:aws:dynamodb:eu-west-1:123456789012:table/none", "{}"),
+          "Requested resource not found: Table: none not found", ERROR_RESOURCE_NOT_FOUND },
+        { PUT("arn:aws:dynamodb:eu-west-1:123456789012:table/none/stream/x", "{}"),
+          "Requested resource not found: Table: none not found", ERROR_RESOURCE_NOT_FOUND },
+        { PUT(ARN "/stream/2023-11-14T22:13:20.001", "{}"),
+          "Requested resource not found: Stream: " ARN "/stream/2023-11-14T22:13:20.001 not found",
+          ERROR_RESOURCE_NOT_FOUND },
+        { PUT("abc", "{}"), "Invalid TableArn: Invalid ResourceArn provided as input abc",
+          ERROR_VALIDATION },
+        { PUT(ARN "/index/gsi", "{}"),
+          "Invalid TableArn: Invalid ResourceArn provided as input " ARN "/index/gsi",
+          ERROR_VALIDATION },
+        { PUT(ARN "/stream/", "{}"),
+          "Invalid TableArn: Invalid ResourceArn provided as input " ARN "/stream/",
+          ERROR_VALIDATION },
+    };
+    for (size_t i = 0; i < COUNT_OF(operations) * COUNT_OF(cases); i++) {
+        size_t which = i % COUNT_OF(cases);
+        api_fixture_expect_error(&db, operations[i / COUNT_OF(cases)], cases[which].body,
+                                 cases[which].code, cases[which].message);
+    }
+}
+
+static void a_policy_is_a_json_object(void **state)
+{
+    (void)state;
+    static const char *const policies[] = { "", " ", "{", "{}}", "[]", "1", "null", "{a:1}", "x" };
+    for (size_t i = 0; i < COUNT_OF(policies); i++) {
+        char body[512];
+        snprintf(body, sizeof body, PUT(ARN, "%s"), policies[i]);
+        api_fixture_expect_error(&db, "PutResourcePolicy", body, ERROR_VALIDATION,
+                                 INVALID "Invalid policy document: Syntax errors in policy.");
+        snprintf(body, sizeof body, TABLE_BODY(",'ResourcePolicy':'%s'"), policies[i]);
+        api_fixture_expect_error(&db, "CreateTable", body, ERROR_VALIDATION,
+                                 INVALID "Invalid policy document: Syntax errors in policy.");
+    }
+    expect_none(ARN);
+}
+
+/* A body whose policy is "{   }" of `size` bytes; the caller frees it. */
+static char *put_of_size(size_t size)
+{
+    static const char head[] = "{'ResourceArn':'" ARN "','Policy':'{";
+    char *body = malloc(sizeof head + size + 2);
+    assert_non_null(body);
+    memcpy(body, head, sizeof head - 1);
+    memset(body + sizeof head - 1, ' ', size - 2);
+    memcpy(body + sizeof head - 1 + size - 2, "}'}", sizeof "}'}");
+    return body;
+}
+
+static void a_policy_has_at_most_twenty_kilobytes(void **state)
+{
+    (void)state;
+    for (size_t size = 20 * 1024 - 1; size <= 20 * 1024 + 1; size++) {
+        char *body = put_of_size(size);
+        bool ok = api_fixture_call(&db, "PutResourcePolicy", body);
+        free(body);
+        assert_int_equal(ok, size <= 20 * 1024);
+        if (!ok)
+            assert_true(bytes_equal_text(db.error.message, INVALID
+                                         "ResourcePolicy is larger than the limit of 20480 bytes"));
+    }
+}
+
+static void requests_are_checked(void **state)
+{
+    (void)state;
+    api_fixture_expect_error(
+        &db, "PutResourcePolicy", "{'ExpectedRevisionId':''}", ERROR_VALIDATION,
+        "3 validation errors detected: "
+        "Value null at 'resourceArn' failed to satisfy constraint: Member must not be null; "
+        "Value null at 'policy' failed to satisfy constraint: Member must not be null; "
+        "Value '' at 'expectedRevisionId' failed to satisfy constraint: Member must have length "
+        "greater than or equal to 1");
+    for (size_t size = 254; size <= 256; size++) {
+        char body[512], revision[257] = "";
+        memset(revision, '1', size);
+        snprintf(body, sizeof body, DELETE_IF("%s"), revision);
+        assert_false(api_fixture_call(&db, "DeleteResourcePolicy", body));
+        assert_int_equal(db.error.code, size <= 255 ? ERROR_POLICY_NOT_FOUND : ERROR_VALIDATION);
+    }
+    for (size_t size = 1282; size <= 1284; size++) {
+        char body[1400], arn[1285] = "";
+        memset(arn, 'a', size);
+        snprintf(body, sizeof body, RESOURCE("%s"), arn);
+        assert_false(api_fixture_call(&db, "GetResourcePolicy", body));
+        assert_int_equal(bytes_starts_with(db.error.message, BYTES("Invalid TableArn")),
+                         size <= 1283);
+    }
+}
+
+static void a_policy_survives_a_restart_and_ends_with_the_table(void **state)
+{
+    (void)state;
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{}"), REVISION("1700000000000"));
+    api_fixture_restart(&db, 1000);
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY("{}", "1700000000000"));
+    assert_true(api_fixture_call(&db, "DeleteTable", "{'TableName':'abc'}"));
+    assert_true(api_fixture_call(&db, "CreateTable", TABLE_BODY("")));
+    expect_none(ARN);
+}
+
+static void a_table_in_transition_keeps_its_policy(void **state)
+{
+    (void)state;
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY("{}", "1700000000000"));
+    api_fixture_expect_error(
+        &db, "PutResourcePolicy", PUT(ARN, "{ }"), ERROR_RESOURCE_IN_USE,
+        "Attempt to change a resource which is still in use: Table is being created: abc");
+    api_fixture_expect_error(
+        &db, "DeleteResourcePolicy", RESOURCE(ARN), ERROR_RESOURCE_IN_USE,
+        "Attempt to change a resource which is still in use: Table is being created: abc");
+    api_fixture_restart(&db, TRANSITION_MS);
+    api_fixture_expect(&db, "DeleteResourcePolicy", RESOURCE(ARN), REVISION("1700000000000"));
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_policy_is_returned_as_it_was_given),
+        TEST(each_change_is_a_revision_of_its_own),
+        TEST(a_change_may_depend_on_the_revision),
+        TEST(a_stream_has_a_policy_of_its_own),
+        TEST(a_new_stream_begins_without_a_policy),
+        TEST(resources_that_are_not_there_are_not_found),
+        TEST(a_policy_is_a_json_object),
+        TEST(a_policy_has_at_most_twenty_kilobytes),
+        TEST(requests_are_checked),
+        TEST(a_policy_survives_a_restart_and_ends_with_the_table),
+        cmocka_unit_test_setup_teardown(a_table_in_transition_keeps_its_policy, set_up_slow,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
