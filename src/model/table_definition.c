@@ -2,6 +2,7 @@
 #include "model/table_definition.h"
 #include <assert.h>
 #include "base/compiler.h"
+#include "model/change_image.h"
 
 static const char *const status_names[TABLE_STATUS_COUNT] = {
     [TABLE_CREATING] = "CREATING",
@@ -94,6 +95,16 @@ bool table_status_may_follow(enum table_status from, enum table_status to)
     };
     assert(from < TABLE_STATUS_COUNT && to < TABLE_STATUS_COUNT);
     return allowed[from][to];
+}
+
+struct log_needs table_definition_log_needs(const struct table_definition *definition)
+{
+    struct log_needs needs = { 0 };
+    if (definition->stream_enabled) {
+        needs.changes = true;
+        needs.images |= change_image_of_view_type(definition->stream_view_type);
+    }
+    return needs;
 }
 
 const struct index_definition *table_definition_index(const struct table_definition *definition,

@@ -131,6 +131,8 @@ struct table_definition {
     bool stream_enabled;
     struct bytes stream_view_type; /* As given: "KEYS_ONLY", "NEW_IMAGE", ... */
     struct bytes stream_label;     /* LatestStreamLabel; NULL: never had a stream. */
+    /* The owner of the log of its changes, where writers look for its heads; 0: it has none. */
+    uint64_t log_id;
 
     struct bytes resource_policy; /* As given; NULL: none. */
     struct tag *tags;             /* Sorted by key. */
@@ -142,6 +144,13 @@ struct table_definition {
 struct item table_definition_encode(struct arena *arena, const struct table_definition *definition);
 MUST_CHECK bool table_definition_decode(struct arena *arena, const struct item *record,
                                         struct table_definition *out);
+
+/* What the readers of the log of a table's changes need. The one place that knows who they are. */
+struct log_needs {
+    bool changes;    /* Anybody reads it at all. */
+    unsigned images; /* enum change_image */
+};
+struct log_needs table_definition_log_needs(const struct table_definition *definition);
 
 /* NULL if AttributeDefinitions has none of that name. */
 const struct key_attribute *table_definition_attribute(const struct table_definition *definition,

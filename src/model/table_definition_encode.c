@@ -166,6 +166,15 @@ static void add_integer(struct record_writer *record, const char *name, int64_t 
     finish_attribute(record, name);
 }
 
+/* Nothing for 0, which is nobody's. */
+static void add_id(struct record_writer *record, const char *name, uint64_t id)
+{
+    if (id == 0)
+        return;
+    append_unsigned(begin_attribute(record), id, false);
+    finish_attribute(record, name);
+}
+
 static void add_flag(struct record_writer *record, const char *name, bool flag)
 {
     if (!flag)
@@ -259,6 +268,7 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_flag(&record, "x", definition->stream_enabled);
     add_text(&record, "xv", definition->stream_view_type);
     add_text(&record, "xl", definition->stream_label);
+    add_id(&record, "l", definition->log_id);
     add_text(&record, "rp", definition->resource_policy);
     add_tags(&record, definition);
     return item_builder_finish(&record.builder);

@@ -93,6 +93,11 @@ void table_release(struct table *table)
     free(table);
 }
 
+bool table_is_only_version(const struct table *table)
+{
+    return atomic_load(&table->life->references) == 1;
+}
+
 const struct table_definition *table_definition(const struct table *table)
 {
     return &table->definition;
@@ -364,12 +369,23 @@ static void give_index_ids(struct catalogue *catalogue, struct arena *arena,
     }
 }
 
+/* A log is an owner of its own. One that was closed is never opened again. */
+static void give_log_id(struct catalogue *catalogue, struct table_definition *definition)
+{
+    bool needed = table_definition_log_needs(definition).changes;
+    if (!needed)
+        definition->log_id = 0;
+    else if (definition->log_id == 0)
+        definition->log_id = catalogue->next_id++;
+}
+
 enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *arena,
                                     struct table_definition *draft)
 {
     assert(draft->id == 0);
     draft->id = catalogue->next_id++;
     give_index_ids(catalogue, arena, draft);
+    give_log_id(catalogue, draft);
     draft->partitions = give_partitions(catalogue, arena, &draft->partition_count);
     return store(catalogue, arena, draft, life_create());
 }
@@ -383,6 +399,7 @@ enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *a
     atomic_fetch_add(&life->references, 1);
     table_release(table);
     give_index_ids(catalogue, arena, changed);
+    give_log_id(catalogue, changed);
     return store(catalogue, arena, changed, life);
 }
 

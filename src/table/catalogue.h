@@ -28,6 +28,9 @@ void catalogue_close(struct catalogue *catalogue); /* Closing NULL is allowed. *
 /* NULL if there is none of that name. The caller owes a table_release. */
 struct table *catalogue_find(struct catalogue *catalogue, struct bytes name);
 void table_release(struct table *table); /* Releasing NULL is allowed. */
+/* Whether nobody works with an older or newer version of the table. For the newest version: from
+ * now on everybody works with this one. */
+bool table_is_only_version(const struct table *table);
 /* Valid as long as the reference. */
 const struct table_definition *table_definition(const struct table *table);
 
@@ -41,12 +44,14 @@ size_t catalogue_list(struct catalogue *catalogue, struct arena *arena, struct b
  * table_release. */
 struct table *catalogue_find_transient(struct catalogue *catalogue);
 
-/* Control. Gives the draft its table, index and partition ids (written into `draft`), stores it and
- * makes it findable. The name must be free. */
+/* Control. Gives the draft its table, index and partition ids (written into `draft`), and one to
+ * the log of its changes if it needs one, stores it and makes it findable. The name must be free.
+ */
 MUST_CHECK enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *arena,
                                                struct table_definition *draft);
 /* Control. Replaces the definition of the table of that name and id; gives ids, and partitions of
- * their own to global ones, to indexes that have none. */
+ * their own to global ones, to indexes that have none; the log of its changes gets one when it is
+ * first needed and loses it when it is not. */
 MUST_CHECK enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
                                                struct table_definition *changed);
 /* Control. Takes the table out of the catalogue and notes its data for removal. Returns when that

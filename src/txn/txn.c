@@ -5,8 +5,8 @@
 #include "model/table_definition.h"
 #include "txn/txn_parts.h"
 
-/* Of each item: itself and the shard of figures that counts it. */
-enum { ADDRESSES_PER_ITEM = 2 };
+/* Of each item: itself, the head of its change log and the shard of figures that counts it. */
+enum { ADDRESSES_PER_ITEM = 3 };
 static_assert(TXN_ITEMS_MAX * ADDRESSES_PER_ITEM <= ENGINE_WRITE_ADDRESSES_MAX,
               "the largest transaction fits into one engine write");
 
@@ -18,6 +18,7 @@ static enum engine_status begin(struct txn *txn, struct engine_write **write)
     };
     for (size_t i = 0; i < txn->item_count; i++) {
         txn_addresses_add(&addresses, txn->items[i].place.address);
+        txn_changes_add_addresses(&txn->items[i], &addresses);
         txn_figures_add_addresses(&txn->items[i], &addresses);
     }
     assert(addresses.count <= count_max);
@@ -59,7 +60,8 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
             engine_write_delete(write, &item->place.address);
         txn_indexes_apply(txn, item, write);
     }
-    return txn_figures_apply(txn, write);
+    enum engine_status status = txn_changes_apply(txn, write);
+    return status == ENGINE_OK ? txn_figures_apply(txn, write) : status;
 }
 
 static void attempt(struct txn *txn);
@@ -109,6 +111,7 @@ static void share_definitions(struct txn *txn)
 void txn_start(struct txn *txn)
 {
     assert(txn->item_count > 0 && txn->item_count <= TXN_ITEMS_MAX);
+    assert(txn->clock != NULL);
     share_definitions(txn);
     attempt(txn);
 }

@@ -1,8 +1,8 @@
 /* txn.h -- the one write path: read the items under their latches, decide, write one batch.
  *
  * Whoever changes items describes which ones and how to decide; everything that must change in
- * the same step (the items, their index entries and the table's figures) is derived here and goes
- * into the same engine batch.
+ * the same step (the items, their index entries, change records and the table's figures) is derived
+ * here and goes into the same engine batch.
  */
 #ifndef STATOR_TXN_TXN_H
 #define STATOR_TXN_TXN_H
@@ -14,6 +14,7 @@
 #include "table/item_place.h"
 
 struct arena;
+struct clock;
 struct table_definition;
 
 enum {
@@ -29,6 +30,7 @@ struct txn_item {
     /* Set by the caller. */
     const struct table_definition *table;
     struct item_place place;
+    bool by_service; /* The change log tells that the service made this change, not a client. */
 
     /* Filled in before a decision; valid only during it. */
     bool exists;
@@ -47,7 +49,8 @@ struct txn_item {
 struct txn {
     struct arena *arena; /* Used by whichever thread runs the decision. */
     struct engine *engine;
-    struct txn_item *items; /* Distinct places. */
+    const struct clock *clock; /* Tells when a change was made. */
+    struct txn_item *items;    /* Distinct places. */
     size_t item_count;
     /* Looks at all items and sets their effects, or returns false to change nothing. May run more
      * than once, so it starts from scratch each time. Runs under the latches: it must not wait. */

@@ -132,6 +132,7 @@ static struct table_definition full_table(void)
         .stream_enabled = true,
         .stream_view_type = BYTES("KEYS_ONLY"),
         .stream_label = BYTES("2026-11-15T05:40:04.123"),
+        .log_id = UINT64_MAX - 2,
         .resource_policy = BYTES("{}"),
         .tags = tags,
         .tag_count = COUNT_OF(tags),
@@ -197,6 +198,7 @@ static void assert_same_settings(const struct table_definition *a, const struct 
     assert_int_equal(a->stream_enabled, b->stream_enabled);
     assert_same_text(a->stream_view_type, b->stream_view_type);
     assert_same_text(a->stream_label, b->stream_label);
+    assert_true(a->log_id == b->log_id);
     assert_same_text(a->resource_policy, b->resource_policy);
 }
 
