@@ -129,6 +129,7 @@ static bool open_api(struct server *server, const struct config *config)
         .region = config->region,
         .account_id = config->account_id,
         .transition_ms = (int64_t)config->transition_delay_ms,
+        .rollover_ms = (int64_t)config->stream_rollover_ms,
     };
     enum engine_status status;
     server->api = api_open(&options, &status);

@@ -6,24 +6,35 @@
 #include "api/operation.h"
 #include "api/shape.h"
 #include "base/arena.h"
+#include "stream/stream_upkeep.h"
+#include "stream/streams.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 
 struct api {
     struct api_options options;
     struct catalogue *catalogue;
+    struct streams *streams;
+    struct stream_upkeep upkeep; /* Control thread only. */
     struct control *control;
 };
 
 struct api *api_open(const struct api_options *options, enum engine_status *status)
 {
     struct catalogue *catalogue = catalogue_open(options->engine, status);
-    if (catalogue == NULL)
+    struct streams *streams = catalogue == NULL ? NULL : streams_open(options->engine, status);
+    if (streams == NULL) {
+        catalogue_close(catalogue);
         return NULL;
+    }
     struct api *api = malloc(sizeof *api);
     if (api == NULL)
         abort();
-    *api = (struct api){ .options = *options, .catalogue = catalogue };
+    *api = (struct api){ .options = *options, .catalogue = catalogue, .streams = streams };
+    api->upkeep = (struct stream_upkeep){ .engine = options->engine,
+                                          .catalogue = catalogue,
+                                          .streams = streams,
+                                          .rollover_ms = options->rollover_ms };
     api->control = control_start(api);
     return api;
 }
@@ -33,6 +44,7 @@ void api_close(struct api *api)
     if (api == NULL)
         return;
     control_stop(api->control);
+    streams_close(api->streams);
     catalogue_close(api->catalogue);
     free(api);
 }
@@ -40,6 +52,16 @@ void api_close(struct api *api)
 struct catalogue *api_catalogue(const struct api *api)
 {
     return api->catalogue;
+}
+
+struct streams *api_streams(const struct api *api)
+{
+    return api->streams;
+}
+
+struct stream_upkeep *api_stream_upkeep(struct api *api)
+{
+    return &api->upkeep;
 }
 
 const struct api_options *api_options(const struct api *api)

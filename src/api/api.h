@@ -25,6 +25,7 @@ struct api_options {
     const char *region;     /* For ARNs. */
     const char *account_id; /* For ARNs: 12 digits. */
     int64_t transition_ms;  /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
+    int64_t rollover_ms;    /* How long a shard of a stream is open; 0: for good. */
 };
 
 /* NULL with the engine's status if the catalogue cannot be read. Starts the control thread. */
@@ -32,8 +33,12 @@ MUST_CHECK struct api *api_open(const struct api_options *options, enum engine_s
 /* Finishes what is under way. Closing NULL is allowed. */
 void api_close(struct api *api);
 
+/* The parts of the service, which name their operations under different prefixes. */
+enum operation_service { OPERATION_OF_DYNAMODB, OPERATION_OF_STREAMS };
+
 /* NULL if there is no such operation. Names are without the service's prefix: "PutItem". */
 const struct operation *operation_find(struct bytes name);
+enum operation_service operation_service(const struct operation *operation);
 
 /* One request. The caller sets the first part and keeps everything alive until `done`. */
 struct api_call {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/table_definition.h"
+#include "stream/stream_upkeep.h"
 #include "table/catalogue.h"
 
 struct control {
@@ -83,6 +84,14 @@ static int64_t sooner(int64_t a_ms, int64_t b_ms)
     return a_ms < b_ms ? a_ms : b_ms;
 }
 
+/* Milliseconds until there is more to do for a stream, or NEVER. */
+static int64_t keep_streams(struct control *control, struct arena *arena)
+{
+    int64_t wait_ms = stream_upkeep_run(api_stream_upkeep(control->api), arena,
+                                        clock_wall_ms(api_options(control->api)->clock));
+    return wait_ms == STREAM_UPKEEP_NEVER ? NEVER : wait_ms;
+}
+
 /* --- The thread --- */
 
 static void wait_locked(struct control *control, int64_t wait_ms)
@@ -126,6 +135,7 @@ static void *control_main(void *context)
     struct arena *arena = arena_create();
     for (;;) {
         int64_t wait_ms = sooner(run_transitions(control, arena), remove_dropped(control, arena));
+        wait_ms = sooner(wait_ms, keep_streams(control, arena));
         arena_reset(arena);
         bool stopping;
         struct api_call *call = take_call(control, wait_ms, &stopping);

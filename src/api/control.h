@@ -1,8 +1,8 @@
 /* control.h -- the control thread: changes of tables, one at a time.
  *
  * CreateTable and its kin wait for the disk, which a worker must not, and are rare; in one thread
- * they need no locks among themselves. The same thread ends transient statuses when they are due
- * and removes the data of dropped tables.
+ * they need no locks among themselves. The same thread ends transient statuses when they are due,
+ * removes the data of dropped tables and looks after streams (stream/stream_upkeep.h).
  */
 #ifndef STATOR_API_CONTROL_H
 #define STATOR_API_CONTROL_H

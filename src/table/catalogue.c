@@ -172,6 +172,23 @@ struct table *catalogue_find_transient(struct catalogue *catalogue)
     return first;
 }
 
+struct table *catalogue_find_first(struct catalogue *catalogue,
+                                   bool (*test)(const struct table_definition *definition,
+                                                void *context),
+                                   void *context)
+{
+    struct table *table = NULL;
+    pthread_rwlock_rdlock(&catalogue->lock);
+    for (size_t i = 0; i < catalogue->table_count && table == NULL; i++) {
+        if (test(&catalogue->tables[i]->definition, context))
+            table = catalogue->tables[i];
+    }
+    if (table != NULL)
+        atomic_fetch_add(&table->references, 1);
+    pthread_rwlock_unlock(&catalogue->lock);
+    return table;
+}
+
 /* Puts `table` in the place of the one of its name, or among the others if there is none. */
 static void publish(struct catalogue *catalogue, struct table *table)
 {

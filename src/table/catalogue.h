@@ -44,6 +44,13 @@ size_t catalogue_list(struct catalogue *catalogue, struct arena *arena, struct b
  * table_release. */
 struct table *catalogue_find_transient(struct catalogue *catalogue);
 
+/* The first table by name that `test` accepts; NULL if there is none. The caller owes a
+ * table_release. `test` must not wait. */
+struct table *catalogue_find_first(struct catalogue *catalogue,
+                                   bool (*test)(const struct table_definition *definition,
+                                                void *context),
+                                   void *context);
+
 /* Control. Gives the draft its table, index and partition ids (written into `draft`), and one to
  * the log of its changes if it needs one, stores it and makes it findable. The name must be free.
  */

@@ -12,7 +12,7 @@
 #include "engine/engine.h"
 #include "reference_engine.h"
 
-enum { FIXTURE_NOW_SECONDS = 1700000000 };
+enum { FIXTURE_NOW_SECONDS = 1700000000, FIXTURE_ROLLOVER_MS = 4 * 60 * 60 * 1000 };
 
 static void open_api(struct api_fixture *fixture)
 {
@@ -21,7 +21,8 @@ static void open_api(struct api_fixture *fixture)
                                                    .clock = &fixture->clock,
                                                    .region = "eu-west-1",
                                                    .account_id = "123456789012",
-                                                   .transition_ms = fixture->transition_ms },
+                                                   .transition_ms = fixture->transition_ms,
+                                                   .rollover_ms = FIXTURE_ROLLOVER_MS },
                             &status);
     assert_non_null(fixture->api);
 }
