@@ -179,6 +179,7 @@ static enum engine_status run_batch(struct slice *slice)
     batch->backfill = backfill;
     batch->txn = (struct txn){ .arena = backfill->arena,
                                .engine = backfill->options.engine,
+                               .clock = backfill->options.clock,
                                .items = batch->items,
                                .decide = decide,
                                .done = done };

@@ -16,6 +16,7 @@
 
 struct backfill;
 struct catalogue;
+struct clock;
 
 enum {
     /* Of one write, which holds the latches of its items: other writers wait for no longer. */
@@ -39,7 +40,8 @@ struct backfill_progress {
 };
 
 struct backfill_options {
-    struct engine *engine; /* Both borrowed; must outlive the job. */
+    struct engine *engine; /* Borrowed, like the next two; must outlive the job. */
+    const struct clock *clock;
     struct catalogue *catalogue;
     /* Stores the progress, and makes a complete index ACTIVE, unless the index is not
      * INDEX_BACKFILLING any more. Called on the job's thread; may wait. */

@@ -131,6 +131,7 @@ static struct table_definition full_table(void)
         .stream_enabled = true,
         .stream_view_type = BYTES("KEYS_ONLY"),
         .stream_label = BYTES("2026-11-15T05:40:04.123"),
+        .log_id = UINT64_MAX - 2,
         .recovery_since_ms = 1700000000001,
         .recovery_days = RECOVERY_DAYS_MAX,
         .resource_policy = { .text = BYTES("{}"), .revision = 6 },
@@ -201,6 +202,7 @@ static void assert_same_settings(const struct table_definition *a, const struct 
     assert_int_equal(a->stream_enabled, b->stream_enabled);
     assert_same_text(a->stream_view_type, b->stream_view_type);
     assert_same_text(a->stream_label, b->stream_label);
+    assert_true(a->log_id == b->log_id);
     assert_int_equal(a->recovery_since_ms, b->recovery_since_ms);
     assert_int_equal(a->recovery_days, b->recovery_days);
     assert_same_text(a->resource_policy.text, b->resource_policy.text);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "failing_engine.h"
 #include "model/error.h"
@@ -100,6 +101,7 @@ static void plan_init(struct fixture *fixture, struct plan *plan)
 {
     *plan = (struct plan){ .txn = { .arena = fixture->arena,
                                     .engine = fixture->engine,
+                                    .clock = &clock_system,
                                     .items = plan->items,
                                     .decide = decide,
                                     .done = done } };
