@@ -23,6 +23,8 @@ enum {
     BACKFILL_BATCH_ITEMS = 64,
     /* A batch that read as much ends, however many of the items have entries. */
     BACKFILL_BATCH_SIZE = 256 * 1024,
+    /* Under way at the same time: one is read while others wait for the disk. */
+    BACKFILL_BATCHES_MAX = 4,
     /* Until the position is stored, and other tables have their turn. */
     BACKFILL_SLICE_BATCHES = 128,
     /* How soon to look again while an older version of a table is in use, or after a failure. */
