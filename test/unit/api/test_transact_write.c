@@ -354,7 +354,8 @@ static void an_item_has_up_to_400_kilobytes(void **state)
     api_fixture_expect_error(&db, "TransactWriteItems",
                              transaction_fixture_puts(arena, 1, 0, ITEM_SIZE_MAX + 1),
                              ERROR_VALIDATION, "Item size has exceeded the maximum allowed size");
-    /* The item is as large as can be, so one more byte is one too many. */
+    /* An attribute of two bytes makes it one too many. */
+    must(transaction_fixture_puts(arena, 1, 0, ITEM_SIZE_MAX - 1));
     cancelled(TRANSACT(UPDATE(KEY("0001"), "SET y = :v", VALUES("':v':{'BOOL':true}"))),
               "[ValidationError]",
               FAULT_REASON("Item size to update has exceeded the maximum allowed size"));

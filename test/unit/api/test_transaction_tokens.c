@@ -122,6 +122,20 @@ static void another_request_with_the_token_is_refused(void **state)
     transaction_fixture_expect_item(&db, KEY("a"), ITEM("a", "1"));
 }
 
+static void names_behind_placeholders_count(void **state)
+{
+#define COUNT_NAMED(name)                                                                          \
+    TRANSACT_WITH(UPDATE(KEY("a"), "ADD #n :one",                                                  \
+                         VALUES("':one':{'N':'1'}") ",'ExpressionAttributeNames':{'#n':'" name     \
+                                                    "'}"),                                         \
+                  TOKEN("t"))
+    (void)state;
+    must(COUNT_NAMED("n"));
+    must(COUNT_NAMED("n"));
+    mismatch(COUNT_NAMED("m"));
+    transaction_fixture_expect_item(&db, KEY("a"), ITEM("a", "1"));
+}
+
 /* The order of members and the way a number is written say nothing. */
 static void the_same_request_in_other_words_is_the_same(void **state)
 {
@@ -239,6 +253,7 @@ int main(void)
         TEST(a_request_that_comes_again_has_no_second_effect),
         TEST(a_repeated_request_is_told_what_reading_costs),
         TEST(another_request_with_the_token_is_refused),
+        TEST(names_behind_placeholders_count),
         TEST(the_same_request_in_other_words_is_the_same),
         TEST(what_was_refused_may_be_tried_again),
         TEST(a_token_lives_for_ten_minutes),
