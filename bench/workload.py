@@ -9,6 +9,7 @@ TABLE = "bench"
 KEY_COUNT = 10_000
 KEY_DIGITS = 8
 ITEM_SIZE = 300
+STREAM_TABLE = "bench-stream"  # Like TABLE, with a stream of both images.
 QUERY_TABLE = "bench-query"
 QUERY_COUNT = 10  # Items of each partition key.
 SECOND_ITEM = "x"  # Before the key of the other item in a transaction.
@@ -86,8 +87,10 @@ def fill(port):
         client = FastClient(port)
         for number in range(first, KEY_COUNT, LOADERS):
             key = key_of(number // QUERY_COUNT)
+            put = body_of("PutItem", key_of(number))
             for body in (
-                body_of("PutItem", key_of(number)),
+                put,
+                {**put, "TableName": STREAM_TABLE},
                 body_of("PutItem", SECOND_ITEM + key_of(number)),
                 {"TableName": QUERY_TABLE, "Item": query_item(key, 1 + number % QUERY_COUNT)},
             ):

@@ -87,10 +87,11 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
         return;
     }
     if (owner == NULL)
-        check_report_problem(report,
-                             "owner %" PRIu64
-                             ": holds data that belongs to no table, index or dropped table",
-                             place->owner);
+        check_report_problem(
+            report,
+            "owner %" PRIu64
+            ": holds data that belongs to no table, index, stream or dropped table",
+            place->owner);
     /* All of the owner is alike. */
     place->partition = UINT64_MAX;
     place->space = (enum engine_space)UINT8_MAX;

@@ -60,7 +60,9 @@ static void take(const char *mark, size_t nth, char out[TEXT_MAX])
     }
     if (text == NULL)
         return;
-    size_t len = strcspn(text, "\"");
+    const char *quote = memchr(text, '"', (size_t)(end - text));
+    assert_non_null(quote);
+    size_t len = (size_t)(quote - text);
     assert_true(len < TEXT_MAX);
     memcpy(out, text, len);
     out[len] = '\0';
