@@ -50,7 +50,9 @@ static void end(void)
 static int set_up(void **state)
 {
     (void)state;
-    api_fixture_open_refusing(&db, failing_engine_create(reference_engine_create()));
+    api_fixture_open_with(
+        &db, &(struct api_options){ .engine = failing_engine_create(reference_engine_create()),
+                                    .refuse_conflicts = true });
     transaction_fixture_create_tables(&db);
     return 0;
 }
@@ -123,7 +125,7 @@ static void the_same_token_is_in_progress(void **state)
 static void nothing_is_refused_unless_asked(void **state)
 {
     (void)state;
-    db.refuse_conflicts = false;
+    db.options.refuse_conflicts = false;
     api_fixture_restart(&db, 0);
     begin(TRANSACT(PUT(ITEM("a", "1"))));
     transaction_fixture_must(&db, "TransactWriteItems", TRANSACT(PUT(ITEM("a", "2"))));
