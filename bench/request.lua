@@ -1,11 +1,17 @@
 -- request.lua -- posts one body after the other, each with another key.
 --
--- Arguments: the operation, a file with the body, in which every @KEY@ stands for the key, and the
--- number of keys to choose from. Keys are eight digits, so that all bodies have one length.
+-- Arguments: the operation, a file with the body, in which every @KEY@ stands for the key and @TOKEN@
+-- for a text that no other request has, and the number of keys to choose from. Keys are eight digits
+-- and tokens 36, so that all bodies have one length.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
 dofile(folder .. "report.lua")
 
-local pieces = {}
+local KEY = "99999999"
+local TOKEN = string.rep("8", 36)
+local pieces = {} -- Of the request; every second one is a key or a token.
+local keys = {} -- Which of them are keys.
+local tokens = {}
+local request_count = 0
 local key_count = 0
 local thread_count = 0
 
@@ -28,13 +34,34 @@ function init(arguments)
   local template = file:read("*a")
   file:close()
   key_count = tonumber(arguments[3])
-  -- The request is built once; only the key in the middle changes.
-  local request = wrk.format(nil, "/", nil, (template:gsub("@KEY@", "99999999")))
-  for piece in (request .. "99999999"):gmatch("(.-)99999999") do
-    pieces[#pieces + 1] = piece
+  -- The request is built once; only keys and tokens in the middle change.
+  local body = template:gsub("@KEY@", KEY):gsub("@TOKEN@", TOKEN)
+  local request = wrk.format(nil, "/", nil, body)
+  local from = 1
+  while from do
+    local key_at, key_end = request:find(KEY, from, true)
+    local token_at, token_end = request:find(TOKEN, from, true)
+    local is_key = key_at and (not token_at or key_at < token_at)
+    local at, to = is_key and key_at or token_at, is_key and key_end or token_end
+    pieces[#pieces + 1] = request:sub(from, at and at - 1)
+    if at then
+      pieces[#pieces + 1] = ""
+      table.insert(is_key and keys or tokens, #pieces)
+    end
+    from = to and to + 1
   end
 end
 
 function request()
-  return table.concat(pieces, string.format("%08d", math.random(0, key_count - 1)))
+  local key = string.format("%08d", math.random(0, key_count - 1))
+  for _, index in ipairs(keys) do
+    pieces[index] = key
+  end
+  if #tokens > 0 then
+    request_count = request_count + 1
+    for _, index in ipairs(tokens) do
+      pieces[index] = string.format("%04d%016d%016d", seed, os.time(), request_count)
+    end
+  end
+  return table.concat(pieces)
 end

@@ -8,6 +8,8 @@
 #include "api/shape.h"
 #include "base/arena.h"
 #include "model/limits.h"
+#include "stream/stream_upkeep.h"
+#include "stream/streams.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 #include "txn/txn_conflicts.h"
@@ -15,6 +17,8 @@
 struct api {
     struct api_options options;
     struct catalogue *catalogue;
+    struct streams *streams;
+    struct stream_upkeep upkeep; /* Control thread only. */
     struct control *control;
     struct index_delay *index_delay; /* NULL: none. */
     struct txn_conflicts *conflicts; /* NULL: writes wait for one another. */
@@ -24,20 +28,28 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
 {
     struct index_delay *index_delay = NULL;
     struct catalogue *catalogue = catalogue_open(options->engine, status);
-    if (catalogue != NULL && options->index_delay_ms > 0)
+    struct streams *streams = catalogue == NULL ? NULL : streams_open(options->engine, status);
+    if (streams != NULL && options->index_delay_ms > 0)
         index_delay = index_delay_start(options->engine, options->index_delay_ms, status);
     if (*status != ENGINE_OK) {
+        streams_close(streams);
         catalogue_close(catalogue);
         return NULL;
     }
     struct api *api = malloc(sizeof *api);
     if (api == NULL)
         abort();
-    *api = (struct api){ .options = *options, .catalogue = catalogue, .index_delay = index_delay };
+    *api = (struct api){
+        .options = *options, .catalogue = catalogue, .streams = streams, .index_delay = index_delay
+    };
     if (api->options.item_collection_size_max == 0)
         api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
     if (options->refuse_conflicts)
         api->conflicts = txn_conflicts_create();
+    api->upkeep = (struct stream_upkeep){ .engine = options->engine,
+                                          .catalogue = catalogue,
+                                          .streams = streams,
+                                          .rollover_ms = options->rollover_ms };
     api->control = control_start(api);
     return api;
 }
@@ -48,6 +60,7 @@ void api_close(struct api *api)
         return;
     control_stop(api->control);
     index_delay_stop(api->index_delay);
+    streams_close(api->streams);
     catalogue_close(api->catalogue);
     txn_conflicts_destroy(api->conflicts);
     free(api);
@@ -66,6 +79,16 @@ struct index_delay *api_index_delay(const struct api *api)
 struct txn_conflicts *api_conflicts(const struct api *api)
 {
     return api->conflicts;
+}
+
+struct streams *api_streams(const struct api *api)
+{
+    return api->streams;
+}
+
+struct stream_upkeep *api_stream_upkeep(struct api *api)
+{
+    return &api->upkeep;
 }
 
 const struct api_options *api_options(const struct api *api)

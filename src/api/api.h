@@ -30,6 +30,7 @@ struct api_options {
     /* A transaction or single write that meets an item of a transaction under way is refused at
      * once, instead of waiting for its turn. */
     bool refuse_conflicts;
+    int64_t rollover_ms; /* How long a shard of a stream is open; 0: for good. */
 };
 
 /* NULL with the engine's status if the catalogue cannot be read. Starts the control thread. */
@@ -37,8 +38,12 @@ MUST_CHECK struct api *api_open(const struct api_options *options, enum engine_s
 /* Finishes what is under way. Closing NULL is allowed. */
 void api_close(struct api *api);
 
+/* The parts of the service, which name their operations under different prefixes. */
+enum operation_service { OPERATION_OF_DYNAMODB, OPERATION_OF_STREAMS };
+
 /* NULL if there is no such operation. Names are without the service's prefix: "PutItem". */
 const struct operation *operation_find(struct bytes name);
+enum operation_service operation_service(const struct operation *operation);
 
 /* One request. The caller sets the first part and keeps everything alive until `done`. */
 struct api_call {

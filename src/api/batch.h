@@ -1,4 +1,6 @@
-/* batch.h -- what the batch operations share: rules about the tables and items they name. */
+/* batch.h -- what operations on several items share: rules about the tables and items they name,
+ * and what is told about them.
+ */
 #ifndef STATOR_API_BATCH_H
 #define STATOR_API_BATCH_H
 #include <stdbool.h>

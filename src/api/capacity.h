@@ -47,7 +47,7 @@ void capacity_use_add_transaction_write(struct capacity_use *use, size_t size_be
                                         size_t size_after, const struct index_change *changes);
 /* Adds the read of an item in a transaction, which is consistent and costs twice as much. */
 void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size);
-/* The two functions above for a table with indexes. */
+/* capacity_write_table and capacity_write_json for a table with indexes. */
 void capacity_use_write_table(struct json_writer *writer, struct bytes wanted,
                               struct bytes table_name, const struct capacity_use *use);
 void capacity_use_write_json(struct json_writer *writer, struct bytes wanted,

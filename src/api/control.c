@@ -11,6 +11,7 @@
 #include "base/timed_wait.h"
 #include "jobs/backfill.h"
 #include "model/table_definition.h"
+#include "stream/stream_upkeep.h"
 #include "table/catalogue.h"
 #include "table/token_record.h"
 
@@ -139,6 +140,14 @@ static void run_save(struct control *control, struct arena *arena)
     pthread_mutex_unlock(&control->mutex);
 }
 
+/* Milliseconds until there is more to do for a stream, or TIMED_WAIT_FOREVER. */
+static int64_t keep_streams(struct control *control, struct arena *arena)
+{
+    int64_t wait_ms = stream_upkeep_run(api_stream_upkeep(control->api), arena,
+                                        clock_wall_ms(api_options(control->api)->clock));
+    return wait_ms == STREAM_UPKEEP_NEVER ? TIMED_WAIT_FOREVER : wait_ms;
+}
+
 /* --- The thread --- */
 
 /* The next call; NULL when something else may be due or the thread is to end. */
@@ -166,6 +175,7 @@ static int64_t run_due(struct control *control, struct arena *arena)
     int64_t wait_ms = run_transitions(control, arena);
     wait_ms = timed_wait_sooner(wait_ms, index_steps_run(control->api, control->backfill, arena));
     wait_ms = timed_wait_sooner(wait_ms, remove_dropped(control, arena));
+    wait_ms = timed_wait_sooner(wait_ms, keep_streams(control, arena));
     return timed_wait_sooner(wait_ms, remove_old_tokens(control));
 }
 
@@ -199,6 +209,7 @@ struct control *control_start(struct api *api)
     timed_wait_init(&control->saved);
     control->backfill =
         backfill_start(&(struct backfill_options){ .engine = api_options(api)->engine,
+                                                   .clock = api_options(api)->clock,
                                                    .catalogue = api_catalogue(api),
                                                    .save = save_progress,
                                                    .context = control });

@@ -135,17 +135,23 @@ bool item_expressions_check_keys(struct api_call *call, const struct expr_params
     return expr_params_check_key_paths(params, names, table->key.has_range ? 2 : 1, &call->error);
 }
 
-bool item_expressions_check_projection(struct api_call *call, const struct item_projection *request)
+bool item_expressions_check_projections(struct api_call *call,
+                                        const struct item_projection *const *requests, size_t count)
 {
-    const struct legacy_mix_parameter legacy = { "AttributesToGet",
-                                                 request->attributes_to_get.present };
-    const struct legacy_mix_parameter expression = { "ProjectionExpression",
-                                                     request->projection_expression.data != NULL };
-    struct expr_params_input input =
-        expression_input_params(call, &request->expression_attribute_names, NULL);
-    return legacy_mix_check(&legacy, 1, &expression, 1, &call->error) &&
-           (expression.present ||
-            expr_params_check_absent(&input, "ProjectionExpression is null", &call->error));
+    struct legacy_mix_parameter legacy = { "AttributesToGet", false };
+    struct legacy_mix_parameter expression = { "ProjectionExpression", false };
+    for (size_t i = 0; i < count; i++) {
+        legacy.present |= requests[i]->attributes_to_get.present;
+        expression.present |= requests[i]->projection_expression.data != NULL;
+    }
+    bool ok = legacy_mix_check(&legacy, 1, &expression, 1, &call->error);
+    for (size_t i = 0; i < count && ok; i++) {
+        struct expr_params_input input =
+            expression_input_params(call, &requests[i]->expression_attribute_names, NULL);
+        ok = requests[i]->projection_expression.data != NULL ||
+             expr_params_check_absent(&input, "ProjectionExpression is null", &call->error);
+    }
+    return ok;
 }
 
 bool item_expressions_projection(struct api_call *call, const struct item_projection *request,

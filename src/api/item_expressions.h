@@ -6,6 +6,7 @@
 #ifndef STATOR_API_ITEM_EXPRESSIONS_H
 #define STATOR_API_ITEM_EXPRESSIONS_H
 #include <stdbool.h>
+#include <stddef.h>
 #include "base/compiler.h"
 #include "expr/params.h"
 
@@ -38,9 +39,11 @@ MUST_CHECK bool item_expressions_compile(struct api_call *call,
 MUST_CHECK bool item_expressions_check_keys(struct api_call *call, const struct expr_params *params,
                                             const struct table_definition *table);
 
-/* GetItem, BatchGetItem: the first rules of a projection. */
-MUST_CHECK bool item_expressions_check_projection(struct api_call *call,
-                                                  const struct item_projection *request);
+/* GetItem, BatchGetItem: the first rules of the projections of a request. Observed: those of one
+ * BatchGetItem are all of the older form or none is. */
+MUST_CHECK bool item_expressions_check_projections(struct api_call *call,
+                                                   const struct item_projection *const *requests,
+                                                   size_t count);
 /* A projection that passed them, as a tree of paths; NULL in `*out`: the whole item. */
 MUST_CHECK bool item_expressions_projection(struct api_call *call,
                                             const struct item_projection *request,

@@ -83,6 +83,7 @@ void item_write_start(struct api_call *call, const struct item_write_start *star
     *write = (struct item_write){
         .txn = { .arena = call->arena,
                  .engine = api_options(call->api)->engine,
+                 .clock = api_options(call->api)->clock,
                  .item_count = 1,
                  .conflicts = api_conflicts(call->api),
                  .decide = decide,

@@ -110,16 +110,22 @@ static bool check_distinct_keys(const struct batch_read *batch,
     return true;
 }
 
+static bool check_projections(const struct batch_read *batch)
+{
+    struct arena *arena = batch->call->arena;
+    const struct item_projection **sent = arena_alloc(arena, batch->table_count * sizeof *sent);
+    for (size_t i = 0; i < batch->table_count; i++)
+        sent[i] = &batch->tables[i].request->projection;
+    return item_expressions_check_projections(batch->call, sent, batch->table_count);
+}
+
 static bool check(struct batch_read *batch)
 {
-    struct api_call *call = batch->call;
-    bool ok = check_key_counts(batch) && check_key_values(batch);
-    for (size_t i = 0; i < batch->table_count && ok; i++)
-        ok = item_expressions_check_projection(call, &batch->tables[i].request->projection);
+    bool ok = check_key_counts(batch) && check_key_values(batch) && check_projections(batch);
     for (size_t i = 0; i < batch->table_count && ok; i++)
         ok = check_distinct_keys(batch, batch->tables[i].request);
     for (size_t i = 0; i < batch->table_count && ok; i++)
-        ok = item_expressions_projection(call, &batch->tables[i].request->projection,
+        ok = item_expressions_projection(batch->call, &batch->tables[i].request->projection,
                                          &batch->tables[i].params, &batch->tables[i].projection);
     return ok;
 }

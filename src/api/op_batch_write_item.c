@@ -213,6 +213,7 @@ static struct batch_write *create(struct api_call *call,
     struct batch_write *batch = arena_alloc_zeroed(call->arena, sizeof *batch);
     batch->txn = (struct txn){ .arena = call->arena,
                                .engine = api_options(call->api)->engine,
+                               .clock = api_options(call->api)->clock,
                                .items = batch->items,
                                .decide = decide,
                                .done = done };

@@ -2,6 +2,7 @@
 #include "api/index_rules.h"
 #include "api/operation.h"
 #include "api/setting_rules.h"
+#include "api/stream_operation.h"
 #include "api/table_operation.h"
 #include "api/table_shapes.h"
 #include "api/throughput_rules.h"
@@ -35,9 +36,11 @@ static bool make_draft(struct api_call *call, const struct create_table_request 
                                         .created_ms = now_ms };
     if (!throughput_rules_create(request, now_ms, draft, &call->error) ||
         !index_rules_draft(call->arena, request, draft, &call->error) ||
-        !setting_rules_create(call->arena, request, now_ms, draft, &call->error))
+        !setting_rules_create(call->arena, request, draft, &call->error))
         return false;
     draft->uuid = new_uuid(call->arena);
+    if (draft->stream_enabled)
+        stream_operation_label(call, draft);
     table_operation_begin(call, draft, TABLE_CREATING);
     return true;
 }
@@ -62,6 +65,7 @@ static bool create(struct api_call *call, struct table_definition *draft)
     enum engine_status status = catalogue_create(api_catalogue(call->api), call->arena, draft);
     if (status != ENGINE_OK)
         return storage_error_set(&call->error, status, "CreateTable");
+    stream_operation_settle(call, draft);
     struct table_answer answer = { .member = "TableDescription",
                                    .definition = draft,
                                    .status = TABLE_CREATING,

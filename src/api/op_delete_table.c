@@ -4,6 +4,7 @@
  * thread drops the table when it ends; else the table is dropped here.
  */
 #include "api/operation.h"
+#include "api/stream_operation.h"
 #include "api/table_operation.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
@@ -54,6 +55,8 @@ static void run(struct api_call *call, const void *input)
         ok = status == ENGINE_OK || storage_error_set(&call->error, status, "DeleteTable");
     }
     table_release(table);
+    if (ok)
+        stream_operation_settle(call, NULL);
     table_operation_end(call, ok);
 }
 

@@ -59,8 +59,9 @@ static void run(struct api_call *call, const void *input)
     struct table *table = NULL;
     const struct path_node *projection;
     struct expr_params params;
+    const struct item_projection *sent = &request->projection;
     bool ok = operation_check_rule(call, &request->key.rule) &&
-              item_expressions_check_projection(call, &request->projection) &&
+              item_expressions_check_projections(call, &sent, 1) &&
               item_expressions_projection(call, &request->projection, &params, &projection);
     if (ok)
         ok = (table = operation_table(call, request->table_name)) != NULL;

@@ -6,6 +6,7 @@
 #include "api/transaction.h"
 #include "api/transaction_shapes.h"
 #include "base/arena.h"
+#include "base/byte_order.h"
 #include "model/limits.h"
 
 static const struct transact_write_item *item_at(const struct transact_write_items_request *request,
@@ -87,8 +88,12 @@ static size_t payload_size(const struct update_item_request *request)
 
 /* --- The token --- */
 
+/* How many there are counts too, so that a name cannot be taken for a part of the next action. */
 static void add_names(struct token_hash *hash, const struct shape_map *names)
 {
+    uint8_t count[8];
+    store_u64_le(count, names->count);
+    token_hash_add(hash, bytes_of(count, sizeof count));
     for (size_t i = 0; i < names->count; i++) {
         token_hash_add(hash, names->names[i]);
         token_hash_add(hash, ((const struct bytes *)names->elements)[i]);

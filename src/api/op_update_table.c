@@ -2,10 +2,12 @@
 #include "api/index_update_rules.h"
 #include "api/operation.h"
 #include "api/setting_rules.h"
+#include "api/stream_operation.h"
 #include "api/table_operation.h"
 #include "api/table_shapes.h"
 #include "api/throughput_rules.h"
 #include "base/clock.h"
+#include "stream/stream_upkeep.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 
@@ -25,13 +27,27 @@ static bool change(struct api_call *call, const struct update_table_request *req
     return true;
 }
 
+/* A stream ends before the table's definition loses it, and begins after the definition has it. */
+static enum engine_status store(struct api_call *call, struct table_definition *changed)
+{
+    enum engine_status status = ENGINE_OK;
+    if (!changed->stream_enabled)
+        status = stream_upkeep_close(api_stream_upkeep(call->api), call->arena, changed->log_id,
+                                     clock_wall_ms(api_options(call->api)->clock));
+    if (status == ENGINE_OK)
+        status = catalogue_update(api_catalogue(call->api), call->arena, changed);
+    return status;
+}
+
 static bool update(struct api_call *call, const struct update_table_request *request,
-                   const struct table *table)
+                   const struct table *table, struct table_definition *out)
 {
     struct throughput before = table_definition(table)->throughput;
     struct table_definition changed = table_definition_copy(call->arena, table_definition(table));
     if (!change(call, request, &changed))
         return false;
+    if (changed.stream_enabled && !table_definition(table)->stream_enabled)
+        stream_operation_label(call, &changed);
     struct table_answer answer = { .member = "TableDescription",
                                    .definition = &changed,
                                    .status = TABLE_UPDATING,
@@ -42,7 +58,8 @@ static bool update(struct api_call *call, const struct update_table_request *req
     answer.provisioned.write_units = before.write_units;
     if (!table_operation_answer(call, &answer))
         return false;
-    enum engine_status status = catalogue_update(api_catalogue(call->api), call->arena, &changed);
+    enum engine_status status = store(call, &changed);
+    *out = changed;
     return status == ENGINE_OK || storage_error_set(&call->error, status, "UpdateTable");
 }
 
@@ -50,12 +67,15 @@ static void run(struct api_call *call, const void *input)
 {
     const struct update_table_request *request = input;
     struct table *table = NULL;
+    struct table_definition changed;
     bool ok = setting_rules_check_update(request, &call->error) &&
               index_update_rules_check(request, &call->error) &&
               throughput_rules_check_update(request, &call->error) &&
               (table = table_operation_find(call, request->table_name)) != NULL &&
-              update(call, request, table);
+              update(call, request, table, &changed);
     table_release(table);
+    if (ok)
+        stream_operation_settle(call, &changed);
     table_operation_end(call, ok);
 }
 

@@ -15,6 +15,8 @@ struct figures;
 struct index_delay;
 struct item;
 struct json_writer;
+struct stream_upkeep;
+struct streams;
 struct table;
 struct table_definition;
 struct txn_conflicts;
@@ -25,7 +27,8 @@ enum operation_kind {
 };
 
 struct operation {
-    const char *name;
+    const char *name; /* Unique whatever the service. */
+    enum operation_service service;
     enum operation_kind kind;
     const struct shape *request; /* A SHAPE_STRUCTURE. */
     void (*run)(struct api_call *call, const void *request);
@@ -36,7 +39,7 @@ extern const struct operation op_create_table, op_describe_table, op_list_tables
     op_delete_table, op_describe_limits, op_describe_endpoints, op_tag_resource, op_untag_resource,
     op_list_tags_of_resource, op_put_item, op_get_item, op_update_item, op_delete_item,
     op_batch_get_item, op_batch_write_item, op_transact_get_items, op_transact_write_items,
-    op_query, op_scan;
+    op_query, op_scan, op_list_streams, op_describe_stream, op_get_shard_iterator, op_get_records;
 extern const struct operation op_describe_continuous_backups, op_update_continuous_backups,
     op_get_resource_policy, op_put_resource_policy, op_delete_resource_policy,
     op_describe_contributor_insights, op_list_contributor_insights,
@@ -47,6 +50,9 @@ size_t operation_count(void);
 const struct operation *operation_at(size_t index);
 
 struct catalogue *api_catalogue(const struct api *api);
+struct streams *api_streams(const struct api *api);
+/* For the control thread only. */
+struct stream_upkeep *api_stream_upkeep(struct api *api);
 const struct api_options *api_options(const struct api *api);
 struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */
 /* NULL unless conflicts are to be refused. */

@@ -14,10 +14,14 @@ static const struct operation *const operations[] = {
     &op_describe_endpoints,
     &op_describe_kinesis_streaming_destination,
     &op_describe_limits,
+    &op_describe_stream,
     &op_describe_table,
     &op_get_item,
+    &op_get_records,
     &op_get_resource_policy,
+    &op_get_shard_iterator,
     &op_list_contributor_insights,
+    &op_list_streams,
     &op_list_tables,
     &op_list_tags_of_resource,
     &op_put_item,
@@ -47,6 +51,11 @@ const struct operation *operation_find(struct bytes name)
             high = middle;
     }
     return NULL;
+}
+
+enum operation_service operation_service(const struct operation *operation)
+{
+    return operation->service;
 }
 
 size_t operation_count(void)

@@ -1,7 +1,6 @@
 /* setting_rules.c -- see setting_rules.h. */
 #include "api/setting_rules.h"
 #include <assert.h>
-#include <time.h>
 #include "api/resource_policy.h"
 #include "api/table_shapes.h"
 #include "base/arena.h"
@@ -92,20 +91,8 @@ void setting_rules_remove_tags(struct arena *arena, const struct shape_list *key
 
 /* --- Stream and encryption --- */
 
-/* LatestStreamLabel: "2015-05-11T21:21:33.291". */
-static struct bytes stream_label(struct arena *arena, int64_t now_ms)
-{
-    time_t seconds = (time_t)(now_ms / 1000);
-    struct tm utc;
-    char text[sizeof("2015-05-11T21:21:33")];
-    gmtime_r(&seconds, &utc);
-    size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
-    assert(len > 0);
-    return arena_printf(arena, "%s.%03d", text, (int)(now_ms % 1000));
-}
-
-static bool create_stream(struct arena *arena, const struct stream_request *request, int64_t now_ms,
-                          struct table_definition *draft, struct error *err)
+static bool create_stream(const struct stream_request *request, struct table_definition *draft,
+                          struct error *err)
 {
     if (!request->stream_enabled.value) {
         if (request->stream_view_type.data != NULL)
@@ -119,7 +106,30 @@ static bool create_stream(struct arena *arena, const struct stream_request *requ
                                                     "UpdateViewType must be specified");
     draft->stream_enabled = true;
     draft->stream_view_type = request->stream_view_type;
-    draft->stream_label = stream_label(arena, now_ms);
+    return true;
+}
+
+static bool update_stream(const struct stream_request *request, struct table_definition *table,
+                          struct error *err)
+{
+    if (!request->stream_enabled.value) {
+        if (request->stream_view_type.data != NULL)
+            return error_validation(err, "Invalid StreamViewType: Stream StreamEnabled was false "
+                                         "but a StreamViewType was present.");
+        if (!table->stream_enabled)
+            return error_validation(err, "Table has no stream to disable: TableName: %.*s",
+                                    BYTES_FMT(table->name));
+        table->stream_enabled = false;
+        return true;
+    }
+    if (request->stream_view_type.data == NULL)
+        return error_validation(err, "Invalid StreamViewType: Stream ViewType must not be null or "
+                                     "empty when enabling streams.");
+    if (table->stream_enabled)
+        return error_validation(err, "Table already has an enabled stream: TableName: %.*s",
+                                BYTES_FMT(table->name));
+    table->stream_enabled = true;
+    table->stream_view_type = request->stream_view_type;
     return true;
 }
 
@@ -156,7 +166,7 @@ static bool check_create_fields(const struct create_table_request *request, stru
 }
 
 bool setting_rules_create(struct arena *arena, const struct create_table_request *request,
-                          int64_t now_ms, struct table_definition *draft, struct error *err)
+                          struct table_definition *draft, struct error *err)
 {
     if (!check_create_fields(request, err))
         return false;
@@ -164,7 +174,7 @@ bool setting_rules_create(struct arena *arena, const struct create_table_request
         set_table_class(request->table_class, draft);
     draft->deletion_protected = request->deletion_protection_enabled.value;
     if (request->stream_specification != NULL &&
-        !create_stream(arena, request->stream_specification, now_ms, draft, err))
+        !create_stream(request->stream_specification, draft, err))
         return false;
     if (request->sse_specification != NULL &&
         !set_encryption(request->sse_specification, draft, err))
@@ -172,8 +182,8 @@ bool setting_rules_create(struct arena *arena, const struct create_table_request
     if (request->resource_policy.data != NULL) {
         if (!resource_policy_check(arena, request->resource_policy, err))
             return false;
-        draft->resource_policy =
-            (struct resource_policy){ .text = request->resource_policy, .revision = now_ms };
+        draft->resource_policy = (struct resource_policy){ .text = request->resource_policy,
+                                                           .revision = draft->created_ms };
     }
     return setting_rules_add_tags(arena, &request->tags, draft, err);
 }
@@ -202,8 +212,6 @@ static bool asks_for_change(const struct update_table_request *request)
 
 static bool check_update_fields(const struct update_table_request *request, struct error *err)
 {
-    if (request->stream_specification != NULL)
-        return refuse_unsupported(err, "UpdateTable: StreamSpecification");
     if (request->replica_updates.count > 0)
         return refuse_unsupported(err, "UpdateTable: ReplicaUpdates");
     if (request->multi_region_consistency.data != NULL)
@@ -237,6 +245,9 @@ bool setting_rules_update(const struct update_table_request *request, int64_t no
     }
     if (request->deletion_protection_enabled.present)
         table->deletion_protected = request->deletion_protection_enabled.value;
+    if (request->stream_specification != NULL &&
+        !update_stream(request->stream_specification, table, err))
+        return false;
     return request->sse_specification == NULL ||
            set_encryption(request->sse_specification, table, err);
 }

@@ -19,7 +19,7 @@ struct table_definition;
 struct update_table_request;
 
 MUST_CHECK bool setting_rules_create(struct arena *arena,
-                                     const struct create_table_request *request, int64_t now_ms,
+                                     const struct create_table_request *request,
                                      struct table_definition *draft, struct error *err);
 /* The rules of UpdateTable that do not depend on the table. */
 MUST_CHECK bool setting_rules_check_update(const struct update_table_request *request,

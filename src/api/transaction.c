@@ -334,6 +334,7 @@ static struct transaction *create(struct api_call *call, const struct transactio
     transaction->txn = (struct txn){
         .arena = arena,
         .engine = api_options(call->api)->engine,
+        .clock = api_options(call->api)->clock,
         .items = arena_alloc_zeroed(arena, count * sizeof *transaction->txn.items),
         .item_count = count,
         .records = transaction_token_records(arena, &start->token, transaction->now_ms),

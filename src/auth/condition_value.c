@@ -289,6 +289,6 @@ enum value_result condition_value_compare(struct arena *arena, enum condition_fa
     case VALUE_ABSENCE:
         break;
     }
-    assert(!"the absence of a key has nothing to compare");
+    assert(false); /* An absent key has nothing to compare. */
     return VALUE_OTHER;
 }

@@ -10,7 +10,7 @@
 
 struct clock {
     int64_t (*wall_ms)(const struct clock *clock); /* Milliseconds since 1970. May jump. */
-    int64_t fixed_ms;                              /* What clock_fixed's clocks answer. */
+    _Atomic int64_t fixed_ms; /* What clock_fixed's clocks answer, on any thread. */
 };
 
 /* The system's real-time clock. */

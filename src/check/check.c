@@ -3,9 +3,11 @@
 #include "base/arena.h"
 #include "check/check_catalogue.h"
 #include "check/check_places.h"
+#include "check/check_stream.h"
 #include "check/check_table.h"
 #include "check/check_tokens.h"
 #include "engine/engine.h"
+#include "stream/stream_definition.h"
 
 static void check_tables(struct engine_view *view, const struct check_catalogue *catalogue,
                          struct check_report *report, struct check_result *result)
@@ -29,6 +31,8 @@ struct check_result check_store(struct engine *engine, check_report_sink *sink, 
         struct check_catalogue catalogue = check_catalogue_read(view, arena, &report);
         check_tables(view, &catalogue, &report, &result);
         check_tokens(view, &report);
+        for (size_t i = 0; i < catalogue.stream_count; i++)
+            check_stream(view, &catalogue.streams[i], &report);
         check_places(view, &catalogue, &report);
     } else {
         check_report_unreadable(&report, status, "the store");

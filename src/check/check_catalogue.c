@@ -7,15 +7,18 @@
 #include "base/byte_order.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
+#include "stream/stream_definition.h"
+#include "stream/streams.h"
 #include "table/catalogue_record.h"
 #include "table/layout.h"
 
 struct reading {
     struct arena *arena;
     struct check_report *report;
-    struct buffer tables; /* struct table_definition each. */
-    struct buffer owners; /* struct check_owner each. */
-    struct buffer ids;    /* uint64_t each: all that were given out. */
+    struct buffer tables;  /* struct table_definition each. */
+    struct buffer owners;  /* struct check_owner each. */
+    struct buffer streams; /* struct stream_definition each. */
+    struct buffer ids;     /* uint64_t each: all that were given out. */
     uint64_t next_id;
 };
 
@@ -116,6 +119,33 @@ static bool visit_record(void *context, const struct engine_place *place,
     return true;
 }
 
+static bool read_stream(struct reading *reading, struct bytes key, struct bytes record)
+{
+    struct item item;
+    struct stream_definition stream;
+    if (key.len != 8 || !item_open(arena_copy(reading->arena, record), &item) ||
+        !item_verify(&item) ||
+        !stream_definition_decode(reading->arena, load_u64_be(key.data), &item, &stream) ||
+        !is_owner(stream.log_id))
+        return false;
+    buffer_append(&reading->streams, &stream, sizeof stream);
+    add_id(reading, stream.log_id);
+    return true;
+}
+
+static bool visit_stream(void *context, const struct engine_place *place,
+                         const struct engine_entry *entry)
+{
+    (void)place;
+    struct reading *reading = context;
+    char text[CHECK_REPORT_KEY_TEXT_MAX];
+    if (!read_stream(reading, entry->key, entry->value)) {
+        check_report_format_bytes(entry->key, text);
+        check_report_problem(reading->report, "streams: record %s is damaged or unknown", text);
+    }
+    return true;
+}
+
 /* --- Ids --- */
 
 static int compare_ids(const void *a, const void *b)
@@ -168,17 +198,28 @@ struct check_catalogue check_catalogue_read(struct engine_view *view, struct are
     struct reading reading = { .arena = arena, .report = report, .next_id = LAYOUT_FIRST_ID };
     buffer_init(&reading.tables, arena);
     buffer_init(&reading.owners, arena);
+    buffer_init(&reading.streams, arena);
     buffer_init(&reading.ids, arena);
     enum engine_status status = check_walk(view, &catalogue_record_place, visit_record, &reading);
     if (status != ENGINE_OK)
         check_report_unreadable(report, status, "catalogue");
+    status = check_walk(view, &streams_place, visit_stream, &reading);
+    if (status != ENGINE_OK)
+        check_report_unreadable(report, status, "streams");
     check_ids(&reading);
     struct check_catalogue catalogue = {
         .tables = (struct table_definition *)(void *)reading.tables.data,
         .table_count = reading.tables.len / sizeof(struct table_definition),
+        .streams = (struct stream_definition *)(void *)reading.streams.data,
+        .stream_count = reading.streams.len / sizeof(struct stream_definition),
     };
     for (size_t i = 0; i < catalogue.table_count; i++)
         add_owners(&reading, &catalogue.tables[i]); /* Now that the tables stay where they are. */
+    for (size_t i = 0; i < catalogue.stream_count; i++) {
+        struct check_owner owner = { .id = catalogue.streams[i].log_id,
+                                     .stream = &catalogue.streams[i] };
+        buffer_append(&reading.owners, &owner, sizeof owner);
+    }
     catalogue.owners = (struct check_owner *)(void *)reading.owners.data;
     catalogue.owner_count = reading.owners.len / sizeof *catalogue.owners;
     if (catalogue.owner_count > 0)

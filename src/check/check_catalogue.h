@@ -1,4 +1,4 @@
-/* check_catalogue.h -- the catalogue's records, each judged for itself.
+/* check_catalogue.h -- the records of tables and of streams, each judged for itself.
  *
  * Unlike table/catalogue.c, which refuses a store with one damaged record, this reads what it can
  * and reports the rest.
@@ -12,17 +12,21 @@
 
 struct arena;
 struct check_report;
+struct stream_definition;
 
 /* Who stores under an id. */
 struct check_owner {
     uint64_t id;
-    const struct table_definition *table; /* NULL: dropped, its data may still be there. */
-    const struct index_definition *index; /* NULL: the table itself. */
+    const struct table_definition *table;   /* NULL: dropped, its data may still be there. */
+    const struct index_definition *index;   /* NULL: the table itself. */
+    const struct stream_definition *stream; /* Not NULL: neither, but a stream's log. */
 };
 
 struct check_catalogue {
     struct table_definition *tables; /* In order of their names. */
     size_t table_count;
+    struct stream_definition *streams; /* In order of their logs. */
+    size_t stream_count;
     struct check_owner *owners; /* In order of their ids. */
     size_t owner_count;
 };

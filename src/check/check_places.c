@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include "check/check_catalogue.h"
 #include "check/check_report.h"
+#include "stream/stream_definition.h"
+#include "stream/streams.h"
 #include "table/catalogue_record.h"
 #include "table/layout.h"
 #include "table/token_record.h"
@@ -14,6 +16,15 @@ static bool has_partition(const struct partition *partitions, size_t count, uint
             return true;
     }
     return false;
+}
+
+/* Whether a stream's log has anything there. */
+static bool has_log_place(const struct stream_definition *stream, const struct engine_place *place)
+{
+    bool found = false;
+    for (size_t i = 0; i < stream->partition_count; i++)
+        found |= stream->partitions[i] == place->partition;
+    return found && place->space == ENGINE_SPACE_CHANGES;
 }
 
 /* Whether a table or an index stores anything there. */
@@ -39,6 +50,10 @@ static void report_unknown(struct check_report *report, const struct check_owner
     if (owner == NULL)
         check_report_problem(report, "catalogue, partition %" PRIu64 ", space %d: %s",
                              place->partition, (int)place->space, problem);
+    else if (owner->stream != NULL)
+        check_report_problem(report, "stream %.*s/%.*s, partition %" PRIu64 ", space %d: %s",
+                             BYTES_FMT(owner->stream->table_name), BYTES_FMT(owner->stream->label),
+                             place->partition, (int)place->space, problem);
     else if (owner->index == NULL)
         check_report_problem(report, "table %.*s, partition %" PRIu64 ", space %d: %s",
                              BYTES_FMT(owner->table->name), place->partition, (int)place->space,
@@ -56,8 +71,14 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
     const struct check_owner *owner = check_catalogue_owner(catalogue, place->owner);
     if (place->owner == LAYOUT_CATALOGUE_OWNER) {
         if (!engine_place_equal(place, &catalogue_record_place) &&
-            !engine_place_equal(place, &token_record_place))
+            !engine_place_equal(place, &token_record_place) &&
+            !engine_place_equal(place, &streams_place))
             report_unknown(report, NULL, place);
+        return;
+    }
+    if (owner != NULL && owner->stream != NULL) {
+        if (!has_log_place(owner->stream, place))
+            report_unknown(report, owner, place);
         return;
     }
     if (owner != NULL && owner->table != NULL) {
@@ -66,10 +87,11 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
         return;
     }
     if (owner == NULL)
-        check_report_problem(report,
-                             "owner %" PRIu64
-                             ": holds data that belongs to no table, index or dropped table",
-                             place->owner);
+        check_report_problem(
+            report,
+            "owner %" PRIu64
+            ": holds data that belongs to no table, index, stream or dropped table",
+            place->owner);
     /* All of the owner is alike. */
     place->partition = UINT64_MAX;
     place->space = (enum engine_space)UINT8_MAX;

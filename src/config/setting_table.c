@@ -15,6 +15,8 @@ enum {
     CONNECTIONS_MAX = 1000000,
     TIMEOUT_MS_MIN = 100,
     TIMEOUT_MS_MAX = 60 * 60 * 1000,
+    ROLLOVER_MS_MIN = 100,
+    ROLLOVER_MS_MAX = 24 * 60 * 60 * 1000, /* What a stream keeps. */
     REGION_SIZE_MAX = 63,
     ACCOUNT_ID_DIGITS = 12,
 };
@@ -190,6 +192,14 @@ const struct setting setting_table[] = {
       .choices = txn_conflict_choices,
       .placeholder = "wait|fail",
       .help = "wait for a transaction that has the item, or fail at once" },
+    { .name = "stream-rollover-ms",
+      .kind = SETTING_NUMBER,
+      FIELD(stream_rollover_ms),
+      .default_value = "14400000",
+      .min = ROLLOVER_MS_MIN,
+      .max = ROLLOVER_MS_MAX,
+      .placeholder = "MS",
+      .help = "how long a shard of a stream takes records" },
     { .name = "log-level",
       .kind = SETTING_CHOICE,
       FIELD(log_level),

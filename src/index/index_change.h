@@ -1,7 +1,8 @@
 /* index_change.h -- what a change of an item does to one index.
  *
  * Derived from the item before and after, both of which every write has read or made: so an entry
- * is never looked for, and no other item's entry is touched.
+ * is never looked for, and no other item's entry is touched. Where an index may lack the old entry
+ * (enum index_status), that is the caller's to find out.
  */
 #ifndef STATOR_INDEX_INDEX_CHANGE_H
 #define STATOR_INDEX_INDEX_CHANGE_H

@@ -23,23 +23,24 @@
 static_assert((int)BACKFILL_BATCH_ITEMS <= (int)TXN_ITEMS_MAX, "a batch is one write");
 static_assert((int)LAYOUT_HASH_SIZE <= (int)BACKFILLED_SIZE_MIN, "a position begins with a hash");
 
+/* A write of entries. */
+struct batch {
+    struct backfill *backfill;
+    struct arena *arena;
+    struct txn txn;
+    struct txn_item items[BACKFILL_BATCH_ITEMS];
+    bool under_way;            /* Guarded by the job's mutex, like what follows. */
+    enum engine_status status; /* How it ended. */
+};
+
 struct backfill {
     struct backfill_options options;
-    struct arena *arena; /* The thread's. Reset for each batch. */
+    struct batch batches[BACKFILL_BATCHES_MAX]; /* Used in turn. */
     pthread_t thread;
-    pthread_mutex_t mutex; /* Guards what follows, and `ended` of the batch under way. */
+    pthread_mutex_t mutex; /* Guards what follows. */
     pthread_cond_t changed;
     bool woken;
     bool stopping;
-};
-
-/* A write of entries, and whoever waits for it. */
-struct batch {
-    struct txn txn;
-    struct txn_item items[BACKFILL_BATCH_ITEMS];
-    struct backfill *backfill;
-    bool ended;
-    enum engine_status status;
 };
 
 /* One turn of one index. */
@@ -109,22 +110,31 @@ static void done(struct txn *txn, enum engine_status status)
     struct backfill *backfill = batch->backfill;
     pthread_mutex_lock(&backfill->mutex);
     batch->status = status;
-    batch->ended = true;
+    batch->under_way = false;
     pthread_cond_signal(&backfill->changed);
     pthread_mutex_unlock(&backfill->mutex);
 }
 
-static enum engine_status write_batch(struct batch *batch)
+/* Waits for what the batch was last used for, and tells how that ended. */
+static enum engine_status wait_for(struct batch *batch)
 {
     struct backfill *backfill = batch->backfill;
-    if (batch->txn.item_count == 0)
-        return ENGINE_OK;
-    txn_start(&batch->txn);
     pthread_mutex_lock(&backfill->mutex);
-    while (!batch->ended)
+    while (batch->under_way)
         pthread_cond_wait(&backfill->changed, &backfill->mutex);
+    enum engine_status status = batch->status;
+    batch->status = ENGINE_OK;
     pthread_mutex_unlock(&backfill->mutex);
-    return batch->status;
+    return status;
+}
+
+static void start_write(struct batch *batch)
+{
+    struct backfill *backfill = batch->backfill;
+    pthread_mutex_lock(&backfill->mutex);
+    batch->under_way = true;
+    pthread_mutex_unlock(&backfill->mutex);
+    txn_start(&batch->txn);
 }
 
 /* Adds the item to the batch if the index is to have an entry of it. A damaged one cannot have one;
@@ -132,15 +142,14 @@ static enum engine_status write_batch(struct batch *batch)
 static void add_item(struct slice *slice, const struct engine_place *place,
                      const struct engine_entry *entry, struct batch *batch)
 {
-    struct arena *arena = slice->backfill->arena;
     struct item item;
     struct item_place unused;
     if (item_place_open_entry(slice->table, place, entry, &item) != ENGINE_OK ||
-        !index_entry_locate(arena, slice->table, slice->index, &item, &unused))
+        !index_entry_locate(batch->arena, slice->table, slice->index, &item, &unused))
         return;
     batch->items[batch->txn.item_count++] = (struct txn_item){
         .table = slice->table,
-        .place = { .address = { .place = *place, .key = arena_copy(arena, entry->key) },
+        .place = { .address = { .place = *place, .key = arena_copy(batch->arena, entry->key) },
                    .hash = load_u64_be(entry->key.data) },
     };
 }
@@ -170,23 +179,28 @@ static enum engine_status collect(struct slice *slice, struct engine_view *view,
     return ENGINE_OK;
 }
 
-static enum engine_status run_batch(struct slice *slice)
+/* Reads on from the slice's position, and starts a write of what it found. */
+static enum engine_status run_batch(struct slice *slice, struct batch *batch)
 {
-    struct backfill *backfill = slice->backfill;
+    struct engine *engine = slice->backfill->options.engine;
     struct engine_view *view = NULL;
-    arena_reset(backfill->arena);
-    struct batch *batch = arena_alloc_zeroed(backfill->arena, sizeof *batch);
-    batch->backfill = backfill;
-    batch->txn = (struct txn){ .arena = backfill->arena,
-                               .engine = backfill->options.engine,
+    enum engine_status status = wait_for(batch);
+    if (status != ENGINE_OK)
+        return status;
+    arena_reset(batch->arena);
+    batch->txn = (struct txn){ .arena = batch->arena,
+                               .engine = engine,
+                               .clock = slice->backfill->options.clock,
                                .items = batch->items,
                                .decide = decide,
                                .done = done };
-    enum engine_status status = engine_view_open(backfill->options.engine, ENGINE_STRONG, &view);
+    status = engine_view_open(engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK)
         status = collect(slice, view, batch);
     engine_view_close(view);
-    return status == ENGINE_OK ? write_batch(batch) : status;
+    if (status == ENGINE_OK && batch->txn.item_count > 0)
+        start_write(batch);
+    return status;
 }
 
 /* --- Slices --- */
@@ -199,17 +213,30 @@ static bool is_stopping(struct backfill *backfill)
     return stopping;
 }
 
+/* Runs batches until the slice is over, and waits for all of them. */
+static enum engine_status run_batches(struct slice *slice)
+{
+    struct backfill *backfill = slice->backfill;
+    enum engine_status status = ENGINE_OK;
+    for (int i = 0; i < BACKFILL_SLICE_BATCHES && !slice->complete && status == ENGINE_OK; i++) {
+        if (is_stopping(backfill))
+            break;
+        status = run_batch(slice, &backfill->batches[i % BACKFILL_BATCHES_MAX]);
+    }
+    for (int i = 0; i < BACKFILL_BATCHES_MAX; i++) {
+        enum engine_status ended = wait_for(&backfill->batches[i]);
+        if (status == ENGINE_OK)
+            status = ended;
+    }
+    return status;
+}
+
 static enum engine_status run_slice(struct backfill *backfill, const struct table_definition *table,
                                     const struct index_definition *index)
 {
     struct slice slice = { .backfill = backfill, .table = table, .index = index };
-    enum engine_status status = ENGINE_OK;
     set_position(&slice, index->backfilled);
-    for (int i = 0; i < BACKFILL_SLICE_BATCHES && !slice.complete && status == ENGINE_OK; i++) {
-        if (is_stopping(backfill))
-            break;
-        status = run_batch(&slice);
-    }
+    enum engine_status status = run_batches(&slice);
     if (status != ENGINE_OK || (!slice.complete && slice.position_size == 0))
         return status;
     struct backfill_progress progress = {
@@ -284,7 +311,10 @@ struct backfill *backfill_start(const struct backfill_options *options)
     if (backfill == NULL)
         abort();
     backfill->options = *options;
-    backfill->arena = arena_create();
+    for (int i = 0; i < BACKFILL_BATCHES_MAX; i++) {
+        backfill->batches[i].backfill = backfill;
+        backfill->batches[i].arena = arena_create();
+    }
     pthread_mutex_init(&backfill->mutex, NULL);
     timed_wait_init(&backfill->changed);
     if (pthread_create(&backfill->thread, NULL, backfill_main, backfill) != 0) {
@@ -307,7 +337,8 @@ void backfill_destroy(struct backfill *backfill)
 {
     pthread_cond_destroy(&backfill->changed);
     pthread_mutex_destroy(&backfill->mutex);
-    arena_destroy(backfill->arena);
+    for (int i = 0; i < BACKFILL_BATCHES_MAX; i++)
+        arena_destroy(backfill->batches[i].arena);
     free(backfill);
 }
 

@@ -16,12 +16,15 @@
 
 struct backfill;
 struct catalogue;
+struct clock;
 
 enum {
     /* Of one write, which holds the latches of its items: other writers wait for no longer. */
     BACKFILL_BATCH_ITEMS = 64,
     /* A batch that read as much ends, however many of the items have entries. */
     BACKFILL_BATCH_SIZE = 256 * 1024,
+    /* Under way at the same time: one is read while others wait for the disk. */
+    BACKFILL_BATCHES_MAX = 4,
     /* Until the position is stored, and other tables have their turn. */
     BACKFILL_SLICE_BATCHES = 128,
     /* How soon to look again while an older version of a table is in use, or after a failure. */
@@ -39,7 +42,8 @@ struct backfill_progress {
 };
 
 struct backfill_options {
-    struct engine *engine; /* Both borrowed; must outlive the job. */
+    struct engine *engine; /* Borrowed, like the next two; must outlive the job. */
+    const struct clock *clock;
     struct catalogue *catalogue;
     /* Stores the progress, and makes a complete index ACTIVE, unless the index is not
      * INDEX_BACKFILLING any more. Called on the job's thread; may wait. */

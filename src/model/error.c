@@ -37,6 +37,8 @@
     ROW(ERROR_IDEMPOTENT_PARAMETER_MISMATCH, DYNAMODB "IdempotentParameterMismatchException", 400, \
         false, "Message")                                                                          \
     ROW(ERROR_DUPLICATE_ITEM, DYNAMODB "DuplicateItemException", 400, false, "message")            \
+    ROW(ERROR_EXPIRED_ITERATOR, DYNAMODB "ExpiredIteratorException", 400, false, "message")        \
+    ROW(ERROR_TRIMMED_DATA_ACCESS, DYNAMODB "TrimmedDataAccessException", 400, false, "message")   \
     ROW(ERROR_MISSING_AUTHENTICATION_TOKEN, SERVICE "MissingAuthenticationTokenException", 400,    \
         false, "message")                                                                          \
     ROW(ERROR_INCOMPLETE_SIGNATURE, SERVICE "IncompleteSignatureException", 400, false, "message") \

@@ -37,6 +37,18 @@ enum {
     RECOVERY_DAYS_MIN = 1,
     RECOVERY_DAYS_MAX = 35,
 
+    LIST_STREAMS_PAGE_MAX = 100,
+    DESCRIBE_STREAM_PAGE_MAX = 100, /* Shards. */
+    GET_RECORDS_COUNT_MAX = 1000,
+    GET_RECORDS_SIZE_MAX = 1024 * 1024, /* Of the records of one answer, as SizeBytes counts. */
+    STREAM_ARN_SIZE_MIN = 37,
+    STREAM_ARN_SIZE_MAX = 1024,
+    SHARD_ID_SIZE_MIN = 28,
+    SHARD_ID_SIZE_MAX = 65,
+    SEQUENCE_NUMBER_SIZE_MIN = 21,
+    SEQUENCE_NUMBER_SIZE_MAX = 40,
+    SHARD_ITERATOR_SIZE_MAX = 2048,
+
     BATCH_GET_KEYS_MAX = 100,
     BATCH_GET_SIZE_MAX = 16 * 1024 * 1024, /* Of the items of one answer, before projection. */
     BATCH_WRITE_REQUESTS_MAX = 25,

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "model/change_image.h"
 
 static const char *const status_names[TABLE_STATUS_COUNT] = {
     [TABLE_CREATING] = "CREATING",
@@ -182,6 +183,16 @@ void table_definition_remove_index(struct arena *arena, struct table_definition 
             without.attributes[without.attribute_count++] = definition->attributes[i];
     }
     *definition = without;
+}
+
+struct log_needs table_definition_log_needs(const struct table_definition *definition)
+{
+    struct log_needs needs = { 0 };
+    if (definition->stream_enabled) {
+        needs.changes = true;
+        needs.images |= change_image_of_view_type(definition->stream_view_type);
+    }
+    return needs;
 }
 
 const struct index_definition *table_definition_index(const struct table_definition *definition,

@@ -158,6 +158,8 @@ struct table_definition {
     bool stream_enabled;
     struct bytes stream_view_type; /* As given: "KEYS_ONLY", "NEW_IMAGE", ... */
     struct bytes stream_label;     /* LatestStreamLabel; NULL: never had a stream. */
+    /* The owner of the log of its changes, where writers look for its heads; 0: it has none. */
+    uint64_t log_id;
 
     /* Point-in-time recovery: since when, and how many days back at most; both 0: disabled. */
     int64_t recovery_since_ms;
@@ -183,6 +185,12 @@ struct table_definition table_definition_copy(struct arena *arena,
 /* Takes out an index, and the AttributeDefinitions that nothing refers to without it. */
 void table_definition_remove_index(struct arena *arena, struct table_definition *definition,
                                    uint64_t index_id);
+/* What the readers of the log of a table's changes need. The one place that knows who they are. */
+struct log_needs {
+    bool changes;    /* Anybody reads it at all. */
+    unsigned images; /* enum change_image */
+};
+struct log_needs table_definition_log_needs(const struct table_definition *definition);
 
 /* NULL if AttributeDefinitions has none of that name. */
 const struct key_attribute *table_definition_attribute(const struct table_definition *definition,

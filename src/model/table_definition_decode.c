@@ -119,6 +119,16 @@ static int64_t find_integer(struct decoder *in, const char *name)
     return result;
 }
 
+static uint64_t find_id(struct decoder *in, const char *name)
+{
+    struct value value = find(in, name, VALUE_N);
+    if (!is_present(&value))
+        return 0;
+    uint64_t id = as_unsigned(in, &value);
+    require(in, id != 0); /* As above. */
+    return id;
+}
+
 static bool find_flag(struct decoder *in, const char *name)
 {
     struct value value = find(in, name, VALUE_BOOL);
@@ -435,6 +445,7 @@ static void read_settings(struct decoder *in, struct table_definition *out)
     out->stream_enabled = find_flag(in, "x");
     out->stream_view_type = find_text(in, "xv");
     out->stream_label = find_text(in, "xl");
+    out->log_id = find_id(in, "l");
     read_recovery(in, out);
     out->resource_policy = read_policy(in, "rp", "rr");
     out->stream_policy = read_policy(in, "xp", "xr");

@@ -170,6 +170,15 @@ static void add_integer(struct record_writer *record, const char *name, int64_t 
     finish_attribute(record, name);
 }
 
+/* Nothing for 0, which is nobody's. */
+static void add_id(struct record_writer *record, const char *name, uint64_t id)
+{
+    if (id == 0)
+        return;
+    append_unsigned(begin_attribute(record), id, false);
+    finish_attribute(record, name);
+}
+
 static void add_flag(struct record_writer *record, const char *name, bool flag)
 {
     if (!flag)
@@ -272,6 +281,7 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_flag(&record, "x", definition->stream_enabled);
     add_text(&record, "xv", definition->stream_view_type);
     add_text(&record, "xl", definition->stream_label);
+    add_id(&record, "l", definition->log_id);
     add_integer(&record, "ps", definition->recovery_since_ms);
     add_integer(&record, "pd", definition->recovery_days);
     add_text(&record, "rp", definition->resource_policy.text);

@@ -93,14 +93,14 @@ void table_release(struct table *table)
     free(table);
 }
 
-const struct table_definition *table_definition(const struct table *table)
-{
-    return &table->definition;
-}
-
 bool table_is_only_version(const struct table *table)
 {
     return atomic_load(&table->life->references) == 1;
+}
+
+const struct table_definition *table_definition(const struct table *table)
+{
+    return &table->definition;
 }
 
 /* The first table whose name is not below `name`. */
@@ -172,8 +172,9 @@ struct table *catalogue_find_transient(struct catalogue *catalogue)
     return first;
 }
 
-static bool has_index_change(const struct table_definition *definition)
+static bool has_index_change(const struct table_definition *definition, void *context)
 {
+    (void)context;
     for (size_t i = 0; i < definition->index_count; i++) {
         if (definition->indexes[i].status != INDEX_ACTIVE)
             return true;
@@ -181,7 +182,10 @@ static bool has_index_change(const struct table_definition *definition)
     return false;
 }
 
-struct table *catalogue_find_index_change(struct catalogue *catalogue, struct bytes after)
+struct table *catalogue_find_next(struct catalogue *catalogue, struct bytes after,
+                                  bool (*test)(const struct table_definition *definition,
+                                               void *context),
+                                  void *context)
 {
     struct table *found = NULL;
     pthread_rwlock_rdlock(&catalogue->lock);
@@ -189,13 +193,18 @@ struct table *catalogue_find_index_change(struct catalogue *catalogue, struct by
     if (table_at(catalogue, position, after) != NULL)
         position++;
     for (; position < catalogue->table_count && found == NULL; position++) {
-        if (has_index_change(&catalogue->tables[position]->definition))
+        if (test(&catalogue->tables[position]->definition, context))
             found = catalogue->tables[position];
     }
     if (found != NULL)
         atomic_fetch_add(&found->references, 1);
     pthread_rwlock_unlock(&catalogue->lock);
     return found;
+}
+
+struct table *catalogue_find_index_change(struct catalogue *catalogue, struct bytes after)
+{
+    return catalogue_find_next(catalogue, after, has_index_change, NULL);
 }
 
 /* Puts `table` in the place of the one of its name, or among the others if there is none. */
@@ -400,12 +409,23 @@ static void give_index_ids(struct catalogue *catalogue, struct arena *arena,
     }
 }
 
+/* A log is an owner of its own. One that was closed is never opened again. */
+static void give_log_id(struct catalogue *catalogue, struct table_definition *definition)
+{
+    bool needed = table_definition_log_needs(definition).changes;
+    if (!needed)
+        definition->log_id = 0;
+    else if (definition->log_id == 0)
+        definition->log_id = catalogue->next_id++;
+}
+
 enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *arena,
                                     struct table_definition *draft)
 {
     assert(draft->id == 0);
     draft->id = catalogue->next_id++;
     give_index_ids(catalogue, arena, draft);
+    give_log_id(catalogue, draft);
     draft->partitions = give_partitions(catalogue, arena, &draft->partition_count);
     return store(catalogue, arena, draft, life_create(), NO_OWNER);
 }
@@ -419,6 +439,7 @@ static enum engine_status update(struct catalogue *catalogue, struct arena *aren
     atomic_fetch_add(&life->references, 1);
     table_release(table);
     give_index_ids(catalogue, arena, changed);
+    give_log_id(catalogue, changed);
     return store(catalogue, arena, changed, life, removed_owner);
 }
 

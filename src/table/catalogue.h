@@ -44,16 +44,23 @@ size_t catalogue_list(struct catalogue *catalogue, struct arena *arena, struct b
  * table_release. */
 struct table *catalogue_find_transient(struct catalogue *catalogue);
 
-/* The first table behind `after` (empty: of all), in byte order of the names, that has an index
- * which is not ACTIVE; NULL if there is none. The caller owes a table_release. */
+/* The first table behind `after` (empty: of all), in byte order of the names, that `test` accepts;
+ * NULL if there is none. The caller owes a table_release. `test` must not wait. */
+struct table *catalogue_find_next(struct catalogue *catalogue, struct bytes after,
+                                  bool (*test)(const struct table_definition *definition,
+                                               void *context),
+                                  void *context);
+/* The same for a table that has an index which is not ACTIVE. */
 struct table *catalogue_find_index_change(struct catalogue *catalogue, struct bytes after);
 
-/* Control. Gives the draft its table, index and partition ids (written into `draft`), stores it and
- * makes it findable. The name must be free. */
+/* Control. Gives the draft its table, index and partition ids (written into `draft`), and one to
+ * the log of its changes if it needs one, stores it and makes it findable. The name must be free.
+ */
 MUST_CHECK enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *arena,
                                                struct table_definition *draft);
 /* Control. Replaces the definition of the table of that name and id; gives ids, and partitions of
- * their own to global ones, to indexes that have none. */
+ * their own to global ones, to indexes that have none; the log of its changes gets one when it is
+ * first needed and loses it when it is not. */
 MUST_CHECK enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
                                                struct table_definition *changed);
 /* Control. The same with a definition that lacks an index; the entries of that one, whose id it is,

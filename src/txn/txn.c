@@ -6,8 +6,9 @@
 #include "txn/txn_conflicts.h"
 #include "txn/txn_parts.h"
 
-/* Of each item: itself, the shard of figures that counts it, and its collection's size. */
-enum { ADDRESSES_PER_ITEM = 3 };
+/* Of each item: itself, the head of its change log, the shard of figures that counts it, and its
+ * collection's size. */
+enum { ADDRESSES_PER_ITEM = 4 };
 static_assert(TXN_ITEMS_MAX * ADDRESSES_PER_ITEM + TXN_RECORDS_MAX <= ENGINE_WRITE_ADDRESSES_MAX,
               "the largest transaction fits into one engine write");
 
@@ -19,6 +20,7 @@ static enum engine_status begin(struct txn *txn, struct engine_write **write)
     };
     for (size_t i = 0; i < txn->item_count; i++) {
         txn_addresses_add(&addresses, txn->items[i].place.address);
+        txn_changes_add_addresses(&txn->items[i], &addresses);
         txn_figures_add_addresses(&txn->items[i], &addresses);
         txn_collections_add_addresses(&txn->items[i], &addresses);
     }
@@ -66,7 +68,10 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
     }
     txn_collections_apply(txn, write);
     txn_records_apply(txn, write);
-    return txn->read_status != ENGINE_OK ? txn->read_status : txn_figures_apply(txn, write);
+    enum engine_status status = txn->read_status;
+    if (status == ENGINE_OK)
+        status = txn_changes_apply(txn, write);
+    return status == ENGINE_OK ? txn_figures_apply(txn, write) : status;
 }
 
 static void attempt(struct txn *txn);
@@ -126,6 +131,7 @@ void txn_start(struct txn *txn)
 {
     assert(txn->item_count > 0 && txn->item_count <= TXN_ITEMS_MAX);
     assert(txn->record_count <= TXN_RECORDS_MAX);
+    assert(txn->clock != NULL);
     share_definitions(txn);
     if (txn->conflicts == NULL || txn_conflicts_enter(txn->conflicts, txn))
         attempt(txn);

@@ -1,8 +1,8 @@
 /* txn.h -- the one write path: read the items under their latches, decide, write one batch.
  *
  * Whoever changes items describes which ones and how to decide; everything that must change in
- * the same step (the items, their index entries, the sizes of item collections and the table's
- * figures) is derived here and goes into the same engine batch.
+ * the same step (the items, their index entries, change records, the sizes of item collections and
+ * the table's figures) is derived here and goes into the same engine batch.
  */
 #ifndef STATOR_TXN_TXN_H
 #define STATOR_TXN_TXN_H
@@ -15,6 +15,7 @@
 #include "table/item_place.h"
 
 struct arena;
+struct clock;
 struct table_definition;
 struct txn_claim;
 struct txn_conflicts;
@@ -38,6 +39,7 @@ struct txn_item {
     /* Set by the caller. */
     const struct table_definition *table;
     struct item_place place;
+    bool by_service; /* The change log tells that the service made this change, not a client. */
 
     /* Filled in before a decision; valid only during it. */
     bool exists;
@@ -75,7 +77,8 @@ struct txn_record {
 struct txn {
     struct arena *arena; /* Used by whichever thread runs the decision. */
     struct engine *engine;
-    struct txn_item *items; /* Distinct places. */
+    const struct clock *clock; /* Tells when a change was made. */
+    struct txn_item *items;    /* Distinct places. */
     size_t item_count;
     struct txn_record *records; /* Distinct from the items' places; NULL: none. */
     size_t record_count;

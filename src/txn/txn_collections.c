@@ -12,7 +12,6 @@ void txn_collections_add_addresses(const struct txn_item *item, struct txn_addre
         txn_addresses_add(addresses, collection_size_address(&item->place));
 }
 
-/* The hash is compared first, by the key: different collections rarely get further. */
 bool txn_collection_is_shared(const struct txn_item *a, const struct txn_item *b)
 {
     return a->table->id == b->table->id && a->place.hash == b->place.hash &&

@@ -25,6 +25,10 @@ static inline void txn_addresses_add(struct txn_addresses *addresses, struct eng
 /* Index entries need no latches of their own: their keys hold the item's, whose latch is held. */
 void txn_indexes_apply(struct txn *txn, struct txn_item *item, struct engine_write *write);
 
+/* The records in the change logs of all tables that have one. */
+void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
+MUST_CHECK enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write);
+
 /* The figures of all tables that the items belong to. Index changes are known by then. */
 void txn_figures_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
 MUST_CHECK enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write);

@@ -155,9 +155,13 @@ static const struct operation *find_operation(const struct http_exchange *exchan
 {
     struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
     struct bytes service = header_text_next(&target, '.');
-    if (!bytes_equal_text(service, "DynamoDB_20120810"))
+    const struct operation *operation = operation_find(target);
+    if (operation == NULL)
         return NULL;
-    return operation_find(target);
+    const char *expected = operation_service(operation) == OPERATION_OF_STREAMS
+                               ? "DynamoDBStreams_20120810"
+                               : "DynamoDB_20120810";
+    return bytes_equal_text(service, expected) ? operation : NULL;
 }
 
 static void answer_too_large(struct wire_loop *loop, struct http_exchange *exchange)

@@ -13,11 +13,11 @@ CRASH_ROUNDS sets the number of rounds, CRASH_SEED replays the choices of a run.
 import os
 import random
 import subprocess
-import threading
 import time
 
 import stator_process
-from fast_client import FastClient, ServerGone
+from fast_client import FastClient
+from kill import assert_whole, work_until_killed
 
 WRITERS = 6
 READERS = 2
@@ -94,12 +94,9 @@ class Writer:
         return self.random.choice(self.keys[-200:]), self.random.random() < 0.7
 
     def run(self, port):
-        try:
-            client = FastClient(port)
-            while True:
-                self.write(client)
-        except ServerGone:
-            pass
+        client = FastClient(port)
+        while True:
+            self.write(client)
 
     def write(self, client):
         key, is_put = self.choose()
@@ -129,12 +126,9 @@ class Reader:
         self.reads = 0
 
     def run(self, port):
-        try:
-            client = FastClient(port)
-            while True:
-                self.read(client)
-        except ServerGone:
-            pass
+        client = FastClient(port)
+        while True:
+            self.read(client)
 
     def read(self, client):
         writer = self.random.choice(self.writers)
@@ -168,14 +162,11 @@ class TableMaker:
         self.attempted = None
 
     def run(self, port):
-        try:
-            client = FastClient(port)
-            while True:
-                self.step(client, f"made-{self.count}")
-                self.count += 1
-                time.sleep(0.005)  # Leave the disk to the writers.
-        except ServerGone:
-            pass
+        client = FastClient(port)
+        while True:
+            self.step(client, f"made-{self.count}")
+            self.count += 1
+            time.sleep(0.005)  # Leave the disk to the writers.
 
     def step(self, client, name):
         self.attempted = name
@@ -248,38 +239,12 @@ def settle(item, state):
     item.attempted = None
 
 
-def work_until_killed(server, jobs, seconds):
-    failures = []
-
-    def guarded(job):
-        try:
-            job.run(server.port)
-        except BaseException as error:  # Reported by the thread that waits.
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(job,)) for job in jobs]
-    for thread in threads:
-        thread.start()
-    time.sleep(seconds)
-    server.kill()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
-
-
 def kill_in_recovery(command, seconds):
     """Starts a server and kills it whether it has come up by then or not."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(seconds)
     process.kill()
     process.wait()
-
-
-def assert_whole(directory, program):
-    result = stator_process.check(directory, program)
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert result.stdout.endswith(" index entries: no problems\n"), result.stdout
 
 
 def test_nothing_acknowledged_or_seen_is_lost(tmp_path):

@@ -199,6 +199,23 @@ static void a_write_reads_the_newest_state_without_its_own_changes(void **state)
     assert_true(engine_fixture_has(engine, items, BYTES("a"), BYTES("new")));
 }
 
+static void an_index_entry_is_read_under_its_items_latch(void **state)
+{
+    struct engine *engine = engine_of(state);
+    struct engine_place entries = { 1, 1, ENGINE_SPACE_INDEX };
+    struct engine_address item = { items, BYTES("a") };
+    struct engine_address entry = { entries, BYTES("entry of a") };
+    struct engine_value value;
+    engine_fixture_put(engine, entries, BYTES("entry of a"), BYTES("1"));
+    struct engine_write *write = begin(engine, &item, 1);
+    assert_int_equal(engine_write_get(write, &entry, &value), ENGINE_OK);
+    assert_true(bytes_equal(value.bytes, BYTES("1")));
+    engine_value_release(&value);
+    engine_write_delete(write, &entry);
+    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+    assert_true(engine_fixture_lacks(engine, entries, BYTES("entry of a")));
+}
+
 static void the_last_change_to_a_key_wins(void **state)
 {
     struct engine *engine = engine_of(state);
@@ -458,6 +475,7 @@ static int run_on(enum engine_fixture_kind kind)
         ON(a_shared_view_shows_the_same_for_as_long_as_it_is_open, &kind),
         ON(null_is_closed_without_harm, &kind),
         ON(a_write_reads_the_newest_state_without_its_own_changes, &kind),
+        ON(an_index_entry_is_read_under_its_items_latch, &kind),
         ON(the_last_change_to_a_key_wins, &kind),
         ON(a_refusal_completes, &kind),
         ON(closing_answers_what_is_under_way_exactly_once, &kind),

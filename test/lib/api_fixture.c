@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 #include "reference_engine.h"
 
-enum { FIXTURE_NOW_SECONDS = 1700000000 };
+enum { FIXTURE_NOW_SECONDS = 1700000000, FIXTURE_ROLLOVER_MS = 4 * 60 * 60 * 1000 };
 
 static void open_api(struct api_fixture *fixture)
 {
@@ -40,6 +40,8 @@ void api_fixture_open_with(struct api_fixture *fixture, const struct api_options
         fixture->options.engine = reference_engine_create();
     if (fixture->options.clock == NULL)
         fixture->options.clock = &fixture->clock;
+    if (fixture->options.rollover_ms == 0)
+        fixture->options.rollover_ms = FIXTURE_ROLLOVER_MS;
     if (fixture->options.region == NULL)
         fixture->options.region = "eu-west-1";
     if (fixture->options.account_id == NULL)

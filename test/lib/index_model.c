@@ -155,6 +155,48 @@ const char *model_name(int attribute)
     return attributes[attribute].name;
 }
 
+/* Each of the index's key attributes with its type, or with its part in the key. */
+static void add_key_attributes(struct model_text *text, const struct model_index *index,
+                               bool as_definitions)
+{
+    for (size_t i = 0; i < index->hash_count + index->range_count; i++) {
+        bool is_hash = i < index->hash_count;
+        int attribute = is_hash ? index->hash[i] : index->range[i - index->hash_count];
+        model_text_add(text, "%s{'AttributeName':'%s',", i == 0 ? "" : ",",
+                       attributes[attribute].name);
+        if (as_definitions)
+            model_text_add(text, "'AttributeType':'%c'}", attributes[attribute].type);
+        else
+            model_text_add(text, "'KeyType':'%s'}", is_hash ? "HASH" : "RANGE");
+    }
+}
+
+void model_text_add_creation(struct model_text *text, const struct model_index *index)
+{
+    model_text_add(text, "{'TableName':'model','AttributeDefinitions':[");
+    add_key_attributes(text, index, true);
+    model_text_add(text,
+                   "],'GlobalSecondaryIndexUpdates':[{'Create':{'IndexName':'%s',"
+                   "'KeySchema':[",
+                   index->name);
+    add_key_attributes(text, index, false);
+    model_text_add(text, "],'Projection':{");
+    if (index->projected == ~0u || index->projected == 0) {
+        model_text_add(text, "'ProjectionType':'%s'", index->projected == 0 ? "KEYS_ONLY" : "ALL");
+    } else {
+        model_text_add(text, "'ProjectionType':'INCLUDE','NonKeyAttributes':[");
+        const char *between = "";
+        for (int i = 0; i < MODEL_ATTRIBUTES; i++) {
+            if ((index->projected & BIT(i)) == 0)
+                continue;
+            model_text_add(text, "%s'%s'", between, attributes[i].name);
+            between = ",";
+        }
+        model_text_add(text, "]");
+    }
+    model_text_add(text, "}}}]}");
+}
+
 size_t model_place(int p, int s)
 {
     return (size_t)(p * MODEL_VALUES + s);

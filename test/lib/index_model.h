@@ -69,6 +69,9 @@ void model_text_add_value(struct model_text *text, int attribute, int value);
 void model_text_add_key(struct model_text *text, const struct model_index *index,
                         const struct model_item *item);
 
+/* The body of UpdateTable that creates a global index. */
+void model_text_add_creation(struct model_text *text, const struct model_index *index);
+
 /* Where the item of that key is in the model. */
 size_t model_place(int p, int s);
 const char *model_name(int attribute);

@@ -87,10 +87,14 @@ def check(directory, program=None):
     )
 
 
+STREAM_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
+
+
 def operation_headers(operation):
+    service = "DynamoDBStreams" if operation in STREAM_OPERATIONS else "DynamoDB"
     return {
         "Content-Type": "application/x-amz-json-1.0",
-        "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+        "X-Amz-Target": f"{service}_20120810.{operation}",
         "X-Amz-Date": "20260101T000000Z",
         "Authorization": "AWS4-HMAC-SHA256 Credential=AKIATEST/20260101/us-east-1/dynamodb/"
         "aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=" + "0" * 64,
@@ -119,14 +123,16 @@ def key_schema(keys):
     return [{"AttributeName": key, "KeyType": role} for key, _, role in keys]
 
 
-def create_table(connection, name, sort_key=False, local=None, global_=None):
+def create_table(connection, name, sort_key=False, local=None, global_=None, stream=None):
     """A table with the string key `pk`, and the number `sk` if asked for, once it is ACTIVE.
 
-    Indexes are {name: ([(key, type, role)...], projection)}.
+    Indexes are {name: ([(key, type, role)...], projection)}; `stream` is a StreamViewType.
     """
     keys = [("pk", "S", "HASH")] + ([("sk", "N", "RANGE")] if sort_key else [])
     kinds = {key: kind for key, kind, _ in keys}
     request = {"TableName": name, "BillingMode": "PAY_PER_REQUEST", "KeySchema": key_schema(keys)}
+    if stream:
+        request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": stream}
     for member, indexes in (("LocalSecondaryIndexes", local), ("GlobalSecondaryIndexes", global_)):
         if not indexes:
             continue

@@ -1,5 +1,8 @@
 /* test_indexes.c -- random writes to a table with seven indexes, compared with a plain model.
  *
+ * Global indexes are deleted and created again while the writes go on: what would be over in a
+ * moment is held up for a random number of writes by holding a version of the table.
+ *
  * After each write some queries are made, and now and then all there are: every index, every
  * partition key, both directions, every Limit, page by page, each page compared byte for byte.
  * MODEL_SEED repeats a run, MODEL_WRITES sets its length.
@@ -12,11 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "api/operation.h"
 #include "api_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "base/random.h"
+#include "check/check.h"
 #include "index_model.h"
+#include "table/catalogue.h"
 
 enum {
     WRITES = 3000,
@@ -24,7 +31,12 @@ enum {
     QUERIES_PER_WRITE = 2,
     WRITES_PER_CHECK = 500, /* Of everything, and a restart. */
     BATCH_MAX = 4,
+    WRITES_PER_CHANGE = 25, /* Of an index, about. */
+    WRITES_PER_STEP = 4,    /* About. */
+    SETTLE_MS_MAX = 60000,
 };
+
+enum index_state { STATE_ACTIVE, STATE_CREATING, STATE_DELETING, STATE_GONE };
 
 struct run {
     struct api_fixture fixture;
@@ -32,6 +44,8 @@ struct run {
     struct model model;
     struct model_text request;
     struct model_text response;
+    enum index_state states[MODEL_INDEXES];
+    struct table *held; /* Keeps a change of an index from going on. */
 };
 
 static int below(struct run *run, int bound)
@@ -174,6 +188,89 @@ static void write_something(struct run *run)
         update(run);
         break;
     }
+}
+
+/* --- Changes of indexes --- */
+
+static bool describes(struct run *run, const char *format, const char *name)
+{
+    model_text_clear(&run->request);
+    model_text_add(&run->request, "{'TableName':'model'}");
+    call(run, "DescribeTable");
+    char text[128];
+    snprintf(text, sizeof text, format, name);
+    return api_fixture_shows(&run->fixture, text);
+}
+
+static void hold_version(struct run *run)
+{
+    table_release(run->held);
+    run->held = catalogue_find(api_catalogue(run->fixture.api), BYTES("model"));
+}
+
+static void release_version(struct run *run)
+{
+    table_release(run->held);
+    run->held = NULL;
+}
+
+/* The change under way comes to its end. */
+static void settle(struct run *run)
+{
+    release_version(run);
+    for (size_t i = 0; i < MODEL_INDEXES; i++) {
+        if (run->states[i] != STATE_CREATING && run->states[i] != STATE_DELETING)
+            continue;
+        bool creating = run->states[i] == STATE_CREATING;
+        const char *until = creating ? "'IndexStatus':'CREATING'" : "'IndexName':'%s'";
+        for (int ms = 0; ms < SETTLE_MS_MAX && describes(run, until, model_indexes[i].name); ms++)
+            usleep(1000);
+        assert_false(describes(run, until, model_indexes[i].name));
+        run->states[i] = creating ? STATE_ACTIVE : STATE_GONE;
+    }
+}
+
+/* Deletes a global index, or creates it again. */
+static void change_index(struct run *run)
+{
+    size_t i = (size_t)below(run, MODEL_INDEXES);
+    const struct model_index *index = &model_indexes[i];
+    if (!index->global)
+        return;
+    settle(run);
+    hold_version(run);
+    model_text_clear(&run->request);
+    if (run->states[i] == STATE_GONE)
+        model_text_add_creation(&run->request, index);
+    else
+        model_text_add(&run->request,
+                       "{'TableName':'model','GlobalSecondaryIndexUpdates':"
+                       "[{'Delete':{'IndexName':'%s'}}]}",
+                       index->name);
+    call(run, "UpdateTable");
+    run->states[i] = run->states[i] == STATE_GONE ? STATE_CREATING : STATE_DELETING;
+}
+
+/* Between two writes. What is chosen does not depend on how far the server has come, so that a seed
+ * repeats a run. */
+static void change_something(struct run *run)
+{
+    if (below(run, WRITES_PER_CHANGE) == 0)
+        change_index(run);
+    switch (below(run, WRITES_PER_STEP)) {
+    case 0:
+        hold_version(run); /* The next step, but no more. */
+        break;
+    case 1:
+        release_version(run);
+        break;
+    }
+}
+
+static void restart(struct run *run)
+{
+    release_version(run);
+    api_fixture_restart(&run->fixture, 0);
 }
 
 /* --- Queries --- */
@@ -359,7 +456,8 @@ static void check_random_query(struct run *run)
         query.upper = query.range[query.range_count - 1];
     query.reverse = below(run, 2) == 1;
     query.limit = below(run, 5);
-    check_query(run, &query);
+    if (run->states[query.index - model_indexes] == STATE_ACTIVE)
+        check_query(run, &query);
 }
 
 /* Every partition key of every index, both ways, every Limit that makes a difference. */
@@ -367,6 +465,8 @@ static void check_all_queries(struct run *run)
 {
     for (size_t i = 0; i < MODEL_INDEXES; i++) {
         struct query query = { .index = &model_indexes[i] };
+        if (run->states[i] != STATE_ACTIVE)
+            continue;
         int pairs = query.index->hash_count == 1 ? MODEL_VALUES : MODEL_VALUES * MODEL_VALUES;
         for (int pair = 0; pair < pairs; pair++) {
             query.hash[0] = pair % MODEL_VALUES;
@@ -449,6 +549,8 @@ static void check_figures(struct run *run)
     for (size_t i = 0; i < MODEL_INDEXES; i++) {
         const struct model_index *index = &model_indexes[i];
         const struct model_item *entries[MODEL_ITEMS_MAX];
+        if (run->states[i] != STATE_ACTIVE)
+            continue;
         size_t count = model_entries(&run->model, index, entries);
         int64_t size = 0;
         for (size_t e = 0; e < count; e++)
@@ -466,14 +568,25 @@ static void check_figures(struct run *run)
     }
 }
 
+static void fail_on_problem(void *context, const char *line)
+{
+    (void)context;
+    fail_msg("%s", line);
+}
+
 static void check_everything(struct run *run)
 {
+    settle(run);
     check_all_queries(run);
     for (size_t i = 0; i < MODEL_INDEXES; i++) {
+        int segments = 1 + below(run, 4), limit = 1 + below(run, 3);
+        if (run->states[i] != STATE_ACTIVE)
+            continue;
         check_scan(run, &model_indexes[i], 1, 0);
-        check_scan(run, &model_indexes[i], 1 + below(run, 4), 1 + below(run, 3));
+        check_scan(run, &model_indexes[i], segments, limit);
     }
     check_figures(run);
+    check_store(run->fixture.engine, fail_on_problem, NULL);
 }
 
 /* --- The test --- */
@@ -496,13 +609,15 @@ static void random_writes_leave_every_index_as_the_model_says(void **state)
     api_fixture_open(&run.fixture, 0);
     assert_true(api_fixture_call(&run.fixture, "CreateTable", model_create_table));
     for (uint64_t i = 1; i <= writes; i++) {
+        change_something(&run);
         write_something(&run);
         for (int q = 0; q < QUERIES_PER_WRITE; q++)
             check_random_query(&run);
         if (i % WRITES_PER_CHECK != 0 && i != writes)
             continue;
-        check_everything(&run);
-        api_fixture_restart(&run.fixture, 0);
+        if (below(&run, 2) == 0)
+            check_everything(&run);
+        restart(&run); /* In the middle of a change, or not. */
     }
     check_everything(&run);
     api_fixture_close(&run.fixture);

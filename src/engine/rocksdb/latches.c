@@ -38,8 +38,8 @@ static int compare_indexes(const void *a, const void *b)
     return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-/* By the real-time clock, since the sanitizers know no other way to wait for a mutex: a clock that
- * is set makes one wait too short or too long, which matters to nobody. */
+/* By the real-time clock, because TSan does not know pthread_mutex_clocklock. A clock that is set
+ * makes one wait too short or too long, which matters to nobody. */
 static struct timespec wait_end(const struct latches *latches)
 {
     struct timespec end;

@@ -13,9 +13,11 @@
 enum {
     BLOOM_BITS_PER_KEY = 10, /* One read in a hundred of a missing key touches a block in vain. */
     BLOCK_SIZE = 8 * 1024,   /* Holds a score of typical items; half the index of 4 KB blocks. */
-    WRITE_BUFFERS_MAX = 2,   /* One filling, one being written out. */
-    BACKGROUND_JOBS = 2,     /* One flush and one compaction at a time. */
-    OPEN_FILES_MAX = 512,    /* The rest of the usual limit of 1024 is for connections. */
+    CACHE_SHARD_SIZE_MIN = 32 * 1024 * 1024,
+    CACHE_SHARD_BITS_MAX = 6,
+    WRITE_BUFFERS_MAX = 2, /* One filling, one being written out. */
+    BACKGROUND_JOBS = 2,   /* One flush and one compaction at a time. */
+    OPEN_FILES_MAX = 512,  /* The rest of the usual limit of 1024 is for connections. */
     FILE_OPENING_THREADS = 2,
     LEVELS = 7,
     SYNC_CHUNK_SIZE = 1024 * 1024, /* Table files reach the disk evenly, not in one burst. */
@@ -28,9 +30,25 @@ enum {
  * not there, and a look into a memtable costs as much as one into a cached block. */
 #define MEMTABLE_FILTER_RATIO 0.01
 
+/* A block that is larger than a shard is never kept, and the filter of a file with millions of
+ * small items has ten megabytes: RocksDB would read it anew for every get. Its own choice is up to
+ * 64 shards of half a megabyte or more. */
+static rocksdb_cache_t *create_block_cache(size_t size)
+{
+    int shard_bits = 0;
+    while (shard_bits < CACHE_SHARD_BITS_MAX && size >> (shard_bits + 1) >= CACHE_SHARD_SIZE_MIN)
+        shard_bits++;
+    rocksdb_lru_cache_options_t *options = rocksdb_lru_cache_options_create();
+    rocksdb_lru_cache_options_set_capacity(options, size);
+    rocksdb_lru_cache_options_set_num_shard_bits(options, shard_bits);
+    rocksdb_cache_t *cache = rocksdb_cache_create_lru_opts(options);
+    rocksdb_lru_cache_options_destroy(options);
+    return cache;
+}
+
 static void set_tables(struct store_options *options, size_t block_cache_size)
 {
-    options->block_cache = rocksdb_cache_create_lru(block_cache_size);
+    options->block_cache = create_block_cache(block_cache_size);
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
     rocksdb_block_based_options_set_filter_policy(
         table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS_PER_KEY));

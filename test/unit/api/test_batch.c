@@ -212,31 +212,47 @@ static void an_item_of_a_write_may_have_400_kb(void **state)
     arena_destroy(arena);
 }
 
+/* Told again with the keys that were left. */
+static const struct projections {
+    const char *plain, *sorted;
+} expressions = { "'ProjectionExpression':'#p','ExpressionAttributeNames':{'#p':'pk'}",
+                  "'ProjectionExpression':'h, r'" },
+  older = { "'AttributesToGet':['pk']", "'AttributesToGet':['h','r']" };
+
 /* 40 items of the greatest size and one that fills the answer up to its limit, or past it. */
-static void expect_split(struct arena *arena, size_t last_size, bool fits)
+static void expect_split(struct arena *arena, size_t last_size, const struct projections *shown,
+                         bool fits)
 {
     enum { LARGE_COUNT = BATCH_GET_SIZE_MAX / ITEM_SIZE_MAX };
     _Static_assert(LARGE_COUNT == 40, "the keys below");
     put_item_of_size(arena, LARGE_COUNT + 1, last_size);
     struct buffer body;
+    char rest[512];
     buffer_init(&body, arena);
     append_text(&body, "{'ReturnConsumedCapacity':'TOTAL','RequestItems':{'plain':{'Keys':[");
     append_series(&body, "{'pk':{'S':'%04u'}}", 1, LARGE_COUNT + 1);
-    append_text(&body, ",{'pk':{'S':'none'}}],'ConsistentRead':true,'ProjectionExpression':'#p',"
-                       "'ExpressionAttributeNames':{'#p':'pk'}},'sorted':{'Keys':[" SORTED_KEY(
-                           "a", "1.0") "],'AttributesToGet':['h','r']}}}");
+    snprintf(rest, sizeof rest,
+             ",{'pk':{'S':'none'}}],'ConsistentRead':true,%s},'sorted':{'Keys':[" SORTED_KEY(
+                 "a", "1.0") "],%s}}}",
+             shown->plain, shown->sorted);
+    append_text(&body, rest);
     must("BatchGetItem", finished(&body));
     assert_true(api_fixture_shows(&db, "{'pk':{'S':'0040'}}"));
-    assert_true(api_fixture_shows(
-        &db, fits ? "{'pk':{'S':'0041'}}],'sorted':[]},'UnprocessedKeys':{},'ConsumedCapacity':["
-                    "{'TableName':'plain','CapacityUnits':4097.0},{'TableName':'sorted',"
-                    "'CapacityUnits':0.5}]}"
-                  : "{'pk':{'S':'0040'}}],'sorted':[]},'UnprocessedKeys':{'plain':{'Keys':["
-                    "{'pk':{'S':'0041'}},{'pk':{'S':'none'}}],'ConsistentRead':true,"
-                    "'ProjectionExpression':'#p','ExpressionAttributeNames':{'#p':'pk'}},"
-                    "'sorted':{'Keys':[{'h':{'S':'a'},'r':{'N':'1'}}],'AttributesToGet':["
-                    "'h','r']}},'ConsumedCapacity':[{'TableName':'plain','CapacityUnits':4000.0},"
-                    "{'TableName':'sorted','CapacityUnits':0.0}]}"));
+    if (fits) {
+        assert_true(api_fixture_shows(
+            &db, "{'pk':{'S':'0041'}}],'sorted':[]},'UnprocessedKeys':{},'ConsumedCapacity':["
+                 "{'TableName':'plain','CapacityUnits':4097.0},{'TableName':'sorted',"
+                 "'CapacityUnits':0.5}]}"));
+        return;
+    }
+    snprintf(rest, sizeof rest,
+             "{'pk':{'S':'0040'}}],'sorted':[]},'UnprocessedKeys':{'plain':{'Keys':["
+             "{'pk':{'S':'0041'}},{'pk':{'S':'none'}}],'ConsistentRead':true,%s},"
+             "'sorted':{'Keys':[{'h':{'S':'a'},'r':{'N':'1'}}],%s}},'ConsumedCapacity':["
+             "{'TableName':'plain','CapacityUnits':4000.0},"
+             "{'TableName':'sorted','CapacityUnits':0.0}]}",
+             shown->plain, shown->sorted);
+    assert_true(api_fixture_shows(&db, rest));
 }
 
 static void a_read_beyond_16_mb_leaves_keys_unprocessed(void **state)
@@ -246,9 +262,10 @@ static void a_read_beyond_16_mb_leaves_keys_unprocessed(void **state)
     size_t rest = BATCH_GET_SIZE_MAX % ITEM_SIZE_MAX;
     for (unsigned i = 1; i <= BATCH_GET_SIZE_MAX / ITEM_SIZE_MAX; i++)
         put_item_of_size(arena, i, ITEM_SIZE_MAX);
-    expect_split(arena, rest - 1, true);
-    expect_split(arena, rest, true);
-    expect_split(arena, rest + 1, false);
+    expect_split(arena, rest - 1, &expressions, true);
+    expect_split(arena, rest, &expressions, true);
+    expect_split(arena, rest + 1, &expressions, false);
+    expect_split(arena, rest + 1, &older, false);
     arena_destroy(arena);
 }
 
@@ -272,9 +289,11 @@ static void items_of_several_tables_come_back(void **state)
         { GET_PLAIN(KEY("none") "]"), "{'Responses':{'plain':[]},'UnprocessedKeys':{}}" },
         { "{'RequestItems':{'sorted':{'Keys':[" SORTED_KEY(
               "h", "1.0") "],'ProjectionExpression':'m.n','ConsistentRead':true},'plain':{'Keys':"
-                          "[" KEY("a") "],'AttributesToGet':['x','none']}}}",
+                          "[" KEY("a") "],'ProjectionExpression':'x, lacking'}}}",
           "{'Responses':{'plain':[{'x':{'N':'1'}}],'sorted':[{'m':{'M':{'n':{'S':'v'}}}}]},"
           "'UnprocessedKeys':{}}" },
+        { GET_PLAIN(KEY("a") "],'AttributesToGet':['x','none']"),
+          "{'Responses':{'plain':[{'x':{'N':'1'}}]},'UnprocessedKeys':{}}" },
         { "{'RequestItems':{'plain':{'Keys':[" KEY("a") "]},'" PLAIN_ARN "':{'Keys':[" KEY(
               "b") "],"
                    "'ProjectionExpression':'lacking'}}}",

@@ -138,6 +138,13 @@ static void a_read_is_refused_in_the_services_words(void **state)
           "Can not use both expression and non-expression parameters in the same request: "
           "Non-expression parameters: {AttributesToGet} Expression parameters: "
           "{ProjectionExpression}" },
+        { "{'RequestItems':{'plain':{'Keys':[" KEY(
+              "a") "],'AttributesToGet':['a']},'sorted':{'"
+                   "Keys':[" SORTED_KEY("a", "1") "],'ProjectionExpression':'a'}}}",
+          ERROR_VALIDATION,
+          "Can not use both expression and non-expression parameters in the same request: "
+          "Non-expression parameters: {AttributesToGet} Expression parameters: "
+          "{ProjectionExpression}" },
         { GET_PLAIN(KEY("a") "],'ExpressionAttributeNames':{'#a':'b'}"), ERROR_VALIDATION,
           "ExpressionAttributeNames can only be specified when using expressions" },
         { GET_PLAIN(KEY("a") "],'ProjectionExpression':'a','ExpressionAttributeNames':{'#a':'b'}"),

@@ -471,6 +471,11 @@ static const struct {
     { "Query",
       QUERY("by-g", "g = :g", G ",':x':{'S':'x'}") ",'FilterExpression':'x = :x AND p = :x'",
       INVALID "Secondary index by-g does not project one or more filter attributes: [x]" },
+    /* Before the attributes to show. */
+    { "Query",
+      QUERY("by-g", "g = :g",
+            G ",':x':{'S':'x'}") ",'FilterExpression':'x = :x','ProjectionExpression':'y'",
+      INVALID "Secondary index by-g does not project one or more filter attributes: [x]" },
     { "Query", QUERY("by-l", "p = :a", A ",':x':{'S':'x'}") ",'FilterExpression':'x = :x'",
       INVALID "Secondary index by-l does not project one or more filter attributes: [x]" },
     { "Query", QUERY("by-g", "g = :g", G ",':x':{'N':'1'}") ",'FilterExpression':'h = :x'",

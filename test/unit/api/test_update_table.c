@@ -67,8 +67,6 @@ static const struct {
     { DEMAND("'ReplicaUpdates':[]"), NOTHING },
     { DEMAND("'AttributeDefinitions':[{'AttributeName':'a','AttributeType':'S'}]"), NOTHING },
     /* Not there yet. */
-    { DEMAND("'StreamSpecification':{'StreamEnabled':false}"),
-      "UpdateTable: StreamSpecification is not supported yet" },
     { DEMAND("'ReplicaUpdates':[{}]"), "UpdateTable: ReplicaUpdates is not supported yet" },
     { DEMAND("'MultiRegionConsistency':'STRONG'"),
       "UpdateTable: MultiRegionConsistency is not supported yet" },

@@ -325,6 +325,22 @@ static void each_kind_of_damage_is_found_and_named(void **state)
     }
 }
 
+/* Stores the definition anew, with the index in a status. */
+static void set_index_status(struct check_fixture *fixture, enum index_status status,
+                             struct bytes backfilled)
+{
+    fixture->orders->indexes[CHECK_FIXTURE_BY_GROUP].status = status;
+    fixture->orders->indexes[CHECK_FIXTURE_BY_GROUP].backfilled = backfilled;
+    struct engine_address address =
+        catalogue_record_address(fixture->arena, LAYOUT_KEY_TABLE, BYTES("orders"));
+    struct check_fixture_entry record = {
+        .place = address.place,
+        .key = address.key,
+        .value = table_definition_encode(fixture->arena, fixture->orders).encoded,
+    };
+    check_fixture_put(fixture, &record);
+}
+
 /* An index that is still being built need not have every entry, but has no wrong one. */
 static void an_index_under_construction_may_lack_entries(void **state)
 {
@@ -334,15 +350,43 @@ static void an_index_under_construction_may_lack_entries(void **state)
         NULL,
     };
     delete_entry(fixture);
-    fixture->orders->indexes[CHECK_FIXTURE_BY_GROUP].status = INDEX_BACKFILLING;
-    struct engine_address address =
-        catalogue_record_address(fixture->arena, LAYOUT_KEY_TABLE, BYTES("orders"));
-    struct check_fixture_entry record = {
-        .place = address.place,
-        .key = address.key,
-        .value = table_definition_encode(fixture->arena, fixture->orders).encoded,
+    set_index_status(fixture, INDEX_BACKFILLING, BYTES(""));
+    check_fixture_expect(fixture, want);
+    set_index_status(fixture, INDEX_ALLOCATING, BYTES(""));
+    check_fixture_expect(fixture, want);
+}
+
+/* Up to where the backfill has come. */
+static void an_index_under_construction_has_entries_up_to_its_position(void **state)
+{
+    struct check_fixture *fixture = *state;
+    static const char *const want[] = {
+        ITEM "has no entry in index by-group",
+        FIGURES(", index by-group", "40 entries of *", "39 of *"),
+        NULL,
     };
-    check_fixture_put(fixture, &record);
+    struct check_fixture_entry item = check_fixture_item(fixture);
+    uint8_t behind[BACKFILLED_SIZE_MAX];
+    memcpy(behind, item.key.data, item.key.len);
+    behind[item.key.len] = 0;
+    delete_entry(fixture);
+    set_index_status(fixture, INDEX_BACKFILLING, item.key);
+    check_fixture_expect(fixture, want + 1);
+    set_index_status(fixture, INDEX_BACKFILLING, bytes_of(behind, item.key.len + 1));
+    check_fixture_expect(fixture, want);
+}
+
+static void nothing_holds_for_an_index_that_is_being_deleted(void **state)
+{
+    struct check_fixture *fixture = *state;
+    static const char *const want[] = { NULL };
+    struct check_fixture_entry item = check_fixture_item(fixture);
+    struct check_fixture_entry stray =
+        check_fixture_entry_of(fixture, CHECK_FIXTURE_BY_GROUP, &item);
+    check_fixture_delete(fixture, &stray);
+    stray.key = BYTES("stray key");
+    check_fixture_put(fixture, &stray);
+    set_index_status(fixture, INDEX_DELETING, BYTES(""));
     check_fixture_expect(fixture, want);
 }
 
@@ -416,6 +460,8 @@ int main(void)
         WITH_STORE(a_store_without_tables_is_clean),
         cmocka_unit_test(each_kind_of_damage_is_found_and_named),
         WITH_STORE(an_index_under_construction_may_lack_entries),
+        WITH_STORE(an_index_under_construction_has_entries_up_to_its_position),
+        WITH_STORE(nothing_holds_for_an_index_that_is_being_deleted),
         WITH_STORE(each_failure_to_read_is_a_problem),
         WITH_STORE(so_much_unreadable_ends_the_check),
     };

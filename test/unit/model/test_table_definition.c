@@ -131,6 +131,7 @@ static struct table_definition full_table(void)
         .stream_enabled = true,
         .stream_view_type = BYTES("KEYS_ONLY"),
         .stream_label = BYTES("2026-11-15T05:40:04.123"),
+        .log_id = UINT64_MAX - 2,
         .recovery_since_ms = 1700000000001,
         .recovery_days = RECOVERY_DAYS_MAX,
         .resource_policy = { .text = BYTES("{}"), .revision = 6 },
@@ -201,6 +202,7 @@ static void assert_same_settings(const struct table_definition *a, const struct 
     assert_int_equal(a->stream_enabled, b->stream_enabled);
     assert_same_text(a->stream_view_type, b->stream_view_type);
     assert_same_text(a->stream_label, b->stream_label);
+    assert_true(a->log_id == b->log_id);
     assert_int_equal(a->recovery_since_ms, b->recovery_since_ms);
     assert_int_equal(a->recovery_days, b->recovery_days);
     assert_same_text(a->resource_policy.text, b->resource_policy.text);
@@ -265,6 +267,118 @@ static void every_status_is_kept(void **state)
     }
 }
 
+static struct bytes encoded_number(unsigned __int128 coefficient, int16_t exponent)
+{
+    struct number number = { .coefficient = coefficient, .exponent = exponent };
+    uint8_t bytes[NUMBER_ENCODED_MAX];
+    size_t size = number_encode(&number, bytes);
+    struct buffer out;
+    buffer_init(&out, arena);
+    value_append_number(&out, bytes_of(bytes, size));
+    return buffer_bytes(&out);
+}
+
+static bool decodes(const struct item *record)
+{
+    struct table_definition decoded;
+    return table_definition_decode(arena, record, &decoded);
+}
+
+/* The global index of the full table in a status, with a position of that many bytes. */
+static struct item record_with_index(enum index_status status, size_t position_size)
+{
+    static const uint8_t position[BACKFILLED_SIZE_MAX + 1];
+    struct table_definition table = full_table();
+    table.indexes[1].status = status;
+    table.indexes[1].backfilled = bytes_of(position, position_size);
+    return table_definition_encode(arena, &table);
+}
+
+static void every_status_of_an_index_is_kept(void **state)
+{
+    (void)state;
+    for (int status = 0; status < INDEX_STATUS_COUNT; status++) {
+        struct item record = record_with_index((enum index_status)status, 0);
+        struct table_definition decoded;
+        struct value version;
+        assert_true(table_definition_decode(arena, &record, &decoded));
+        assert_int_equal(decoded.indexes[1].status, status);
+        /* Programs that know of no status refuse the record. */
+        assert_true(item_find(&record, BYTES("v"), &version));
+        assert_true(
+            bytes_equal(version.encoded, encoded_number(status == INDEX_ACTIVE ? 1 : 2, 0)));
+    }
+}
+
+static void a_position_is_bounded_and_belongs_to_a_backfill(void **state)
+{
+    (void)state;
+    static const struct {
+        enum index_status status;
+        size_t size;
+        bool decodes;
+    } cases[] = {
+        { INDEX_BACKFILLING, BACKFILLED_SIZE_MIN - 1, false },
+        { INDEX_BACKFILLING, BACKFILLED_SIZE_MIN, true },
+        { INDEX_BACKFILLING, BACKFILLED_SIZE_MAX, true },
+        { INDEX_BACKFILLING, BACKFILLED_SIZE_MAX + 1, false },
+        { INDEX_ACTIVE, BACKFILLED_SIZE_MIN, false },
+        { INDEX_ALLOCATING, BACKFILLED_SIZE_MIN, false },
+        { INDEX_DELETING, BACKFILLED_SIZE_MIN, false },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct item record = record_with_index(cases[i].status, cases[i].size);
+        assert_int_equal(decodes(&record), cases[i].decodes);
+    }
+}
+
+static void the_life_of_an_index_has_one_direction(void **state)
+{
+    (void)state;
+    static const enum index_status allowed[][2] = {
+        { INDEX_ALLOCATING, INDEX_BACKFILLING },
+        { INDEX_BACKFILLING, INDEX_ACTIVE },
+        { INDEX_BACKFILLING, INDEX_DELETING },
+        { INDEX_ACTIVE, INDEX_DELETING },
+    };
+    size_t count = 0;
+    for (int from = 0; from < INDEX_STATUS_COUNT; from++) {
+        for (int to = 0; to < INDEX_STATUS_COUNT; to++)
+            count += index_status_may_follow((enum index_status)from, (enum index_status)to);
+    }
+    assert_int_equal(count, COUNT_OF(allowed));
+    for (size_t i = 0; i < COUNT_OF(allowed); i++)
+        assert_true(index_status_may_follow(allowed[i][0], allowed[i][1]));
+}
+
+static void an_index_goes_with_the_definitions_that_only_it_refers_to(void **state)
+{
+    (void)state;
+    struct table_definition table = full_table();
+    table_definition_remove_index(arena, &table, UINT64_MAX);
+    assert_int_equal(table.index_count, 1);
+    assert_same_text(table.indexes[0].name, BYTES("local"));
+    assert_int_equal(table.attribute_count, 3); /* The local index has x as well. */
+    table_definition_remove_index(arena, &table, 2);
+    assert_int_equal(table.index_count, 0);
+    assert_int_equal(table.attribute_count, 2);
+    assert_null(table_definition_attribute(&table, BYTES("x")));
+    struct item record = table_definition_encode(arena, &table);
+    assert_true(decodes(&record));
+}
+
+static void an_index_that_is_being_deleted_uses_nothing(void **state)
+{
+    (void)state;
+    struct table_definition table = full_table();
+    assert_true(table_definition_uses_attribute(&table, BYTES("x")));
+    assert_false(table_definition_uses_attribute(&table, BYTES("y")));
+    table.indexes[0].status = table.indexes[1].status = INDEX_DELETING;
+    assert_false(table_definition_uses_attribute(&table, BYTES("x")));
+    assert_true(table_definition_uses_attribute(&table, BYTES("pk")));
+    assert_true(table_definition_uses_attribute(&table, BYTES("sk")));
+}
+
 /* --- Damaged records: one attribute replaced or taken away --- */
 
 /* The record of the full table with `name` set to `value`; `value` NULL data removes it. */
@@ -285,12 +399,6 @@ static struct item changed_record(const char *name, struct bytes value)
     if (value.data != NULL)
         item_builder_add(&builder, bytes_from_text(name), value);
     return item_builder_finish(&builder);
-}
-
-static bool decodes(const struct item *record)
-{
-    struct table_definition decoded;
-    return table_definition_decode(arena, record, &decoded);
 }
 
 static void a_record_needs_its_required_attributes(void **state)
@@ -340,17 +448,6 @@ static struct bytes encoded_text(struct bytes text)
     return buffer_bytes(&out);
 }
 
-static struct bytes encoded_number(unsigned __int128 coefficient, int16_t exponent)
-{
-    struct number number = { .coefficient = coefficient, .exponent = exponent };
-    uint8_t bytes[NUMBER_ENCODED_MAX];
-    size_t size = number_encode(&number, bytes);
-    struct buffer out;
-    buffer_init(&out, arena);
-    value_append_number(&out, bytes_of(bytes, size));
-    return buffer_bytes(&out);
-}
-
 static void values_that_encoding_never_writes_are_refused(void **state)
 {
     (void)state;
@@ -361,7 +458,8 @@ static void values_that_encoding_never_writes_are_refused(void **state)
         const char *name;
         struct bytes value;
     } cases[] = {
-        { "v", encoded_number(2, 0) },  /* A later version. */
+        { "v", encoded_number(2, 0) },  /* Without a change of an index. */
+        { "v", encoded_number(3, 0) },  /* A later version. */
         { "c", encoded_number(0, 0) },  /* Zero is absence. */
         { "c", encoded_number(5, -1) }, /* A fraction. */
         { "c", encoded_number(1, 19) }, /* Above 63 bits. */
@@ -551,6 +649,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_decodes_to_what_was_encoded),
         cmocka_unit_test(every_status_is_kept),
+        cmocka_unit_test(every_status_of_an_index_is_kept),
+        cmocka_unit_test(a_position_is_bounded_and_belongs_to_a_backfill),
+        cmocka_unit_test(the_life_of_an_index_has_one_direction),
+        cmocka_unit_test(an_index_goes_with_the_definitions_that_only_it_refers_to),
+        cmocka_unit_test(an_index_that_is_being_deleted_uses_nothing),
         cmocka_unit_test(a_record_needs_its_required_attributes),
         cmocka_unit_test(attributes_of_another_type_are_refused),
         cmocka_unit_test(unknown_attributes_are_ignored),

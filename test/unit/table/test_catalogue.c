@@ -146,6 +146,105 @@ static void a_global_index_has_partitions_of_its_own(void **state)
     table_release(table);
 }
 
+/* Two tables with a global index each, and one without. */
+static void create_with_indexes(struct fixture *fixture, struct table_definition tables[2])
+{
+    static const char *const names[] = { "orders", "users" };
+    assert_int_equal(create(fixture, "plain"), ENGINE_OK);
+    for (int i = 0; i < 2; i++) {
+        struct index_definition *index = arena_alloc_zeroed(fixture->arena, sizeof *index);
+        tables[i] = draft(fixture->arena, names[i]);
+        *index = (struct index_definition){ .name = BYTES("global"),
+                                            .global = true,
+                                            .hash = { tables[i].attributes[0] },
+                                            .hash_count = 1,
+                                            .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
+                                            .warm_throughput = { UNITS_UNSET, UNITS_UNSET } };
+        tables[i].indexes = index;
+        tables[i].index_count = 1;
+        assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &tables[i]),
+                         ENGINE_OK);
+    }
+}
+
+static bool finds_index_change(struct fixture *fixture, const char *after, const char *want)
+{
+    struct table *table = catalogue_find_index_change(fixture->catalogue, bytes_from_text(after));
+    bool found = want == NULL
+                     ? table == NULL
+                     : table != NULL && bytes_equal_text(table_definition(table)->name, want);
+    table_release(table);
+    return found;
+}
+
+static void tables_whose_indexes_change_are_found_in_order(void **state)
+{
+    struct fixture *fixture = *state;
+    struct table_definition tables[2];
+    create_with_indexes(fixture, tables);
+    assert_true(finds_index_change(fixture, "", NULL));
+    for (int i = 0; i < 2; i++) {
+        tables[i].indexes[0].status = INDEX_DELETING;
+        assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &tables[i]),
+                         ENGINE_OK);
+    }
+    assert_true(finds_index_change(fixture, "", "orders"));
+    assert_true(finds_index_change(fixture, "orders", "users"));
+    assert_true(finds_index_change(fixture, "p", "users"));
+    assert_true(finds_index_change(fixture, "users", NULL));
+    reopen(fixture);
+    assert_true(finds_index_change(fixture, "", "orders"));
+}
+
+static void an_index_goes_together_with_its_entries(void **state)
+{
+    struct fixture *fixture = *state;
+    struct table_definition tables[2];
+    create_with_indexes(fixture, tables);
+    struct engine_place place = { .owner = tables[0].indexes[0].id,
+                                  .partition = tables[0].indexes[0].partitions[0].id,
+                                  .space = ENGINE_SPACE_INDEX };
+    engine_fixture_put(fixture->engine, place, BYTES("k"), BYTES("v"));
+    struct table_definition changed = tables[0];
+    changed.index_count = 0;
+    failing_engine_set(fixture->engine, &(struct failing_engine_plan){
+                                            .call = 1, .status = ENGINE_IO, .commits_only = true });
+    assert_int_equal(
+        catalogue_remove_index(fixture->catalogue, fixture->arena, &changed, place.owner),
+        ENGINE_IO);
+    failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
+    struct table *table = catalogue_find(fixture->catalogue, BYTES("orders"));
+    assert_int_equal(table_definition(table)->index_count, 1);
+    table_release(table);
+    assert_true(engine_fixture_has(fixture->engine, place, BYTES("k"), BYTES("v")));
+
+    assert_int_equal(
+        catalogue_remove_index(fixture->catalogue, fixture->arena, &changed, place.owner),
+        ENGINE_OK);
+    reopen(fixture);
+    table = catalogue_find(fixture->catalogue, BYTES("orders"));
+    assert_int_equal(table_definition(table)->index_count, 0);
+    table_release(table);
+    assert_true(engine_fixture_lacks(fixture->engine, place, BYTES("k")));
+}
+
+static void a_version_is_the_only_one_once_nobody_holds_another(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    struct table *old = catalogue_find(fixture->catalogue, BYTES("orders"));
+    assert_true(table_is_only_version(old));
+    struct table_definition changed = *table_definition(old);
+    assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &changed), ENGINE_OK);
+    struct table *current = catalogue_find(fixture->catalogue, BYTES("orders"));
+    struct table *again = catalogue_find(fixture->catalogue, BYTES("orders"));
+    assert_false(table_is_only_version(current));
+    table_release(old);
+    assert_true(table_is_only_version(current));
+    table_release(again);
+    table_release(current);
+}
+
 static void ids_are_never_reused(void **state)
 {
     struct fixture *fixture = *state;
@@ -332,6 +431,9 @@ int main(void)
         TEST(a_created_table_is_found_also_after_a_restart),
         TEST(partitions_cover_all_hashes_evenly),
         TEST(a_global_index_has_partitions_of_its_own),
+        TEST(tables_whose_indexes_change_are_found_in_order),
+        TEST(an_index_goes_together_with_its_entries),
+        TEST(a_version_is_the_only_one_once_nobody_holds_another),
         TEST(ids_are_never_reused),
         TEST(names_are_listed_in_byte_order_and_by_pages),
         TEST(a_page_may_start_behind_a_name_that_does_not_exist),

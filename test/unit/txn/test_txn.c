@@ -8,7 +8,9 @@
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/compiler.h"
+#include "engine_fixture.h"
 #include "failing_engine.h"
 #include "model/error.h"
 #include "model/table_definition.h"
@@ -100,6 +102,7 @@ static void plan_init(struct fixture *fixture, struct plan *plan)
 {
     *plan = (struct plan){ .txn = { .arena = fixture->arena,
                                     .engine = fixture->engine,
+                                    .clock = &clock_system,
                                     .items = plan->items,
                                     .decide = decide,
                                     .done = done } };
@@ -195,6 +198,51 @@ static void a_refusal_changes_nothing(void **state)
     assert_int_equal(write_one(fixture, TXN_KEEP, "a", "").existing, 0);
 }
 
+/* --- Records --- */
+
+/* Replaces the record's first byte by the next one, beside an item's put. */
+static bool count_record(struct txn *txn)
+{
+    struct txn_record *record = &txn->records[0];
+    uint8_t *next = arena_alloc(txn->arena, 1);
+    next[0] = record->exists ? (uint8_t)(record->current.data[0] + 1) : '1';
+    record->replacement = bytes_of(next, 1);
+    return decide(txn);
+}
+
+static void records_are_read_and_stored_with_the_items(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct engine_place place = { .owner = 7, .partition = 1, .space = ENGINE_SPACE_TOKENS };
+    static const struct {
+        bool refuse;
+        struct failing_engine_plan failure;
+        const char *want; /* The record afterwards. */
+    } steps[] = {
+        { .want = "1" },
+        { .want = "2" },
+        { .refuse = true, .want = "2" },
+        { .failure = { .call = 1, .status = ENGINE_IO, .commits_only = true }, .want = "2" },
+        { .failure = { .call = 1, .status = ENGINE_CONFLICT, .commits_only = true }, .want = "3" },
+    };
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        struct txn_record record = { .address = { .place = place, .key = BYTES("record") } };
+        struct plan plan;
+        failing_engine_set(fixture->engine, &steps[i].failure);
+        plan_init(fixture, &plan);
+        plan_add(fixture, &plan, TXN_PUT, "a", "x");
+        plan.txn.records = &record;
+        plan.txn.record_count = 1;
+        plan.txn.decide = count_record;
+        plan.refuse = steps[i].refuse;
+        txn_start(&plan.txn);
+        assert_int_equal(plan.ends, 1);
+        assert_true(engine_fixture_has(fixture->engine, place, BYTES("record"),
+                                       bytes_from_text(steps[i].want)));
+    }
+    assert_int_equal(figures(fixture).item_count, 1);
+}
+
 static void a_conflict_decides_again(void **state)
 {
     struct fixture *fixture = *state;
@@ -233,6 +281,7 @@ int main(void)
         TEST(figures_follow_puts_overwrites_and_deletes),
         TEST(items_of_one_shard_are_added_up),
         TEST(a_refusal_changes_nothing),
+        TEST(records_are_read_and_stored_with_the_items),
         TEST(a_conflict_decides_again),
         TEST(a_failure_leaves_items_and_figures_in_step),
     };

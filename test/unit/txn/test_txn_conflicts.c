@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "failing_engine.h"
 #include "model/table_definition.h"
@@ -78,6 +79,7 @@ static void start(struct fixture *fixture, struct attempt *attempt, bool is_tran
     static const char *const letters[] = { "a", "b", "c", "d" };
     *attempt = (struct attempt){ .txn = { .arena = fixture->arena,
                                           .engine = fixture->engine,
+                                          .clock = &clock_system,
                                           .items = attempt->items,
                                           .conflicts = fixture->conflicts,
                                           .is_transaction = is_transaction,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "failing_engine.h"
 #include "index/index_entry.h"
@@ -79,6 +80,7 @@ static enum engine_status run(struct fixture *fixture, const struct write *write
 {
     struct plan plan = { .txn = { .arena = fixture->arena,
                                   .engine = fixture->engine,
+                                  .clock = &clock_system,
                                   .items = plan.items,
                                   .item_count = count,
                                   .decide = decide,

@@ -1,0 +1,199 @@
+/* check_stream.c -- see check_stream.h.
+ *
+ * The shards tell which sequence numbers there must be; the records are then held against them in
+ * one walk. What the shards themselves must look like follows from the head and from one another.
+ */
+#include "check/check_stream.h"
+#include <inttypes.h>
+#include "base/arena.h"
+#include "check/check_report.h"
+#include "check/check_walk.h"
+#include "model/key.h"
+#include "stream/change_log.h"
+#include "stream/change_record.h"
+#include "stream/log_layout.h"
+#include "stream/shard.h"
+#include "stream/stream_definition.h"
+
+struct log_check {
+    struct engine_view *view;
+    struct check_report *report;
+    const struct stream_definition *stream;
+    struct arena *arena; /* Of one partition. */
+    uint64_t partition;
+    struct change_log_head head;
+    struct shard *shards;
+    size_t shard_count;
+
+    /* While the records are walked. */
+    size_t shard;      /* Whose record is expected next. */
+    uint64_t expected; /* Its number. */
+    int64_t time_ms;   /* Of the last record. */
+};
+
+static void report(const struct log_check *check, const char *problem)
+{
+    check_report_problem(check->report, "stream %.*s/%.*s, partition %" PRIu64 ": %s",
+                         BYTES_FMT(check->stream->table_name), BYTES_FMT(check->stream->label),
+                         check->partition, problem);
+}
+
+static void report_record(const struct log_check *check, uint64_t sequence, const char *problem)
+{
+    check_report_problem(check->report,
+                         "stream %.*s/%.*s, partition %" PRIu64 ", record %" PRIu64 ": %s",
+                         BYTES_FMT(check->stream->table_name), BYTES_FMT(check->stream->label),
+                         check->partition, sequence, problem);
+}
+
+/* --- Shards --- */
+
+static uint64_t end_of(const struct log_check *check, const struct shard *shard)
+{
+    return shard_is_open(shard) ? check->head.next : shard->last + 1;
+}
+
+static void check_shards(const struct log_check *check)
+{
+    for (size_t i = 1; i < check->shard_count; i++) {
+        const struct shard *parent = &check->shards[i - 1], *child = &check->shards[i];
+        if (shard_is_open(parent))
+            report(check, "a shard is open that has a child");
+        else if (child->first != parent->last + 1)
+            report(check, "a shard does not begin where its parent ends");
+        if (child->parent_created_ms != parent->created_ms)
+            report(check, "a shard names another parent than its own");
+    }
+    if (check->shard_count == 0) {
+        if (check->stream->status == STREAM_ENABLED)
+            report(check, "has no shard");
+        return;
+    }
+    const struct shard *newest = &check->shards[check->shard_count - 1];
+    if (newest->first != check->head.shard_first)
+        report(check, "its head names another shard than the newest one");
+    if (shard_is_open(newest) != check->head.open)
+        report(check, "its head and its newest shard do not agree on whether it is open");
+    if (end_of(check, newest) != check->head.next)
+        report(check, "its newest shard does not end with the newest record");
+}
+
+static void check_status(const struct log_check *check)
+{
+    if (check->stream->status == STREAM_ENABLED && !check->head.open)
+        report(check, "is not open, and the stream is enabled");
+    if (check->stream->status == STREAM_DISABLED && check->head.open)
+        report(check, "is open, and the stream is disabled");
+}
+
+/* --- Records --- */
+
+/* Moves to the shard that has a record to come, if any has. */
+static void skip_ended_shards(struct log_check *check)
+{
+    while (check->shard < check->shard_count &&
+           check->expected >= end_of(check, &check->shards[check->shard])) {
+        check->shard++;
+        if (check->shard < check->shard_count)
+            check->expected = check->shards[check->shard].kept;
+    }
+}
+
+/* Reports the numbers that must be there before `sequence` and are not. */
+static void report_missing(struct log_check *check, uint64_t sequence)
+{
+    for (skip_ended_shards(check); check->shard < check->shard_count && check->expected < sequence;
+         skip_ended_shards(check)) {
+        uint64_t end = end_of(check, &check->shards[check->shard]);
+        report_record(check, check->expected, "is missing");
+        check->expected = sequence < end ? sequence : end;
+    }
+}
+
+static bool has_keys(const struct log_check *check, const struct change_record *record)
+{
+    const struct key_schema *schema = &check->stream->key;
+    struct item keys = change_record_keys(check->arena, schema, record);
+    return keys.count == (schema->has_range ? 2u : 1u);
+}
+
+static bool images_are_whole(const struct change_record *record)
+{
+    if (record->images == 0)
+        return item_verify(&record->keys);
+    return ((record->images & CHANGE_NEW_IMAGE) == 0 || item_verify(&record->new_image)) &&
+           ((record->images & CHANGE_OLD_IMAGE) == 0 || item_verify(&record->old_image));
+}
+
+static void check_record(struct log_check *check, uint64_t sequence, struct bytes value)
+{
+    struct change_record record;
+    report_missing(check, sequence);
+    if (check->shard == check->shard_count || sequence != check->expected) {
+        report_record(check, sequence, "belongs to no shard");
+        return;
+    }
+    check->expected++;
+    if (!change_record_decode(value, &record) || !images_are_whole(&record)) {
+        report_record(check, sequence, "is damaged");
+        return;
+    }
+    if (!has_keys(check, &record))
+        report_record(check, sequence, "does not have the table's key");
+    if (record.created_ms < check->time_ms)
+        report_record(check, sequence, "is older than the one before");
+    check->time_ms = record.created_ms;
+}
+
+static bool visit(void *context, const struct engine_place *place, const struct engine_entry *entry)
+{
+    (void)place;
+    struct log_check *check = context;
+    uint64_t sequence;
+    struct shard ignored;
+    bool is_head = entry->key.len == 1 && entry->key.data[0] == LOG_KEY_HEAD;
+    if (change_log_sequence_of_key(entry->key, &sequence))
+        check_record(check, sequence, entry->value);
+    else if (!is_head && !shard_open_entry(check->partition, entry, &ignored))
+        report(check, "a record of its log is damaged or unknown");
+    return !check_report_gave_up(check->report);
+}
+
+/* --- The stream --- */
+
+static enum engine_status check_partition(struct log_check *check)
+{
+    uint64_t log_id = check->stream->log_id;
+    struct engine_address head = change_log_head_address(log_id, check->partition);
+    enum engine_status status = change_log_view_head(check->view, &head, &check->head);
+    if (status == ENGINE_OK)
+        status = shard_list(check->arena, check->view, log_id, check->partition, &check->shards,
+                            &check->shard_count);
+    if (status != ENGINE_OK)
+        return status;
+    check_status(check);
+    check_shards(check);
+    check->expected = check->shard_count > 0 ? check->shards[0].kept : 0;
+    status = check_walk(check->view, &head.place, visit, check);
+    if (status == ENGINE_OK && !check_report_gave_up(check->report))
+        report_missing(check, UINT64_MAX);
+    return status;
+}
+
+void check_stream(struct engine_view *view, const struct stream_definition *stream,
+                  struct check_report *to)
+{
+    for (size_t i = 0; i < stream->partition_count && !check_report_gave_up(to); i++) {
+        struct log_check check = { .view = view,
+                                   .report = to,
+                                   .stream = stream,
+                                   .arena = arena_create(),
+                                   .partition = stream->partitions[i] };
+        enum engine_status status = check_partition(&check);
+        if (status != ENGINE_OK)
+            check_report_unreadable(to, status, "stream %.*s/%.*s, partition %" PRIu64,
+                                    BYTES_FMT(stream->table_name), BYTES_FMT(stream->label),
+                                    check.partition);
+        arena_destroy(check.arena);
+    }
+}

@@ -1,0 +1,59 @@
+/* change_log.h -- the log of a table's changes: one record per change of an item, in the batch
+ * that changes it.
+ *
+ * A log is an owner of its own in the engine, so that it outlives its table, and has the table's
+ * partitions. In each of them records are numbered without gaps in the order of commits, because a
+ * writer holds the partition's head while it takes numbers: the head is one of the addresses its
+ * write begins with. The head also tells whether the log is open and which images it wants; a
+ * table's definition only tells where to look. So a writer that still works with an older
+ * definition neither writes into a log that was closed nor leaves out what a reader was promised.
+ *
+ * A log is divided into shards (shard.h), which are ranges of sequence numbers. The first number
+ * of a shard stands for its opening and has no record, so that even an empty shard has a range.
+ */
+#ifndef STATOR_STREAM_CHANGE_LOG_H
+#define STATOR_STREAM_CHANGE_LOG_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/compiler.h"
+#include "engine/engine.h"
+
+struct arena;
+struct change_record;
+
+/* Where a partition of a log is. */
+struct engine_place change_log_place(uint64_t log_id, uint64_t partition);
+/* The key borrows nothing that dies. */
+struct engine_address change_log_head_address(uint64_t log_id, uint64_t partition);
+/* The key lives in the arena. */
+struct engine_address change_log_record_address(struct arena *arena, uint64_t log_id,
+                                                uint64_t partition, uint64_t sequence);
+/* The number that a record's key tells. False if it is no such key. */
+MUST_CHECK bool change_log_sequence_of_key(struct bytes key, uint64_t *out);
+
+struct change_log_head {
+    bool open;
+    unsigned images;      /* enum change_image: what new records hold. */
+    uint64_t next;        /* The sequence number that the next record gets. */
+    uint64_t shard_first; /* The first one of the newest shard. */
+    int64_t time_ms;      /* When the last record was created. */
+};
+
+/* Reads a head within a write that began with its address. A log that was never opened, or is gone,
+ * has a closed head. ENGINE_CORRUPT, logged, if it is damaged. */
+MUST_CHECK enum engine_status change_log_read_head(struct engine_write *write,
+                                                   const struct engine_address *address,
+                                                   struct change_log_head *out);
+/* The same in a view. */
+MUST_CHECK enum engine_status change_log_view_head(struct engine_view *view,
+                                                   const struct engine_address *address,
+                                                   struct change_log_head *out);
+void change_log_put_head(struct engine_write *write, const struct engine_address *address,
+                         const struct change_log_head *head);
+/* Numbers a record, gives it its time and puts it into the write. The caller puts the head
+ * afterwards. `place` is the partition's. */
+void change_log_append(struct arena *arena, struct engine_write *write,
+                       const struct engine_place *place, struct change_log_head *head,
+                       struct change_record *record, int64_t now_ms);
+
+#endif

@@ -1,0 +1,47 @@
+/* change_record.h -- one change of one item, as the change log keeps it.
+ *
+ * A record holds the images that whoever reads the log asked for, and the item's key attributes
+ * where it holds no image at all. Layout: doc/disk-format.md, "Change log".
+ */
+#ifndef STATOR_STREAM_CHANGE_RECORD_H
+#define STATOR_STREAM_CHANGE_RECORD_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "model/change_image.h"
+#include "model/item.h"
+
+struct arena;
+struct key_schema;
+
+/* Stored: values never change. */
+enum change_event { CHANGE_INSERT = 1, CHANGE_MODIFY = 2, CHANGE_REMOVE = 3 };
+/* "INSERT", ... */
+const char *change_event_name(enum change_event event);
+
+struct change_record {
+    enum change_event event;
+    bool by_service;    /* Made by the service itself: the item's time to live had passed. */
+    int64_t created_ms; /* Never falls within a partition's log. */
+    unsigned images;    /* enum change_image: which of the two below are there. */
+    struct item new_image;
+    struct item old_image;
+    struct item keys; /* If there is no image. */
+};
+
+/* The record of an item that was `before` and becomes `after`; NULL: there is none. Holds those of
+ * the images `wanted` that there are. Time and cause are left to the caller. The result borrows the
+ * items, but for `keys`, which live in the arena. */
+struct change_record change_record_between(struct arena *arena, const struct key_schema *schema,
+                                           const struct item *before, const struct item *after,
+                                           unsigned wanted);
+/* The key attributes of a record's item; they live in the arena or are borrowed. */
+struct item change_record_keys(struct arena *arena, const struct key_schema *schema,
+                               const struct change_record *record);
+
+struct bytes change_record_encode(struct arena *arena, const struct change_record *record);
+/* False where the bytes are no record. The result borrows them. */
+MUST_CHECK bool change_record_decode(struct bytes encoded, struct change_record *out);
+
+#endif

@@ -1,0 +1,22 @@
+/* log_layout.h -- the constants of doc/disk-format.md that the change log is stored under. */
+#ifndef STATOR_STREAM_LOG_LAYOUT_H
+#define STATOR_STREAM_LOG_LAYOUT_H
+
+enum {
+    /* First byte of a key in a partition of a log. */
+    LOG_KEY_HEAD = 'H',   /* Nothing behind it. */
+    LOG_KEY_RECORD = 'R', /* Then the sequence number, big-endian. */
+    LOG_KEY_SHARD = 'S',  /* Then its first sequence number, big-endian. */
+
+    LOG_RECORD_FORMAT = 1,
+    LOG_HEAD_FORMAT = 1,
+    LOG_SHARD_FORMAT = 1,
+    LOG_HEAD_SIZE = 1 + 4 + 1 + 8 + 8 + 8,
+    LOG_SHARD_SIZE = 1 + 4 + 8 + 8 + 8 + 8 + 8,
+
+    LOG_SEQUENCE_SIZE = 8,
+    LOG_SEQUENCE_KEY_SIZE = 1 + LOG_SEQUENCE_SIZE,
+    LOG_FIRST_SEQUENCE = 1,
+};
+
+#endif

@@ -1,0 +1,120 @@
+/* shard.c -- see shard.h. Layout: doc/disk-format.md, "Shards". */
+#include "stream/shard.h"
+#include <assert.h>
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/byte_order.h"
+#include "base/crc32c.h"
+#include "base/log.h"
+#include "stream/change_log.h"
+#include "stream/log_layout.h"
+
+enum {
+    FORMAT_AT = 0,
+    CHECKSUM_AT = 1,
+    LAST_AT = 5,
+    KEPT_AT = 13,
+    CREATED_AT = 21,
+    PARENT_CREATED_AT = 29,
+    CLOSED_AT = 37,
+};
+static_assert(CLOSED_AT + 8 == LOG_SHARD_SIZE, "a shard ends with the time of its end");
+
+struct engine_address shard_address(struct arena *arena, uint64_t log_id, uint64_t partition,
+                                    uint64_t first)
+{
+    uint8_t *key = arena_alloc(arena, LOG_SEQUENCE_KEY_SIZE);
+    key[0] = LOG_KEY_SHARD;
+    store_u64_be(key + 1, first);
+    return (struct engine_address){ .place = change_log_place(log_id, partition),
+                                    .key = bytes_of(key, LOG_SEQUENCE_KEY_SIZE) };
+}
+
+static uint32_t checksum(const uint8_t *shard)
+{
+    return crc32c(bytes_of(shard + LAST_AT, LOG_SHARD_SIZE - LAST_AT));
+}
+
+void shard_put(struct arena *arena, struct engine_write *write, uint64_t log_id,
+               const struct shard *shard)
+{
+    uint8_t bytes[LOG_SHARD_SIZE];
+    struct engine_address address = shard_address(arena, log_id, shard->partition, shard->first);
+    bytes[FORMAT_AT] = LOG_SHARD_FORMAT;
+    store_u64_le(bytes + LAST_AT, shard->last);
+    store_u64_le(bytes + KEPT_AT, shard->kept);
+    store_u64_le(bytes + CREATED_AT, (uint64_t)shard->created_ms);
+    store_u64_le(bytes + PARENT_CREATED_AT, (uint64_t)shard->parent_created_ms);
+    store_u64_le(bytes + CLOSED_AT, (uint64_t)shard->closed_ms);
+    store_u32_le(bytes + CHECKSUM_AT, checksum(bytes));
+    engine_write_put(write, &address, bytes_of(bytes, sizeof bytes));
+}
+
+static bool is_plausible(const struct shard *shard)
+{
+    bool open = shard->last == 0;
+    return shard->first >= LOG_FIRST_SEQUENCE && shard->kept > shard->first &&
+           shard->created_ms >= 0 && shard->parent_created_ms >= 0 && shard->closed_ms >= 0 &&
+           (open || (shard->last >= shard->first && shard->kept - 1 <= shard->last));
+}
+
+bool shard_open_entry(uint64_t partition, const struct engine_entry *entry, struct shard *out)
+{
+    const uint8_t *bytes = entry->value.data;
+    if (entry->key.len != LOG_SEQUENCE_KEY_SIZE || entry->key.data[0] != LOG_KEY_SHARD ||
+        entry->value.len != LOG_SHARD_SIZE || bytes[FORMAT_AT] != LOG_SHARD_FORMAT ||
+        load_u32_le(bytes + CHECKSUM_AT) != checksum(bytes))
+        return false;
+    *out = (struct shard){ .partition = partition,
+                           .first = load_u64_be(entry->key.data + 1),
+                           .last = load_u64_le(bytes + LAST_AT),
+                           .kept = load_u64_le(bytes + KEPT_AT),
+                           .created_ms = (int64_t)load_u64_le(bytes + CREATED_AT),
+                           .parent_created_ms = (int64_t)load_u64_le(bytes + PARENT_CREATED_AT),
+                           .closed_ms = (int64_t)load_u64_le(bytes + CLOSED_AT) };
+    return is_plausible(out);
+}
+
+static enum engine_status damaged(void)
+{
+    log_write(LOG_ERROR, "stream", "damaged shard of a change log");
+    return ENGINE_CORRUPT;
+}
+
+enum engine_status shard_get(struct arena *arena, struct engine_view *view, uint64_t log_id,
+                             uint64_t partition, uint64_t first, struct shard *out)
+{
+    struct engine_address address = shard_address(arena, log_id, partition, first);
+    struct engine_value value = { 0 };
+    enum engine_status status = engine_view_get(view, &address, &value);
+    struct engine_entry entry = { .key = address.key, .value = value.bytes };
+    if (status == ENGINE_OK && !shard_open_entry(partition, &entry, out))
+        status = damaged();
+    engine_value_release(&value);
+    return status;
+}
+
+enum engine_status shard_list(struct arena *arena, struct engine_view *view, uint64_t log_id,
+                              uint64_t partition, struct shard **out, size_t *count)
+{
+    static const uint8_t first_key[] = { LOG_KEY_SHARD }, last_key[] = { LOG_KEY_SHARD + 1 };
+    struct engine_range range = { .place = change_log_place(log_id, partition),
+                                  .first = bytes_of(first_key, sizeof first_key),
+                                  .last = bytes_of(last_key, sizeof last_key) };
+    struct engine_scan *scan = NULL;
+    struct engine_entry entry;
+    struct buffer list;
+    buffer_init(&list, arena);
+    enum engine_status status = engine_scan_open(view, &range, &scan);
+    while (status == ENGINE_OK && (status = engine_scan_next(scan, &entry)) == ENGINE_OK) {
+        struct shard shard;
+        if (shard_open_entry(partition, &entry, &shard))
+            buffer_append(&list, &shard, sizeof shard);
+        else
+            status = damaged();
+    }
+    engine_scan_close(scan);
+    *out = (struct shard *)(void *)list.data;
+    *count = list.len / sizeof(struct shard);
+    return status == ENGINE_END ? ENGINE_OK : status;
+}

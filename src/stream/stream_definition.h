@@ -1,0 +1,51 @@
+/* stream_definition.h -- all that is known of a stream besides its shards and records.
+ *
+ * It holds what describing and reading the stream needs, so that a stream can be read when its
+ * table is gone. The stored form is an item; doc/disk-format.md, "Streams".
+ */
+#ifndef STATOR_STREAM_STREAM_DEFINITION_H
+#define STATOR_STREAM_STREAM_DEFINITION_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "model/item.h"
+#include "model/key.h"
+
+struct arena;
+
+enum stream_status {
+    STREAM_ENABLING, /* Its log is not open yet. */
+    STREAM_ENABLED,
+    STREAM_DISABLED, /* Its log is closed, and readable for STREAM_RETENTION_MS. */
+    STREAM_STATUS_COUNT,
+};
+const char *stream_status_name(enum stream_status status);
+/* The lifecycle: may a stream go from one status to the other? */
+bool stream_status_may_follow(enum stream_status from, enum stream_status to);
+
+/* How long records stay readable, and what is left of a stream that was disabled. */
+#define STREAM_RETENTION_MS (INT64_C(24) * 60 * 60 * 1000)
+
+struct stream_definition {
+    uint64_t log_id; /* The owner of its records; identifies it. */
+    struct bytes table_name;
+    struct bytes label;
+    struct bytes view_type;
+    struct key_schema key; /* The table's. */
+    enum stream_status status;
+    int64_t created_ms;
+    int64_t rolled_ms;    /* When its newest shards began; 0: it has none. */
+    int64_t disabled_ms;  /* 0: it was not. */
+    uint64_t *partitions; /* The table's when the log was opened. */
+    size_t partition_count;
+};
+
+/* Both results live in the arena. Decoding refuses what encoding would not have written. */
+struct item stream_definition_encode(struct arena *arena,
+                                     const struct stream_definition *definition);
+MUST_CHECK bool stream_definition_decode(struct arena *arena, uint64_t log_id,
+                                         const struct item *record, struct stream_definition *out);
+
+#endif

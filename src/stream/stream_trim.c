@@ -1,0 +1,127 @@
+/* stream_trim.c -- see stream_trim.h. */
+#include "stream/stream_trim.h"
+#include "base/arena.h"
+#include "stream/change_log.h"
+#include "stream/change_record.h"
+#include "stream/shard.h"
+#include "stream/stream_definition.h"
+
+struct trimming {
+    const struct stream_step *step;
+    struct engine_view *view;
+    uint64_t log_id;
+    uint64_t partition;
+    int64_t border_ms;          /* What was created before goes. */
+    struct engine_write *write; /* NULL: there was nothing to trim yet. */
+};
+
+/* Whether the record of that number is to go. A view shows every number below the next one. */
+static enum engine_status is_old(const struct trimming *in, uint64_t sequence, bool *old)
+{
+    struct engine_value value = { 0 };
+    struct change_record record;
+    struct engine_address address =
+        change_log_record_address(in->step->arena, in->log_id, in->partition, sequence);
+    enum engine_status status = engine_view_get(in->view, &address, &value);
+    if (status == ENGINE_OK && change_record_decode(value.bytes, &record))
+        *old = record.created_ms < in->border_ms;
+    else if (status == ENGINE_OK || status == ENGINE_NOT_FOUND)
+        status = ENGINE_CORRUPT;
+    engine_value_release(&value);
+    return status;
+}
+
+/* The first number of [first, end) whose record stays; `end` if none does. */
+static enum engine_status find_border(const struct trimming *in, uint64_t first, uint64_t end,
+                                      uint64_t *out)
+{
+    enum engine_status status = ENGINE_OK;
+    while (first < end && status == ENGINE_OK) {
+        uint64_t middle = first + (end - first) / 2;
+        bool old;
+        status = is_old(in, middle, &old);
+        if (status == ENGINE_OK && old)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    *out = first;
+    return status;
+}
+
+static enum engine_status delete_records(struct trimming *in, uint64_t first, uint64_t end)
+{
+    struct arena *arena = in->step->arena;
+    if (in->write == NULL) {
+        enum engine_status status = engine_write_begin(in->step->engine, NULL, 0, &in->write);
+        if (status != ENGINE_OK)
+            return status;
+    }
+    struct engine_address from = change_log_record_address(arena, in->log_id, in->partition, first);
+    struct engine_address to = change_log_record_address(arena, in->log_id, in->partition, end);
+    if (first < end)
+        engine_write_delete_range(in->write, &from.place, from.key, to.key);
+    return ENGINE_OK;
+}
+
+/* Trims one shard. `*whole`: nothing is left of it, so its child is next. */
+static enum engine_status trim_shard(struct trimming *in, struct shard *shard, uint64_t end,
+                                     bool *whole)
+{
+    *whole = !shard_is_open(shard) && shard->closed_ms < in->border_ms;
+    if (*whole) {
+        struct engine_address address =
+            shard_address(in->step->arena, in->log_id, in->partition, shard->first);
+        enum engine_status status = delete_records(in, shard->kept, end);
+        if (status == ENGINE_OK)
+            engine_write_delete(in->write, &address);
+        return status;
+    }
+    uint64_t border;
+    enum engine_status status = find_border(in, shard->kept, end, &border);
+    if (status != ENGINE_OK || border == shard->kept)
+        return status;
+    status = delete_records(in, shard->kept, border);
+    shard->kept = border;
+    if (status == ENGINE_OK)
+        shard_put(in->step->arena, in->write, in->log_id, shard);
+    return status;
+}
+
+static enum engine_status trim_partition(struct trimming *in)
+{
+    struct engine_address head_address = change_log_head_address(in->log_id, in->partition);
+    struct change_log_head head;
+    struct shard *shards;
+    size_t count;
+    enum engine_status status = change_log_view_head(in->view, &head_address, &head);
+    if (status == ENGINE_OK)
+        status = shard_list(in->step->arena, in->view, in->log_id, in->partition, &shards, &count);
+    bool whole = true;
+    for (size_t i = 0; status == ENGINE_OK && whole && i < count; i++)
+        status = trim_shard(in, &shards[i],
+                            shard_is_open(&shards[i]) ? head.next : shards[i].last + 1, &whole);
+    if (in->write == NULL)
+        return status;
+    if (status == ENGINE_OK)
+        return engine_write_commit_wait(in->write);
+    engine_write_abandon(in->write);
+    return status;
+}
+
+enum engine_status stream_trim(const struct stream_step *step,
+                               const struct stream_definition *definition)
+{
+    struct engine_view *view = NULL;
+    enum engine_status status = engine_view_open(step->engine, ENGINE_STRONG, &view);
+    for (size_t i = 0; i < definition->partition_count && status == ENGINE_OK; i++) {
+        struct trimming in = { .step = step,
+                               .view = view,
+                               .log_id = definition->log_id,
+                               .partition = definition->partitions[i],
+                               .border_ms = step->now_ms - STREAM_RETENTION_MS };
+        status = trim_partition(&in);
+    }
+    engine_view_close(view);
+    return status;
+}

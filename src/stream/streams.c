@@ -1,0 +1,284 @@
+/* streams.c -- see streams.h. Records: doc/disk-format.md, "Streams". */
+#include "stream/streams.h"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/byte_order.h"
+#include "base/log.h"
+#include "model/item.h"
+#include "stream/stream_definition.h"
+#include "table/layout.h"
+
+struct stream {
+    atomic_uint references;
+    struct arena *arena; /* Holds the definition. */
+    struct stream_definition definition;
+};
+
+struct streams {
+    struct engine *engine;
+    /* Guards what follows against readers; the control thread, which alone changes it, reads
+     * without. */
+    pthread_rwlock_t lock;
+    struct stream **list; /* Sorted by table name and label. */
+    size_t count;
+    size_t capacity;
+};
+
+const struct engine_place streams_place = { .owner = LAYOUT_CATALOGUE_OWNER,
+                                            .partition = LAYOUT_CATALOGUE_PARTITION,
+                                            .space = ENGINE_SPACE_CHANGES };
+
+static void *checked(void *memory)
+{
+    if (memory == NULL)
+        abort();
+    return memory;
+}
+
+/* --- Streams in memory --- */
+
+/* NULL if the record is no definition. */
+static struct stream *stream_create(uint64_t log_id, struct bytes record)
+{
+    struct stream *stream = checked(malloc(sizeof *stream));
+    struct item item;
+    atomic_init(&stream->references, 1);
+    stream->arena = arena_create();
+    if (item_open(record, &item) &&
+        stream_definition_decode(stream->arena, log_id, &item, &stream->definition))
+        return stream;
+    stream_release(stream);
+    return NULL;
+}
+
+void stream_release(struct stream *stream)
+{
+    if (stream == NULL || atomic_fetch_sub(&stream->references, 1) > 1)
+        return;
+    arena_destroy(stream->arena);
+    free(stream);
+}
+
+const struct stream_definition *stream_definition(const struct stream *stream)
+{
+    return &stream->definition;
+}
+
+static int compare(const struct stream *stream, struct bytes table_name, struct bytes label)
+{
+    int order = bytes_compare(stream->definition.table_name, table_name);
+    return order != 0 ? order : bytes_compare(stream->definition.label, label);
+}
+
+/* The first stream that is not below that name. */
+static size_t position_of(const struct streams *streams, struct bytes table_name,
+                          struct bytes label)
+{
+    size_t low = 0, high = streams->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare(streams->list[middle], table_name, label) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const struct streams *streams, size_t position, struct bytes table_name,
+                  struct bytes label)
+{
+    return position < streams->count && compare(streams->list[position], table_name, label) == 0;
+}
+
+struct stream *streams_find(struct streams *streams, struct bytes table_name, struct bytes label)
+{
+    struct stream *stream = NULL;
+    pthread_rwlock_rdlock(&streams->lock);
+    size_t position = position_of(streams, table_name, label);
+    if (is_at(streams, position, table_name, label)) {
+        stream = streams->list[position];
+        atomic_fetch_add(&stream->references, 1);
+    }
+    pthread_rwlock_unlock(&streams->lock);
+    return stream;
+}
+
+size_t streams_list(struct streams *streams, struct arena *arena, struct bytes table_name,
+                    struct stream_name after, struct stream_name *names, size_t names_max)
+{
+    size_t count = 0;
+    pthread_rwlock_rdlock(&streams->lock);
+    size_t position = position_of(streams, after.table_name, after.label);
+    if (is_at(streams, position, after.table_name, after.label))
+        position++;
+    for (; position < streams->count && count < names_max; position++) {
+        const struct stream_definition *found = &streams->list[position]->definition;
+        if (table_name.data != NULL && !bytes_equal(found->table_name, table_name))
+            continue;
+        names[count++] = (struct stream_name){ .table_name = arena_copy(arena, found->table_name),
+                                               .label = arena_copy(arena, found->label) };
+    }
+    pthread_rwlock_unlock(&streams->lock);
+    return count;
+}
+
+/* --- Control --- */
+
+size_t streams_count(const struct streams *streams)
+{
+    return streams->count;
+}
+
+const struct stream_definition *streams_at(const struct streams *streams, size_t index)
+{
+    assert(index < streams->count);
+    return &streams->list[index]->definition;
+}
+
+/* `count` if there is none. */
+static size_t position_of_log(const struct streams *streams, uint64_t log_id)
+{
+    size_t position = 0;
+    while (position < streams->count && streams->list[position]->definition.log_id != log_id)
+        position++;
+    return position;
+}
+
+const struct stream_definition *streams_of_log(const struct streams *streams, uint64_t log_id)
+{
+    size_t position = position_of_log(streams, log_id);
+    return position == streams->count ? NULL : &streams->list[position]->definition;
+}
+
+static struct engine_address record_address(struct arena *arena, uint64_t log_id)
+{
+    uint8_t *key = arena_alloc(arena, 8);
+    store_u64_be(key, log_id);
+    return (struct engine_address){ .place = streams_place, .key = bytes_of(key, 8) };
+}
+
+void streams_put(struct arena *arena, struct engine_write *write,
+                 const struct stream_definition *definition)
+{
+    struct engine_address address = record_address(arena, definition->log_id);
+    engine_write_put(write, &address, stream_definition_encode(arena, definition).encoded);
+}
+
+void streams_delete(struct arena *arena, struct engine_write *write, uint64_t log_id)
+{
+    struct engine_address address = record_address(arena, log_id);
+    engine_write_delete(write, &address);
+}
+
+static void insert(struct streams *streams, struct stream *stream)
+{
+    size_t position = position_of(streams, stream->definition.table_name, stream->definition.label);
+    if (streams->count == streams->capacity) {
+        streams->capacity = streams->capacity * 2 + 16;
+        streams->list = checked(realloc(streams->list, streams->capacity * sizeof *streams->list));
+    }
+    memmove(&streams->list[position + 1], &streams->list[position],
+            (streams->count - position) * sizeof *streams->list);
+    streams->list[position] = stream;
+    streams->count++;
+}
+
+/* Takes the stream of that log out and returns it; NULL if there is none. */
+static struct stream *take_out(struct streams *streams, uint64_t log_id)
+{
+    size_t position = position_of_log(streams, log_id);
+    if (position == streams->count)
+        return NULL;
+    struct stream *stream = streams->list[position];
+    streams->count--;
+    memmove(&streams->list[position], &streams->list[position + 1],
+            (streams->count - position) * sizeof *streams->list);
+    return stream;
+}
+
+static void publish(struct streams *streams, struct stream *stream)
+{
+    pthread_rwlock_wrlock(&streams->lock);
+    struct stream *replaced = take_out(streams, stream->definition.log_id);
+    insert(streams, stream);
+    pthread_rwlock_unlock(&streams->lock);
+    stream_release(replaced);
+}
+
+void streams_publish(struct streams *streams, const struct stream_definition *definition)
+{
+    struct arena *arena = arena_create();
+    struct item record = stream_definition_encode(arena, definition);
+    struct stream *stream = stream_create(definition->log_id, record.encoded);
+    arena_destroy(arena);
+    assert(stream != NULL); /* What we encode decodes. */
+    publish(streams, stream);
+}
+
+void streams_unpublish(struct streams *streams, uint64_t log_id)
+{
+    pthread_rwlock_wrlock(&streams->lock);
+    struct stream *stream = take_out(streams, log_id);
+    pthread_rwlock_unlock(&streams->lock);
+    stream_release(stream);
+}
+
+/* --- Loading --- */
+
+static bool load_record(struct streams *streams, const struct engine_entry *entry)
+{
+    if (entry->key.len != 8)
+        return false;
+    struct stream *stream = stream_create(load_u64_be(entry->key.data), entry->value);
+    if (stream == NULL)
+        return false;
+    publish(streams, stream);
+    return true;
+}
+
+static enum engine_status load(struct streams *streams)
+{
+    struct engine_view *view = NULL;
+    struct engine_scan *scan = NULL;
+    struct engine_entry entry;
+    struct engine_range range = { .place = streams_place };
+    enum engine_status status = engine_view_open(streams->engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = engine_scan_open(view, &range, &scan);
+    while (status == ENGINE_OK && (status = engine_scan_next(scan, &entry)) == ENGINE_OK) {
+        if (!load_record(streams, &entry)) {
+            log_write(LOG_ERROR, "stream", "damaged record of a stream");
+            status = ENGINE_CORRUPT;
+        }
+    }
+    engine_scan_close(scan);
+    engine_view_close(view);
+    return status == ENGINE_END ? ENGINE_OK : status;
+}
+
+struct streams *streams_open(struct engine *engine, enum engine_status *status)
+{
+    struct streams *streams = checked(calloc(1, sizeof *streams));
+    streams->engine = engine;
+    pthread_rwlock_init(&streams->lock, NULL);
+    *status = load(streams);
+    if (*status == ENGINE_OK)
+        return streams;
+    streams_close(streams);
+    return NULL;
+}
+
+void streams_close(struct streams *streams)
+{
+    if (streams == NULL)
+        return;
+    for (size_t i = 0; i < streams->count; i++)
+        stream_release(streams->list[i]);
+    pthread_rwlock_destroy(&streams->lock);
+    free(streams->list);
+    free(streams);
+}

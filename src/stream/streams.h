@@ -1,0 +1,59 @@
+/* streams.h -- the streams there are: stored in the engine, held in memory, found by name.
+ *
+ * Like the catalogue of tables: readers get an immutable `struct stream` and hold a reference while
+ * they use it; a change publishes a new one after its batch is durable. Any thread may look up and
+ * release. The functions marked "control" run on the control thread (api/control.h).
+ */
+#ifndef STATOR_STREAM_STREAMS_H
+#define STATOR_STREAM_STREAMS_H
+#include <stddef.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "engine/engine.h"
+
+struct arena;
+struct stream;
+struct stream_definition;
+struct streams;
+
+/* Loads every stream. NULL with the engine's status if the store cannot be read. */
+MUST_CHECK struct streams *streams_open(struct engine *engine, enum engine_status *status);
+void streams_close(struct streams *streams); /* Closing NULL is allowed. */
+
+/* NULL if there is none of that name. The caller owes a stream_release. */
+struct stream *streams_find(struct streams *streams, struct bytes table_name, struct bytes label);
+void stream_release(struct stream *stream); /* Releasing NULL is allowed. */
+/* Valid as long as the reference. */
+const struct stream_definition *stream_definition(const struct stream *stream);
+
+struct stream_name {
+    struct bytes table_name;
+    struct bytes label;
+};
+/* Up to `names_max` names behind `after` (an empty one: from the start), by table and label, copied
+ * into the arena. `table_name` with data NULL: of all tables. */
+size_t streams_list(struct streams *streams, struct arena *arena, struct bytes table_name,
+                    struct stream_name after, struct stream_name *names, size_t names_max);
+
+/* Where the records of streams are, each under its log's id. */
+extern const struct engine_place streams_place;
+
+/* --- Control --- */
+
+size_t streams_count(const struct streams *streams);
+/* Valid until the next change. */
+const struct stream_definition *streams_at(const struct streams *streams, size_t index);
+/* NULL if no stream has that log. Valid until the next change. */
+const struct stream_definition *streams_of_log(const struct streams *streams, uint64_t log_id);
+
+/* Put a stream's record into a write, or remove it. Once that is durable the caller publishes it.
+ */
+void streams_put(struct arena *arena, struct engine_write *write,
+                 const struct stream_definition *definition);
+void streams_delete(struct arena *arena, struct engine_write *write, uint64_t log_id);
+/* Puts it in the place of the one of the same log, or among the others if there is none. */
+void streams_publish(struct streams *streams, const struct stream_definition *definition);
+void streams_unpublish(struct streams *streams, uint64_t log_id);
+
+#endif

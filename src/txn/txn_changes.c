@@ -1,0 +1,85 @@
+/* txn_changes.c -- the change records of a write's items. See txn_parts.h. */
+#include "base/clock.h"
+#include "model/table_definition.h"
+#include "stream/change_log.h"
+#include "stream/change_record.h"
+#include "txn/txn.h"
+#include "txn/txn_parts.h"
+
+static struct engine_address head_of(const struct txn_item *item)
+{
+    return change_log_head_address(item->table->log_id, item->place.address.place.partition);
+}
+
+void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses *addresses)
+{
+    if (item->table->log_id != 0)
+        txn_addresses_add(addresses, head_of(item));
+}
+
+/* Whether there is something to tell: "if you perform an UpdateItem that does not change any data,
+ * no record is written", and neither for putting an equal item. */
+static bool is_change(const struct txn_item *item)
+{
+    switch (item->effect) {
+    case TXN_KEEP:
+    case TXN_INDEX:
+        return false;
+    case TXN_DELETE:
+        return item->exists;
+    case TXN_PUT:
+        return !item->exists || !bytes_equal(item->replacement.encoded, item->current.encoded);
+    }
+    return false;
+}
+
+static bool same_log(const struct txn_item *a, const struct txn_item *b)
+{
+    return a->table->log_id == b->table->log_id &&
+           a->place.address.place.partition == b->place.address.place.partition;
+}
+
+static void append(struct txn *txn, const struct txn_item *item, struct engine_write *write,
+                   const struct engine_place *place, struct change_log_head *head)
+{
+    const struct item *before = item->exists ? &item->current : NULL;
+    const struct item *after = item->effect == TXN_PUT ? &item->replacement : NULL;
+    struct change_record record =
+        change_record_between(txn->arena, &item->table->key, before, after, head->images);
+    record.by_service = item->by_service;
+    change_log_append(txn->arena, write, place, head, &record, clock_wall_ms(txn->clock));
+}
+
+/* Logs the changes of all items that share the log of `items[first]`, from that one on. */
+static enum engine_status append_all(struct txn *txn, size_t first, struct engine_write *write)
+{
+    struct engine_address address = head_of(&txn->items[first]);
+    struct change_log_head head;
+    enum engine_status status = change_log_read_head(write, &address, &head);
+    if (status != ENGINE_OK || !head.open)
+        return status;
+    for (size_t i = first; i < txn->item_count; i++) {
+        const struct txn_item *item = &txn->items[i];
+        if (is_change(item) && same_log(item, &txn->items[first]))
+            append(txn, item, write, &address.place, &head);
+    }
+    change_log_put_head(write, &address, &head);
+    return ENGINE_OK;
+}
+
+/* Items of one log are numbered together: a write does not read its own puts. */
+enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write)
+{
+    enum engine_status status = ENGINE_OK;
+    for (size_t i = 0; i < txn->item_count && status == ENGINE_OK; i++) {
+        const struct txn_item *item = &txn->items[i];
+        if (item->table->log_id == 0 || !is_change(item))
+            continue;
+        bool logged = false; /* Together with an earlier item of the same log. */
+        for (size_t j = 0; j < i && !logged; j++)
+            logged = is_change(&txn->items[j]) && same_log(item, &txn->items[j]);
+        if (!logged)
+            status = append_all(txn, i, write);
+    }
+    return status;
+}

@@ -1,0 +1,152 @@
+/* test_change_record.c -- records hold what was asked for, and damage is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "base/arena.h"
+#include "base/byte_order.h"
+#include "base/compiler.h"
+#include "base/crc32c.h"
+#include "item_fixture.h"
+#include "model/key.h"
+#include "stream/change_record.h"
+
+static const struct key_schema schema = {
+    .hash = { .name = { (const uint8_t *)"pk", 2 }, .type = VALUE_S },
+    .range = { .name = { (const uint8_t *)"sk", 2 }, .type = VALUE_N },
+    .has_range = true,
+};
+static const char before_text[] = "{'pk':{'S':'a'},'sk':{'N':'1'},'v':{'S':'old'}}";
+static const char after_text[] = "{'pk':{'S':'a'},'sk':{'N':'1'},'v':{'S':'new'}}";
+static const char keys_text[] = "{'pk':{'S':'a'},'sk':{'N':'1'}}";
+
+static int set_up(void **state)
+{
+    *state = arena_create();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    arena_destroy(*state);
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    bool before, after;
+    unsigned wanted;
+    enum change_event event;
+    unsigned images;
+} cases[] = {
+    { "insert, keys", false, true, 0, CHANGE_INSERT, 0 },
+    { "insert, new", false, true, CHANGE_NEW_IMAGE, CHANGE_INSERT, CHANGE_NEW_IMAGE },
+    { "insert, old", false, true, CHANGE_OLD_IMAGE, CHANGE_INSERT, 0 },
+    { "insert, both", false, true, CHANGE_IMAGES_ALL, CHANGE_INSERT, CHANGE_NEW_IMAGE },
+    { "modify, keys", true, true, 0, CHANGE_MODIFY, 0 },
+    { "modify, new", true, true, CHANGE_NEW_IMAGE, CHANGE_MODIFY, CHANGE_NEW_IMAGE },
+    { "modify, old", true, true, CHANGE_OLD_IMAGE, CHANGE_MODIFY, CHANGE_OLD_IMAGE },
+    { "modify, both", true, true, CHANGE_IMAGES_ALL, CHANGE_MODIFY, CHANGE_IMAGES_ALL },
+    { "remove, keys", true, false, 0, CHANGE_REMOVE, 0 },
+    { "remove, new", true, false, CHANGE_NEW_IMAGE, CHANGE_REMOVE, 0 },
+    { "remove, old", true, false, CHANGE_OLD_IMAGE, CHANGE_REMOVE, CHANGE_OLD_IMAGE },
+    { "remove, both", true, false, CHANGE_IMAGES_ALL, CHANGE_REMOVE, CHANGE_OLD_IMAGE },
+};
+
+static void assert_item(struct arena *arena, const struct item *item, const char *text)
+{
+    struct item want = item_fixture_read(arena, text);
+    assert_true(bytes_equal(item->encoded, want.encoded));
+}
+
+static void a_record_holds_the_images_that_are_wanted_and_exist(void **state)
+{
+    struct arena *arena = *state;
+    struct item before = item_fixture_read(arena, before_text);
+    struct item after = item_fixture_read(arena, after_text);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct change_record record =
+            change_record_between(arena, &schema, cases[i].before ? &before : NULL,
+                                  cases[i].after ? &after : NULL, cases[i].wanted);
+        record.created_ms = 1234567890123;
+        record.by_service = i % 2 == 0;
+        struct change_record read;
+        if (!change_record_decode(change_record_encode(arena, &record), &read))
+            fail_msg("%s: does not decode", cases[i].name);
+        assert_int_equal(read.event, cases[i].event);
+        assert_int_equal(read.images, cases[i].images);
+        assert_int_equal(read.created_ms, 1234567890123);
+        assert_int_equal(read.by_service, i % 2 == 0);
+        if ((read.images & CHANGE_NEW_IMAGE) != 0)
+            assert_item(arena, &read.new_image, after_text);
+        if ((read.images & CHANGE_OLD_IMAGE) != 0)
+            assert_item(arena, &read.old_image, before_text);
+        struct item keys = change_record_keys(arena, &schema, &read);
+        assert_item(arena, &keys, keys_text);
+    }
+}
+
+static struct bytes full_record(struct arena *arena)
+{
+    struct item before = item_fixture_read(arena, before_text);
+    struct item after = item_fixture_read(arena, after_text);
+    struct change_record record =
+        change_record_between(arena, &schema, &before, &after, CHANGE_IMAGES_ALL);
+    record.created_ms = 1;
+    return change_record_encode(arena, &record);
+}
+
+static void a_flipped_bit_or_a_cut_is_refused(void **state)
+{
+    struct arena *arena = *state;
+    struct bytes encoded = full_record(arena);
+    struct change_record ignored;
+    assert_true(change_record_decode(encoded, &ignored));
+    for (size_t at = 0; at < encoded.len; at++) {
+        uint8_t *damaged = (uint8_t *)arena_copy(arena, encoded).data;
+        damaged[at] ^= 0x40;
+        assert_false(change_record_decode(bytes_of(damaged, encoded.len), &ignored));
+        assert_false(change_record_decode(bytes_of(encoded.data, at), &ignored));
+    }
+}
+
+/* The checksum is right, the content is not what is ever written. */
+static void what_is_never_written_is_refused(void **state)
+{
+    struct arena *arena = *state;
+    static const struct {
+        size_t at;
+        uint8_t byte;
+    } changes[] = {
+        { 0, 2 },     /* Another format. */
+        { 5, 0x18 },  /* No event. */
+        { 5, 0x19 },  /* An old image of what did not exist. */
+        { 5, 0x1B },  /* A new image of what is gone. */
+        { 5, 0x3A },  /* A flag that means nothing. */
+        { 5, 0x0A },  /* One image announced, two there. */
+        { 13, 0x80 }, /* A time before 1970. */
+        { 14, 0xFF }, /* An item longer than the record. */
+    };
+    for (size_t i = 0; i < COUNT_OF(changes); i++) {
+        struct bytes encoded = full_record(arena);
+        struct change_record ignored;
+        uint8_t *bytes = (uint8_t *)arena_copy(arena, encoded).data;
+        bytes[changes[i].at] = changes[i].byte;
+        store_u32_le(bytes + 1, crc32c(bytes_of(bytes + 5, encoded.len - 5)));
+        if (change_record_decode(bytes_of(bytes, encoded.len), &ignored))
+            fail_msg("change %zu was accepted", i);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_record_holds_the_images_that_are_wanted_and_exist, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_flipped_bit_or_a_cut_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_never_written_is_refused, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

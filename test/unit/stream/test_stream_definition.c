@@ -1,0 +1,187 @@
+/* test_stream_definition.c -- a stream's record and a shard's, there and back; damage is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/arena.h"
+#include "base/compiler.h"
+#include "item_fixture.h"
+#include "reference_engine.h"
+#include "stream/shard.h"
+#include "stream/stream_definition.h"
+
+static int set_up(void **state)
+{
+    *state = arena_create();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    arena_destroy(*state);
+    return 0;
+}
+
+static uint64_t partitions[] = { 3, 4, UINT64_MAX };
+
+static struct stream_definition example(void)
+{
+    return (struct stream_definition){
+        .log_id = 9,
+        .table_name = BYTES("orders"),
+        .label = BYTES("2015-05-11T21:21:33.291"),
+        .view_type = BYTES("NEW_IMAGE"),
+        .key = { .hash = { BYTES("p"), VALUE_S }, .range = { BYTES("s"), VALUE_B } },
+        .status = STREAM_DISABLED,
+        .created_ms = 1,
+        .rolled_ms = 2,
+        .disabled_ms = INT64_MAX,
+        .partitions = partitions,
+        .partition_count = COUNT_OF(partitions),
+    };
+}
+
+static void a_stream_comes_back_as_it_was(void **state)
+{
+    struct arena *arena = *state;
+    for (int has_range = 0; has_range < 2; has_range++) {
+        struct stream_definition want = example(), got;
+        want.key.has_range = has_range == 1;
+        struct item record = stream_definition_encode(arena, &want);
+        assert_true(stream_definition_decode(arena, 9, &record, &got));
+        assert_true(bytes_equal(got.table_name, want.table_name));
+        assert_true(bytes_equal(got.label, want.label));
+        assert_true(bytes_equal(got.view_type, want.view_type));
+        assert_true(bytes_equal(got.key.hash.name, want.key.hash.name));
+        assert_int_equal(got.key.hash.type, VALUE_S);
+        assert_int_equal(got.key.has_range, has_range);
+        if (got.key.has_range) {
+            assert_true(bytes_equal(got.key.range.name, want.key.range.name));
+            assert_int_equal(got.key.range.type, VALUE_B);
+        }
+        assert_int_equal(got.status, STREAM_DISABLED);
+        assert_true(got.log_id == 9 && got.created_ms == 1 && got.rolled_ms == 2 &&
+                    got.disabled_ms == INT64_MAX);
+        assert_int_equal(got.partition_count, COUNT_OF(partitions));
+        assert_memory_equal(got.partitions, partitions, sizeof partitions);
+    }
+}
+
+#define RECORD(name, status, type, times)                                                          \
+    "{'n':{'S':'" name "'},'l':{'S':'x'},'w':{'S':'KEYS_ONLY'},'s':{'S':'" status                  \
+    "'},'h':{'S':'p'},'ht':{'S':'" type "'},'t':{'B':'" times "'},'p':{'B':'AAAAAAAAAAM='}}"
+#define TIMES "AAAAAAAAAAEAAAAAAAAAAgAAAAAAAAAA"
+#define PAST_63_BITS "gAAAAAAAAAEAAAAAAAAAAgAAAAAAAAAA"
+
+static void a_record_that_is_never_written_is_refused(void **state)
+{
+    struct arena *arena = *state;
+    static const struct {
+        const char *record;
+        bool accepted;
+    } cases[] = {
+        { RECORD("orders", "ENABLED", "S", TIMES), true },
+        { RECORD("", "ENABLED", "S", TIMES), false },
+        { RECORD("orders", "DISABLING", "S", TIMES), false },
+        { RECORD("orders", "ENABLED", "BOOL", TIMES), false },
+        { RECORD("orders", "ENABLED", "S", "AAAAAAAAAAE="), false },
+        { RECORD("orders", "ENABLED", "S", PAST_63_BITS), false },
+        { "{'n':{'S':'orders'}}", false },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct item record = item_fixture_read(arena, cases[i].record);
+        struct stream_definition ignored;
+        if (stream_definition_decode(arena, 9, &record, &ignored) != cases[i].accepted)
+            fail_msg("%s", cases[i].record);
+    }
+}
+
+static void a_stream_goes_from_enabling_to_disabled_and_never_back(void **state)
+{
+    (void)state;
+    for (int from = 0; from < STREAM_STATUS_COUNT; from++) {
+        for (int to = 0; to < STREAM_STATUS_COUNT; to++)
+            assert_int_equal(
+                stream_status_may_follow((enum stream_status)from, (enum stream_status)to),
+                to == from + 1);
+    }
+}
+
+/* --- Shards --- */
+
+static struct engine_entry stored_shard(struct arena *arena, const struct shard *shard)
+{
+    struct engine *engine = reference_engine_create();
+    struct engine_write *write;
+    struct engine_view *view;
+    struct engine_value value = { 0 };
+    struct engine_address address = shard_address(arena, 9, shard->partition, shard->first);
+    assert_int_equal(engine_write_begin(engine, NULL, 0, &write), ENGINE_OK);
+    shard_put(arena, write, 9, shard);
+    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+    assert_int_equal(engine_view_open(engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(engine_view_get(view, &address, &value), ENGINE_OK);
+    struct engine_entry entry = { .key = address.key, .value = arena_copy(arena, value.bytes) };
+    engine_value_release(&value);
+    engine_view_close(view);
+    engine_close(engine);
+    return entry;
+}
+
+static const struct shard closed_shard = { .partition = 3,
+                                           .first = 5,
+                                           .last = 9,
+                                           .kept = 7,
+                                           .created_ms = 100,
+                                           .parent_created_ms = 50,
+                                           .closed_ms = 200 };
+
+static void a_shard_comes_back_as_it_was(void **state)
+{
+    struct shard got;
+    struct engine_entry entry = stored_shard(*state, &closed_shard);
+    assert_true(shard_open_entry(3, &entry, &got));
+    assert_memory_equal(&got, &closed_shard, sizeof got);
+    for (size_t i = 0; i < entry.value.len; i++) {
+        uint8_t *damaged = (uint8_t *)arena_copy(*state, entry.value).data;
+        damaged[i] ^= 1;
+        struct engine_entry other = { .key = entry.key,
+                                      .value = bytes_of(damaged, entry.value.len) };
+        assert_false(shard_open_entry(3, &other, &got));
+        other.value = bytes_of(entry.value.data, i);
+        assert_false(shard_open_entry(3, &other, &got));
+    }
+}
+
+static void an_impossible_shard_is_refused(void **state)
+{
+    static const struct {
+        uint64_t last, kept;
+        bool accepted;
+    } cases[] = {
+        { 0, 6, true },   { 0, 100, true }, { 5, 6, true },  { 9, 10, true },
+        { 9, 11, false }, { 4, 6, false },  { 9, 5, false },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct shard shard = closed_shard, got;
+        shard.last = cases[i].last;
+        shard.kept = cases[i].kept;
+        struct engine_entry entry = stored_shard(*state, &shard);
+        assert_int_equal(shard_open_entry(3, &entry, &got), cases[i].accepted);
+    }
+}
+
+int main(void)
+{
+#define RULE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        RULE(a_stream_comes_back_as_it_was),
+        RULE(a_record_that_is_never_written_is_refused),
+        RULE(a_stream_goes_from_enabling_to_disabled_and_never_back),
+        RULE(a_shard_comes_back_as_it_was),
+        RULE(an_impossible_shard_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,495 @@
+/* test_stream_upkeep.c -- a stream's life, by an injected clock and with failures at every call. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "base/arena.h"
+#include "base/compiler.h"
+#include "check/check.h"
+#include "failing_engine.h"
+#include "item_fixture.h"
+#include "model/table_definition.h"
+#include "reference_engine.h"
+#include "stream/change_log.h"
+#include "stream/change_record.h"
+#include "stream/shard.h"
+#include "stream/shard_iterator.h"
+#include "stream/stream_definition.h"
+#include "stream/stream_names.h"
+#include "stream/stream_read.h"
+#include "stream/stream_upkeep.h"
+#include "stream/streams.h"
+#include "table/catalogue.h"
+
+#define NOW_MS INT64_C(1700000000000)
+#define ROLLOVER_MS INT64_C(14400000)
+
+struct fixture {
+    struct arena *arena;
+    struct engine *engine;
+    struct catalogue *catalogue;
+    struct streams *streams;
+    struct stream_upkeep upkeep;
+    struct table_definition table; /* As last stored. */
+};
+
+static void open_stores(struct fixture *fixture)
+{
+    enum engine_status status;
+    fixture->catalogue = catalogue_open(fixture->engine, &status);
+    assert_non_null(fixture->catalogue);
+    fixture->streams = streams_open(fixture->engine, &status);
+    assert_non_null(fixture->streams);
+    fixture->upkeep = (struct stream_upkeep){ .engine = fixture->engine,
+                                              .catalogue = fixture->catalogue,
+                                              .streams = fixture->streams,
+                                              .rollover_ms = ROLLOVER_MS };
+}
+
+static void close_stores(struct fixture *fixture)
+{
+    streams_close(fixture->streams);
+    catalogue_close(fixture->catalogue);
+}
+
+static void restart(struct fixture *fixture)
+{
+    close_stores(fixture);
+    open_stores(fixture);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    fixture->arena = arena_create();
+    fixture->engine = failing_engine_create(reference_engine_create());
+    open_stores(fixture);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    close_stores(fixture);
+    engine_close(fixture->engine);
+    arena_destroy(fixture->arena);
+    free(fixture);
+    return 0;
+}
+
+/* --- Tables and changes --- */
+
+static struct key_attribute attributes[] = { { { (const uint8_t *)"p", 1 }, VALUE_S } };
+
+static void create_table(struct fixture *fixture, bool stream)
+{
+    fixture->table = (struct table_definition){
+        .name = BYTES("table"),
+        .uuid = BYTES("00000000-0000-4000-8000-000000000000"),
+        .created_ms = NOW_MS,
+        .status = TABLE_ACTIVE,
+        .key = { .hash = attributes[0] },
+        .attributes = attributes,
+        .attribute_count = COUNT_OF(attributes),
+        .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
+        .warm_throughput = { UNITS_UNSET, UNITS_UNSET },
+        .stream_enabled = stream,
+        .stream_view_type = BYTES("NEW_IMAGE"),
+        .stream_label = stream_names_label(fixture->arena, NOW_MS),
+    };
+    assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &fixture->table),
+                     ENGINE_OK);
+}
+
+static void set_stream(struct fixture *fixture, bool enabled, int64_t now_ms)
+{
+    fixture->table.stream_enabled = enabled;
+    fixture->table.stream_label = stream_names_label(fixture->arena, now_ms);
+    assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &fixture->table),
+                     ENGINE_OK);
+}
+
+static int64_t run(struct fixture *fixture, int64_t now_ms)
+{
+    return stream_upkeep_run(&fixture->upkeep, fixture->arena, now_ms);
+}
+
+/* Logs a change in one of the table's partitions. False if the log is closed. */
+static bool log_change(struct fixture *fixture, uint64_t log_id, size_t partition, int64_t now_ms)
+{
+    struct item item = item_fixture_read(fixture->arena, "{'p':{'S':'a'}}");
+    struct engine_address address =
+        change_log_head_address(log_id, fixture->table.partitions[partition].id);
+    struct engine_write *write;
+    struct change_log_head head;
+    assert_int_equal(engine_write_begin(fixture->engine, &address, 1, &write), ENGINE_OK);
+    assert_int_equal(change_log_read_head(write, &address, &head), ENGINE_OK);
+    if (!head.open) {
+        engine_write_abandon(write);
+        return false;
+    }
+    struct change_record record =
+        change_record_between(fixture->arena, &fixture->table.key, NULL, &item, head.images);
+    change_log_append(fixture->arena, write, &address.place, &head, &record, now_ms);
+    change_log_put_head(write, &address, &head);
+    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+    return true;
+}
+
+/* --- What is there --- */
+
+static void fail_on_problem(void *context, const char *line)
+{
+    (void)context;
+    fail_msg("%s", line);
+}
+
+/* The whole store is as `stator check` wants it. */
+static void assert_whole(struct fixture *fixture)
+{
+    assert_int_equal(check_store(fixture->engine, fail_on_problem, NULL).problem_count, 0);
+}
+
+static struct shard *shards_of(struct fixture *fixture, uint64_t log_id, size_t partition,
+                               size_t *count)
+{
+    struct engine_view *view;
+    struct shard *shards;
+    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(shard_list(fixture->arena, view, log_id,
+                                fixture->table.partitions[partition].id, &shards, count),
+                     ENGINE_OK);
+    engine_view_close(view);
+    return shards;
+}
+
+static bool count_record(void *context, uint64_t sequence, const struct change_record *record)
+{
+    (void)sequence;
+    (void)record;
+    ++*(size_t *)context;
+    return true;
+}
+
+/* How many records can be read of a shard from its oldest on; -1: that place is gone. */
+static int readable(struct fixture *fixture, uint64_t log_id, const struct shard *shard,
+                    uint64_t from)
+{
+    size_t count = 0;
+    struct shard_iterator iterator = {
+        .log_id = log_id, .partition = shard->partition, .shard_first = shard->first, .next = from
+    };
+    struct stream_page page = { .count_max = 1000, .visit = count_record, .context = &count };
+    struct engine_view *view;
+    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(stream_read_page(fixture->arena, view, &iterator, &page), ENGINE_OK);
+    engine_view_close(view);
+    return page.trimmed ? -1 : (int)count;
+}
+
+static enum stream_status status_of(struct fixture *fixture, uint64_t log_id)
+{
+    const struct stream_definition *stream = streams_of_log(fixture->streams, log_id);
+    return stream == NULL ? STREAM_STATUS_COUNT : stream->status;
+}
+
+/* --- Rules --- */
+
+static void a_table_with_a_stream_gets_one_open_shard_per_partition(void **state)
+{
+    struct fixture *fixture = *state;
+    create_table(fixture, true);
+    assert_int_not_equal(fixture->table.log_id, 0);
+    run(fixture, NOW_MS);
+    assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
+    for (size_t p = 0; p < PARTITIONS_PER_TABLE; p++) {
+        size_t count;
+        struct shard *shards = shards_of(fixture, fixture->table.log_id, p, &count);
+        assert_int_equal(count, 1);
+        assert_true(shard_is_open(&shards[0]) && shards[0].parent_created_ms == 0);
+        assert_true(log_change(fixture, fixture->table.log_id, p, NOW_MS));
+    }
+    assert_int_equal(streams_of_log(fixture->streams, fixture->table.log_id)->created_ms, NOW_MS);
+    assert_whole(fixture);
+}
+
+static void a_table_without_a_stream_has_none(void **state)
+{
+    struct fixture *fixture = *state;
+    create_table(fixture, false);
+    assert_int_equal(fixture->table.log_id, 0);
+    assert_int_equal(run(fixture, NOW_MS), STREAM_UPKEEP_NEVER);
+    assert_int_equal(streams_count(fixture->streams), 0);
+}
+
+/* Their changes would be missing between those of others. */
+static void a_log_opens_when_nobody_uses_an_older_definition(void **state)
+{
+    struct fixture *fixture = *state;
+    create_table(fixture, false);
+    struct table *old = catalogue_find(fixture->catalogue, BYTES("table"));
+    set_stream(fixture, true, NOW_MS);
+    assert_int_equal(run(fixture, NOW_MS), STREAM_UPKEEP_RETRY_MS);
+    assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLING);
+    assert_false(log_change(fixture, fixture->table.log_id, 0, NOW_MS));
+    assert_whole(fixture);
+    table_release(old);
+    run(fixture, NOW_MS);
+    assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
+    assert_true(log_change(fixture, fixture->table.log_id, 0, NOW_MS));
+}
+
+static void shards_roll_over_in_time_and_know_their_parents(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    assert_true(log_change(fixture, log_id, 1, NOW_MS));
+    run(fixture, NOW_MS + ROLLOVER_MS - 1);
+    shards_of(fixture, log_id, 1, &count);
+    assert_int_equal(count, 1);
+    run(fixture, NOW_MS + ROLLOVER_MS);
+    assert_true(log_change(fixture, log_id, 1, NOW_MS + ROLLOVER_MS));
+    assert_true(log_change(fixture, log_id, 1, NOW_MS + ROLLOVER_MS));
+    struct shard *shards = shards_of(fixture, log_id, 1, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(shards[0].last, 2);
+    assert_int_equal(shards[0].closed_ms, NOW_MS + ROLLOVER_MS);
+    assert_int_equal(shards[1].first, 3);
+    assert_true(shard_is_open(&shards[1]));
+    assert_int_equal(shards[1].parent_created_ms, shards[0].created_ms);
+    assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
+    assert_int_equal(readable(fixture, log_id, &shards[1], shards[1].kept), 2);
+    shards = shards_of(fixture, log_id, 0, &count); /* Nothing was written here. */
+    assert_int_equal(count, 2);
+    assert_int_equal(shards[0].last, shards[0].first);
+    assert_whole(fixture);
+}
+
+/* The clock may be set back. Shards are told apart by the times of their creation. */
+static void a_child_is_younger_than_its_parent_whatever_the_clock_says(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    fixture->upkeep.rollover_ms = 1;
+    run(fixture, NOW_MS + 1);
+    fixture->upkeep.rollover_ms = -10000;
+    run(fixture, NOW_MS - 5000);
+    struct shard *shards = shards_of(fixture, fixture->table.log_id, 0, &count);
+    assert_int_equal(count, 3);
+    assert_true(shards[1].created_ms > shards[0].created_ms);
+    assert_true(shards[2].created_ms > shards[1].created_ms);
+}
+
+static void records_are_trimmed_after_a_day(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    fixture->upkeep.rollover_ms = 0;
+    for (int64_t i = 0; i < 10; i++)
+        assert_true(log_change(fixture, log_id, 0, NOW_MS + i * 1000));
+    static const struct {
+        int64_t after_ms; /* The first record is a day old by then. */
+        int left;
+    } steps[] = { { -1, 10 }, { 0, 10 }, { 1, 9 }, { 4000, 6 }, { 4001, 5 }, { 9001, 0 } };
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        fixture->upkeep.next_trim_ms = 0;
+        run(fixture, NOW_MS + STREAM_RETENTION_MS + steps[i].after_ms);
+        struct shard *shards = shards_of(fixture, log_id, 0, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), steps[i].left);
+        if (shards[0].kept > shards[0].first + 1)
+            assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept - 1), -1);
+        assert_whole(fixture);
+    }
+    assert_true(log_change(fixture, log_id, 0, NOW_MS + STREAM_RETENTION_MS * 2));
+    assert_whole(fixture);
+}
+
+static void trimming_runs_at_intervals(void **state)
+{
+    struct fixture *fixture = *state;
+    create_table(fixture, true);
+    fixture->upkeep.rollover_ms = 0;
+    run(fixture, NOW_MS);
+    assert_int_equal(run(fixture, NOW_MS + 1), STREAM_UPKEEP_TRIM_INTERVAL_MS - 1);
+    assert_int_equal(run(fixture, NOW_MS + STREAM_UPKEEP_TRIM_INTERVAL_MS),
+                     STREAM_UPKEEP_TRIM_INTERVAL_MS);
+}
+
+static void shards_go_a_day_after_they_ended(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    assert_true(log_change(fixture, log_id, 0, NOW_MS));
+    run(fixture, NOW_MS + ROLLOVER_MS);
+    assert_true(log_change(fixture, log_id, 0, NOW_MS + ROLLOVER_MS));
+    fixture->upkeep.rollover_ms = 0;
+    fixture->upkeep.next_trim_ms = 0;
+    run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS);
+    struct shard *shards = shards_of(fixture, log_id, 0, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 0);
+    struct shard gone = shards[0];
+    fixture->upkeep.next_trim_ms = 0;
+    run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS + 1);
+    shards_of(fixture, log_id, 0, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(readable(fixture, log_id, &gone, gone.kept), -1);
+    assert_whole(fixture);
+}
+
+static void a_disabled_stream_stays_for_a_day_and_a_new_one_has_another_log(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    assert_true(log_change(fixture, log_id, 2, NOW_MS));
+    assert_int_equal(stream_upkeep_close(&fixture->upkeep, fixture->arena, log_id, NOW_MS + 5),
+                     ENGINE_OK);
+    assert_false(log_change(fixture, log_id, 2, NOW_MS + 5));
+    set_stream(fixture, false, NOW_MS);
+    assert_int_equal(fixture->table.log_id, 0);
+    run(fixture, NOW_MS + 5);
+    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
+    set_stream(fixture, true, NOW_MS + 6);
+    run(fixture, NOW_MS + 6);
+    assert_int_not_equal(fixture->table.log_id, log_id);
+    assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
+    struct shard *shards = shards_of(fixture, log_id, 2, &count);
+    assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
+    assert_whole(fixture);
+    fixture->upkeep.rollover_ms = 0;
+    run(fixture, NOW_MS + 5 + STREAM_RETENTION_MS - 1);
+    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
+    run(fixture, NOW_MS + 5 + STREAM_RETENTION_MS);
+    assert_int_equal(status_of(fixture, log_id), STREAM_STATUS_COUNT);
+    assert_whole(fixture);
+}
+
+static void the_stream_of_a_dropped_table_is_disabled_and_goes_after_a_day(void **state)
+{
+    struct fixture *fixture = *state;
+    bool waiting;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    assert_true(log_change(fixture, log_id, 3, NOW_MS));
+    assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("table")), ENGINE_OK);
+    run(fixture, NOW_MS + 1);
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_OK);
+    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
+    assert_false(log_change(fixture, log_id, 3, NOW_MS + 1));
+    struct shard *shards = shards_of(fixture, log_id, 3, &count);
+    assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
+    assert_whole(fixture);
+    run(fixture, NOW_MS + 1 + STREAM_RETENTION_MS);
+    assert_int_equal(streams_count(fixture->streams), 0);
+    assert_whole(fixture);
+}
+
+/* The process ended between closing the stream and changing the table. */
+static void a_table_that_names_a_disabled_stream_loses_it(void **state)
+{
+    struct fixture *fixture = *state;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    assert_int_equal(
+        stream_upkeep_close(&fixture->upkeep, fixture->arena, fixture->table.log_id, NOW_MS),
+        ENGINE_OK);
+    restart(fixture);
+    run(fixture, NOW_MS);
+    struct table *table = catalogue_find(fixture->catalogue, BYTES("table"));
+    assert_false(table_definition(table)->stream_enabled);
+    assert_int_equal(table_definition(table)->log_id, 0);
+    table_release(table);
+    assert_whole(fixture);
+}
+
+static void a_restart_changes_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    restart(fixture); /* Before the stream was even announced. */
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    assert_true(log_change(fixture, log_id, 0, NOW_MS));
+    run(fixture, NOW_MS + ROLLOVER_MS);
+    restart(fixture);
+    assert_int_equal(status_of(fixture, log_id), STREAM_ENABLED);
+    run(fixture, NOW_MS + ROLLOVER_MS);
+    struct shard *shards = shards_of(fixture, log_id, 0, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
+    assert_whole(fixture);
+}
+
+/* A whole life, with one call of the engine failing; the next run makes up for it. */
+static void a_step_that_failed_is_taken_again(void **state)
+{
+    struct fixture *fixture = *state;
+    bool struck = true;
+    for (uint64_t call = 1; struck; call++) {
+        bool waiting;
+        create_table(fixture, true);
+        failing_engine_set(fixture->engine,
+                           &(struct failing_engine_plan){ .call = call, .status = ENGINE_IO });
+        const int64_t moments[] = { NOW_MS, NOW_MS + ROLLOVER_MS, NOW_MS + STREAM_RETENTION_MS };
+        for (size_t i = 0; i < COUNT_OF(moments); i++) {
+            if (run(fixture, moments[i]) == STREAM_UPKEEP_FAILURE_RETRY_MS)
+                run(fixture, moments[i]);
+        }
+        struck = failing_engine_struck(fixture->engine);
+        failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
+        assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
+        assert_whole(fixture);
+        assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("table")),
+                         ENGINE_OK);
+        assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                         ENGINE_OK);
+        run(fixture, NOW_MS + STREAM_RETENTION_MS * 2);
+        run(fixture, NOW_MS + STREAM_RETENTION_MS * 3);
+        assert_int_equal(streams_count(fixture->streams), 0);
+        assert_whole(fixture);
+        fixture->upkeep.next_trim_ms = 0;
+    }
+}
+
+int main(void)
+{
+#define RULE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        RULE(a_table_with_a_stream_gets_one_open_shard_per_partition),
+        RULE(a_table_without_a_stream_has_none),
+        RULE(a_log_opens_when_nobody_uses_an_older_definition),
+        RULE(shards_roll_over_in_time_and_know_their_parents),
+        RULE(a_child_is_younger_than_its_parent_whatever_the_clock_says),
+        RULE(records_are_trimmed_after_a_day),
+        RULE(trimming_runs_at_intervals),
+        RULE(shards_go_a_day_after_they_ended),
+        RULE(a_disabled_stream_stays_for_a_day_and_a_new_one_has_another_log),
+        RULE(the_stream_of_a_dropped_table_is_disabled_and_goes_after_a_day),
+        RULE(a_table_that_names_a_disabled_stream_loses_it),
+        RULE(a_restart_changes_nothing),
+        RULE(a_step_that_failed_is_taken_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,323 @@
+/* test_txn_changes.c -- every change of an item is in its log, numbered in order and without gaps.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "failing_engine.h"
+#include "item_fixture.h"
+#include "model/error.h"
+#include "model/table_definition.h"
+#include "reference_engine.h"
+#include "stream/change_log.h"
+#include "stream/change_record.h"
+#include "txn/txn.h"
+
+enum { LOG_ID = 40, PARTITION = 11, OTHER_PARTITION = 12, NOW_MS = 1700000000 };
+
+static struct partition partitions[] = {
+    { .id = PARTITION, .first_hash = 0 },
+    { .id = OTHER_PARTITION, .first_hash = UINT64_C(1) << 63 },
+};
+static const struct table_definition definition = {
+    .name = { (const uint8_t *)"t", 1 },
+    .id = 7,
+    .key = { .hash = { .name = { (const uint8_t *)"pk", 2 }, .type = VALUE_S } },
+    .partitions = partitions,
+    .partition_count = COUNT_OF(partitions),
+    .log_id = LOG_ID,
+};
+
+struct fixture {
+    struct arena *arena;
+    struct engine *engine;
+    struct clock clock;
+};
+
+static void put_head(struct fixture *fixture, uint64_t partition,
+                     const struct change_log_head *head)
+{
+    struct engine_address address = change_log_head_address(LOG_ID, partition);
+    struct engine_write *write;
+    assert_int_equal(engine_write_begin(fixture->engine, &address, 1, &write), ENGINE_OK);
+    change_log_put_head(write, &address, head);
+    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+}
+
+static void open_log(struct fixture *fixture, unsigned images)
+{
+    const struct change_log_head head = {
+        .open = true, .images = images, .next = 2, .shard_first = 1
+    };
+    put_head(fixture, PARTITION, &head);
+    put_head(fixture, OTHER_PARTITION, &head);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = malloc(sizeof *fixture);
+    fixture->arena = arena_create();
+    fixture->engine = failing_engine_create(reference_engine_create());
+    fixture->clock = clock_fixed(NOW_MS);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    engine_close(fixture->engine);
+    arena_destroy(fixture->arena);
+    free(fixture);
+    return 0;
+}
+
+/* --- Writing --- */
+
+enum { WRITES_MAX = 20 };
+struct write {
+    enum txn_effect effect;
+    const char *item;
+    bool by_service;
+};
+struct plan {
+    struct txn txn;
+    struct txn_item items[WRITES_MAX];
+    const struct write *writes;
+    enum engine_status status;
+};
+
+static struct plan *of_txn(struct txn *txn)
+{
+    return (struct plan *)((char *)txn - offsetof(struct plan, txn));
+}
+
+static bool decide(struct txn *txn)
+{
+    for (size_t i = 0; i < txn->item_count; i++) {
+        txn->items[i].effect = of_txn(txn)->writes[i].effect;
+        txn->items[i].replacement = item_fixture_read(txn->arena, of_txn(txn)->writes[i].item);
+    }
+    return true;
+}
+
+static void done(struct txn *txn, enum engine_status status)
+{
+    of_txn(txn)->status = status;
+}
+
+static enum engine_status run(struct fixture *fixture, const struct write *writes, size_t count)
+{
+    struct plan plan = { .txn = { .arena = fixture->arena,
+                                  .engine = fixture->engine,
+                                  .clock = &fixture->clock,
+                                  .item_count = count,
+                                  .decide = decide,
+                                  .done = done },
+                         .writes = writes };
+    plan.txn.items = plan.items;
+    for (size_t i = 0; i < count; i++) {
+        struct error err;
+        struct item item = item_fixture_read(fixture->arena, writes[i].item);
+        error_init(&err, fixture->arena);
+        plan.items[i].table = &definition;
+        plan.items[i].by_service = writes[i].by_service;
+        assert_true(
+            item_place_of_item(fixture->arena, &definition, &item, &plan.items[i].place, &err));
+    }
+    txn_start(&plan.txn);
+    return plan.status;
+}
+
+/* --- Reading --- */
+
+static void append_line(struct arena *arena, const struct change_record *record, struct buffer *out)
+{
+    struct bytes new_image = item_fixture_write(arena, &record->new_image);
+    struct bytes old_image = item_fixture_write(arena, &record->old_image);
+    buffer_append_bytes(out,
+                        arena_printf(arena, "%s%s %.*s %.*s;", change_event_name(record->event),
+                                     record->by_service ? "!" : "", BYTES_FMT(new_image),
+                                     BYTES_FMT(old_image)));
+}
+
+/* The log of both partitions as lines: "EVENT new old;", numbers checked. Records of a partition
+ * are numbered from 2 on. */
+static struct bytes logged(struct fixture *fixture)
+{
+    static const uint64_t ids[] = { PARTITION, OTHER_PARTITION };
+    struct buffer out;
+    struct engine_view *view;
+    buffer_init(&out, fixture->arena);
+    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
+    for (size_t p = 0; p < COUNT_OF(ids); p++) {
+        struct engine_address head_address = change_log_head_address(LOG_ID, ids[p]);
+        struct change_log_head head;
+        struct engine_range range = { .place = head_address.place, .first = BYTES("R") };
+        struct engine_scan *scan;
+        struct engine_entry entry;
+        uint64_t sequence, expected = 2;
+        assert_int_equal(change_log_view_head(view, &head_address, &head), ENGINE_OK);
+        assert_int_equal(engine_scan_open(view, &range, &scan), ENGINE_OK);
+        while (engine_scan_next(scan, &entry) == ENGINE_OK) {
+            struct change_record record;
+            assert_true(change_log_sequence_of_key(entry.key, &sequence));
+            assert_int_equal(sequence, expected++);
+            assert_true(change_record_decode(arena_copy(fixture->arena, entry.value), &record));
+            assert_int_equal(record.created_ms, NOW_MS);
+            append_line(fixture->arena, &record, &out);
+        }
+        engine_scan_close(scan);
+        if (head.next != 0)
+            assert_int_equal(head.next, expected);
+    }
+    engine_view_close(view);
+    return buffer_bytes(&out);
+}
+
+static void assert_logged(struct fixture *fixture, const char *want)
+{
+    struct bytes got = logged(fixture);
+    struct bytes text = item_fixture_text(fixture->arena, want);
+    if (!bytes_equal(got, text))
+        fail_msg("logged %.*s", BYTES_FMT(got));
+}
+
+/* --- Rules --- */
+
+#define A1 "{'pk':{'S':'a'},'v':{'N':'1'}}"
+#define A2 "{'pk':{'S':'a'},'v':{'N':'2'}}"
+
+static void inserts_changes_and_removals_are_logged_with_their_images(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct write writes[] = { { TXN_PUT, A1, false },
+                                           { TXN_PUT, A2, false },
+                                           { TXN_DELETE, A1, true } };
+    open_log(fixture, CHANGE_IMAGES_ALL);
+    for (size_t i = 0; i < COUNT_OF(writes); i++)
+        assert_int_equal(run(fixture, &writes[i], 1), ENGINE_OK);
+    assert_logged(fixture, "INSERT " A1 " {};MODIFY " A2 " " A1 ";REMOVE! {} " A2 ";");
+}
+
+static void what_changes_nothing_is_not_logged(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct write writes[] = {
+        { TXN_DELETE, A1, false }, /* Nothing there. */
+        { TXN_PUT, A1, false },
+        { TXN_PUT, A1, false },
+        { TXN_KEEP, A1, false },
+    };
+    open_log(fixture, CHANGE_NEW_IMAGE);
+    for (size_t i = 0; i < COUNT_OF(writes); i++)
+        assert_int_equal(run(fixture, &writes[i], 1), ENGINE_OK);
+    assert_logged(fixture, "INSERT " A1 " {};");
+}
+
+static void a_closed_log_and_one_never_opened_stay_as_they_are(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct write writes[] = { { TXN_PUT, A1, false }, { TXN_PUT, A2, false } };
+    const struct change_log_head closed = { .images = CHANGE_IMAGES_ALL,
+                                            .next = 2,
+                                            .shard_first = 1 };
+    assert_int_equal(run(fixture, &writes[0], 1), ENGINE_OK);
+    assert_logged(fixture, "");
+    put_head(fixture, PARTITION, &closed);
+    put_head(fixture, OTHER_PARTITION, &closed);
+    assert_int_equal(run(fixture, &writes[1], 1), ENGINE_OK);
+    assert_logged(fixture, "");
+}
+
+/* `logged` fails on any number that is missing or comes twice. */
+static void items_of_one_write_take_successive_numbers(void **state)
+{
+    struct fixture *fixture = *state;
+    struct write writes[WRITES_MAX];
+    open_log(fixture, 0);
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < WRITES_MAX; i++) {
+            struct bytes text = arena_printf(fixture->arena, "{'pk':{'S':'%zu'},'v':{'N':'%d'}}%c",
+                                             i, round % 2, 0);
+            writes[i] = (struct write){ .effect = TXN_PUT, .item = (const char *)text.data };
+        }
+        assert_int_equal(run(fixture, writes, WRITES_MAX), ENGINE_OK);
+    }
+    size_t records = 0;
+    struct bytes lines = logged(fixture);
+    for (size_t i = 0; i < lines.len; i++)
+        records += lines.data[i] == ';';
+    assert_int_equal(records, 3 * WRITES_MAX);
+}
+
+static void the_logs_time_does_not_fall_with_the_clock(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct write writes[] = { { TXN_PUT, A1, false }, { TXN_PUT, A2, false } };
+    open_log(fixture, 0);
+    assert_int_equal(run(fixture, &writes[0], 1), ENGINE_OK);
+    fixture->clock.fixed_ms = NOW_MS - 5000;
+    assert_int_equal(run(fixture, &writes[1], 1), ENGINE_OK);
+    assert_logged(fixture, "INSERT {} {};MODIFY {} {};"); /* `logged` compares the times. */
+}
+
+/* Whatever call of the engine fails, item and record are both there or both not. */
+static void a_failure_leaves_neither_item_nor_record(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct write writes[] = { { TXN_PUT, A1, false }, { TXN_DELETE, A1, false } };
+    open_log(fixture, CHANGE_NEW_IMAGE);
+    bool struck = true;
+    for (uint64_t call = 1; struck; call++) {
+        size_t before = logged(fixture).len;
+        failing_engine_set(fixture->engine,
+                           &(struct failing_engine_plan){ .call = call, .status = ENGINE_IO });
+        enum engine_status status = run(fixture, &writes[0], 1);
+        struck = failing_engine_struck(fixture->engine);
+        failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
+        assert_int_equal(status, struck ? ENGINE_IO : ENGINE_OK);
+        assert_int_equal(logged(fixture).len > before, !struck);
+        /* An item without a record would be removed with one. */
+        before = logged(fixture).len;
+        assert_int_equal(run(fixture, &writes[1], 1), ENGINE_OK);
+        assert_int_equal(logged(fixture).len > before, !struck);
+    }
+}
+
+static void a_damaged_head_fails_the_write(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct write put = { TXN_PUT, A1, false };
+    static const uint64_t ids[] = { PARTITION, OTHER_PARTITION };
+    for (size_t p = 0; p < COUNT_OF(ids); p++) {
+        struct engine_address address = change_log_head_address(LOG_ID, ids[p]);
+        struct engine_write *write;
+        assert_int_equal(engine_write_begin(fixture->engine, &address, 1, &write), ENGINE_OK);
+        engine_write_put(write, &address, BYTES("damaged"));
+        assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+    }
+    assert_int_equal(run(fixture, &put, 1), ENGINE_CORRUPT);
+}
+
+int main(void)
+{
+#define RULE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        RULE(inserts_changes_and_removals_are_logged_with_their_images),
+        RULE(what_changes_nothing_is_not_logged),
+        RULE(a_closed_log_and_one_never_opened_stay_as_they_are),
+        RULE(items_of_one_write_take_successive_numbers),
+        RULE(the_logs_time_does_not_fall_with_the_clock),
+        RULE(a_failure_leaves_neither_item_nor_record),
+        RULE(a_damaged_head_fails_the_write),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
