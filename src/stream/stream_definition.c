@@ -101,7 +101,6 @@ static bool find_numbers(struct arena *arena, const struct item *record, const c
 }
 
 enum {
-    LABEL_SIZE_MAX = 64,
     WORD_SIZE_MAX = 32,
     TIME_COUNT = 3,
     /* The limit counts UTF-16 units, and one of them takes up to three bytes in UTF-8. */
@@ -155,8 +154,8 @@ bool stream_definition_decode(struct arena *arena, uint64_t log_id, const struct
     *out = (struct stream_definition){ .log_id = log_id };
     out->key.has_range = item_find(record, BYTES("r"), &ignored);
     return find_text(arena, record, "n", TABLE_NAME_SIZE_MAX, &out->table_name) &&
-           find_text(arena, record, "l", LABEL_SIZE_MAX, &out->label) &&
-           find_text(arena, record, "w", WORD_SIZE_MAX, &out->view_type) &&
+           find_text(arena, record, "l", STREAM_LABEL_SIZE_MAX, &out->label) &&
+           find_text(arena, record, "w", STREAM_VIEW_TYPE_SIZE_MAX, &out->view_type) &&
            find_status(arena, record, &out->status) &&
            find_key(arena, record, "h", "ht", &out->key.hash) &&
            (!out->key.has_range || find_key(arena, record, "r", "rt", &out->key.range)) &&

@@ -422,7 +422,7 @@ static void give_log_id(struct catalogue *catalogue, struct table_definition *de
 enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *arena,
                                     struct table_definition *draft)
 {
-    assert(draft->id == 0);
+    assert(draft->id == 0 && draft->log_id == 0);
     draft->id = catalogue->next_id++;
     give_index_ids(catalogue, arena, draft);
     give_log_id(catalogue, draft);
