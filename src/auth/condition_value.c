@@ -166,43 +166,42 @@ static bool address_in_range(const struct address_range *range, const struct add
 
 /* "arn:partition:service:region:account:resource", each part a pattern. */
 static bool parse_arn(struct arena *arena, struct bytes text, bool variables,
-                      struct pattern out[VALUE_ARN_PARTS])
+                      struct pattern out[ARN_PARTS])
 {
     struct pattern whole;
     struct pattern_syntax syntax = { .wildcards = true, .variables = variables };
     size_t first = 0;
     if (!pattern_parse(arena, text, syntax, &whole))
         return false;
-    for (size_t i = 0; i < VALUE_ARN_PARTS - 1; i++) {
+    for (size_t i = 0; i < ARN_PARTS - 1; i++) {
         size_t end = pattern_find(&whole, first, ':');
         if (end == whole.count)
             return false;
         out[i] = pattern_slice(&whole, first, end);
         first = end + 1;
     }
-    out[VALUE_ARN_PARTS - 1] = pattern_slice(&whole, first, whole.count);
+    out[ARN_PARTS - 1] = pattern_slice(&whole, first, whole.count);
     return true;
 }
 
-static enum value_result compare_arn(struct arena *arena,
-                                     const struct pattern parts[VALUE_ARN_PARTS], struct bytes text,
-                                     const struct policy_request *request)
+static enum value_result compare_arn(struct arena *arena, const struct pattern parts[ARN_PARTS],
+                                     struct bytes text, const struct policy_request *request)
 {
     bool alike = true;
-    for (size_t i = 0; i < VALUE_ARN_PARTS; i++) {
+    for (size_t i = 0; i < ARN_PARTS; i++) {
         const uint8_t *colon =
-            i + 1 < VALUE_ARN_PARTS ? memchr(text.data, ':', text.len) : text.data + text.len;
+            i + 1 < ARN_PARTS ? memchr(text.data, ':', text.len) : text.data + text.len;
         struct pattern part;
         if (!pattern_resolve(arena, &parts[i], request, &part))
-            return VALUE_UNRESOLVED;
+            return RESULT_UNRESOLVED;
         if (colon == NULL)
-            return VALUE_OTHER;
+            return RESULT_OTHER;
         size_t size = (size_t)(colon - text.data);
         alike = alike && pattern_matches(&part, bytes_of(text.data, size));
-        if (i + 1 < VALUE_ARN_PARTS)
+        if (i + 1 < ARN_PARTS)
             text = bytes_of(colon + 1, text.len - size - 1);
     }
-    return alike ? VALUE_EQUAL : VALUE_OTHER;
+    return alike ? RESULT_EQUAL : RESULT_OTHER;
 }
 
 /* --- Any --- */
@@ -216,23 +215,23 @@ static bool parse_bool(struct bytes text, bool *out)
 bool condition_value_parse(struct arena *arena, enum condition_family family, struct bytes text,
                            bool variables, struct condition_value *out)
 {
-    struct pattern_syntax syntax = { .wildcards = family == VALUE_STRING_LIKE,
+    struct pattern_syntax syntax = { .wildcards = family == FAMILY_STRING_LIKE,
                                      .variables = variables };
     switch (family) {
-    case VALUE_STRING:
-    case VALUE_STRING_IGNORING_CASE:
-    case VALUE_STRING_LIKE:
+    case FAMILY_STRING:
+    case FAMILY_STRING_IGNORING_CASE:
+    case FAMILY_STRING_LIKE:
         return pattern_parse(arena, text, syntax, &out->text);
-    case VALUE_NUMBER:
+    case FAMILY_NUMBER:
         return number_parse(text, &out->number, NULL);
-    case VALUE_TIME:
+    case FAMILY_TIME:
         return parse_time(text, &out->time_ms);
-    case VALUE_BOOL:
-    case VALUE_ABSENCE:
+    case FAMILY_BOOL:
+    case FAMILY_ABSENCE:
         return parse_bool(text, &out->boolean);
-    case VALUE_ARN:
+    case FAMILY_ARN:
         return parse_arn(arena, text, variables, out->arn);
-    case VALUE_ADDRESS:
+    case FAMILY_ADDRESS:
         return parse_address(text, &out->address);
     }
     return false;
@@ -241,8 +240,8 @@ bool condition_value_parse(struct arena *arena, enum condition_family family, st
 static enum value_result ordered(int order)
 {
     if (order == 0)
-        return VALUE_EQUAL;
-    return order < 0 ? VALUE_LESS : VALUE_GREATER;
+        return RESULT_EQUAL;
+    return order < 0 ? RESULT_LESS : RESULT_GREATER;
 }
 
 static enum value_result compare_text(struct arena *arena, const struct pattern *pattern,
@@ -251,10 +250,10 @@ static enum value_result compare_text(struct arena *arena, const struct pattern 
 {
     struct pattern resolved;
     if (!pattern_resolve(arena, pattern, request, &resolved))
-        return VALUE_UNRESOLVED;
+        return RESULT_UNRESOLVED;
     bool alike = ignoring_case ? pattern_matches_ignoring_case(&resolved, text)
                                : pattern_matches(&resolved, text);
-    return alike ? VALUE_EQUAL : VALUE_OTHER;
+    return alike ? RESULT_EQUAL : RESULT_OTHER;
 }
 
 enum value_result condition_value_compare(struct arena *arena, enum condition_family family,
@@ -263,32 +262,32 @@ enum value_result condition_value_compare(struct arena *arena, enum condition_fa
 {
     struct condition_value given;
     switch (family) {
-    case VALUE_STRING:
-    case VALUE_STRING_LIKE:
+    case FAMILY_STRING:
+    case FAMILY_STRING_LIKE:
         return compare_text(arena, &value->text, text, request, false);
-    case VALUE_STRING_IGNORING_CASE:
+    case FAMILY_STRING_IGNORING_CASE:
         return compare_text(arena, &value->text, text, request, true);
-    case VALUE_NUMBER:
+    case FAMILY_NUMBER:
         return number_parse(text, &given.number, NULL)
                    ? ordered(number_compare(&given.number, &value->number))
-                   : VALUE_OTHER;
-    case VALUE_TIME:
+                   : RESULT_OTHER;
+    case FAMILY_TIME:
         if (!parse_time(text, &given.time_ms))
-            return VALUE_OTHER;
+            return RESULT_OTHER;
         return ordered((given.time_ms > value->time_ms) - (given.time_ms < value->time_ms));
-    case VALUE_BOOL:
-        return parse_bool(text, &given.boolean) && given.boolean == value->boolean ? VALUE_EQUAL
-                                                                                   : VALUE_OTHER;
-    case VALUE_ARN:
+    case FAMILY_BOOL:
+        return parse_bool(text, &given.boolean) && given.boolean == value->boolean ? RESULT_EQUAL
+                                                                                   : RESULT_OTHER;
+    case FAMILY_ARN:
         return compare_arn(arena, value->arn, text, request);
-    case VALUE_ADDRESS:
+    case FAMILY_ADDRESS:
         return parse_address(text, &given.address) &&
                        address_in_range(&value->address, &given.address)
-                   ? VALUE_EQUAL
-                   : VALUE_OTHER;
-    case VALUE_ABSENCE:
+                   ? RESULT_EQUAL
+                   : RESULT_OTHER;
+    case FAMILY_ABSENCE:
         break;
     }
     assert(false); /* An absent key has nothing to compare. */
-    return VALUE_OTHER;
+    return RESULT_OTHER;
 }

@@ -14,21 +14,21 @@ struct arena;
 struct policy_request;
 
 enum condition_family {
-    VALUE_STRING,
-    VALUE_STRING_IGNORING_CASE,
-    VALUE_STRING_LIKE,
-    VALUE_NUMBER,
-    VALUE_TIME,
-    VALUE_BOOL,
-    VALUE_ARN,
-    VALUE_ADDRESS,
-    VALUE_ABSENCE, /* Null: is the key absent? */
+    FAMILY_STRING,
+    FAMILY_STRING_IGNORING_CASE,
+    FAMILY_STRING_LIKE,
+    FAMILY_NUMBER,
+    FAMILY_TIME,
+    FAMILY_BOOL,
+    FAMILY_ARN,
+    FAMILY_ADDRESS,
+    FAMILY_ABSENCE, /* Null: is the key absent? */
 };
 
-enum { VALUE_ARN_PARTS = 6, VALUE_ADDRESS_SIZE_MAX = 16 };
+enum { ARN_PARTS = 6, ADDRESS_SIZE_MAX = 16 };
 
 struct address_range {
-    uint8_t bytes[VALUE_ADDRESS_SIZE_MAX];
+    uint8_t bytes[ADDRESS_SIZE_MAX];
     unsigned size;        /* 4 or 16. */
     unsigned prefix_bits; /* How many of its bits count. */
 };
@@ -36,10 +36,10 @@ struct address_range {
 struct condition_value {
     union {
         struct pattern text;
-        struct pattern arn[VALUE_ARN_PARTS]; /* Each part is compared on its own. */
+        struct pattern arn[ARN_PARTS]; /* Each part is compared on its own. */
         struct number number;
         int64_t time_ms;
-        bool boolean; /* Also of VALUE_ABSENCE. */
+        bool boolean; /* Also of FAMILY_ABSENCE. */
         struct address_range address;
     };
 };
@@ -50,11 +50,11 @@ MUST_CHECK bool condition_value_parse(struct arena *arena, enum condition_family
                                       struct condition_value *out);
 
 enum value_result {
-    VALUE_LESS,
-    VALUE_EQUAL, /* Equal, alike, or within the range. */
-    VALUE_GREATER,
-    VALUE_OTHER,      /* Not equal, and without order. */
-    VALUE_UNRESOLVED, /* A variable in it has no value in this request. */
+    RESULT_LESS,
+    RESULT_EQUAL, /* Equal, alike, or within the range. */
+    RESULT_GREATER,
+    RESULT_OTHER,      /* Not equal, and without order. */
+    RESULT_UNRESOLVED, /* A variable in it has no value in this request. */
 };
 /* How a request's value compares with that of a policy. */
 enum value_result condition_value_compare(struct arena *arena, enum condition_family family,

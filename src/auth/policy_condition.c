@@ -14,33 +14,33 @@ static const struct {
     enum condition_order order;
     bool negated;
 } operators[] = {
-    { "StringEquals", VALUE_STRING, CONDITION_EQUAL, false },
-    { "StringNotEquals", VALUE_STRING, CONDITION_EQUAL, true },
-    { "StringEqualsIgnoreCase", VALUE_STRING_IGNORING_CASE, CONDITION_EQUAL, false },
-    { "StringNotEqualsIgnoreCase", VALUE_STRING_IGNORING_CASE, CONDITION_EQUAL, true },
-    { "StringLike", VALUE_STRING_LIKE, CONDITION_EQUAL, false },
-    { "StringNotLike", VALUE_STRING_LIKE, CONDITION_EQUAL, true },
-    { "NumericEquals", VALUE_NUMBER, CONDITION_EQUAL, false },
-    { "NumericNotEquals", VALUE_NUMBER, CONDITION_EQUAL, true },
-    { "NumericLessThan", VALUE_NUMBER, CONDITION_LESS, false },
-    { "NumericLessThanEquals", VALUE_NUMBER, CONDITION_LESS_OR_EQUAL, false },
-    { "NumericGreaterThan", VALUE_NUMBER, CONDITION_GREATER, false },
-    { "NumericGreaterThanEquals", VALUE_NUMBER, CONDITION_GREATER_OR_EQUAL, false },
-    { "DateEquals", VALUE_TIME, CONDITION_EQUAL, false },
-    { "DateNotEquals", VALUE_TIME, CONDITION_EQUAL, true },
-    { "DateLessThan", VALUE_TIME, CONDITION_LESS, false },
-    { "DateLessThanEquals", VALUE_TIME, CONDITION_LESS_OR_EQUAL, false },
-    { "DateGreaterThan", VALUE_TIME, CONDITION_GREATER, false },
-    { "DateGreaterThanEquals", VALUE_TIME, CONDITION_GREATER_OR_EQUAL, false },
-    { "Bool", VALUE_BOOL, CONDITION_EQUAL, false },
-    { "IpAddress", VALUE_ADDRESS, CONDITION_EQUAL, false },
-    { "NotIpAddress", VALUE_ADDRESS, CONDITION_EQUAL, true },
+    { "StringEquals", FAMILY_STRING, CONDITION_EQUAL, false },
+    { "StringNotEquals", FAMILY_STRING, CONDITION_EQUAL, true },
+    { "StringEqualsIgnoreCase", FAMILY_STRING_IGNORING_CASE, CONDITION_EQUAL, false },
+    { "StringNotEqualsIgnoreCase", FAMILY_STRING_IGNORING_CASE, CONDITION_EQUAL, true },
+    { "StringLike", FAMILY_STRING_LIKE, CONDITION_EQUAL, false },
+    { "StringNotLike", FAMILY_STRING_LIKE, CONDITION_EQUAL, true },
+    { "NumericEquals", FAMILY_NUMBER, CONDITION_EQUAL, false },
+    { "NumericNotEquals", FAMILY_NUMBER, CONDITION_EQUAL, true },
+    { "NumericLessThan", FAMILY_NUMBER, CONDITION_LESS, false },
+    { "NumericLessThanEquals", FAMILY_NUMBER, CONDITION_LESS_OR_EQUAL, false },
+    { "NumericGreaterThan", FAMILY_NUMBER, CONDITION_GREATER, false },
+    { "NumericGreaterThanEquals", FAMILY_NUMBER, CONDITION_GREATER_OR_EQUAL, false },
+    { "DateEquals", FAMILY_TIME, CONDITION_EQUAL, false },
+    { "DateNotEquals", FAMILY_TIME, CONDITION_EQUAL, true },
+    { "DateLessThan", FAMILY_TIME, CONDITION_LESS, false },
+    { "DateLessThanEquals", FAMILY_TIME, CONDITION_LESS_OR_EQUAL, false },
+    { "DateGreaterThan", FAMILY_TIME, CONDITION_GREATER, false },
+    { "DateGreaterThanEquals", FAMILY_TIME, CONDITION_GREATER_OR_EQUAL, false },
+    { "Bool", FAMILY_BOOL, CONDITION_EQUAL, false },
+    { "IpAddress", FAMILY_ADDRESS, CONDITION_EQUAL, false },
+    { "NotIpAddress", FAMILY_ADDRESS, CONDITION_EQUAL, true },
     /* "The ArnEquals and ArnLike condition operators behave identically." */
-    { "ArnEquals", VALUE_ARN, CONDITION_EQUAL, false },
-    { "ArnLike", VALUE_ARN, CONDITION_EQUAL, false },
-    { "ArnNotEquals", VALUE_ARN, CONDITION_EQUAL, true },
-    { "ArnNotLike", VALUE_ARN, CONDITION_EQUAL, true },
-    { "Null", VALUE_ABSENCE, CONDITION_EQUAL, false },
+    { "ArnEquals", FAMILY_ARN, CONDITION_EQUAL, false },
+    { "ArnLike", FAMILY_ARN, CONDITION_EQUAL, false },
+    { "ArnNotEquals", FAMILY_ARN, CONDITION_EQUAL, true },
+    { "ArnNotLike", FAMILY_ARN, CONDITION_EQUAL, true },
+    { "Null", FAMILY_ABSENCE, CONDITION_EQUAL, false },
 };
 
 static bool take_prefix(struct bytes *text, struct bytes prefix)
@@ -76,7 +76,7 @@ bool condition_operator_parse(struct bytes name, struct condition_operator *out,
         out->order = operators[i].order;
         out->negated = operators[i].negated;
         /* Null asks for the key itself: neither an end nor a quantifier has a meaning there. */
-        if (out->family != VALUE_ABSENCE || rest.len == name.len)
+        if (out->family != FAMILY_ABSENCE || rest.len == name.len)
             return true;
     }
     return error_validation(err, "Unknown condition operator: %.*s", BYTES_FMT(name));
@@ -105,15 +105,15 @@ static bool in_order(enum condition_order order, enum value_result result)
 {
     switch (order) {
     case CONDITION_EQUAL:
-        return result == VALUE_EQUAL;
+        return result == RESULT_EQUAL;
     case CONDITION_LESS:
-        return result == VALUE_LESS;
+        return result == RESULT_LESS;
     case CONDITION_LESS_OR_EQUAL:
-        return result == VALUE_LESS || result == VALUE_EQUAL;
+        return result == RESULT_LESS || result == RESULT_EQUAL;
     case CONDITION_GREATER:
-        return result == VALUE_GREATER;
+        return result == RESULT_GREATER;
     case CONDITION_GREATER_OR_EQUAL:
-        return result == VALUE_GREATER || result == VALUE_EQUAL;
+        return result == RESULT_GREATER || result == RESULT_EQUAL;
     }
     return false;
 }
@@ -129,7 +129,7 @@ static bool value_passes(struct arena *arena, const struct policy_condition *con
                                                            &condition->values[i], text, request);
         if (in_order(condition->op.order, result))
             return !condition->op.negated;
-        unresolved = unresolved || result == VALUE_UNRESOLVED;
+        unresolved = unresolved || result == RESULT_UNRESOLVED;
     }
     return unresolved ? deny : condition->op.negated;
 }
@@ -147,7 +147,7 @@ bool policy_condition_holds(struct arena *arena, const struct policy_condition *
 {
     const struct condition_operator *op = &condition->op;
     const struct policy_key *key = context_key_find(request, condition->key);
-    if (op->family == VALUE_ABSENCE)
+    if (op->family == FAMILY_ABSENCE)
         return is_wanted_absent(condition, key == NULL);
     if (key == NULL)
         return op->if_exists || op->quantifier == CONDITION_FOR_ALL ||
