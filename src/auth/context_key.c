@@ -31,7 +31,6 @@ static const struct known_key {
     { "aws:SecureTransport", KEY_ONE },
     { "aws:SourceIp", KEY_ONE },
     { "aws:UserAgent", KEY_ONE },
-    { "aws:userid", KEY_ONE },
     { "aws:username", KEY_ONE },
 };
 

@@ -101,6 +101,16 @@ struct http_loop *http_exchange_loop(const struct http_exchange *exchange)
     return exchange->connection->loop;
 }
 
+void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE])
+{
+    struct sockaddr_storage address;
+    int size = sizeof address;
+    out[0] = '\0';
+    if (uv_tcp_getpeername(&exchange->connection->tcp, (struct sockaddr *)&address, &size) != 0 ||
+        uv_ip_name((const struct sockaddr *)&address, out, HTTP_PEER_SIZE) != 0)
+        out[0] = '\0';
+}
+
 void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer)
 {
     if (http_connection_take_back(exchange->connection, exchange))

@@ -368,11 +368,3 @@ bool sigv4_matches(struct sha256 *hasher, struct arena *arena, const struct sigv
     return claim->signature.len == sizeof hex &&
            sha256_hex_equal(hex, (const char *)claim->signature.data);
 }
-
-bool sigv4_refuse(struct error *err)
-{
-    return error_set(err, ERROR_INVALID_SIGNATURE,
-                     "The request signature we calculated does not match the signature you "
-                     "provided. Check your AWS Secret Access Key and signing method. Consult the "
-                     "service documentation for details.");
-}

@@ -67,7 +67,5 @@ void sigv4_derive_key(struct sha256 *hasher, struct bytes secret, const struct s
 MUST_CHECK bool sigv4_matches(struct sha256 *hasher, struct arena *arena,
                               const struct sigv4_request *request, const struct sigv4_claim *claim,
                               const uint8_t key[SIGV4_KEY_SIZE]);
-/* Refuses a wrong signature in the service's words. */
-bool sigv4_refuse(struct error *err);
 
 #endif

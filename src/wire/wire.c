@@ -11,6 +11,8 @@
 #include "model/error.h"
 #include "model/limits.h"
 #include "wire/answer.h"
+#include "wire/audit.h"
+#include "wire/authentication.h"
 #include "wire/compression.h"
 #include "wire/header_text.h"
 
@@ -24,6 +26,7 @@ struct wire {
 struct wire_loop {
     struct wire *wire;
     struct random random;
+    struct authentication *authentication; /* NULL: any credentials are taken. */
 };
 
 struct wire_call {
@@ -31,7 +34,8 @@ struct wire_call {
     struct http_task task;
     struct http_exchange *exchange;
     struct wire_loop *loop;
-    pthread_t thread; /* The loop's. */
+    struct authenticated *authenticated; /* NULL: nobody is told apart. */
+    pthread_t thread;                    /* The loop's. */
 };
 
 /* --- Headers --- */
@@ -124,6 +128,8 @@ static void answer_call(struct wire_call *call)
 {
     struct answer_context context = answer_context(call->loop, call->exchange);
     struct http_answer answer = { .status = 200 };
+    audit_call(&call->call);
+    authentication_release(call->authenticated);
     if (error_is_set(&call->call.error))
         answer_fill_error(&context, &call->call.error, &answer);
     else
@@ -164,17 +170,8 @@ static const struct operation *find_operation(const struct http_exchange *exchan
     return bytes_equal_text(service, expected) ? operation : NULL;
 }
 
-static void answer_too_large(struct wire_loop *loop, struct http_exchange *exchange)
-{
-    struct error err;
-    error_init(&err, http_exchange_arena(exchange));
-    error_set(&err, ERROR_REQUEST_TOO_LARGE, "Request body exceeds %d bytes",
-              REQUEST_BODY_SIZE_MAX);
-    answer_error(loop, exchange, &err);
-}
-
-/* The body as the operation reads it. False if the exchange was answered instead. */
-static bool read_body(struct wire_loop *loop, struct http_exchange *exchange, struct bytes *out)
+/* The body as the operation reads it. */
+static bool read_body(const struct http_exchange *exchange, struct bytes *out, struct error *err)
 {
     struct bytes encoding = http_exchange_header(exchange, "Content-Encoding");
     enum compression_result result = COMPRESSION_DAMAGED;
@@ -186,13 +183,30 @@ static bool read_body(struct wire_loop *loop, struct http_exchange *exchange, st
             compression_inflate(http_exchange_arena(exchange), *out, REQUEST_BODY_SIZE_MAX, out);
     if (result == COMPRESSION_OK)
         return true;
-    if (result == COMPRESSION_TOO_LARGE) {
-        answer_too_large(loop, exchange);
+    if (result == COMPRESSION_TOO_LARGE)
+        return error_set(err, ERROR_REQUEST_TOO_LARGE, "Request body exceeds %d bytes",
+                         REQUEST_BODY_SIZE_MAX);
+    return error_set(err, ERROR_SERIALIZATION, "The body does not follow its Content-Encoding");
+}
+
+/* Who sends a request. False if the exchange was answered instead. */
+static bool authenticate(struct wire_loop *loop, struct http_exchange *exchange,
+                         const struct operation *operation, struct authenticated **out)
+{
+    struct error err;
+    struct bytes claimed = { 0 };
+    *out = NULL;
+    if (loop->authentication == NULL) {
+        if (http_exchange_header(exchange, "Authorization").data != NULL)
+            return true;
+        answer_missing_token(loop, exchange);
         return false;
     }
-    struct error err;
     error_init(&err, http_exchange_arena(exchange));
-    error_set(&err, ERROR_SERIALIZATION, "The body does not follow its Content-Encoding");
+    *out = authentication_check(loop->authentication, exchange, &claimed, &err);
+    if (*out != NULL)
+        return true;
+    audit_stranger(exchange, operation, claimed, &err);
     answer_error(loop, exchange, &err);
     return false;
 }
@@ -207,22 +221,27 @@ static void run_operation(struct wire_loop *loop, struct http_exchange *exchange
         answer_error(loop, exchange, &err);
         return;
     }
-    if (http_exchange_header(exchange, "Authorization").data == NULL) {
-        answer_missing_token(loop, exchange);
+    struct authenticated *authenticated;
+    if (!authenticate(loop, exchange, operation, &authenticated))
         return;
-    }
     struct wire_call *call = arena_alloc(http_exchange_arena(exchange), sizeof *call);
     *call = (struct wire_call){
         .call = { .arena = http_exchange_arena(exchange),
                   .operation = operation,
+                  .caller = authenticated == NULL ? NULL : &authenticated->caller,
                   .host = http_exchange_header(exchange, "Host"),
                   .done = call_done },
         .exchange = exchange,
         .loop = loop,
+        .authenticated = authenticated,
         .thread = pthread_self(),
     };
-    if (read_body(loop, exchange, &call->call.body))
+    if (read_body(exchange, &call->call.body, &err)) {
         api_run(loop->wire->api, &call->call);
+        return;
+    }
+    authentication_release(authenticated);
+    answer_error(loop, exchange, &err);
 }
 
 static void answer_preflight(struct wire_loop *loop, struct http_exchange *exchange)
@@ -317,12 +336,18 @@ static void *open_loop(void *context, struct http_loop *http_loop)
         abort();
     loop->wire = context;
     random_init_from_system(&loop->random);
+    loop->authentication = NULL;
+    if (loop->wire->options.authentication.keys != NULL)
+        loop->authentication = authentication_create(&loop->wire->options.authentication);
     return loop;
 }
 
 static void close_loop(void *loop_context)
 {
-    free(loop_context);
+    struct wire_loop *loop = loop_context;
+    if (loop->authentication != NULL)
+        authentication_destroy(loop->authentication);
+    free(loop);
 }
 
 struct wire *wire_create(struct api *api, const struct wire_options *options)

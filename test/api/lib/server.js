@@ -86,4 +86,4 @@ async function startServer(...flags) {
   }
 }
 
-module.exports = { startServer };
+module.exports = { binary, startServer };
