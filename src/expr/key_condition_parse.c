@@ -149,7 +149,7 @@ static bool add_term(struct terms *terms, const struct condition *condition, str
  * most one term more than there are of them, which bounds both the terms and what waits. */
 static bool collect(const struct condition *root, struct terms *terms, struct error *err)
 {
-    const struct condition *waiting[PARSER_OPERATORS_MAX + 1];
+    const struct condition *waiting[OPERAND_RULES_OPERATORS_MAX + 1];
     size_t count = 0;
     waiting[count++] = root;
     while (count > 0) {
