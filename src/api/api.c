@@ -8,11 +8,13 @@
 #include "base/arena.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
+#include "txn/txn_conflicts.h"
 
 struct api {
     struct api_options options;
     struct catalogue *catalogue;
     struct control *control;
+    struct txn_conflicts *conflicts; /* NULL: writes wait for one another. */
 };
 
 struct api *api_open(const struct api_options *options, enum engine_status *status)
@@ -24,6 +26,8 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     if (api == NULL)
         abort();
     *api = (struct api){ .options = *options, .catalogue = catalogue };
+    if (options->refuse_conflicts)
+        api->conflicts = txn_conflicts_create();
     api->control = control_start(api);
     return api;
 }
@@ -34,12 +38,18 @@ void api_close(struct api *api)
         return;
     control_stop(api->control);
     catalogue_close(api->catalogue);
+    txn_conflicts_destroy(api->conflicts);
     free(api);
 }
 
 struct catalogue *api_catalogue(const struct api *api)
 {
     return api->catalogue;
+}
+
+struct txn_conflicts *api_conflicts(const struct api *api)
+{
+    return api->conflicts;
 }
 
 const struct api_options *api_options(const struct api *api)

@@ -25,6 +25,9 @@ struct api_options {
     const char *region;     /* For ARNs. */
     const char *account_id; /* For ARNs: 12 digits. */
     int64_t transition_ms;  /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
+    /* A transaction or single write that meets an item of a transaction under way is refused at
+     * once, instead of waiting for its turn. */
+    bool refuse_conflicts;
 };
 
 /* NULL with the engine's status if the catalogue cannot be read. Starts the control thread. */

@@ -2,9 +2,12 @@
 #include "api/batch.h"
 #include "api/capacity.h"
 #include "api/common_shapes.h"
+#include "api/item_collection.h"
 #include "api/operation.h"
 #include "api/shape.h"
 #include "json/writer.h"
+#include "model/item.h"
+#include "model/table_definition.h"
 #include "table/item_place.h"
 
 struct named_table {
@@ -33,17 +36,10 @@ bool batch_refuse_duplicates(struct api_call *call)
     return error_validation(&call->error, "Provided list of item keys contains duplicates");
 }
 
-/* Tables' ids are unique, and an item's key decides its partition. */
-static bool same_place(const struct item_place *a, const struct item_place *b)
-{
-    return a->hash == b->hash && a->address.place.owner == b->address.place.owner &&
-           bytes_equal(a->address.key, b->address.key);
-}
-
 bool batch_check_place(struct api_call *call, const struct item_place *places, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (same_place(&places[i], &places[count]))
+        if (item_place_equal(&places[i], &places[count]))
             return batch_refuse_duplicates(call);
     }
     return true;
@@ -59,4 +55,46 @@ void batch_write_capacity(struct json_writer *writer, struct bytes wanted,
     for (size_t i = 0; i < count; i++)
         capacity_use_write_table(writer, wanted, tables[i].table_name, &tables[i].use);
     json_close_array(writer);
+}
+
+/* Is this the first write to its item collection? */
+static bool is_first_of_collection(const struct table_definition *table,
+                                   const struct batch_item *items, size_t index)
+{
+    struct value key, other;
+    if (!item_find(items[index].key, table->key.hash.name, &key))
+        return false;
+    for (size_t i = 0; i < index; i++) {
+        if (items[i].table_index == items[index].table_index &&
+            item_find(items[i].key, table->key.hash.name, &other) &&
+            bytes_equal(key.encoded, other.encoded))
+            return false;
+    }
+    return true;
+}
+
+void batch_write_collections(struct json_writer *writer, struct bytes wanted,
+                             const struct batch_capacity *tables, size_t table_count,
+                             const struct batch_item *items, size_t item_count)
+{
+    bool open = false;
+    for (size_t t = 0; t < table_count; t++) {
+        const struct table_definition *table = tables[t].use.table;
+        if (!item_collection_is_wanted(wanted, table))
+            continue;
+        if (!open) {
+            json_write_name(writer, "ItemCollectionMetrics");
+            json_open_object(writer);
+            open = true;
+        }
+        json_write_name_bytes(writer, tables[t].table_name);
+        json_open_array(writer);
+        for (size_t i = 0; i < item_count; i++) {
+            if (items[i].table_index == t && is_first_of_collection(table, items, i))
+                item_collection_write(writer, table, items[i].key);
+        }
+        json_close_array(writer);
+    }
+    if (open)
+        json_close_object(writer);
 }

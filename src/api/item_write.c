@@ -84,6 +84,7 @@ void item_write_start(struct api_call *call, const struct item_write_start *star
         .txn = { .arena = call->arena,
                  .engine = api_options(call->api)->engine,
                  .item_count = 1,
+                 .conflicts = api_conflicts(call->api),
                  .decide = decide,
                  .done = done },
         .item = { .table = table_definition(table), .place = place },

@@ -14,6 +14,7 @@
 struct figures;
 struct json_writer;
 struct table;
+struct txn_conflicts;
 
 enum operation_kind {
     OPERATION_DATA,    /* Runs on the caller's thread and must not wait for the disk. */
@@ -31,7 +32,8 @@ struct operation {
 extern const struct operation op_create_table, op_describe_table, op_list_tables, op_update_table,
     op_delete_table, op_describe_limits, op_describe_endpoints, op_tag_resource, op_untag_resource,
     op_list_tags_of_resource, op_put_item, op_get_item, op_update_item, op_delete_item,
-    op_batch_get_item, op_batch_write_item, op_query, op_scan;
+    op_batch_get_item, op_batch_write_item, op_transact_get_items, op_transact_write_items,
+    op_query, op_scan;
 
 /* For the fuzzers and tests, which visit all of them. */
 size_t operation_count(void);
@@ -39,6 +41,8 @@ const struct operation *operation_at(size_t index);
 
 struct catalogue *api_catalogue(const struct api *api);
 const struct api_options *api_options(const struct api *api);
+/* NULL unless conflicts are to be refused. */
+struct txn_conflicts *api_conflicts(const struct api *api);
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);

@@ -5,6 +5,7 @@
 #include "check/check_report.h"
 #include "table/catalogue_record.h"
 #include "table/layout.h"
+#include "table/token_record.h"
 
 static bool has_partition(const struct partition *partitions, size_t count, uint64_t id)
 {
@@ -52,8 +53,8 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
 {
     const struct check_owner *owner = check_catalogue_owner(catalogue, place->owner);
     if (place->owner == LAYOUT_CATALOGUE_OWNER) {
-        if (place->partition != catalogue_record_place.partition ||
-            place->space != catalogue_record_place.space)
+        if (!engine_place_equal(place, &catalogue_record_place) &&
+            !engine_place_equal(place, &token_record_place))
             report_unknown(report, NULL, place);
         return;
     }

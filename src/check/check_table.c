@@ -57,11 +57,6 @@ static void report_entry(const struct table_check *check, const struct engine_pl
 
 /* --- Both --- */
 
-static bool same_place(const struct engine_place *a, const struct engine_place *b)
-{
-    return a->owner == b->owner && a->partition == b->partition && a->space == b->space;
-}
-
 /* Counts what was found and opens it, if it is whole. */
 static bool take(struct tally *tally, struct bytes encoded, struct item *out)
 {
@@ -124,7 +119,7 @@ static bool visit_item(void *context, const struct engine_place *place,
     } else if (!bytes_equal(expected.address.key, stored->key)) {
         report_item(check, place, stored->key, "is stored under another key than its own",
                     BYTES(""));
-    } else if (!same_place(&expected.address.place, place)) {
+    } else if (!engine_place_equal(&expected.address.place, place)) {
         report_item(check, place, stored->key, "is stored in another partition than its own",
                     BYTES(""));
     } else {
@@ -143,7 +138,8 @@ static bool has_entry(const struct table_check *check, const struct item *item,
 {
     struct item_place expected;
     return index_entry_locate(check->arena, check->table, check->index, item, &expected) &&
-           same_place(&expected.address.place, place) && bytes_equal(expected.address.key, key);
+           engine_place_equal(&expected.address.place, place) &&
+           bytes_equal(expected.address.key, key);
 }
 
 static void check_item_of_entry(const struct table_check *check, const struct engine_place *place,

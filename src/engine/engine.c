@@ -19,6 +19,8 @@ const char *engine_status_name(enum engine_status status)
         return "end";
     case ENGINE_CONFLICT:
         return "conflict";
+    case ENGINE_BUSY:
+        return "busy";
     case ENGINE_UNKNOWN:
         return "outcome unknown";
     case ENGINE_CORRUPT:

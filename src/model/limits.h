@@ -32,6 +32,9 @@ enum {
     BATCH_GET_KEYS_MAX = 100,
     BATCH_GET_SIZE_MAX = 16 * 1024 * 1024, /* Of the items of one answer, before projection. */
     BATCH_WRITE_REQUESTS_MAX = 25,
+    TRANSACTION_ACTIONS_MAX = 100,
+    TRANSACTION_SIZE_MAX = 4 * 1024 * 1024, /* Of what is sent to be written, or of what is read. */
+    TRANSACTION_TOKEN_SIZE_MAX = 36,
 
     STATEMENT_SIZE_MAX = 8192, /* Of a PartiQL statement, in characters. */
     STATEMENT_NEXT_TOKEN_SIZE_MAX = 32768,

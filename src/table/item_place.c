@@ -1,4 +1,4 @@
-/* item_place.c -- see item_place.h. The only user of XXH3: what hashes to where is decided here. */
+/* item_place.c -- see item_place.h. What hashes to where is decided here. */
 #include "table/item_place.h"
 #include <assert.h>
 #include <inttypes.h>

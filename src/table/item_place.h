@@ -20,6 +20,13 @@ struct item_place {
     uint64_t hash;                 /* Of the partition key. */
 };
 
+/* Is it the same item? Tables' ids are unique, and an item's key decides its partition. */
+static inline bool item_place_equal(const struct item_place *a, const struct item_place *b)
+{
+    return a->hash == b->hash && a->address.place.owner == b->address.place.owner &&
+           bytes_equal(a->address.key, b->address.key);
+}
+
 /* What partitions and segments go by: of a partition key's key bytes (doc/disk-format.md, "Item
  * keys"). */
 uint64_t item_place_hash(struct bytes partition_key);

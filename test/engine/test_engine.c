@@ -294,7 +294,8 @@ static void a_write_may_depend_on_the_largest_number_of_addresses(void **state)
         engine_write_put(write, &addresses[i], BYTES("1"));
     }
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
-    assert_true(engine_fixture_has(engine, items, addresses[255].key, BYTES("1")));
+    assert_true(engine_fixture_has(engine, items, addresses[ENGINE_WRITE_ADDRESSES_MAX - 1].key,
+                                   BYTES("1")));
 }
 
 /* --- Threads --- */

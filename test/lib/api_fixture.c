@@ -21,7 +21,8 @@ static void open_api(struct api_fixture *fixture)
                                                    .clock = &fixture->clock,
                                                    .region = "eu-west-1",
                                                    .account_id = "123456789012",
-                                                   .transition_ms = fixture->transition_ms },
+                                                   .transition_ms = fixture->transition_ms,
+                                                   .refuse_conflicts = fixture->refuse_conflicts },
                             &status);
     assert_non_null(fixture->api);
 }
@@ -31,12 +32,24 @@ void api_fixture_open(struct api_fixture *fixture, int64_t transition_ms)
     api_fixture_open_on(fixture, reference_engine_create(), transition_ms);
 }
 
-void api_fixture_open_on(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms)
+static void init(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms)
 {
     *fixture = (struct api_fixture){ .engine = engine,
                                      .clock = clock_fixed(FIXTURE_NOW_SECONDS * INT64_C(1000)),
                                      .transition_ms = transition_ms,
                                      .arena = arena_create() };
+}
+
+void api_fixture_open_on(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms)
+{
+    init(fixture, engine, transition_ms);
+    open_api(fixture);
+}
+
+void api_fixture_open_refusing(struct api_fixture *fixture, struct engine *engine)
+{
+    init(fixture, engine, 0);
+    fixture->refuse_conflicts = true;
     open_api(fixture);
 }
 

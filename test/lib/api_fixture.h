@@ -19,6 +19,7 @@ struct api_fixture {
     struct api *api;
     struct clock clock; /* Stands still; a test without transitions may move `fixed_ms`. */
     int64_t transition_ms;
+    bool refuse_conflicts;
     struct arena *arena;
     /* Of the last call. */
     struct error error;
@@ -29,8 +30,8 @@ struct api_fixture {
 void api_fixture_open(struct api_fixture *fixture, int64_t transition_ms);
 /* On another engine, which is taken over. */
 void api_fixture_open_on(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms);
-/* On any engine, which it takes over. */
-void api_fixture_open_on(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms);
+/* The same where conflicts of transactions are refused. */
+void api_fixture_open_refusing(struct api_fixture *fixture, struct engine *engine);
 void api_fixture_close(struct api_fixture *fixture);
 /* Closes the database and opens it again `later_ms` later, on the same store. */
 void api_fixture_restart(struct api_fixture *fixture, int64_t later_ms);

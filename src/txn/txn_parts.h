@@ -1,0 +1,37 @@
+/* txn_parts.h -- what a write consists of besides its items; for this folder only.
+ *
+ * Each part names the addresses it will read, one set per item, and adds its changes to the batch
+ * once the decision has set the effects.
+ */
+#ifndef STATOR_TXN_TXN_PARTS_H
+#define STATOR_TXN_TXN_PARTS_H
+#include "base/compiler.h"
+#include "engine/engine.h"
+
+struct txn;
+struct txn_item;
+
+/* The addresses that a write begins with. */
+struct txn_addresses {
+    struct engine_address *list;
+    size_t count;
+};
+static inline void txn_addresses_add(struct txn_addresses *addresses, struct engine_address address)
+{
+    addresses->list[addresses->count++] = address;
+}
+
+/* Index entries need no latches of their own: their keys hold the item's, whose latch is held. */
+void txn_indexes_apply(struct txn *txn, struct txn_item *item, struct engine_write *write);
+
+/* The figures of all tables that the items belong to. Index changes are known by then. */
+void txn_figures_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
+MUST_CHECK enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write);
+
+/* What the decision reads and stores besides items. */
+void txn_records_add_addresses(const struct txn *txn, struct txn_addresses *addresses);
+MUST_CHECK enum engine_status txn_records_read(struct txn *txn, struct engine_write *write);
+void txn_records_apply(const struct txn *txn, struct engine_write *write);
+void txn_records_release(struct txn *txn);
+
+#endif
