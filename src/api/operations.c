@@ -11,6 +11,7 @@ static const struct operation *const operations[] = {
     &op_describe_endpoints,
     &op_describe_limits,
     &op_describe_table,
+    &op_execute_statement,
     &op_get_item,
     &op_list_tables,
     &op_list_tags_of_resource,
