@@ -3,6 +3,7 @@
 
 /* Sorted by name: operation_find searches by halves. */
 static const struct operation *const operations[] = {
+    &op_batch_execute_statement,
     &op_batch_get_item,
     &op_batch_write_item,
     &op_create_table,
