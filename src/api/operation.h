@@ -33,7 +33,7 @@ extern const struct operation op_create_table, op_describe_table, op_list_tables
     op_delete_table, op_describe_limits, op_describe_endpoints, op_tag_resource, op_untag_resource,
     op_list_tags_of_resource, op_put_item, op_get_item, op_update_item, op_delete_item,
     op_batch_get_item, op_batch_write_item, op_transact_get_items, op_transact_write_items,
-    op_execute_statement, op_batch_execute_statement, op_query, op_scan;
+    op_execute_statement, op_batch_execute_statement, op_execute_transaction, op_query, op_scan;
 
 /* For the fuzzers and tests, which visit all of them. */
 size_t operation_count(void);

@@ -13,6 +13,7 @@ static const struct operation *const operations[] = {
     &op_describe_limits,
     &op_describe_table,
     &op_execute_statement,
+    &op_execute_transaction,
     &op_get_item,
     &op_list_tables,
     &op_list_tags_of_resource,
