@@ -3,6 +3,7 @@
 
 /* Sorted by name: operation_find searches by halves. */
 static const struct operation *const operations[] = {
+    &op_batch_execute_statement,
     &op_batch_get_item,
     &op_batch_write_item,
     &op_create_table,
@@ -16,6 +17,8 @@ static const struct operation *const operations[] = {
     &op_describe_limits,
     &op_describe_stream,
     &op_describe_table,
+    &op_execute_statement,
+    &op_execute_transaction,
     &op_get_item,
     &op_get_records,
     &op_get_resource_policy,

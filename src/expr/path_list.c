@@ -1,7 +1,6 @@
 /* path_list.c -- see path_list.h. */
 #include "expr/path_list.h"
 #include "base/arena.h"
-#include "expr/document_path.h"
 #include "expr/parser.h"
 
 enum { CAPACITY_MIN = 8 };
@@ -26,15 +25,9 @@ void path_list_add(struct path_list *list, struct node *node)
  * and nearly all pairs differ in their first step. */
 static bool check_pair(struct parser *parser, const struct path *one, const struct path *two)
 {
-    enum path_relation relation = document_path_relation(one, two);
-    if (relation == PATHS_DISJOINT)
-        return true;
-    return parser_fail(parser,
-                       "Two document paths %s with each other; must remove or rewrite one of "
-                       "these paths; path one: %.*s, path two: %.*s",
-                       relation == PATHS_OVERLAP ? "overlap" : "conflict",
-                       BYTES_FMT(document_path_format(parser->arena, one)),
-                       BYTES_FMT(document_path_format(parser->arena, two)));
+    struct bytes message;
+    return operand_rules_check_disjoint(parser->arena, one, two, &message) ||
+           parser_fail_bytes(parser, message);
 }
 
 bool path_list_resolve(struct parser *parser, struct path_list *list)
