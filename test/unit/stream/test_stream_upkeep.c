@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "base/timed_wait.h"
 #include "check/check.h"
 #include "failing_engine.h"
 #include "item_fixture.h"
@@ -221,7 +222,7 @@ static void a_table_without_a_stream_has_none(void **state)
     struct fixture *fixture = *state;
     create_table(fixture, false);
     assert_int_equal(fixture->table.log_id, 0);
-    assert_int_equal(run(fixture, NOW_MS), STREAM_UPKEEP_NEVER);
+    assert_int_equal(run(fixture, NOW_MS), TIMED_WAIT_FOREVER);
     assert_int_equal(streams_count(fixture->streams), 0);
 }
 
