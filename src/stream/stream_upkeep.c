@@ -81,6 +81,9 @@ static struct due run_enabled(const struct stream_upkeep *upkeep, const struct s
 {
     if (table == NULL)
         return (struct due){ .status = stream_lifecycle_close(step, stream) };
+    unsigned images = table_definition_log_needs(table_definition(table)).images;
+    if (images != stream->images)
+        return (struct due){ .status = stream_lifecycle_set_images(step, stream, images) };
     if (upkeep->rollover_ms == 0)
         return done(ENGINE_OK);
     int64_t wait_ms = stream->rolled_ms + upkeep->rollover_ms - step->now_ms;

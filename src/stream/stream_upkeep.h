@@ -7,6 +7,7 @@
  *
  *   a table needs a log, and there is no stream of it          -> announce
  *   ENABLING, and nobody uses an older definition any more      -> open
+ *   ENABLED, and readers of the log need other images           -> tell the heads
  *   ENABLED, and it is time                                     -> roll over
  *   ENABLED, and its table is gone or has another log or none   -> close
  *   DISABLED, and its table still names it                      -> take it out of the definition
