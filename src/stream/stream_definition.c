@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/byte_order.h"
 #include "base/compiler.h"
+#include "model/change_image.h"
 #include "model/table_definition.h"
 
 static const char *const status_names[STREAM_STATUS_COUNT] = {
@@ -59,6 +60,7 @@ struct item stream_definition_encode(struct arena *arena,
 {
     const uint64_t times[] = { (uint64_t)definition->created_ms, (uint64_t)definition->rolled_ms,
                                (uint64_t)definition->disabled_ms };
+    const uint64_t images = definition->images;
     struct item_builder builder;
     item_builder_init(&builder, arena);
     add_text(&builder, "n", definition->table_name);
@@ -68,6 +70,7 @@ struct item stream_definition_encode(struct arena *arena,
     add_key(&builder, "h", "ht", &definition->key.hash);
     if (definition->key.has_range)
         add_key(&builder, "r", "rt", &definition->key.range);
+    add_numbers(&builder, "i", &images, 1);
     add_numbers(&builder, "t", times, COUNT_OF(times));
     add_numbers(&builder, "p", definition->partitions, definition->partition_count);
     return item_builder_finish(&builder);
@@ -130,6 +133,16 @@ static bool find_status(struct arena *arena, const struct item *record, enum str
     return false;
 }
 
+static bool find_images(struct arena *arena, const struct item *record, unsigned *out)
+{
+    uint64_t *images;
+    size_t count;
+    if (!find_numbers(arena, record, "i", 1, &images, &count) || images[0] > CHANGE_IMAGES_ALL)
+        return false;
+    *out = (unsigned)images[0];
+    return true;
+}
+
 static bool find_times(struct arena *arena, const struct item *record,
                        struct stream_definition *out)
 {
@@ -159,7 +172,7 @@ bool stream_definition_decode(struct arena *arena, uint64_t log_id, const struct
            find_status(arena, record, &out->status) &&
            find_key(arena, record, "h", "ht", &out->key.hash) &&
            (!out->key.has_range || find_key(arena, record, "r", "rt", &out->key.range)) &&
-           find_times(arena, record, out) &&
+           find_images(arena, record, &out->images) && find_times(arena, record, out) &&
            find_numbers(arena, record, "p", PARTITIONS_MAX, &out->partitions,
                         &out->partition_count);
 }
