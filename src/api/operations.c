@@ -16,6 +16,7 @@ static const struct operation *const operations[] = {
     &op_describe_limits,
     &op_describe_stream,
     &op_describe_table,
+    &op_describe_time_to_live,
     &op_get_item,
     &op_get_records,
     &op_get_resource_policy,
@@ -35,6 +36,7 @@ static const struct operation *const operations[] = {
     &op_update_continuous_backups,
     &op_update_item,
     &op_update_table,
+    &op_update_time_to_live,
 };
 
 const struct operation *operation_find(struct bytes name)

@@ -7,11 +7,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/timed_wait.h"
 #include "engine_fixture.h"
 #include "item_fixture.h"
 #include "jobs/backfill.h"
+#include "jobs/job_batches.h"
 #include "model/error.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
@@ -20,7 +22,7 @@
 
 enum {
     /* More than a slice of each table. */
-    ITEMS = BACKFILL_BATCH_ITEMS * BACKFILL_SLICE_BATCHES * 3 / 2,
+    ITEMS = JOB_BATCH_ITEMS * BACKFILL_SLICE_BATCHES * 3 / 2,
     SAVES_MAX = 64,
     WAIT_MS = 60000,
 };
@@ -83,6 +85,7 @@ static enum engine_status save(void *context, const struct backfill_progress *pr
 static void start_job(void)
 {
     fixture.backfill = backfill_start(&(struct backfill_options){ .engine = fixture.engine.engine,
+                                                                  .clock = &clock_system,
                                                                   .catalogue = fixture.catalogue,
                                                                   .save = save,
                                                                   .context = &fixture });
