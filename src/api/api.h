@@ -30,7 +30,8 @@ struct api_options {
     /* A transaction or single write that meets an item of a transaction under way is refused at
      * once, instead of waiting for its turn. */
     bool refuse_conflicts;
-    int64_t rollover_ms; /* How long a shard of a stream is open; 0: for good. */
+    int64_t rollover_ms;        /* How long a shard of a stream is open; 0: for good. */
+    int64_t expiry_interval_ms; /* How often expired items are deleted; 0: never. */
 };
 
 /* NULL with the engine's status if the catalogue cannot be read. Starts the control thread. */

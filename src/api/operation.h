@@ -44,7 +44,7 @@ extern const struct operation op_create_table, op_describe_table, op_list_tables
 extern const struct operation op_describe_continuous_backups, op_update_continuous_backups,
     op_get_resource_policy, op_put_resource_policy, op_delete_resource_policy,
     op_describe_contributor_insights, op_list_contributor_insights,
-    op_describe_kinesis_streaming_destination;
+    op_describe_kinesis_streaming_destination, op_describe_time_to_live, op_update_time_to_live;
 
 /* For the fuzzers and tests, which visit all of them. */
 size_t operation_count(void);

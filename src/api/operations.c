@@ -17,6 +17,7 @@ static const struct operation *const operations[] = {
     &op_describe_limits,
     &op_describe_stream,
     &op_describe_table,
+    &op_describe_time_to_live,
     &op_execute_statement,
     &op_execute_transaction,
     &op_get_item,
@@ -38,6 +39,7 @@ static const struct operation *const operations[] = {
     &op_update_continuous_backups,
     &op_update_item,
     &op_update_table,
+    &op_update_time_to_live,
 };
 
 const struct operation *operation_find(struct bytes name)

@@ -34,6 +34,8 @@ enum {
     TAG_KEY_SIZE_MAX = 128,
     TAG_VALUE_SIZE_MAX = 256,
     RESOURCE_POLICY_SIZE_MAX = 20 * 1024,
+    /* Five years: a time to live that ended longer ago is left alone. */
+    EXPIRY_AGE_SECONDS_MAX = 5 * 365 * 24 * 60 * 60,
     RECOVERY_DAYS_MIN = 1,
     RECOVERY_DAYS_MAX = 35,
 

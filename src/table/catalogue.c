@@ -15,6 +15,7 @@
 #include "model/item.h"
 #include "model/table_definition.h"
 #include "table/catalogue_record.h"
+#include "table/expiry_queue.h"
 #include "table/layout.h"
 
 /* Shared by all versions of one table, so that a drop knows when the last user has gone. */
@@ -347,12 +348,29 @@ static enum engine_status begin_change(struct catalogue *catalogue, struct engin
     return engine_write_begin(catalogue->engine, NULL, 0, write);
 }
 
-/* Writes the record of `definition` and the next free id, then makes the table findable. What
- * `removed_owner` stores goes in the same step; NO_OWNER: nobody. */
-enum { NO_OWNER = LAYOUT_CATALOGUE_OWNER };
+/* What goes in the same step as a change of a definition. */
+struct removal {
+    uint64_t owner; /* All that it stores; 0: nobody. */
+    bool expiry;    /* The table's expiry queue. */
+};
+static_assert(LAYOUT_CATALOGUE_OWNER == 0, "0 is nobody that could be removed");
+
+static void remove_with(const struct removal *removal, const struct table_definition *definition,
+                        struct engine_write *write)
+{
+    if (removal->owner != 0)
+        engine_write_delete_owner(write, removal->owner);
+    for (size_t i = 0; removal->expiry && i < definition->partition_count; i++) {
+        struct engine_place place =
+            expiry_queue_place(definition->id, definition->partitions[i].id);
+        engine_write_delete_range(write, &place, BYTES(""), BYTES(""));
+    }
+}
+
+/* Writes the record of `definition` and the next free id, then makes the table findable. */
 static enum engine_status store(struct catalogue *catalogue, struct arena *arena,
                                 const struct table_definition *definition, struct table_life *life,
-                                uint64_t removed_owner)
+                                const struct removal *removal)
 {
     struct engine_write *write = NULL;
     struct item record = table_definition_encode(arena, definition);
@@ -366,8 +384,7 @@ static enum engine_status store(struct catalogue *catalogue, struct arena *arena
         address = catalogue_record_address(arena, LAYOUT_KEY_NEXT_ID, BYTES(""));
         engine_write_put(write, &address,
                          catalogue_record_encode_ids(arena, &catalogue->next_id, 1));
-        if (removed_owner != NO_OWNER)
-            engine_write_delete_owner(write, removed_owner);
+        remove_with(removal, definition, write);
         status = engine_write_commit_wait(write);
     }
     if (status == ENGINE_OK)
@@ -421,11 +438,11 @@ enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *a
     give_index_ids(catalogue, arena, draft);
     give_log_id(catalogue, draft);
     draft->partitions = give_partitions(catalogue, arena, &draft->partition_count);
-    return store(catalogue, arena, draft, life_create(), NO_OWNER);
+    return store(catalogue, arena, draft, life_create(), &(struct removal){ 0 });
 }
 
 static enum engine_status update(struct catalogue *catalogue, struct arena *arena,
-                                 struct table_definition *changed, uint64_t removed_owner)
+                                 struct table_definition *changed, const struct removal *removal)
 {
     struct table *table = catalogue_find(catalogue, changed->name);
     assert(table != NULL && table->definition.id == changed->id);
@@ -434,19 +451,26 @@ static enum engine_status update(struct catalogue *catalogue, struct arena *aren
     table_release(table);
     give_index_ids(catalogue, arena, changed);
     give_log_id(catalogue, changed);
-    return store(catalogue, arena, changed, life, removed_owner);
+    return store(catalogue, arena, changed, life, removal);
 }
 
 enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
                                     struct table_definition *changed)
 {
-    return update(catalogue, arena, changed, NO_OWNER);
+    return update(catalogue, arena, changed, &(struct removal){ 0 });
 }
 
 enum engine_status catalogue_remove_index(struct catalogue *catalogue, struct arena *arena,
                                           struct table_definition *changed, uint64_t index_id)
 {
-    return update(catalogue, arena, changed, index_id);
+    return update(catalogue, arena, changed, &(struct removal){ .owner = index_id });
+}
+
+enum engine_status catalogue_remove_expiry(struct catalogue *catalogue, struct arena *arena,
+                                           struct table_definition *changed)
+{
+    assert(changed->expiry.status == EXPIRY_NONE);
+    return update(catalogue, arena, changed, &(struct removal){ .expiry = true });
 }
 
 enum engine_status catalogue_drop(struct catalogue *catalogue, struct arena *arena,
