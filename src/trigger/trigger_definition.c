@@ -52,6 +52,12 @@ bool trigger_definition_is_file_name(struct bytes name)
     return true;
 }
 
+const char *trigger_definition_url_problem(struct bytes url)
+{
+    struct http_url ignored;
+    return http_url_parse(url, &ignored);
+}
+
 struct item trigger_definition_encode(struct arena *arena,
                                       const struct trigger_definition *definition)
 {
@@ -138,13 +144,12 @@ static bool find_filters(struct arena *arena, const struct item *record,
 bool trigger_definition_decode(struct arena *arena, struct bytes uuid, const struct item *record,
                                struct trigger_definition *out)
 {
-    struct http_url url;
     *out = (struct trigger_definition){ .uuid = arena_copy(arena, uuid) };
     return uuid.len == UUID_TEXT_SIZE &&
            item_record_find_text(arena, record, "n", TABLE_NAME_SIZE_MAX, &out->table_name) &&
            item_record_find_text(arena, record, "l", LABEL_SIZE_MAX, &out->label) &&
            item_record_find_text(arena, record, "u", HTTP_URL_SIZE_MAX, &out->url) &&
-           http_url_parse(out->url, &url) == NULL &&
+           trigger_definition_url_problem(out->url) == NULL &&
            (!has(record, "d") ||
             (item_record_find_text(arena, record, "d", TRIGGER_DEAD_LETTER_FILE_SIZE_MAX,
                                    &out->dead_letter_file) &&

@@ -50,6 +50,9 @@ struct trigger_definition {
 /* "orders.jsonl": letters, digits, '.', '_' and '-', and no '.' at the beginning. */
 bool trigger_definition_is_file_name(struct bytes name);
 
+/* NULL if a function can be called there; else what is wrong with the URL, for people. */
+const char *trigger_definition_url_problem(struct bytes url);
+
 /* Both results live in the arena. Decoding refuses what encoding would not have written. */
 struct item trigger_definition_encode(struct arena *arena,
                                       const struct trigger_definition *definition);

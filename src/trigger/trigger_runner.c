@@ -159,8 +159,8 @@ static int64_t give_up(struct turn *turn, size_t count, enum trigger_give_up rea
               BYTES_FMT(runner->definition->uuid), count, condition);
     for (size_t i = 0; file.len > 0 && i < count; i++)
         write_dead_letter(turn, &lines, i, condition, wall_ms);
-    if (lines.len > 0 && !dead_letters_append(turn->arena, runner->options.dead_letter_dir, file,
-                                              buffer_bytes(&lines)))
+    if (lines.len > 0 && !dead_letters_append(turn->arena, runner->options.outside.dead_letter_dir,
+                                              file, buffer_bytes(&lines)))
         return hold_up(turn, "writing dead letters", strerror(errno));
     return move_to(turn, position_behind(&turn->batch, count));
 }
@@ -182,7 +182,7 @@ static struct trigger_answer call_function(struct turn *turn, bool *stopped)
                                            .answer_size_max = TRIGGER_EVENT_SIZE_MAX,
                                            .stop_fd = runner->stop_fd };
     struct http_client_answer answer;
-    enum http_client_result result = runner->options.post(turn->arena, &request, &answer);
+    enum http_client_result result = runner->options.outside.post(turn->arena, &request, &answer);
     *stopped = result == HTTP_CLIENT_STOPPED;
     return trigger_answer_read(turn->arena, result, &answer, definition->reports_failures,
                                &turn->batch, turn->partition);

@@ -25,16 +25,21 @@ enum {
     TRIGGER_RESULT_SIZE_MAX = 192,
 };
 
+/* What triggers do outside of the store. */
+struct trigger_outside {
+    /* http_client_post, or a test's own. NULL: triggers are kept, and none is run. */
+    enum http_client_result (*post)(struct arena *arena, const struct http_client_request *request,
+                                    struct http_client_answer *answer);
+    const char *dead_letter_dir; /* NULL: no trigger may have a dead-letter file. */
+};
+
 struct trigger_runner_options {
     struct engine *engine;
     struct streams *streams;
     const struct clock *clock;
     const char *region;
     const char *account_id;
-    const char *dead_letter_dir; /* Needed by triggers that have a dead-letter file. */
-    /* http_client_post, or a test's own. */
-    enum http_client_result (*post)(struct arena *arena, const struct http_client_request *request,
-                                    struct http_client_answer *answer);
+    struct trigger_outside outside;
 };
 
 /* `definition` and what the options point to must outlive the runner. NULL if no thread can be had.

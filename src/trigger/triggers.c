@@ -42,7 +42,7 @@ static void trigger_destroy(struct trigger *trigger)
 
 static void run(struct triggers *triggers, struct trigger *trigger)
 {
-    if (triggers->options.post == NULL)
+    if (triggers->options.outside.post == NULL)
         return;
     trigger->runner = trigger_runner_start(&triggers->options, &trigger->definition);
     if (trigger->runner == NULL)

@@ -15,8 +15,7 @@ struct triggers;
 
 enum { TRIGGERS_MAX = 64 }; /* Each has a thread. */
 
-/* Loads every trigger and has it run; `post` NULL in the options: none is run. NULL with the
- * engine's status if the store cannot be read. */
+/* Loads every trigger and has it run. NULL with the engine's status if the store cannot be read. */
 MUST_CHECK struct triggers *triggers_open(const struct trigger_runner_options *options,
                                           enum engine_status *status);
 /* Calls of functions that are under way are broken off. Closing NULL is allowed. */
