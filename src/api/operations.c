@@ -3,6 +3,7 @@
 
 /* Sorted by name: operation_find searches by halves. */
 static const struct operation *const operations[] = {
+    &op_add_trigger,
     &op_batch_execute_statement,
     &op_batch_get_item,
     &op_batch_write_item,
@@ -28,9 +29,11 @@ static const struct operation *const operations[] = {
     &op_list_streams,
     &op_list_tables,
     &op_list_tags_of_resource,
+    &op_list_triggers,
     &op_put_item,
     &op_put_resource_policy,
     &op_query,
+    &op_remove_trigger,
     &op_scan,
     &op_tag_resource,
     &op_transact_get_items,
