@@ -10,12 +10,12 @@ check`: each item has exactly its index entries, and the figures add up.
 CRASH_ROUNDS sets the number of rounds, CRASH_SEED replays the choices of a run.
 """
 
-import os
 import random
 import subprocess
 import threading
 import time
 
+import crash_run
 import stator_process
 from fast_client import FastClient, ServerGone
 
@@ -268,34 +268,23 @@ def work_until_killed(server, jobs, seconds):
         raise failures[0]
 
 
-def kill_in_recovery(command, seconds):
+def kill_in_recovery(directory, seconds):
     """Starts a server and kills it whether it has come up by then or not."""
+    command = [crash_run.program(), "serve", "--port", "0", *crash_run.flags(directory)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(seconds)
     process.kill()
     process.wait()
 
 
-def assert_whole(directory, program):
-    result = stator_process.check(directory, program)
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert result.stdout.endswith(" index entries: no problems\n"), result.stdout
-
-
 def test_nothing_acknowledged_or_seen_is_lost(tmp_path):
-    seed = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
-    long = os.environ.get("STATOR_TEST_LONG") == "1"
-    rounds = int(os.environ.get("CRASH_ROUNDS", ROUNDS_LONG if long else ROUNDS))
-    print(f"CRASH_SEED={seed} CRASH_ROUNDS={rounds}")
+    seed = crash_run.seeded()
+    rounds = crash_run.rounds(ROUNDS, ROUNDS_LONG)
     choices = random.Random(seed)
-    # A small write buffer, so that recovery also meets table files and not the log alone.
-    flags = ("--data-dir", str(tmp_path / "data"), "--write-buffer-size", "1M")
-    program = stator_process.binary(
-        "STATOR_RELEASE_BINARY", "build/stator", "build/release/stator", "build/asan/stator"
-    )
+    directory = tmp_path / "data"
 
     def start():
-        return stator_process.StatorProcess(*flags, program=program)
+        return crash_run.start_server(directory)
 
     with start() as server:
         client = FastClient(server.port)
@@ -311,9 +300,9 @@ def test_nothing_acknowledged_or_seen_is_lost(tmp_path):
             seconds = choices.uniform(0.01, UNTIL_KILL_MAX_S)
             work_until_killed(server, [*writers, *readers, table_maker], seconds)
         if choices.random() < 0.3:
-            kill_in_recovery([program, "serve", "--port", "0", *flags], choices.uniform(0, 0.05))
+            kill_in_recovery(directory, choices.uniform(0, 0.05))
         if number % rounds_per_check == 0:
-            assert_whole(tmp_path / "data", program)
+            crash_run.assert_whole(directory)
         with start() as server:
             client = FastClient(server.port)
             verify(
@@ -330,7 +319,7 @@ def test_nothing_acknowledged_or_seen_is_lost(tmp_path):
         table_maker.verify(client)
         client.close()
         server.stop()
-    assert_whole(tmp_path / "data", program)
+    crash_run.assert_whole(directory)
     writes = sum(writer.sequence for writer in writers)
     reads = sum(reader.reads for reader in readers)
     print(f"{writes} writes, {reads} reads, {table_maker.count} tables, {checked} items at the end")
