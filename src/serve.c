@@ -129,6 +129,8 @@ static bool open_api(struct server *server, const struct config *config)
         .region = config->region,
         .account_id = config->account_id,
         .transition_ms = (int64_t)config->transition_delay_ms,
+        .index_delay_ms = (int64_t)config->gsi_delay_ms,
+        .refuse_conflicts = config->txn_conflict == CONFIG_TXN_CONFLICT_FAIL,
     };
     enum engine_status status;
     server->api = api_open(&options, &status);

@@ -3,27 +3,41 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "api/control.h"
+#include "api/index_delay.h"
 #include "api/operation.h"
 #include "api/shape.h"
 #include "base/arena.h"
+#include "model/limits.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
+#include "txn/txn_conflicts.h"
 
 struct api {
     struct api_options options;
     struct catalogue *catalogue;
     struct control *control;
+    struct index_delay *index_delay; /* NULL: none. */
+    struct txn_conflicts *conflicts; /* NULL: writes wait for one another. */
 };
 
 struct api *api_open(const struct api_options *options, enum engine_status *status)
 {
+    struct index_delay *index_delay = NULL;
     struct catalogue *catalogue = catalogue_open(options->engine, status);
-    if (catalogue == NULL)
+    if (catalogue != NULL && options->index_delay_ms > 0)
+        index_delay = index_delay_start(options->engine, options->index_delay_ms, status);
+    if (*status != ENGINE_OK) {
+        catalogue_close(catalogue);
         return NULL;
+    }
     struct api *api = malloc(sizeof *api);
     if (api == NULL)
         abort();
-    *api = (struct api){ .options = *options, .catalogue = catalogue };
+    *api = (struct api){ .options = *options, .catalogue = catalogue, .index_delay = index_delay };
+    if (api->options.item_collection_size_max == 0)
+        api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
+    if (options->refuse_conflicts)
+        api->conflicts = txn_conflicts_create();
     api->control = control_start(api);
     return api;
 }
@@ -33,13 +47,25 @@ void api_close(struct api *api)
     if (api == NULL)
         return;
     control_stop(api->control);
+    index_delay_stop(api->index_delay);
     catalogue_close(api->catalogue);
+    txn_conflicts_destroy(api->conflicts);
     free(api);
 }
 
 struct catalogue *api_catalogue(const struct api *api)
 {
     return api->catalogue;
+}
+
+struct index_delay *api_index_delay(const struct api *api)
+{
+    return api->index_delay;
+}
+
+struct txn_conflicts *api_conflicts(const struct api *api)
+{
+    return api->conflicts;
 }
 
 const struct api_options *api_options(const struct api *api)

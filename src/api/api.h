@@ -25,6 +25,11 @@ struct api_options {
     const char *region;     /* For ARNs. */
     const char *account_id; /* For ARNs: 12 digits. */
     int64_t transition_ms;  /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
+    int64_t index_delay_ms; /* How far reads of global indexes lag behind; 0: not at all. */
+    int64_t item_collection_size_max; /* 0: the service's, ITEM_COLLECTION_SIZE_MAX. */
+    /* A transaction or single write that meets an item of a transaction under way is refused at
+     * once, instead of waiting for its turn. */
+    bool refuse_conflicts;
 };
 
 /* NULL with the engine's status if the catalogue cannot be read. Starts the control thread. */

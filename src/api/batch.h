@@ -10,9 +10,12 @@
 
 struct api_call;
 struct error;
+struct item;
 struct item_place;
 struct json_writer;
 struct shape_map;
+struct txn;
+struct txn_item;
 
 /* Every key of RequestItems is a table's name or ARN. */
 MUST_CHECK bool batch_check_names(struct api_call *call, const struct shape_map *request_items);
@@ -32,5 +35,17 @@ struct batch_capacity {
 /* Writes the "ConsumedCapacity" member, one element per table, if `wanted` asks for it. */
 void batch_write_capacity(struct json_writer *writer, struct bytes wanted,
                           const struct batch_capacity *tables, size_t count);
+
+/* One of the writes of a request. */
+struct batch_item {
+    size_t table_index;     /* Among the request's tables. */
+    const struct item *key; /* Has at least the key attributes. */
+    const struct txn_item *item;
+};
+/* Writes the "ItemCollectionMetrics" member if `wanted` asks for it and a table has any. The
+ * effects of the txn's items are set. */
+void batch_write_collections(struct json_writer *writer, struct bytes wanted, struct txn *txn,
+                             const struct batch_capacity *tables, size_t table_count,
+                             const struct batch_item *items, size_t item_count);
 
 #endif

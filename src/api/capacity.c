@@ -5,6 +5,8 @@
 #include "json/writer.h"
 #include "model/limits.h"
 
+enum { TRANSACTION_FACTOR = 2 };
+
 static int64_t units(size_t size, size_t unit_size)
 {
     return size == 0 ? 1 : (int64_t)((size + unit_size - 1) / unit_size);
@@ -25,9 +27,14 @@ bool capacity_is_wanted(struct bytes wanted)
     return bytes_equal_text(wanted, "INDEXES") || bytes_equal_text(wanted, "TOTAL");
 }
 
-static void write_units(struct json_writer *writer, int64_t halves)
+static void write_units(struct json_writer *writer, const struct capacity_use *use, int64_t halves)
 {
     json_write_name(writer, "CapacityUnits");
+    json_write_halves(writer, halves);
+    if (use->split == CAPACITY_UNSPLIT)
+        return;
+    json_write_name(writer,
+                    use->split == CAPACITY_READ ? "ReadCapacityUnits" : "WriteCapacityUnits");
     json_write_halves(writer, halves);
 }
 
@@ -45,7 +52,7 @@ static void write_indexes(struct json_writer *writer, const struct capacity_use 
         }
         json_write_name_bytes(writer, index->name);
         json_open_object(writer);
-        write_units(writer, use->index_halves[i]);
+        write_units(writer, use, use->index_halves[i]);
         json_close_object(writer);
     }
     if (open)
@@ -61,11 +68,11 @@ void capacity_use_write_table(struct json_writer *writer, struct bytes wanted,
     json_open_object(writer);
     json_write_name(writer, "TableName");
     json_write_string(writer, table_name);
-    write_units(writer, total);
+    write_units(writer, use, total);
     if (bytes_equal_text(wanted, "INDEXES")) {
         json_write_name(writer, "Table");
         json_open_object(writer);
-        write_units(writer, use->table_halves);
+        write_units(writer, use, use->table_halves);
         json_close_object(writer);
         write_indexes(writer, use, false);
         write_indexes(writer, use, true);
@@ -115,10 +122,30 @@ static int64_t index_write_halves(const struct index_change *change)
     return 0;
 }
 
+static void add_index_writes(struct capacity_use *use, const struct index_change *changes)
+{
+    for (size_t i = 0; i < use->table->index_count; i++)
+        use->index_halves[i] += index_write_halves(&changes[i]);
+}
+
 void capacity_use_add_write(struct capacity_use *use, size_t size_before, size_t size_after,
                             const struct index_change *changes)
 {
     use->table_halves += capacity_write_halves(size_before, size_after);
-    for (size_t i = 0; i < use->table->index_count; i++)
-        use->index_halves[i] += index_write_halves(&changes[i]);
+    add_index_writes(use, changes);
+}
+
+void capacity_use_add_transaction_write(struct capacity_use *use, size_t size_before,
+                                        size_t size_after, const struct index_change *changes)
+{
+    use->split = CAPACITY_WRITE;
+    use->table_halves += TRANSACTION_FACTOR * capacity_write_halves(size_before, size_after);
+    if (changes != NULL)
+        add_index_writes(use, changes);
+}
+
+void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size)
+{
+    use->split = CAPACITY_READ;
+    use->table_halves += TRANSACTION_FACTOR * capacity_read_halves(item_size, true);
 }

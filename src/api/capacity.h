@@ -27,9 +27,13 @@ void capacity_write_table(struct json_writer *writer, struct bytes wanted, struc
 void capacity_write_json(struct json_writer *writer, struct bytes wanted, struct bytes table_name,
                          int64_t halves);
 
+/* Whether units are also told as those of reads or of writes, as transactions do. */
+enum capacity_split { CAPACITY_UNSPLIT, CAPACITY_READ, CAPACITY_WRITE };
+
 /* What an operation consumed of a table and of its indexes. */
 struct capacity_use {
     const struct table_definition *table;
+    enum capacity_split split;
     int64_t table_halves;
     int64_t index_halves[INDEXES_MAX]; /* In the order of the table's indexes. */
 };
@@ -37,6 +41,12 @@ struct capacity_use {
  * where it goes and where it comes; one that stays the same costs nothing. */
 void capacity_use_add_write(struct capacity_use *use, size_t size_before, size_t size_after,
                             const struct index_change *changes);
+/* The same in a transaction, which costs the table twice as much, but not its indexes. `changes` is
+ * NULL where the item is only checked. */
+void capacity_use_add_transaction_write(struct capacity_use *use, size_t size_before,
+                                        size_t size_after, const struct index_change *changes);
+/* Adds the read of an item in a transaction, which is consistent and costs twice as much. */
+void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size);
 /* The two functions above for a table with indexes. */
 void capacity_use_write_table(struct json_writer *writer, struct bytes wanted,
                               struct bytes table_name, const struct capacity_use *use);

@@ -3,17 +3,18 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
+#include "table/token_record.h"
 
 struct control {
     struct api *api;
     pthread_t thread;
+    int64_t tokens_due_ms; /* When old tokens are to be removed; the thread's own. */
     pthread_mutex_t mutex; /* Guards what follows. */
     pthread_cond_t changed;
     struct api_call *first;
@@ -76,6 +77,23 @@ static int64_t remove_dropped(struct control *control, struct arena *arena)
     return CONTROL_FAILURE_RETRY_MS;
 }
 
+/* Milliseconds until more tokens are old, or until it is worth trying again. */
+static int64_t remove_old_tokens(struct control *control)
+{
+    const struct api_options *options = api_options(control->api);
+    int64_t now_ms = clock_wall_ms(options->clock);
+    if (now_ms < control->tokens_due_ms)
+        return control->tokens_due_ms - now_ms;
+    enum engine_status status = token_record_remove_old(options->engine, now_ms);
+    int64_t wait_ms = token_record_next_removal_ms(now_ms);
+    if (status != ENGINE_OK) {
+        log_write(LOG_ERROR, "control", "removal of old tokens: %s", engine_status_name(status));
+        wait_ms = CONTROL_FAILURE_RETRY_MS;
+    }
+    control->tokens_due_ms = now_ms + wait_ms;
+    return wait_ms;
+}
+
 static int64_t sooner(int64_t a_ms, int64_t b_ms)
 {
     if (a_ms == NEVER || b_ms == NEVER)
@@ -91,14 +109,7 @@ static void wait_locked(struct control *control, int64_t wait_ms)
         pthread_cond_wait(&control->changed, &control->mutex);
         return;
     }
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += wait_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = clock_monotonic_after_ms(wait_ms);
     pthread_cond_timedwait(&control->changed, &control->mutex, &until);
 }
 
@@ -126,6 +137,7 @@ static void *control_main(void *context)
     struct arena *arena = arena_create();
     for (;;) {
         int64_t wait_ms = sooner(run_transitions(control, arena), remove_dropped(control, arena));
+        wait_ms = sooner(wait_ms, remove_old_tokens(control));
         arena_reset(arena);
         bool stopping;
         struct api_call *call = take_call(control, wait_ms, &stopping);

@@ -2,7 +2,7 @@
  *
  * CreateTable and its kin wait for the disk, which a worker must not, and are rare; in one thread
  * they need no locks among themselves. The same thread ends transient statuses when they are due
- * and removes the data of dropped tables.
+ * and removes the data of dropped tables and old tokens.
  */
 #ifndef STATOR_API_CONTROL_H
 #define STATOR_API_CONTROL_H

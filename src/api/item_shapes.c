@@ -33,9 +33,9 @@ const struct shape item_collection_metrics_shape = { .kind = SHAPE_STRING,
                                                      .enum_values = collection_metrics_values,
                                                      SHAPE_UNBOUNDED };
 static const char *const on_check_failure_values[] = { "ALL_OLD", "NONE", NULL };
-static const struct shape on_check_failure_shape = { .kind = SHAPE_STRING,
-                                                     .enum_values = on_check_failure_values,
-                                                     SHAPE_UNBOUNDED };
+const struct shape item_on_check_failure_shape = { .kind = SHAPE_STRING,
+                                                   .enum_values = on_check_failure_values,
+                                                   SHAPE_UNBOUNDED };
 
 /* The rows of struct condition_request, the same in the requests that hold one. */
 #define CONDITION_FIELDS(structure)                                                                \
@@ -47,7 +47,7 @@ static const struct shape on_check_failure_shape = { .kind = SHAPE_STRING,
         { SHAPE_FIELD(structure, condition.conditional_operator, "ConditionalOperator",            \
                       &common_conditional_operator) },                                             \
         { SHAPE_FIELD(structure, condition.return_values_on_condition_check_failure,               \
-                      "ReturnValuesOnConditionCheckFailure", &on_check_failure_shape) },           \
+                      "ReturnValuesOnConditionCheckFailure", &item_on_check_failure_shape) },      \
         { SHAPE_FIELD(structure, condition.expected, "Expected", &expected_shape) },               \
         { SHAPE_FIELD(structure, condition.condition_expression, "ConditionExpression",            \
                       &common_string) },                                                           \

@@ -70,7 +70,8 @@ extern const struct shape delete_item_shape;
 extern const struct shape update_item_shape;
 extern const struct shape get_item_shape;
 
-/* Parts that the batch operations share. */
+/* Parts that the batch operations and the transactions share. */
 extern const struct shape item_collection_metrics_shape;
+extern const struct shape item_on_check_failure_shape;
 
 #endif

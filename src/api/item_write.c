@@ -45,7 +45,7 @@ static bool decide(struct txn *txn)
     if (condition != NULL &&
         !condition_matches(condition, write->item.exists ? &write->item.current : NULL))
         return refuse(write);
-    return write->decide(write);
+    return write->decide(write) && item_collection_check(write->call, txn);
 }
 
 static void done(struct txn *txn, enum engine_status status)
@@ -84,6 +84,7 @@ void item_write_start(struct api_call *call, const struct item_write_start *star
         .txn = { .arena = call->arena,
                  .engine = api_options(call->api)->engine,
                  .item_count = 1,
+                 .conflicts = api_conflicts(call->api),
                  .decide = decide,
                  .done = done },
         .item = { .table = table_definition(table), .place = place },
@@ -150,7 +151,8 @@ void item_write_answer(struct item_write *write, struct bytes attributes, struct
     if (item_collection_is_wanted(write->condition_request->return_item_collection_metrics,
                                   table)) {
         json_write_name(&writer, "ItemCollectionMetrics");
-        item_collection_write(&writer, table, write->key);
+        item_collection_write(&writer, table, write->key,
+                              txn_collection_size_after(&write->txn, &write->item));
     }
     json_close_object(&writer);
 }

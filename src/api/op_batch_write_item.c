@@ -31,7 +31,7 @@ struct batch_write {
     /* One of each for each request. */
     struct txn_item items[BATCH_WRITE_REQUESTS_MAX];
     const struct write_request *requests[BATCH_WRITE_REQUESTS_MAX];
-    size_t table_of[BATCH_WRITE_REQUESTS_MAX];
+    struct batch_item members[BATCH_WRITE_REQUESTS_MAX];
 };
 
 static const struct shape_list *requests_of(const struct batch_write_item_request *request,
@@ -55,11 +55,8 @@ static bool check_request(struct api_call *call, const struct write_request *req
                                 "contain exactly one of the supported datatypes");
     if (request->delete != NULL)
         return operation_check_rule(call, &request->delete->key.rule);
-    if (!operation_check_rule(call, &request->put->item.rule))
-        return false;
-    if (request->put->item.item.size > ITEM_SIZE_MAX)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
-    return true;
+    return operation_check_rule(call, &request->put->item.rule) &&
+           operation_check_item_size(call, NULL, &request->put->item.item);
 }
 
 static bool check(struct api_call *call, const struct batch_write_item_request *request)
@@ -91,7 +88,8 @@ static bool place_of_item(struct api_call *call, const struct table_definition *
     const struct bytes mismatch =
         BYTES("One or more parameter values were invalid: Type mismatch for key ");
     if (item_place_of_item(call->arena, table, item, out, &call->error))
-        return index_entry_check_put(table, item, &call->error);
+        return index_entry_check_put(table, item, &call->error) &&
+               operation_check_item_size(call, table, item);
     if (bytes_starts_with(call->error.message, mismatch)) {
         error_init(&call->error, call->arena);
         error_validation(&call->error, "The provided key element does not match the schema");
@@ -121,7 +119,11 @@ static bool find_table_items(struct batch_write *batch, size_t table_index,
             return false;
         batch->items[index] = (struct txn_item){ .table = definition, .place = places[index] };
         batch->requests[index] = request;
-        batch->table_of[index] = table_index;
+        batch->members[index] = (struct batch_item){
+            .table_index = table_index,
+            .key = request->put != NULL ? &request->put->item.item : &request->delete->key.item,
+            .item = &batch->items[index],
+        };
         batch->txn.item_count++;
     }
     return true;
@@ -144,52 +146,6 @@ static struct batch_write *of_txn(struct txn *txn)
     return (struct batch_write *)((char *)txn - offsetof(struct batch_write, txn));
 }
 
-static const struct item *key_at(const struct batch_write *batch, size_t index)
-{
-    const struct write_request *request = batch->requests[index];
-    return request->put != NULL ? &request->put->item.item : &request->delete->key.item;
-}
-
-/* Is this the first write to its item collection? */
-static bool is_first_of_collection(const struct batch_write *batch, size_t index)
-{
-    struct bytes name = batch->items[index].table->key.hash.name;
-    struct value key, other;
-    if (!item_find(key_at(batch, index), name, &key))
-        return false;
-    for (size_t i = 0; i < index; i++) {
-        if (batch->table_of[i] == batch->table_of[index] &&
-            item_find(key_at(batch, i), name, &other) && bytes_equal(key.encoded, other.encoded))
-            return false;
-    }
-    return true;
-}
-
-static void write_collections(struct batch_write *batch, struct json_writer *writer)
-{
-    struct bytes wanted = batch->request->return_item_collection_metrics;
-    bool open = false;
-    for (size_t t = 0; t < batch->table_count; t++) {
-        const struct table_definition *table = batch->capacity[t].use.table;
-        if (!item_collection_is_wanted(wanted, table))
-            continue;
-        if (!open) {
-            json_write_name(writer, "ItemCollectionMetrics");
-            json_open_object(writer);
-            open = true;
-        }
-        json_write_name_bytes(writer, batch->capacity[t].table_name);
-        json_open_array(writer);
-        for (size_t i = 0; i < batch->txn.item_count; i++) {
-            if (batch->table_of[i] == t && is_first_of_collection(batch, i))
-                item_collection_write(writer, table, key_at(batch, i));
-        }
-        json_close_array(writer);
-    }
-    if (open)
-        json_close_object(writer);
-}
-
 /* Written by the decision, because nothing may be added once the commit may have ended the call. */
 static void answer(struct batch_write *batch)
 {
@@ -200,7 +156,9 @@ static void answer(struct batch_write *batch)
     json_write_name(&writer, "UnprocessedItems");
     json_open_object(&writer);
     json_close_object(&writer);
-    write_collections(batch, &writer);
+    batch_write_collections(&writer, batch->request->return_item_collection_metrics, &batch->txn,
+                            batch->capacity, batch->table_count, batch->members,
+                            batch->txn.item_count);
     batch_write_capacity(&writer, batch->request->return_consumed_capacity, batch->capacity,
                          batch->table_count);
     json_close_object(&writer);
@@ -209,6 +167,7 @@ static void answer(struct batch_write *batch)
 static bool decide(struct txn *txn)
 {
     struct batch_write *batch = of_txn(txn);
+    error_init(&batch->call->error, batch->call->arena);
     for (size_t i = 0; i < batch->table_count; i++)
         batch->capacity[i].use =
             (struct capacity_use){ .table = table_definition(batch->tables[i]) };
@@ -218,11 +177,13 @@ static bool decide(struct txn *txn)
         item->effect = put == NULL ? TXN_DELETE : TXN_PUT;
         if (put != NULL)
             item->replacement = put->item.item;
-        struct capacity_use *use = &batch->capacity[batch->table_of[i]].use;
+        struct capacity_use *use = &batch->capacity[batch->members[i].table_index].use;
         use->table = item->table; /* The version that the txn settled on. */
         capacity_use_add_write(use, item->exists ? item->current.size : 0,
                                put == NULL ? 0 : put->item.item.size, txn_index_changes(txn, item));
     }
+    if (!item_collection_check(batch->call, txn))
+        return false;
     answer(batch);
     return true;
 }
@@ -238,10 +199,12 @@ static void done(struct txn *txn, enum engine_status status)
     struct batch_write *batch = of_txn(txn);
     struct api_call *call = batch->call;
     release_tables(batch);
-    if (status == ENGINE_OK)
-        operation_succeed(call);
-    else
+    if (status != ENGINE_OK)
         operation_fail_engine(call, status, call->operation->name);
+    else if (error_is_set(&call->error))
+        operation_fail(call);
+    else
+        operation_succeed(call);
 }
 
 static struct batch_write *create(struct api_call *call,

@@ -3,16 +3,14 @@
 #include "api/item_write.h"
 #include "api/operation.h"
 #include "index/index_entry.h"
-#include "model/limits.h"
 
 static bool check(struct api_call *call, const struct put_item_request *request,
                   struct item_expressions *expressions)
 {
     if (!item_write_check(call, &request->condition, NULL, &request->item.rule) ||
-        !item_write_check_return_values(call, request->condition.return_values))
+        !item_write_check_return_values(call, request->condition.return_values) ||
+        !operation_check_item_size(call, NULL, &request->item.item))
         return false;
-    if (request->item.item.size > ITEM_SIZE_MAX)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
     return item_expressions_compile(call, &request->condition, NULL, expressions);
 }
 
@@ -30,7 +28,8 @@ static bool check_indexes(struct api_call *call, const struct table_definition *
 {
     const struct put_item_request *request = input;
     (void)expressions;
-    return index_entry_check_put(table, &request->item.item, &call->error);
+    return index_entry_check_put(table, &request->item.item, &call->error) &&
+           operation_check_item_size(call, table, &request->item.item);
 }
 
 static void run(struct api_call *call, const void *input)

@@ -1,16 +1,15 @@
 /* op_update_item.c -- UpdateItem: changes an item in place, or makes one of its key alone. */
 #include "api/item_shapes.h"
+#include "api/item_update.h"
 #include "api/item_write.h"
 #include "api/operation.h"
 #include "base/arena.h"
 #include "expr/ast.h"
 #include "expr/path_tree.h"
 #include "expr/projection.h"
-#include "expr/update.h"
 #include "index/index_entry.h"
 #include "json/writer.h"
 #include "model/limits.h"
-#include "model/table_definition.h"
 
 /* Measured on the service: what an update may make of an item is judged by more than its size. */
 enum { GATE_BASE = 3, GATE_PER_WRITE = 19, GATE_PER_CLEAR = 2 };
@@ -18,48 +17,22 @@ enum { GATE_BASE = 3, GATE_PER_WRITE = 19, GATE_PER_CLEAR = 2 };
 static bool check_keys_untouched(struct api_call *call, const struct table_definition *table,
                                  const void *input, const struct item_expressions *expressions)
 {
-    const struct update *update = expressions->update;
     (void)input;
-    const struct key_schema *key = &table->key;
-    for (size_t i = 0; i < update->action_count; i++) {
-        struct bytes name = update->actions[i].path.steps[0].name;
-        if (bytes_equal(name, key->hash.name) ||
-            (key->has_range && bytes_equal(name, key->range.name)))
-            return error_validation(&call->error,
-                                    "One or more parameter values were invalid: Cannot update "
-                                    "attribute %.*s. This attribute is part of the key",
-                                    BYTES_FMT(name));
-    }
-    return true;
+    return item_update_check_keys(expressions->update, table, &call->error);
 }
 
-static bool check_size(struct api_call *call, const struct update *update, const struct item *key,
-                       const struct item *item)
+static bool check_size(struct api_call *call, const struct table_definition *table,
+                       const struct update *update, const struct item *key, const struct item *item)
 {
     size_t gate = item->size - key->size + GATE_BASE;
     for (size_t i = 0; i < update->action_count; i++) {
         enum update_action_type type = update->actions[i].type;
         gate += type == UPDATE_SET || type == UPDATE_ADD ? GATE_PER_WRITE : GATE_PER_CLEAR;
     }
-    if (item->size <= ITEM_SIZE_MAX && gate <= ITEM_SIZE_MAX)
+    if (item->size <= ITEM_SIZE_MAX && gate <= ITEM_SIZE_MAX &&
+        index_entry_local_fits(call->arena, table, item))
         return true;
-    return error_validation(&call->error,
-                            "Item size to update has exceeded the maximum allowed size");
-}
-
-/* A nested path may put a deep value still deeper. */
-static bool check_depth(struct api_call *call, const struct update *update, const struct item *item)
-{
-    for (size_t i = 0; i < update->action_count; i++) {
-        const struct path *path = &update->actions[i].path;
-        struct value value;
-        if (path->step_count > 1 && item_find(item, path->steps[0].name, &value) &&
-            !value_verify(value.encoded, NESTING_DEPTH_MAX))
-            return error_validation(&call->error,
-                                    "Nesting Levels have exceeded supported limits: Attributes in "
-                                    "the item have nested levels beyond supported limit");
-    }
-    return true;
+    return item_update_refuse_size(&call->error);
 }
 
 /* --- ReturnValues --- */
@@ -127,12 +100,10 @@ static bool decide(struct item_write *write)
     struct api_call *call = write->call;
     const struct item *key = &request->key.item;
     struct item updated;
-    if (!update_apply(call->arena, update, write->item.exists ? &write->item.current : key,
-                      &updated, &call->error) ||
-        !index_entry_check_update(write->item.table,
-                                  write->item.exists ? &write->item.current : NULL, &updated,
-                                  &call->error) ||
-        !check_depth(call, update, &updated) || !check_size(call, update, key, &updated))
+    if (!item_update_apply(call->arena, update, write->item.table,
+                           write->item.exists ? &write->item.current : NULL, key, &updated,
+                           &call->error) ||
+        !check_size(call, write->item.table, update, key, &updated))
         return false;
     write->item.effect = TXN_PUT;
     write->item.replacement = updated;

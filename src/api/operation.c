@@ -2,6 +2,8 @@
 #include "api/operation.h"
 #include "api/expression_input.h"
 #include "base/arena.h"
+#include "index/index_entry.h"
+#include "model/limits.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
 #include "table/figures.h"
@@ -53,6 +55,19 @@ bool operation_table_figures(struct api_call *call, const struct table *table,
         status = figures_sum(view, table_definition(table), figures, indexes);
     engine_view_close(view);
     return status == ENGINE_OK || storage_error_set(&call->error, status, "table figures");
+}
+
+bool operation_check_item_size(struct api_call *call, const struct table_definition *table,
+                               const struct item *item)
+{
+    bool fits = table == NULL ? item->size <= ITEM_SIZE_MAX
+                              : index_entry_local_fits(call->arena, table, item);
+    return fits || operation_refuse_item_size(&call->error);
+}
+
+bool operation_refuse_item_size(struct error *err)
+{
+    return error_validation(err, "Item size has exceeded the maximum allowed size");
 }
 
 bool operation_check_rule(struct api_call *call, const struct error *rule)

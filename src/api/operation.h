@@ -12,8 +12,12 @@
 #include "base/compiler.h"
 
 struct figures;
+struct index_delay;
+struct item;
 struct json_writer;
 struct table;
+struct table_definition;
+struct txn_conflicts;
 
 enum operation_kind {
     OPERATION_DATA,    /* Runs on the caller's thread and must not wait for the disk. */
@@ -31,7 +35,8 @@ struct operation {
 extern const struct operation op_create_table, op_describe_table, op_list_tables, op_update_table,
     op_delete_table, op_describe_limits, op_describe_endpoints, op_tag_resource, op_untag_resource,
     op_list_tags_of_resource, op_put_item, op_get_item, op_update_item, op_delete_item,
-    op_batch_get_item, op_batch_write_item, op_query, op_scan;
+    op_batch_get_item, op_batch_write_item, op_transact_get_items, op_transact_write_items,
+    op_query, op_scan;
 
 /* For the fuzzers and tests, which visit all of them. */
 size_t operation_count(void);
@@ -39,6 +44,9 @@ const struct operation *operation_at(size_t index);
 
 struct catalogue *api_catalogue(const struct api *api);
 const struct api_options *api_options(const struct api *api);
+struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */
+/* NULL unless conflicts are to be refused. */
+struct txn_conflicts *api_conflicts(const struct api *api);
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);
@@ -58,6 +66,13 @@ struct bytes operation_table_arn(struct api_call *call, struct bytes name);
  * index in their order. False with call->error set if the store cannot be read. */
 MUST_CHECK bool operation_table_figures(struct api_call *call, const struct table *table,
                                         struct figures *figures, struct figures *indexes);
+
+/* Refuses an item that is too large to be put: by itself if `table` is NULL, else together with its
+ * entry in a local index of the table. */
+MUST_CHECK bool operation_check_item_size(struct api_call *call,
+                                          const struct table_definition *table,
+                                          const struct item *item);
+bool operation_refuse_item_size(struct error *err); /* Returns false. */
 
 /* Reports the broken rule of a request's attribute values, if there is one, in its turn. Observed:
  * only PutItem and UpdateItem put the envelope around it that some rules have. */

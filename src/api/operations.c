@@ -18,6 +18,8 @@ static const struct operation *const operations[] = {
     &op_query,
     &op_scan,
     &op_tag_resource,
+    &op_transact_get_items,
+    &op_transact_write_items,
     &op_untag_resource,
     &op_update_item,
     &op_update_table,

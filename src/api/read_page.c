@@ -6,6 +6,7 @@
  */
 #include "api/read_page.h"
 #include "api/capacity.h"
+#include "api/index_delay.h"
 #include "api/operation.h"
 #include "api/read_expressions.h"
 #include "api/read_shapes.h"
@@ -143,11 +144,21 @@ static enum engine_status read_range(struct page *page, const struct item_range 
     return status;
 }
 
-static enum engine_status read_ranges(struct page *page, struct engine *engine,
+static enum engine_status open_view(struct page *page, const struct api *api)
+{
+    const struct index_definition *index = page->source->index;
+    struct index_delay *delay = api_index_delay(api);
+    if (delay == NULL || index == NULL || !index->global)
+        return engine_view_open(api_options(api)->engine,
+                                page->consistent ? ENGINE_STRONG : ENGINE_EVENTUAL, &page->view);
+    page->view = index_delay_open_view(delay);
+    return ENGINE_OK;
+}
+
+static enum engine_status read_ranges(struct page *page, const struct api *api,
                                       const struct item_range *ranges, size_t range_count)
 {
-    enum engine_status status =
-        engine_view_open(engine, page->consistent ? ENGINE_STRONG : ENGINE_EVENTUAL, &page->view);
+    enum engine_status status = open_view(page, api);
     if (page->source->fetches)
         page->scratch = arena_create();
     bool more = status == ENGINE_OK;
@@ -192,8 +203,7 @@ bool read_page_answer(struct api_call *call, const struct read_source *source,
         json_write_name(writer, "Items");
         json_open_array(writer);
     }
-    enum engine_status status =
-        read_ranges(&page, api_options(call->api)->engine, ranges, range_count);
+    enum engine_status status = read_ranges(&page, call->api, ranges, range_count);
     if (status != ENGINE_OK)
         return storage_error_set(&call->error, status, call->operation->name);
     if (!expressions->count_only)

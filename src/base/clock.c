@@ -1,6 +1,5 @@
 /* clock.c -- see clock.h. */
 #include "base/clock.h"
-#include <time.h>
 
 static int64_t system_wall_ms(const struct clock *clock)
 {
@@ -27,4 +26,14 @@ int64_t clock_monotonic_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+struct timespec clock_monotonic_after_ms(int64_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    int64_t nanoseconds = at.tv_nsec + ms % 1000 * 1000000;
+    at.tv_sec += ms / 1000 + nanoseconds / 1000000000; /* Any number of milliseconds fits. */
+    at.tv_nsec = nanoseconds % 1000000000;
+    return at;
 }

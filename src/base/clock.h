@@ -6,6 +6,7 @@
 #ifndef STATOR_BASE_CLOCK_H
 #define STATOR_BASE_CLOCK_H
 #include <stdint.h>
+#include <time.h>
 
 struct clock {
     int64_t (*wall_ms)(const struct clock *clock); /* Milliseconds since 1970. May jump. */
@@ -24,5 +25,7 @@ static inline int64_t clock_wall_ms(const struct clock *clock)
 
 /* Never goes back; for measuring, not for storing. */
 int64_t clock_monotonic_ns(void);
+/* So far from now on that clock, as waiting for a condition takes it. */
+struct timespec clock_monotonic_after_ms(int64_t ms);
 
 #endif

@@ -4,6 +4,7 @@
 #include "check/check_catalogue.h"
 #include "check/check_places.h"
 #include "check/check_table.h"
+#include "check/check_tokens.h"
 #include "engine/engine.h"
 
 static void check_tables(struct engine_view *view, const struct check_catalogue *catalogue,
@@ -27,6 +28,7 @@ struct check_result check_store(struct engine *engine, check_report_sink *sink, 
     if (status == ENGINE_OK) {
         struct check_catalogue catalogue = check_catalogue_read(view, arena, &report);
         check_tables(view, &catalogue, &report, &result);
+        check_tokens(view, &report);
         check_places(view, &catalogue, &report);
     } else {
         check_report_unreadable(&report, status, "the store");

@@ -5,6 +5,7 @@
 #include "check/check_report.h"
 #include "table/catalogue_record.h"
 #include "table/layout.h"
+#include "table/token_record.h"
 
 static bool has_partition(const struct partition *partitions, size_t count, uint64_t id)
 {
@@ -21,7 +22,9 @@ static bool has_place(const struct check_owner *owner, const struct engine_place
     const struct table_definition *table = owner->table;
     const struct index_definition *index = owner->index;
     if (index == NULL)
-        return (place->space == ENGINE_SPACE_ITEMS || place->space == ENGINE_SPACE_FIGURES) &&
+        return (place->space == ENGINE_SPACE_ITEMS || place->space == ENGINE_SPACE_FIGURES ||
+                (place->space == ENGINE_SPACE_COLLECTIONS &&
+                 table_definition_has_local_index(table))) &&
                has_partition(table->partitions, table->partition_count, place->partition);
     return place->space == ENGINE_SPACE_INDEX &&
            (index->global
@@ -52,8 +55,8 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
 {
     const struct check_owner *owner = check_catalogue_owner(catalogue, place->owner);
     if (place->owner == LAYOUT_CATALOGUE_OWNER) {
-        if (place->partition != catalogue_record_place.partition ||
-            place->space != catalogue_record_place.space)
+        if (!engine_place_equal(place, &catalogue_record_place) &&
+            !engine_place_equal(place, &token_record_place))
             report_unknown(report, NULL, place);
         return;
     }

@@ -6,6 +6,7 @@
 #include "check/check_table.h"
 #include <inttypes.h>
 #include "base/arena.h"
+#include "check/check_collections.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
 #include "index/index_entry.h"
@@ -29,6 +30,7 @@ struct table_check {
     const struct index_definition *index; /* Whose entries are walked. */
     struct arena *arena;                  /* Reset for each item and each entry. */
     struct tally *tally;                  /* Of what is walked. */
+    struct check_collections collections;
 };
 
 /* --- Words --- */
@@ -56,11 +58,6 @@ static void report_entry(const struct table_check *check, const struct engine_pl
 }
 
 /* --- Both --- */
-
-static bool same_place(const struct engine_place *a, const struct engine_place *b)
-{
-    return a->owner == b->owner && a->partition == b->partition && a->space == b->space;
-}
 
 /* Counts what was found and opens it, if it is whole. */
 static bool take(struct tally *tally, struct bytes encoded, struct item *out)
@@ -116,6 +113,7 @@ static bool visit_item(void *context, const struct engine_place *place,
     struct table_check *check = context;
     struct item item;
     struct item_place expected;
+    const struct item *placed = NULL; /* The item, if it is where it belongs. */
     arena_reset(check->arena);
     if (!take(check->tally, stored->value, &item)) {
         report_item(check, place, stored->key, "is damaged", BYTES(""));
@@ -124,13 +122,15 @@ static bool visit_item(void *context, const struct engine_place *place,
     } else if (!bytes_equal(expected.address.key, stored->key)) {
         report_item(check, place, stored->key, "is stored under another key than its own",
                     BYTES(""));
-    } else if (!same_place(&expected.address.place, place)) {
+    } else if (!engine_place_equal(&expected.address.place, place)) {
         report_item(check, place, stored->key, "is stored in another partition than its own",
                     BYTES(""));
     } else {
+        placed = &item;
         for (size_t i = 0; i < check->table->index_count; i++)
             check_entry_of_item(check, place, stored->key, &item, &check->table->indexes[i]);
     }
+    check_collections_add(&check->collections, place, stored->key, placed, check->arena);
     return !check_report_gave_up(check->report);
 }
 
@@ -143,7 +143,8 @@ static bool has_entry(const struct table_check *check, const struct item *item,
 {
     struct item_place expected;
     return index_entry_locate(check->arena, check->table, check->index, item, &expected) &&
-           same_place(&expected.address.place, place) && bytes_equal(expected.address.key, key);
+           engine_place_equal(&expected.address.place, place) &&
+           bytes_equal(expected.address.key, key);
 }
 
 static void check_item_of_entry(const struct table_check *check, const struct engine_place *place,
@@ -238,6 +239,7 @@ static void walk_partitions(struct table_check *check, const struct partition *p
         if (status == ENGINE_OK)
             continue;
         check->tally->partial = true;
+        check_collections_break_off(&check->collections);
         check_report_unreadable(
             check->report, status, "table %.*s%s%.*s, partition %" PRIu64 ", space %d",
             BYTES_FMT(check->table->name), check->index == NULL ? "" : ", index ",
@@ -268,7 +270,9 @@ struct check_table_counts check_table(struct engine_view *view,
         .view = view, .report = report, .table = table, .arena = arena_create(), .tally = &items
     };
     struct engine_place place = { .owner = table->id, .space = ENGINE_SPACE_ITEMS };
+    check_collections_begin(&check.collections, view, table, report);
     walk_partitions(&check, table->partitions, table->partition_count, place, visit_item);
+    check_collections_end(&check.collections);
     place.space = ENGINE_SPACE_FIGURES;
     walk_partitions(&check, table->partitions, table->partition_count, place, visit_figures);
     struct check_table_counts counts = { .item_count = (uint64_t)items.figures.item_count };

@@ -17,6 +17,7 @@
 struct arena;
 
 enum config_durability { CONFIG_DURABILITY_SYNC, CONFIG_DURABILITY_OS };
+enum config_txn_conflict { CONFIG_TXN_CONFLICT_WAIT, CONFIG_TXN_CONFLICT_FAIL };
 
 /* Numbers are wide and choices unsigned whatever their use, so that one table can fill them in;
  * each was checked against its range. Texts live in the arena of config_read and are never NULL,
@@ -38,6 +39,8 @@ struct config {
     uint64_t idle_timeout_ms;
     uint64_t write_timeout_ms;
     uint64_t transition_delay_ms;
+    uint64_t gsi_delay_ms;
+    unsigned txn_conflict;    /* enum config_txn_conflict */
     unsigned log_level;       /* enum log_level */
     const char *cors_origins; /* "*", a list with commas, or empty: none. */
     bool insecure;

@@ -20,6 +20,8 @@ enum {
 };
 
 static const char *const durability_choices[] = { "sync", "os", NULL }; /* config_durability */
+static const char *const txn_conflict_choices[] = { "wait", "fail",
+                                                    NULL }; /* config_txn_conflict */
 static const char *const log_level_choices[] = { "debug", "info", "warn", "error",
                                                  NULL }; /* log_level */
 
@@ -174,6 +176,20 @@ const struct setting setting_table[] = {
       .max = TIMEOUT_MS_MAX,
       .placeholder = "MS",
       .help = "how long a table stays CREATING, UPDATING and DELETING" },
+    { .name = "gsi-delay-ms",
+      .kind = SETTING_NUMBER,
+      FIELD(gsi_delay_ms),
+      .default_value = "0",
+      .max = TIMEOUT_MS_MAX,
+      .placeholder = "MS",
+      .help = "how far reads of global indexes lag behind their tables" },
+    { .name = "txn-conflict",
+      .kind = SETTING_CHOICE,
+      FIELD(txn_conflict),
+      .default_value = "wait",
+      .choices = txn_conflict_choices,
+      .placeholder = "wait|fail",
+      .help = "wait for a transaction that has the item, or fail at once" },
     { .name = "log-level",
       .kind = SETTING_CHOICE,
       FIELD(log_level),

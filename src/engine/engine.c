@@ -19,6 +19,8 @@ const char *engine_status_name(enum engine_status status)
         return "end";
     case ENGINE_CONFLICT:
         return "conflict";
+    case ENGINE_BUSY:
+        return "busy";
     case ENGINE_UNKNOWN:
         return "outcome unknown";
     case ENGINE_CORRUPT:
@@ -41,7 +43,7 @@ static bool bytes_valid(struct bytes bytes)
 
 static bool place_valid(const struct engine_place *place)
 {
-    return place->space >= ENGINE_SPACE_CATALOGUE && place->space <= ENGINE_SPACE_FIGURES &&
+    return place->space >= ENGINE_SPACE_CATALOGUE && place->space <= ENGINE_SPACE_COLLECTIONS &&
            place->owner < ENGINE_OWNER_MAX;
 }
 
@@ -71,6 +73,13 @@ enum engine_status engine_view_open(struct engine *engine, enum engine_consisten
     enum engine_status status = engine->ops->view_open(engine, consistency, out);
     assert((status == ENGINE_OK) == (*out != NULL));
     return status;
+}
+
+struct engine_view *engine_view_share(struct engine_view *view)
+{
+    struct engine_view *shared = view->engine->ops->view_share(view);
+    assert(shared != NULL);
+    return shared;
 }
 
 void engine_view_close(struct engine_view *view)

@@ -32,6 +32,7 @@ enum engine_status {
     ENGINE_NOT_FOUND,
     ENGINE_END,         /* A scan has nothing more within its range and limits. */
     ENGINE_CONFLICT,    /* What the write depended on changed; decide again. */
+    ENGINE_BUSY,        /* Others held what the write depends on for too long; nothing was done. */
     ENGINE_UNKNOWN,     /* The write may or may not have taken place. */
     ENGINE_CORRUPT,     /* Stored bytes failed their check. */
     ENGINE_FULL,        /* No space left. */
@@ -56,7 +57,8 @@ enum engine_space {
     ENGINE_SPACE_CHANGES = 4,
     ENGINE_SPACE_EXPIRY = 5,
     ENGINE_SPACE_TOKENS = 6,
-    ENGINE_SPACE_FIGURES = 7, /* Item counts and sizes. */
+    ENGINE_SPACE_FIGURES = 7,     /* Item counts and sizes. */
+    ENGINE_SPACE_COLLECTIONS = 8, /* Sizes of item collections. */
 };
 
 /* Far above what DynamoDB's key limits lead to, even with every byte escaped. */
@@ -74,6 +76,16 @@ struct engine_address {
     struct engine_place place;
     struct bytes key;
 };
+
+static inline bool engine_place_equal(const struct engine_place *a, const struct engine_place *b)
+{
+    return a->owner == b->owner && a->partition == b->partition && a->space == b->space;
+}
+static inline bool engine_address_equal(const struct engine_address *a,
+                                        const struct engine_address *b)
+{
+    return engine_place_equal(&a->place, &b->place) && bytes_equal(a->key, b->key);
+}
 
 /* Bytes borrowed from the engine until released. Releasing a zeroed one is allowed. */
 struct engine_value {
@@ -102,6 +114,9 @@ enum engine_consistency {
 MUST_CHECK enum engine_status engine_view_open(struct engine *engine,
                                                enum engine_consistency consistency,
                                                struct engine_view **out);
+/* Another view of the same state, to be closed like any other: for a thread that reads what one of
+ * another thread shows. */
+struct engine_view *engine_view_share(struct engine_view *view);
 /* Closing NULL is allowed. Values and scans of the view must be gone before. */
 void engine_view_close(struct engine_view *view);
 
@@ -155,8 +170,9 @@ struct engine_completion {
 enum { ENGINE_WRITE_ADDRESSES_MAX = 512 };
 
 /* Starts a write whose decision depends on `addresses` (at most ENGINE_WRITE_ADDRESSES_MAX; all
- * that it will get). A pessimistic engine holds them until the commit; duplicates are allowed.
- * ENGINE_UNSUPPORTED if the store was opened for reading only. */
+ * that it will get). A pessimistic engine holds them until the commit, and waits for others who do,
+ * but not for ever: ENGINE_BUSY. Duplicates are allowed. ENGINE_UNSUPPORTED if the store was opened
+ * for reading only. */
 MUST_CHECK enum engine_status engine_write_begin(struct engine *engine,
                                                  const struct engine_address *addresses,
                                                  size_t address_count, struct engine_write **out);

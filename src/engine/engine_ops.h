@@ -12,6 +12,7 @@ struct engine_ops {
     void (*close)(struct engine *engine);
     enum engine_status (*view_open)(struct engine *engine, enum engine_consistency consistency,
                                     struct engine_view **out);
+    struct engine_view *(*view_share)(struct engine_view *view);
     void (*view_close)(struct engine_view *view);
     enum engine_status (*view_get)(struct engine_view *view, const struct engine_address *address,
                                    struct engine_value *out);

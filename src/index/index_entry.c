@@ -59,6 +59,7 @@ bool index_entry_locate(struct arena *arena, const struct table_definition *tabl
         return false;
     out->hash = item_place_hash(bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
     store_u64_be(key.data, out->hash);
+    out->prefix_size = key.len;
     if (!append_parts(&key, index->range, index->range_count, SORT_KEY_SIZE_MAX, item) ||
         !append_table_key(&key, &table->key, index->global, item))
         return false;
@@ -136,6 +137,22 @@ struct item index_entry_project(struct arena *arena, const struct table_definiti
     add_attributes(&builder, item, keys, index_entry_key_names(table, index, keys));
     add_attributes(&builder, item, index->included, index->included_count);
     return item_builder_finish(&builder);
+}
+
+bool index_entry_local_fits(struct arena *arena, const struct table_definition *table,
+                            const struct item *item)
+{
+    assert(item->size <= ITEM_SIZE_MAX);
+    if (item->size <= ITEM_SIZE_MAX / 2)
+        return true; /* An entry is never larger than its item. */
+    for (size_t i = 0; i < table->index_count && !table->indexes[i].global; i++) {
+        const struct index_definition *index = &table->indexes[i];
+        struct item_place ignored;
+        if (index_entry_locate(arena, table, index, item, &ignored) &&
+            index_entry_project(arena, table, index, item).size > ITEM_SIZE_MAX - item->size)
+            return false;
+    }
+    return true;
 }
 
 /* --- The service's rules --- */

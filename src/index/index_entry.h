@@ -31,6 +31,11 @@ MUST_CHECK bool index_entry_locate(struct arena *arena, const struct table_defin
 struct item index_entry_project(struct arena *arena, const struct table_definition *table,
                                 const struct index_definition *index, const struct item *item);
 
+/* Whether an item of at most ITEM_SIZE_MAX stays within that size together with its entry in each
+ * one of the table's local indexes. */
+bool index_entry_local_fits(struct arena *arena, const struct table_definition *table,
+                            const struct item *item);
+
 /* Is this attribute in the entries of the index? */
 bool index_entry_projects(const struct table_definition *table,
                           const struct index_definition *index, struct bytes name);

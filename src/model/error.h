@@ -60,6 +60,8 @@ struct error {
     /* ConditionalCheckFailedException: the item as it was, as JSON, if it was asked for; data NULL:
      * not shown. */
     struct bytes item_json;
+    /* TransactionCanceledException: the list of reasons, as JSON; data NULL: none. */
+    struct bytes reasons_json;
 };
 
 /* Stands before the messages of some families, in some operations only. */

@@ -106,6 +106,11 @@ const struct index_definition *table_definition_index(const struct table_definit
     return NULL;
 }
 
+bool table_definition_has_local_index(const struct table_definition *definition)
+{
+    return definition->index_count > 0 && !definition->indexes[0].global; /* Local ones first. */
+}
+
 const struct key_attribute *table_definition_attribute(const struct table_definition *definition,
                                                        struct bytes name)
 {

@@ -149,5 +149,7 @@ const struct key_attribute *table_definition_attribute(const struct table_defini
 /* NULL if the table has no such index. */
 const struct index_definition *table_definition_index(const struct table_definition *definition,
                                                       struct bytes name);
+/* Only such a table has item collections. */
+bool table_definition_has_local_index(const struct table_definition *definition);
 
 #endif

@@ -1,4 +1,4 @@
-/* item_place.c -- see item_place.h. The only user of XXH3: what hashes to where is decided here. */
+/* item_place.c -- see item_place.h. What hashes to where is decided here. */
 #include "table/item_place.h"
 #include <assert.h>
 #include <inttypes.h>
@@ -62,6 +62,7 @@ static bool locate(struct arena *arena, const struct table_definition *table,
         return false;
     out->hash = item_place_hash(bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
     store_u64_be(key.data, out->hash);
+    out->prefix_size = key.len;
     buffer_append_bytes(&key, buffer_bytes(&range));
     out->address = (struct engine_address){
         .place = item_place_of_hash(table, out->hash),

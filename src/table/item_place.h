@@ -18,7 +18,17 @@ struct table_definition;
 struct item_place {
     struct engine_address address; /* The key lives in the arena. */
     uint64_t hash;                 /* Of the partition key. */
+    /* How much of the address's key is the hash and the partition key: what all items of an item
+     * collection begin with. */
+    size_t prefix_size;
 };
+
+/* Is it the same item? Tables' ids are unique, and an item's key decides its partition. */
+static inline bool item_place_equal(const struct item_place *a, const struct item_place *b)
+{
+    return a->hash == b->hash && a->address.place.owner == b->address.place.owner &&
+           bytes_equal(a->address.key, b->address.key);
+}
 
 /* What partitions and segments go by: of a partition key's key bytes (doc/disk-format.md, "Item
  * keys"). */

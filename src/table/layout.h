@@ -13,6 +13,14 @@ enum {
     LAYOUT_KEY_NEXT_ID = 'N', /* Nothing behind it. */
     LAYOUT_KEY_TABLE = 'T',   /* Then the table's name. */
 
+    /* Tokens are beside the catalogue's records, in a partition of their own. */
+    LAYOUT_TOKENS_PARTITION = 1,
+    LAYOUT_TOKEN_WRITE = 'W',      /* In the key: a token of TransactWriteItems, */
+    LAYOUT_TOKEN_STATEMENTS = 'S', /* or of ExecuteTransaction. */
+    LAYOUT_TOKEN_FORMAT = 1,
+    LAYOUT_TOKEN_HASH_SIZE = 16,
+    LAYOUT_TOKEN_SIZE = 1 + 4 + 8 + LAYOUT_TOKEN_HASH_SIZE,
+
     LAYOUT_HASH_SIZE = 8, /* Before the partition key in an item's key, big-endian. */
 
     LAYOUT_FIGURES_FORMAT = 1,
@@ -20,6 +28,9 @@ enum {
     LAYOUT_FIGURES_INDEX_SIZE = 8 + 8 + 8, /* Of each index's part. */
     /* Per partition. A writer holds one shard while it commits, so more shards wait less. */
     LAYOUT_FIGURES_SHARDS = 16,
+
+    LAYOUT_COLLECTION_FORMAT = 1,
+    LAYOUT_COLLECTION_SIZE = 1 + 4 + 8, /* Of the record. */
 };
 
 #endif

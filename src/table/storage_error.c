@@ -7,8 +7,8 @@
 bool storage_error_set(struct error *err, enum engine_status status, const char *doing)
 {
     assert(status != ENGINE_OK && status != ENGINE_END);
-    log_write(LOG_ERROR, "storage", "%s: %s", doing, engine_status_name(status));
-    if (status == ENGINE_CONFLICT)
+    if (status == ENGINE_CONFLICT || status == ENGINE_BUSY)
         return error_set(err, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
+    log_write(LOG_ERROR, "storage", "%s: %s", doing, engine_status_name(status));
     return error_set(err, ERROR_INTERNAL, "Internal server error");
 }

@@ -7,7 +7,8 @@
 struct error;
 
 /* Sets an InternalServerError; what happened goes to the log, not to the client. `doing` says what
- * failed, for people. Returns false. */
+ * failed, for people. Where others only were in the way it is a TransactionConflictException.
+ * Returns false. */
 bool storage_error_set(struct error *err, enum engine_status status, const char *doing);
 
 #endif

@@ -3,23 +3,26 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "model/table_definition.h"
+#include "txn/txn_conflicts.h"
 #include "txn/txn_parts.h"
 
-/* Of each item: itself and the shard of figures that counts it. */
-enum { ADDRESSES_PER_ITEM = 2 };
-static_assert(TXN_ITEMS_MAX * ADDRESSES_PER_ITEM <= ENGINE_WRITE_ADDRESSES_MAX,
+/* Of each item: itself, the shard of figures that counts it, and its collection's size. */
+enum { ADDRESSES_PER_ITEM = 3 };
+static_assert(TXN_ITEMS_MAX * ADDRESSES_PER_ITEM + TXN_RECORDS_MAX <= ENGINE_WRITE_ADDRESSES_MAX,
               "the largest transaction fits into one engine write");
 
 static enum engine_status begin(struct txn *txn, struct engine_write **write)
 {
-    size_t count_max = txn->item_count * ADDRESSES_PER_ITEM;
+    size_t count_max = txn->item_count * ADDRESSES_PER_ITEM + txn->record_count;
     struct txn_addresses addresses = {
         .list = arena_alloc(txn->arena, count_max * sizeof *addresses.list),
     };
     for (size_t i = 0; i < txn->item_count; i++) {
         txn_addresses_add(&addresses, txn->items[i].place.address);
         txn_figures_add_addresses(&txn->items[i], &addresses);
+        txn_collections_add_addresses(&txn->items[i], &addresses);
     }
+    txn_records_add_addresses(txn, &addresses);
     assert(addresses.count <= count_max);
     return engine_write_begin(txn->engine, addresses.list, addresses.count, write);
 }
@@ -36,13 +39,15 @@ static enum engine_status read_items(struct txn *txn, struct engine_write *write
         item->effect = TXN_KEEP;
         item->index_changes = NULL;
     }
-    return ENGINE_OK;
+    enum engine_status status = txn_collections_read(txn, write);
+    return status == ENGINE_OK ? txn_records_read(txn, write) : status;
 }
 
 static void release_items(struct txn *txn)
 {
     for (size_t i = 0; i < txn->item_count; i++)
         engine_value_release(&txn->items[i].held);
+    txn_records_release(txn);
 }
 
 static enum engine_status apply(struct txn *txn, struct engine_write *write)
@@ -59,10 +64,19 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
             engine_write_delete(write, &item->place.address);
         txn_indexes_apply(txn, item, write);
     }
+    txn_collections_apply(txn, write);
+    txn_records_apply(txn, write);
     return txn_figures_apply(txn, write);
 }
 
 static void attempt(struct txn *txn);
+
+static void finish(struct txn *txn, enum engine_status status)
+{
+    if (txn->claim_count > 0)
+        txn_conflicts_leave(txn->conflicts, txn);
+    txn->done(txn, status);
+}
 
 static void completed(struct engine_completion *completion, enum engine_status status)
 {
@@ -70,7 +84,7 @@ static void completed(struct engine_completion *completion, enum engine_status s
     if (status == ENGINE_CONFLICT && txn->attempts < TXN_ATTEMPTS_MAX)
         attempt(txn);
     else
-        txn->done(txn, status);
+        finish(txn, status);
 }
 
 static void attempt(struct txn *txn)
@@ -90,7 +104,7 @@ static void attempt(struct txn *txn)
     }
     if (write != NULL)
         engine_write_abandon(write);
-    txn->done(txn, status);
+    finish(txn, status);
 }
 
 /* Two looks into the catalogue may find two versions of one table. Items of one shard are counted
@@ -109,6 +123,10 @@ static void share_definitions(struct txn *txn)
 void txn_start(struct txn *txn)
 {
     assert(txn->item_count > 0 && txn->item_count <= TXN_ITEMS_MAX);
+    assert(txn->record_count <= TXN_RECORDS_MAX);
     share_definitions(txn);
-    attempt(txn);
+    if (txn->conflicts == NULL || txn_conflicts_enter(txn->conflicts, txn))
+        attempt(txn);
+    else
+        txn->done(txn, ENGINE_BUSY);
 }

@@ -1,13 +1,14 @@
 /* txn.h -- the one write path: read the items under their latches, decide, write one batch.
  *
  * Whoever changes items describes which ones and how to decide; everything that must change in
- * the same step (the items, their index entries and the table's figures) is derived here and goes
- * into the same engine batch.
+ * the same step (the items, their index entries, the sizes of item collections and the table's
+ * figures) is derived here and goes into the same engine batch.
  */
 #ifndef STATOR_TXN_TXN_H
 #define STATOR_TXN_TXN_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "engine/engine.h"
 #include "index/index_change.h"
 #include "model/item.h"
@@ -15,9 +16,12 @@
 
 struct arena;
 struct table_definition;
+struct txn_claim;
+struct txn_conflicts;
 
 enum {
     TXN_ITEMS_MAX = 100,
+    TXN_RECORDS_MAX = 4,
     /* An optimistic engine may find that an item changed meanwhile; then the decision is made
        again, so often. */
     TXN_ATTEMPTS_MAX = 10,
@@ -33,14 +37,33 @@ struct txn_item {
     /* Filled in before a decision; valid only during it. */
     bool exists;
     struct item current;
+    /* Of the item collection, with the entries in local indexes; 0 if the table has none. */
+    int64_t collection_size;
 
     /* Set by the decision. TXN_KEEP unless set. */
     enum txn_effect effect;
     struct item replacement; /* TXN_PUT: lives in the arena. */
 
+    bool conflict; /* Set where txn_conflicts found that another transaction has the item. */
+
     struct engine_value held; /* txn's own: what `current` borrows. */
     /* txn's own: one for each index of the table, derived from the effect; NULL: not yet. */
     struct index_change *index_changes;
+};
+
+/* Bytes beside the items, such as an idempotency token's, that the decision depends on. */
+struct txn_record {
+    struct engine_address address; /* Set by the caller. */
+
+    /* Filled in before a decision; valid only during it. */
+    bool exists;
+    struct bytes current;
+
+    struct bytes replacement; /* Set by the decision, in the arena; data NULL: kept as it is. */
+
+    bool conflict; /* As an item's. */
+
+    struct engine_value held; /* txn's own. */
 };
 
 /* Embedded in the caller's own structure; lives until `done` was called. */
@@ -49,20 +72,36 @@ struct txn {
     struct engine *engine;
     struct txn_item *items; /* Distinct places. */
     size_t item_count;
+    struct txn_record *records; /* Distinct from the items' places; NULL: none. */
+    size_t record_count;
+    struct txn_conflicts *conflicts; /* NULL: wait for others. */
+    bool is_transaction;             /* With `conflicts`: others meet its items until it ends. */
     /* Looks at all items and sets their effects, or returns false to change nothing. May run more
      * than once, so it starts from scratch each time. Runs under the latches: it must not wait. */
     bool (*decide)(struct txn *txn);
     /* Called exactly once, on any thread, perhaps before txn_start returns: with ENGINE_OK when the
-     * effects, or what a refusal was based on, are durable. Must not block. */
+     * effects, or what a refusal was based on, are durable; with ENGINE_BUSY or ENGINE_CONFLICT if
+     * others were in the way and nothing was done. Must not block. */
     void (*done)(struct txn *txn, enum engine_status status);
 
     struct engine_completion completion; /* txn's own, like what follows. */
     unsigned attempts;
+    struct txn_claim *claims; /* With `conflicts`. */
+    size_t claim_count;
 };
 
 /* What an item's effect does to its table's indexes, one element each, in their order. For a
  * decision that has set the effect, and does not change it any more, and tells what it costs. */
 const struct index_change *txn_index_changes(struct txn *txn, struct txn_item *item);
+
+/* The size of the item's collection once the effects of all items took place. For a decision that
+ * has set them and does not change them any more. The table has a local index. */
+int64_t txn_collection_size_after(struct txn *txn, const struct txn_item *item);
+/* Whether the item has an item collection, and is the first of the txn's that belongs to it: for
+ * whoever looks at each collection once. */
+bool txn_collection_is_first(const struct txn *txn, const struct txn_item *item);
+/* Whether two items are of one item collection, or would be if their table had any. */
+bool txn_collection_is_shared(const struct txn_item *a, const struct txn_item *b);
 
 /* The caller has set the first part; the rest is zero. */
 void txn_start(struct txn *txn);

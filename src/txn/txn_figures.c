@@ -9,8 +9,7 @@ void txn_figures_add_addresses(const struct txn_item *item, struct txn_addresses
     txn_addresses_add(addresses, figures_address(&item->place));
 }
 
-/* Adds what an item's effect changes in its table's figures. */
-static void add_figures(const struct txn_item *item, struct figures *table, struct figures *indexes)
+void txn_figures_add(const struct txn_item *item, struct figures *table, struct figures *indexes)
 {
     if (item->effect == TXN_KEEP)
         return;
@@ -39,12 +38,6 @@ static bool changes_anything(const struct figures *table, const struct figures *
     return changes;
 }
 
-static bool same_shard(const struct engine_address *a, const struct engine_address *b)
-{
-    return a->place.owner == b->place.owner && a->place.partition == b->place.partition &&
-           bytes_equal(a->key, b->key);
-}
-
 /* Items of one shard are added up first: a write does not read its own puts. */
 enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write)
 {
@@ -58,10 +51,10 @@ enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write
         bool counted = false; /* Together with an earlier item of the same shard. */
         for (size_t j = 0; j < txn->item_count && !counted; j++) {
             struct engine_address other = figures_address(&txn->items[j].place);
-            if (!same_shard(&shard, &other))
+            if (!engine_address_equal(&shard, &other))
                 continue;
             counted = j < i;
-            add_figures(&txn->items[j], &sum, indexes);
+            txn_figures_add(&txn->items[j], &sum, indexes);
         }
         if (counted || !changes_anything(&sum, indexes, table->index_count))
             continue;

@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 #include "engine/engine.h"
 
+struct figures;
 struct txn;
 struct txn_item;
 
@@ -27,5 +28,19 @@ void txn_indexes_apply(struct txn *txn, struct txn_item *item, struct engine_wri
 /* The figures of all tables that the items belong to. Index changes are known by then. */
 void txn_figures_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
 MUST_CHECK enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write);
+/* Adds what an item's effect changes in its table's figures, and in those of each index. */
+void txn_figures_add(const struct txn_item *item, struct figures *table, struct figures *indexes);
+
+/* The sizes of the item collections that the items belong to, for tables with a local index. Unlike
+ * the other parts it is read before the decision, which may depend on it. */
+void txn_collections_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
+MUST_CHECK enum engine_status txn_collections_read(struct txn *txn, struct engine_write *write);
+void txn_collections_apply(struct txn *txn, struct engine_write *write);
+
+/* What the decision reads and stores besides items. */
+void txn_records_add_addresses(const struct txn *txn, struct txn_addresses *addresses);
+MUST_CHECK enum engine_status txn_records_read(struct txn *txn, struct engine_write *write);
+void txn_records_apply(const struct txn *txn, struct engine_write *write);
+void txn_records_release(struct txn *txn);
 
 #endif

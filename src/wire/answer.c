@@ -79,6 +79,10 @@ void answer_fill_error(const struct answer_context *context, const struct error 
     json_open_object(&writer);
     json_write_name(&writer, "__type");
     json_write_text(&writer, kind->type);
+    if (err->reasons_json.data != NULL) {
+        json_write_name(&writer, "CancellationReasons");
+        json_write_raw(&writer, err->reasons_json);
+    }
     if (err->message.len > 0) {
         json_write_name(&writer, kind->message_field);
         json_write_string(&writer, err->message);

@@ -17,6 +17,7 @@ const { startServer } = require('./lib/server.js');
 
 const SHOP = 'indexes-shop'; // Users and orders in one table.
 const EVENTS = 'indexes-events'; // Multi-attribute keys.
+const LOCAL = 'indexes-local'; // A local index that holds whole items.
 
 const key = (hash, range) => [
   ...[hash].flat().map((AttributeName) => ({ AttributeName, KeyType: 'HASH' })),
@@ -286,5 +287,62 @@ describe('writing', () => {
     assert.equal(Table.ItemCount, 5);
     assert.equal(Table.LocalSecondaryIndexes[0].IndexSizeBytes,
       4 * ('PK'.length + 'USER#1'.length + 'SK'.length + 'ORDER#2024-01-03'.length + 'total'.length + 2));
+  });
+});
+
+describe('an item and its entry in a local index', () => {
+  const SIZE_MAX = 400 * 1024;
+  const Key = { p: { S: 'a' }, s: { S: '1' } };
+  // The item's size, keys included, is `size`; it is indexed by `l`.
+  const ofSize = (size) => ({ ...Key, l: { S: 'l' }, x: { S: 'x'.repeat(size - 7) } });
+  const put = (Item, more = {}) => client.send(new PutItemCommand({ TableName: LOCAL, Item, ...more }));
+  const batch = (Item) => client.send(new BatchWriteItemCommand({
+    RequestItems: { [LOCAL]: [{ PutRequest: { Item } }] },
+  }));
+  const tooLarge = validation('Item size has exceeded the maximum allowed size');
+
+  before(async () => {
+    await dropTables(client, LOCAL);
+    await createTable(client, {
+      TableName: LOCAL,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: attributes('p:S', 's:S', 'l:S'),
+      KeySchema: key('p', 's'),
+      LocalSecondaryIndexes: [
+        { IndexName: 'all', KeySchema: key('p', 'l'), Projection: { ProjectionType: 'ALL' } },
+      ],
+    });
+  });
+
+  for (const [name, write] of Object.entries({ PutItem: put, BatchWriteItem: batch })) {
+    test(`have 409,600 bytes together in ${name}`, async () => {
+      await write(ofSize(SIZE_MAX / 2 - 1));
+      await write(ofSize(SIZE_MAX / 2));
+      assert.deepEqual(await refusal(write(ofSize(SIZE_MAX / 2 + 1))), tooLarge);
+    });
+  }
+
+  test('are judged before the condition', async () => {
+    const answer = await refusal(put(ofSize(SIZE_MAX / 2 + 1),
+      { ConditionExpression: 'attribute_exists(nothing)' }));
+    assert.deepEqual(answer, tooLarge);
+  });
+
+  test('without an entry the item may have all of it', async () => {
+    const { l, ...item } = ofSize(SIZE_MAX);
+    await put(item);
+  });
+
+  test('have 409,600 bytes together in UpdateItem', async () => {
+    const update = (size) => client.send(new UpdateItemCommand({
+      TableName: LOCAL,
+      Key,
+      UpdateExpression: 'SET l = :l, x = :x',
+      ExpressionAttributeValues: { ':l': { S: 'l' }, ':x': ofSize(size).x },
+    }));
+    await update(SIZE_MAX / 2 - 1);
+    await update(SIZE_MAX / 2);
+    assert.deepEqual(await refusal(update(SIZE_MAX / 2 + 1)),
+      validation('Item size to update has exceeded the maximum allowed size'));
   });
 });

@@ -156,6 +156,23 @@ static void a_value_outlives_later_writes(void **state)
     engine_view_close(view);
 }
 
+static void a_shared_view_shows_the_same_for_as_long_as_it_is_open(void **state)
+{
+    struct engine *engine = engine_of(state);
+    engine_fixture_put(engine, items, BYTES("a"), BYTES("first"));
+    struct engine_view *view = engine_fixture_view(engine);
+    engine_fixture_put(engine, items, BYTES("a"), BYTES("second"));
+    struct engine_view *shared = engine_view_share(view);
+    struct engine_view *again = engine_view_share(shared);
+    engine_view_close(view);
+    assert_true(engine_fixture_view_has(shared, items, BYTES("a"), BYTES("first")));
+    engine_view_close(shared);
+    engine_fixture_put(engine, items, BYTES("a"), BYTES("third"));
+    assert_true(engine_fixture_view_has(again, items, BYTES("a"), BYTES("first")));
+    engine_view_close(again);
+    assert_true(engine_fixture_has(engine, items, BYTES("a"), BYTES("third")));
+}
+
 static void null_is_closed_without_harm(void **state)
 {
     (void)state;
@@ -438,6 +455,7 @@ static int run_on(enum engine_fixture_kind kind)
         ON(keys_and_values_may_be_large, &kind),
         ON(a_view_stays_as_it_was, &kind),
         ON(a_value_outlives_later_writes, &kind),
+        ON(a_shared_view_shows_the_same_for_as_long_as_it_is_open, &kind),
         ON(null_is_closed_without_harm, &kind),
         ON(a_write_reads_the_newest_state_without_its_own_changes, &kind),
         ON(the_last_change_to_a_key_wins, &kind),

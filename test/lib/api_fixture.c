@@ -7,7 +7,6 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
-#include "api/api.h"
 #include "base/arena.h"
 #include "engine/engine.h"
 #include "reference_engine.h"
@@ -17,26 +16,35 @@ enum { FIXTURE_NOW_SECONDS = 1700000000 };
 static void open_api(struct api_fixture *fixture)
 {
     enum engine_status status;
-    fixture->api = api_open(&(struct api_options){ .engine = fixture->engine,
-                                                   .clock = &fixture->clock,
-                                                   .region = "eu-west-1",
-                                                   .account_id = "123456789012",
-                                                   .transition_ms = fixture->transition_ms },
-                            &status);
+    fixture->api = api_open(&fixture->options, &status);
     assert_non_null(fixture->api);
 }
 
 void api_fixture_open(struct api_fixture *fixture, int64_t transition_ms)
 {
-    api_fixture_open_on(fixture, reference_engine_create(), transition_ms);
+    api_fixture_open_with(fixture, &(struct api_options){ .transition_ms = transition_ms });
 }
 
 void api_fixture_open_on(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms)
 {
-    *fixture = (struct api_fixture){ .engine = engine,
+    api_fixture_open_with(
+        fixture, &(struct api_options){ .engine = engine, .transition_ms = transition_ms });
+}
+
+void api_fixture_open_with(struct api_fixture *fixture, const struct api_options *options)
+{
+    *fixture = (struct api_fixture){ .options = *options,
                                      .clock = clock_fixed(FIXTURE_NOW_SECONDS * INT64_C(1000)),
-                                     .transition_ms = transition_ms,
                                      .arena = arena_create() };
+    if (fixture->options.engine == NULL)
+        fixture->options.engine = reference_engine_create();
+    if (fixture->options.clock == NULL)
+        fixture->options.clock = &fixture->clock;
+    if (fixture->options.region == NULL)
+        fixture->options.region = "eu-west-1";
+    if (fixture->options.account_id == NULL)
+        fixture->options.account_id = "123456789012";
+    fixture->engine = fixture->options.engine;
     open_api(fixture);
 }
 

@@ -7,18 +7,17 @@
 #define STATOR_TEST_API_FIXTURE_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "api/api.h"
 #include "base/clock.h"
 #include "model/error.h"
 
-struct api;
 struct arena;
-struct engine;
 
 struct api_fixture {
     struct engine *engine;
     struct api *api;
+    struct api_options options;
     struct clock clock; /* Stands still; a test without transitions may move `fixed_ms`. */
-    int64_t transition_ms;
     struct arena *arena;
     /* Of the last call. */
     struct error error;
@@ -27,10 +26,10 @@ struct api_fixture {
 
 /* On an empty reference engine. The owner calls api_fixture_close. */
 void api_fixture_open(struct api_fixture *fixture, int64_t transition_ms);
-/* On another engine, which is taken over. */
-void api_fixture_open_on(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms);
 /* On any engine, which it takes over. */
 void api_fixture_open_on(struct api_fixture *fixture, struct engine *engine, int64_t transition_ms);
+/* With other options. What is zero of engine, clock, region and account is as above. */
+void api_fixture_open_with(struct api_fixture *fixture, const struct api_options *options);
 void api_fixture_close(struct api_fixture *fixture);
 /* Closes the database and opens it again `later_ms` later, on the same store. */
 void api_fixture_restart(struct api_fixture *fixture, int64_t later_ms);

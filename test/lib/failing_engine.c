@@ -11,6 +11,11 @@ struct failing_engine {
     pthread_mutex_t mutex;
     struct failing_engine_plan plan; /* Guarded by mutex. */
     uint64_t calls;                  /* Guarded by mutex. */
+    /* A commit whose completion waits. */
+    bool holds_next;
+    struct engine_completion holder;
+    struct engine_completion *held;
+    enum engine_status held_status;
 };
 
 struct failing_view {
@@ -83,6 +88,14 @@ static enum engine_status view_open(struct engine *base, enum engine_consistency
     view->inner = inner;
     *out = &view->base;
     return ENGINE_OK;
+}
+
+static struct engine_view *view_share(struct engine_view *base)
+{
+    struct failing_view *view = alloc(sizeof *view);
+    view->base.engine = base->engine;
+    view->inner = engine_view_share(((struct failing_view *)base)->inner);
+    return &view->base;
 }
 
 static void view_close(struct engine_view *base)
@@ -197,13 +210,32 @@ static void applied_but_failed(struct engine_completion *base, enum engine_statu
     outer->done(outer, status);
 }
 
+static void keep_status(struct engine_completion *base, enum engine_status status)
+{
+    struct failing_engine *engine =
+        (struct failing_engine *)((char *)base - offsetof(struct failing_engine, holder));
+    engine->held_status = status;
+}
+
+static void hold(struct failing_engine *engine, struct engine_write *inner,
+                 struct engine_completion *completion)
+{
+    engine->holds_next = false;
+    engine->held = completion;
+    engine->holder.done = keep_status;
+    engine_write_commit(inner, &engine->holder);
+}
+
 static void write_commit(struct engine_write *base, struct engine_completion *completion)
 {
     struct engine_write *inner = ((struct failing_write *)base)->inner;
+    struct failing_engine *engine = (struct failing_engine *)base->engine;
     struct failing_engine_plan plan;
     enum engine_status status = count_call(base->engine, true, &plan);
     free(base);
-    if (status == ENGINE_OK) {
+    if (status == ENGINE_OK && engine->holds_next) {
+        hold(engine, inner, completion);
+    } else if (status == ENGINE_OK) {
         engine_write_commit(inner, completion);
     } else if (plan.applied) {
         struct failing_completion *failing = alloc(sizeof *failing);
@@ -237,6 +269,7 @@ static void close_engine(struct engine *base)
 static const struct engine_ops ops_template = {
     .close = close_engine,
     .view_open = view_open,
+    .view_share = view_share,
     .view_close = view_close,
     .view_get = view_get,
     .scan_open = scan_open,
@@ -272,6 +305,20 @@ void failing_engine_set(struct engine *base, const struct failing_engine_plan *p
     engine->plan = *plan;
     engine->calls = 0;
     pthread_mutex_unlock(&engine->mutex);
+}
+
+void failing_engine_hold_commit(struct engine *base)
+{
+    ((struct failing_engine *)base)->holds_next = true;
+}
+
+void failing_engine_let_go(struct engine *base)
+{
+    struct failing_engine *engine = (struct failing_engine *)base;
+    struct engine_completion *held = engine->held;
+    assert(held != NULL);
+    engine->held = NULL;
+    held->done(held, engine->held_status);
 }
 
 uint64_t failing_engine_calls(struct engine *base)

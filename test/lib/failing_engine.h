@@ -22,6 +22,9 @@ struct failing_engine_plan {
 struct engine *failing_engine_create(struct engine *inner);
 /* Starts to count anew. */
 void failing_engine_set(struct engine *engine, const struct failing_engine_plan *plan);
+/* The next commit is made, but its completion waits until failing_engine_let_go. */
+void failing_engine_hold_commit(struct engine *engine);
+void failing_engine_let_go(struct engine *engine);
 /* Calls counted since the plan was set. */
 uint64_t failing_engine_calls(struct engine *engine);
 /* Whether the planned failure has struck. */

@@ -192,6 +192,18 @@ static enum engine_status view_open(struct engine *base, enum engine_consistency
     return ENGINE_OK;
 }
 
+static struct engine_view *view_share(struct engine_view *base)
+{
+    struct reference_engine *engine = (struct reference_engine *)base->engine;
+    struct reference_view *view = alloc(sizeof *view);
+    view->base.engine = base->engine;
+    view->table = ((struct reference_view *)base)->table;
+    pthread_mutex_lock(&engine->mutex);
+    view->table->references++;
+    pthread_mutex_unlock(&engine->mutex);
+    return &view->base;
+}
+
 static void view_close(struct engine_view *base)
 {
     struct reference_engine *engine = (struct reference_engine *)base->engine;
@@ -379,6 +391,7 @@ static const struct engine_ops ops = {
     .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_RANGE_DELETE,
     .close = close_engine,
     .view_open = view_open,
+    .view_share = view_share,
     .view_close = view_close,
     .view_get = view_get,
     .scan_open = scan_open,

@@ -2,13 +2,15 @@
 #include "engine/rocksdb/latches.h"
 #include <assert.h>
 #include <stdlib.h>
+#include <time.h>
 #include "base/crc32c.h"
 
 static_assert(LATCHES_COUNT <= UINT16_MAX + 1, "an index fits into latches_held");
 static_assert((LATCHES_COUNT & (LATCHES_COUNT - 1)) == 0, "the hash is cut by a mask");
 
-void latches_init(struct latches *latches)
+void latches_init(struct latches *latches, unsigned wait_ms)
 {
+    latches->wait_ms = wait_ms;
     for (size_t i = 0; i < LATCHES_COUNT; i++)
         pthread_mutex_init(&latches->mutexes[i], NULL);
 }
@@ -36,7 +38,33 @@ static int compare_indexes(const void *a, const void *b)
     return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-void latches_take(struct latches *latches, const struct engine_address *addresses,
+/* By the real-time clock, since the sanitizers know no other way to wait for a mutex: a clock that
+ * is set makes one wait too short or too long, which matters to nobody. */
+static struct timespec wait_end(const struct latches *latches)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += latches->wait_ms / 1000;
+    end.tv_nsec += (long)(latches->wait_ms % 1000) * 1000000;
+    if (end.tv_nsec >= 1000000000) {
+        end.tv_sec++;
+        end.tv_nsec -= 1000000000;
+    }
+    return end;
+}
+
+/* `end` is set by the first latch that must be waited for. */
+static bool take_one(struct latches *latches, uint16_t index, struct timespec *end)
+{
+    pthread_mutex_t *mutex = &latches->mutexes[index];
+    if (pthread_mutex_trylock(mutex) == 0)
+        return true;
+    if (end->tv_sec == 0)
+        *end = wait_end(latches);
+    return pthread_mutex_timedlock(mutex, end) == 0;
+}
+
+bool latches_take(struct latches *latches, const struct engine_address *addresses,
                   size_t address_count, struct latches_held *held)
 {
     assert(address_count <= ENGINE_WRITE_ADDRESSES_MAX);
@@ -45,11 +73,18 @@ void latches_take(struct latches *latches, const struct engine_address *addresse
     if (address_count > 1)
         qsort(held->indexes, address_count, sizeof held->indexes[0], compare_indexes);
     held->count = 0;
-    for (size_t i = 0; i < address_count; i++)
-        if (held->count == 0 || held->indexes[held->count - 1] != held->indexes[i])
-            held->indexes[held->count++] = held->indexes[i];
-    for (size_t i = 0; i < held->count; i++)
-        pthread_mutex_lock(&latches->mutexes[held->indexes[i]]);
+    struct timespec end = { 0 };
+    for (size_t i = 0; i < address_count; i++) {
+        uint16_t index = held->indexes[i];
+        if (held->count > 0 && held->indexes[held->count - 1] == index)
+            continue;
+        if (!take_one(latches, index, &end)) {
+            latches_release(latches, held);
+            return false;
+        }
+        held->indexes[held->count++] = index;
+    }
+    return true;
 }
 
 void latches_release(struct latches *latches, struct latches_held *held)

@@ -62,6 +62,7 @@ static const struct engine_ops ops = {
     .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_CHECKPOINT | ENGINE_RANGE_DELETE,
     .close = close_engine,
     .view_open = store_view_open,
+    .view_share = store_view_share,
     .view_close = store_view_close,
     .view_get = store_view_get,
     .scan_open = store_scan_open,
@@ -190,7 +191,8 @@ struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
     store->read_only = options->read_only;
     store->base.ops = &ops;
     store->directory = (struct store_directory){ -1, -1 };
-    latches_init(&store->latches);
+    latches_init(&store->latches, options->latch_wait_ms != 0 ? options->latch_wait_ms
+                                                              : ROCKSDB_ENGINE_LATCH_WAIT_MS);
     pthread_mutex_init(&store->publish_mutex, NULL);
     pthread_mutex_init(&store->view_mutex, NULL);
     pthread_mutex_init(&store->pool_mutex, NULL);

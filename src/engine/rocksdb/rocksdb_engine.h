@@ -22,11 +22,16 @@ struct rocksdb_engine_options {
      * writing, which is refused. It is locked all the same. */
     bool read_only;
     enum rocksdb_engine_durability durability;
+    /* How long a write waits for those that have its addresses; 0: for the default. */
+    unsigned latch_wait_ms;
     size_t block_cache_size;
     size_t write_buffer_size;
 };
 
-enum { ROCKSDB_ENGINE_MESSAGE_MAX = 512 };
+enum {
+    ROCKSDB_ENGINE_MESSAGE_MAX = 512,
+    ROCKSDB_ENGINE_LATCH_WAIT_MS = 1000, /* The default. */
+};
 
 /* NULL with one line for people in `message` if the directory cannot be used: missing rights, no
  * space, in use by another process, damaged. */

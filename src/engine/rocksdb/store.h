@@ -80,6 +80,7 @@ void store_view_deinit(struct store *store);
 
 enum engine_status store_view_open(struct engine *engine, enum engine_consistency consistency,
                                    struct engine_view **out);
+struct engine_view *store_view_share(struct engine_view *view);
 void store_view_close(struct engine_view *view);
 enum engine_status store_view_get(struct engine_view *view, const struct engine_address *address,
                                   struct engine_value *out);

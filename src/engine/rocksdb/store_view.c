@@ -71,6 +71,13 @@ enum engine_status store_view_open(struct engine *engine, enum engine_consistenc
     return ENGINE_OK;
 }
 
+/* Readers do not change a view, so all of them may have the same. */
+struct engine_view *store_view_share(struct engine_view *view)
+{
+    atomic_fetch_add(&((struct store_view *)view)->references, 1);
+    return view;
+}
+
 void store_view_close(struct engine_view *view)
 {
     release((struct store_view *)view);

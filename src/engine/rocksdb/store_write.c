@@ -78,7 +78,10 @@ enum engine_status store_write_begin(struct engine *engine, const struct engine_
     if (store->read_only)
         return ENGINE_UNSUPPORTED;
     struct store_write *write = take_from_pool(store);
-    latches_take(&store->latches, addresses, address_count, &write->held);
+    if (!latches_take(&store->latches, addresses, address_count, &write->held)) {
+        give_back(store, write);
+        return ENGINE_BUSY;
+    }
     *out = &write->base;
     return ENGINE_OK;
 }

@@ -50,6 +50,21 @@ static void monotonic_time_never_goes_back_and_counts_nanoseconds(void **state)
     assert_true(clock_monotonic_ns() - start_ns >= 2000000);
 }
 
+static void a_time_ahead_on_the_monotonic_clock_is_that_far_from_now(void **state)
+{
+    (void)state;
+    static const int64_t cases_ms[] = { 0, 1, 999, 1000, 1001, INT64_C(365) * 24 * 3600 * 1000 };
+    for (size_t i = 0; i < sizeof cases_ms / sizeof cases_ms[0]; i++) {
+        int64_t before_ns = clock_monotonic_ns();
+        struct timespec at = clock_monotonic_after_ms(cases_ms[i]);
+        int64_t after_ns = clock_monotonic_ns();
+        int64_t at_ns = (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
+        assert_in_range(at.tv_nsec, 0, 999999999);
+        assert_in_range(at_ns - cases_ms[i] * 1000000, before_ns, after_ns);
+    }
+    assert_in_range(clock_monotonic_after_ms(INT64_MAX).tv_sec, INT64_MAX / 1000, INT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -57,6 +72,7 @@ int main(void)
         cmocka_unit_test(a_fixed_clock_stands_still_until_it_is_set),
         cmocka_unit_test(fixed_clocks_are_independent),
         cmocka_unit_test(monotonic_time_never_goes_back_and_counts_nanoseconds),
+        cmocka_unit_test(a_time_ahead_on_the_monotonic_clock_is_that_far_from_now),
     };
     return cmocka_run_group_tests_name("base/clock", tests, NULL, NULL);
 }

@@ -121,6 +121,7 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(config->idle_timeout_ms, 75000);
     assert_int_equal(config->write_timeout_ms, 30000);
     assert_int_equal(config->transition_delay_ms, 0);
+    assert_int_equal(config->gsi_delay_ms, 0);
     assert_int_equal(config->log_level, LOG_INFO);
     assert_string_equal(config->cors_origins, "*");
     assert_false(config->insecure);

@@ -301,6 +301,70 @@ static void an_update_is_not_refused_for_what_it_left_alone(void **state)
     assert_false(index_entry_check_update(&index_fixture_table, &before, &worse, &err));
 }
 
+/* An item with one attribute of `size` bytes besides its keys, which take 5 bytes, or 7 with that
+ * of the local index. */
+static struct item large_item(const char *keys, const char *name, size_t size)
+{
+    struct item_builder builder;
+    struct item_iter iter;
+    struct bytes key;
+    struct value value;
+    struct buffer text;
+    struct item small = item_fixture_read(arena, keys);
+    uint8_t *filler = arena_alloc(arena, size);
+    memset(filler, 'x', size);
+    item_builder_init(&builder, arena);
+    item_iter_init(&iter, &small);
+    while (item_iter_next(&iter, &key, &value))
+        item_builder_add(&builder, key, value.encoded);
+    buffer_init(&text, arena);
+    value_append_string(&text, bytes_of(filler, size));
+    item_builder_add(&builder, bytes_from_text(name), buffer_bytes(&text));
+    return item_builder_finish(&builder);
+}
+
+static void an_item_and_its_entry_in_a_local_index_share_the_size_of_an_item(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys;
+        const char *name;
+        size_t size_max; /* Of the attribute. */
+    } cases[] = {
+        /* The attribute is in the item and in the entry. */
+        { "{'p':{'S':'P'},'s':{'N':'1'},'l':{'S':'L'}}", "x", ITEM_SIZE_MAX / 2 - 7 - 1 },
+        /* It is in the item alone. */
+        { "{'p':{'S':'P'},'s':{'N':'1'},'l':{'S':'L'}}", "z", ITEM_SIZE_MAX - 2 * 7 - 1 },
+        /* There is no entry, or only one in global indexes. */
+        { "{'p':{'S':'P'},'s':{'N':'1'}}", "x", ITEM_SIZE_MAX - 5 - 1 },
+        { "{'p':{'S':'P'},'s':{'N':'1'},'g':{'S':'G'}}", "x", ITEM_SIZE_MAX - 7 - 1 },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        for (size_t size = cases[i].size_max - 1; size <= cases[i].size_max + 1; size++) {
+            struct item item = large_item(cases[i].keys, cases[i].name, size);
+            if (item.size <= ITEM_SIZE_MAX)
+                assert_int_equal(index_entry_local_fits(arena, &index_fixture_table, &item),
+                                 size <= cases[i].size_max);
+        }
+    }
+}
+
+/* What two local indexes hold is not added up. */
+static void each_local_index_is_judged_alone(void **state)
+{
+    (void)state;
+    struct index_definition twice[] = { *index_at(INDEX_FIXTURE_LOCAL),
+                                        *index_at(INDEX_FIXTURE_LOCAL) };
+    struct table_definition table = index_fixture_table;
+    table.indexes = twice;
+    table.index_count = COUNT_OF(twice);
+    const char *keys = "{'p':{'S':'P'},'s':{'N':'1'},'l':{'S':'L'}}";
+    struct item item = large_item(keys, "x", ITEM_SIZE_MAX / 2 - 7 - 1);
+    assert_true(index_entry_local_fits(arena, &table, &item));
+    item = large_item(keys, "x", ITEM_SIZE_MAX / 2 - 7);
+    assert_false(index_entry_local_fits(arena, &table, &item));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -315,6 +379,8 @@ int main(void)
         TEST(values_that_are_no_keys_are_refused),
         TEST(keys_have_a_largest_size),
         TEST(an_update_is_not_refused_for_what_it_left_alone),
+        TEST(an_item_and_its_entry_in_a_local_index_share_the_size_of_an_item),
+        TEST(each_local_index_is_judged_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_txn_indexes.c -- items, their index entries and the figures are one step, whatever fails. */
+/* test_txn_indexes.c -- items, their index entries, the sizes of their collections and the figures
+ * are one step, whatever fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include "item_fixture.h"
 #include "model/error.h"
 #include "reference_engine.h"
+#include "table/collection_size.h"
 #include "table/figures.h"
 #include "txn/txn.h"
 
@@ -147,6 +149,68 @@ static void count_entry(struct fixture *fixture, struct engine_view *view,
     table->item_count++;
 }
 
+/* The size of an item and of its entry in the local index, the first one. */
+static int64_t size_in_collection(struct fixture *fixture, const struct item *item)
+{
+    const struct index_definition *local = &index_fixture_table.indexes[INDEX_FIXTURE_LOCAL];
+    struct item_place ignored;
+    int64_t size = item->size;
+    if (index_entry_locate(fixture->arena, &index_fixture_table, local, item, &ignored))
+        size += index_entry_project(fixture->arena, &index_fixture_table, local, item).size;
+    return size;
+}
+
+/* Takes an item, and what it adds to its collection's size, from `table`, where the records have
+ * put them. */
+static void settle_item(struct fixture *fixture, struct engine_view *view,
+                        const struct engine_entry *entry, struct figures *table,
+                        struct figures *indexes)
+{
+    struct item item;
+    struct item_place place;
+    struct error err;
+    struct engine_value value;
+    int64_t told;
+    (void)indexes;
+    error_init(&err, fixture->arena);
+    assert_true(item_open(entry->value, &item));
+    assert_true(item_place_of_item(fixture->arena, &index_fixture_table, &item, &place, &err));
+    struct engine_address address = collection_size_address(&place);
+    assert_int_equal(engine_view_get(view, &address, &value), ENGINE_OK);
+    assert_true(collection_size_decode(value.bytes, &told));
+    engine_value_release(&value);
+    assert_in_range(told, size_in_collection(fixture, &item), INT64_MAX);
+    table->size -= size_in_collection(fixture, &item);
+}
+
+static void add_record(struct fixture *fixture, struct engine_view *view,
+                       const struct engine_entry *entry, struct figures *table,
+                       struct figures *indexes)
+{
+    int64_t size;
+    (void)fixture;
+    (void)view;
+    (void)indexes;
+    assert_true(collection_size_decode(entry->value, &size));
+    table->item_count++;
+    table->size += size;
+}
+
+/* The records tell the size of all items and local entries, and each item's collection has one. */
+static void check_collections(struct fixture *fixture, struct engine_view *view)
+{
+    const struct table_definition *table = &index_fixture_table;
+    struct figures sum = { 0 };
+    for (size_t p = 0; p < table->partition_count; p++) {
+        struct engine_place place = item_place_of_hash(table, table->partitions[p].first_hash);
+        place.space = ENGINE_SPACE_COLLECTIONS;
+        visit(fixture, view, place, add_record, &sum, NULL);
+        place.space = ENGINE_SPACE_ITEMS;
+        visit(fixture, view, place, settle_item, &sum, NULL);
+    }
+    assert_int_equal(sum.size, 0);
+}
+
 /* Every item has its entries, there are no others, and the figures tell the same. Returns the
  * number of items. */
 static int64_t check(struct fixture *fixture)
@@ -168,6 +232,7 @@ static int64_t check(struct fixture *fixture)
             visit(fixture, view, item_place_of_index_hash(table, index, partitions[p].first_hash),
                   count_entry, &entries[i], NULL);
     }
+    check_collections(fixture, view);
     assert_int_equal(figures_sum(view, table, &sum, sums), ENGINE_OK);
     engine_view_close(view);
     for (size_t i = 0; i < INDEX_FIXTURE_COUNT; i++)
@@ -218,7 +283,7 @@ static size_t count_of(const struct write *list)
     return count;
 }
 
-static void entries_and_figures_follow_the_items(void **state)
+static void entries_collections_and_figures_follow_the_items(void **state)
 {
     struct fixture *fixture = *state;
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
@@ -227,7 +292,7 @@ static void entries_and_figures_follow_the_items(void **state)
     }
 }
 
-static void a_failure_leaves_items_entries_and_figures_in_step(void **state)
+static void a_failure_leaves_everything_in_step(void **state)
 {
     struct fixture *fixture = *state;
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
@@ -263,8 +328,8 @@ static void a_conflict_derives_the_entries_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(entries_and_figures_follow_the_items),
-        TEST(a_failure_leaves_items_entries_and_figures_in_step),
+        TEST(entries_collections_and_figures_follow_the_items),
+        TEST(a_failure_leaves_everything_in_step),
         TEST(a_conflict_derives_the_entries_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

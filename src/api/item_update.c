@@ -1,0 +1,52 @@
+/* item_update.c -- see item_update.h. */
+#include "api/item_update.h"
+#include "expr/ast.h"
+#include "expr/update.h"
+#include "index/index_entry.h"
+#include "model/error.h"
+#include "model/limits.h"
+#include "model/table_definition.h"
+
+bool item_update_check_keys(const struct update *update, const struct table_definition *table,
+                            struct error *err)
+{
+    const struct key_schema *key = &table->key;
+    for (size_t i = 0; i < update->action_count; i++) {
+        struct bytes name = update->actions[i].path.steps[0].name;
+        if (bytes_equal(name, key->hash.name) ||
+            (key->has_range && bytes_equal(name, key->range.name)))
+            return error_validation(err,
+                                    "One or more parameter values were invalid: Cannot update "
+                                    "attribute %.*s. This attribute is part of the key",
+                                    BYTES_FMT(name));
+    }
+    return true;
+}
+
+/* A nested path may put a deep value still deeper. */
+static bool check_depth(const struct update *update, const struct item *item, struct error *err)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct path *path = &update->actions[i].path;
+        struct value value;
+        if (path->step_count > 1 && item_find(item, path->steps[0].name, &value) &&
+            !value_verify(value.encoded, NESTING_DEPTH_MAX))
+            return error_validation(err,
+                                    "Nesting Levels have exceeded supported limits: Attributes in "
+                                    "the item have nested levels beyond supported limit");
+    }
+    return true;
+}
+
+bool item_update_apply(struct arena *arena, const struct update *update,
+                       const struct table_definition *table, const struct item *current,
+                       const struct item *key, struct item *out, struct error *err)
+{
+    return update_apply(arena, update, current != NULL ? current : key, out, err) &&
+           index_entry_check_update(table, current, out, err) && check_depth(update, out, err);
+}
+
+bool item_update_refuse_size(struct error *err)
+{
+    return error_validation(err, "Item size to update has exceeded the maximum allowed size");
+}

@@ -1,0 +1,26 @@
+/* item_update.h -- what an update makes of an item, with the rules about the result. */
+#ifndef STATOR_API_ITEM_UPDATE_H
+#define STATOR_API_ITEM_UPDATE_H
+#include <stdbool.h>
+#include "base/compiler.h"
+
+struct arena;
+struct error;
+struct item;
+struct table_definition;
+struct update;
+
+/* Refuses an update of a key attribute. */
+MUST_CHECK bool item_update_check_keys(const struct update *update,
+                                       const struct table_definition *table, struct error *err);
+
+/* `current` is NULL where no item has the key, which is then what the result is made of. The result
+ * lives in the arena. Does not check its size, for which operations have different rules. */
+MUST_CHECK bool item_update_apply(struct arena *arena, const struct update *update,
+                                  const struct table_definition *table, const struct item *current,
+                                  const struct item *key, struct item *out, struct error *err);
+
+/* What is said about a result that is too large. Returns false. */
+bool item_update_refuse_size(struct error *err);
+
+#endif

@@ -1,0 +1,51 @@
+/* transaction_tables.c -- see transaction_tables.h. */
+#include "api/transaction_tables.h"
+#include "api/operation.h"
+#include "base/arena.h"
+#include "table/catalogue.h"
+
+void transaction_tables_init(struct transaction_tables *tables, struct arena *arena,
+                             size_t action_count)
+{
+    tables->tables = arena_alloc(arena, action_count * sizeof(*tables->tables));
+    tables->capacity = arena_alloc(arena, action_count * sizeof *tables->capacity);
+    tables->count = 0;
+}
+
+void transaction_tables_release(struct transaction_tables *tables)
+{
+    for (size_t i = 0; i < tables->count; i++)
+        table_release(tables->tables[i]);
+    tables->count = 0;
+}
+
+bool transaction_tables_find(struct transaction_tables *tables, struct api_call *call,
+                             struct bytes table_name, size_t *index)
+{
+    for (size_t i = 0; i < tables->count; i++) {
+        *index = i;
+        if (bytes_equal(tables->capacity[i].table_name, table_name))
+            return true;
+    }
+    struct table *table = operation_table(call, table_name);
+    if (table == NULL)
+        return false;
+    *index = tables->count++;
+    tables->tables[*index] = table;
+    tables->capacity[*index] =
+        (struct batch_capacity){ .table_name = table_name,
+                                 .use = { .table = table_definition(table) } };
+    return true;
+}
+
+const struct table_definition *
+transaction_tables_definition(const struct transaction_tables *tables, size_t index)
+{
+    return table_definition(tables->tables[index]);
+}
+
+bool transaction_tables_refuse_duplicates(struct api_call *call)
+{
+    return error_validation(&call->error,
+                            "Transaction request cannot include multiple operations on one item");
+}

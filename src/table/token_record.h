@@ -1,0 +1,55 @@
+/* token_record.h -- requests that were carried out, remembered by their tokens.
+ *
+ * A record is found by its token alone, yet old ones must go without being looked for one by one.
+ * So tokens are kept by generations, as long as a token lives: whoever looks for one looks into
+ * those that can hold it, and generations before them go by one range delete. Layout:
+ * doc/disk-format.md, "Tokens".
+ */
+#ifndef STATOR_TABLE_TOKEN_RECORD_H
+#define STATOR_TABLE_TOKEN_RECORD_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "engine/engine.h"
+#include "table/layout.h"
+
+struct arena;
+
+enum {
+    TOKEN_RECORD_LIFETIME_MS = 10 * 60 * 1000,
+    /* A token is looked for in the generation of now, which a new record joins, in the one before,
+     * and in the next, where a clock that is set back leaves newer ones. */
+    TOKEN_RECORD_PLACES = 3,
+};
+
+extern const struct engine_place token_record_place;
+
+/* What tells requests apart. */
+struct token_hash {
+    uint8_t bytes[LAYOUT_TOKEN_HASH_SIZE];
+};
+/* Adds a part of a request. Its bounds count: "a", "bc" is not "ab", "c". */
+void token_hash_add(struct token_hash *hash, struct bytes part);
+
+struct token_record {
+    int64_t expires_at_ms;
+    struct token_hash hash;
+};
+
+/* The addresses that may hold a token at a time. The first is the one to store it at. `scope` is
+ * one of LAYOUT_TOKEN_*: each operation has tokens of its own. */
+void token_record_addresses(struct arena *arena, uint8_t scope, struct bytes token, int64_t now_ms,
+                            struct engine_address out[TOKEN_RECORD_PLACES]);
+struct bytes token_record_encode(struct arena *arena, const struct token_record *record);
+/* False if the bytes are no such record. */
+MUST_CHECK bool token_record_decode(struct bytes stored, struct token_record *out);
+/* Can these bytes be the key of a token's record? */
+bool token_record_is_key(struct bytes key);
+
+/* Removes all generations that nobody looks into any more. May wait for the disk. */
+MUST_CHECK enum engine_status token_record_remove_old(struct engine *engine, int64_t now_ms);
+/* Milliseconds until there may be more to remove. */
+int64_t token_record_next_removal_ms(int64_t now_ms);
+
+#endif
