@@ -8,6 +8,7 @@
 #include "table/catalogue_record.h"
 #include "table/layout.h"
 #include "table/token_record.h"
+#include "trigger/trigger_records.h"
 
 static bool has_partition(const struct partition *partitions, size_t count, uint64_t id)
 {
@@ -34,6 +35,7 @@ static bool has_place(const struct check_owner *owner, const struct engine_place
     const struct index_definition *index = owner->index;
     if (index == NULL)
         return (place->space == ENGINE_SPACE_ITEMS || place->space == ENGINE_SPACE_FIGURES ||
+                (place->space == ENGINE_SPACE_EXPIRY && table->expiry.status != EXPIRY_NONE) ||
                 (place->space == ENGINE_SPACE_COLLECTIONS &&
                  table_definition_has_local_index(table))) &&
                has_partition(table->partitions, table->partition_count, place->partition);
@@ -72,7 +74,8 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
     if (place->owner == LAYOUT_CATALOGUE_OWNER) {
         if (!engine_place_equal(place, &catalogue_record_place) &&
             !engine_place_equal(place, &token_record_place) &&
-            !engine_place_equal(place, &streams_place))
+            !engine_place_equal(place, &streams_place) &&
+            !engine_place_equal(place, &trigger_records_place))
             report_unknown(report, NULL, place);
         return;
     }

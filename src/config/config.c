@@ -242,6 +242,7 @@ struct bytes config_help(struct arena *arena)
                                     "       stator key disable|enable|delete ID [FLAGS]\n"
                                     "       stator policy put ID NAME FILE [FLAGS]\n"
                                     "       stator policy get|delete ID NAME [FLAGS]\n"
+                                    "       stator trigger add|list|remove (see its --help)\n"
                                     "\n"
                                     "A database that speaks DynamoDB's API. `check` looks at a\n"
                                     "store that no server has open, and names what is wrong.\n"

@@ -13,6 +13,7 @@
 #include "engine_fixture.h"
 #include "item_fixture.h"
 #include "jobs/backfill.h"
+#include "jobs/job_batches.h"
 #include "model/error.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
@@ -21,7 +22,7 @@
 
 enum {
     /* More than a slice of each table. */
-    ITEMS = BACKFILL_BATCH_ITEMS * BACKFILL_SLICE_BATCHES * 3 / 2,
+    ITEMS = JOB_BATCH_ITEMS * BACKFILL_SLICE_BATCHES * 3 / 2,
     SAVES_MAX = 64,
     WAIT_MS = 60000,
 };
