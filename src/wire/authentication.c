@@ -1,6 +1,7 @@
 /* authentication.c -- see authentication.h. */
 #include "wire/authentication.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include "auth/key_ring.h"
@@ -27,6 +28,10 @@ struct derived_key {
 struct authentication {
     struct authentication_options options;
     struct sha256 *hasher;
+    /* The time as policies see it; made once a second. */
+    int64_t second;
+    char current_time[sizeof "2026-11-15T05:40:04Z"];
+    char epoch_time[sizeof "-9223372036854775808"];
     struct derived_key cache[AUTHENTICATION_CACHE_SIZE]; /* By the id's last characters. */
 };
 
@@ -142,19 +147,22 @@ static void add_key(struct arena *arena, struct policy_key *keys, size_t *count,
     ++*count;
 }
 
-static struct bytes format_time(struct arena *arena, int64_t now_ms)
+static void format_time(struct authentication *authentication, int64_t now_ms)
 {
-    char text[sizeof "2026-11-15T05:40:04Z"];
     time_t seconds = (time_t)(now_ms / 1000);
     struct tm parts;
+    if (authentication->second == seconds)
+        return;
+    authentication->second = seconds;
     gmtime_r(&seconds, &parts);
-    size_t size = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return arena_copy(arena, bytes_of(text, size));
+    strftime(authentication->current_time, sizeof authentication->current_time,
+             "%Y-%m-%dT%H:%M:%SZ", &parts);
+    snprintf(authentication->epoch_time, sizeof authentication->epoch_time, "%" PRId64,
+             (int64_t)seconds);
 }
 
-static void fill_caller(const struct authentication *authentication,
-                        const struct http_exchange *exchange, const struct access_key *grantor,
-                        int64_t now_ms, struct caller *out)
+static void fill_caller(struct authentication *authentication, const struct http_exchange *exchange,
+                        const struct access_key *grantor, int64_t now_ms, struct caller *out)
 {
     struct arena *arena = http_exchange_arena(exchange);
     const struct authentication_options *options = &authentication->options;
@@ -166,8 +174,9 @@ static void fill_caller(const struct authentication *authentication,
     for (size_t i = 0; i < grantor->policy_count; i++)
         policies[i] = grantor->policies[i].policy;
     out->account = bytes_from_text(options->account_id);
-    out->arn = arena_printf(arena, "arn:aws:iam::%s:user/%.*s", options->account_id,
-                            BYTES_FMT(grantor->user));
+    const struct bytes arn[] = { BYTES("arn:aws:iam::"), out->account, BYTES(":user/"),
+                                 grantor->user };
+    out->arn = arena_join(arena, arn, COUNT_OF(arn));
     out->policies = policies;
     out->policy_count = grantor->policy_count;
     add_key(arena, keys, &count, BYTES("aws:username"), grantor->user);
@@ -179,9 +188,12 @@ static void fill_caller(const struct authentication *authentication,
     add_key(arena, keys, &count, BYTES("aws:UserAgent"),
             http_exchange_header(exchange, "User-Agent"));
     add_key(arena, keys, &count, BYTES("aws:SecureTransport"), BYTES("false"));
-    add_key(arena, keys, &count, BYTES("aws:CurrentTime"), format_time(arena, now_ms));
+    /* Copied: the call may outlive the second, and the loop's thread. */
+    format_time(authentication, now_ms);
+    add_key(arena, keys, &count, BYTES("aws:CurrentTime"),
+            arena_copy(arena, bytes_from_text(authentication->current_time)));
     add_key(arena, keys, &count, BYTES("aws:EpochTime"),
-            arena_printf(arena, "%" PRId64, now_ms / 1000));
+            arena_copy(arena, bytes_from_text(authentication->epoch_time)));
     out->keys = keys;
     out->key_count = count;
 }

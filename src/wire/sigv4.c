@@ -90,15 +90,17 @@ static bool check_clock(struct arena *arena, struct bytes time, int64_t now_ms, 
                          "Date must be in ISO-8601 'basic format'. Got '%.*s'. See "
                          "http://en.wikipedia.org/wiki/ISO_8601",
                          BYTES_FMT(time));
-    struct bytes now = format_time(arena, now_ms);
+    struct bytes now;
     struct bytes bound;
     if (time_ms < now_ms - SIGV4_CLOCK_SKEW_MAX_MS) {
+        now = format_time(arena, now_ms);
         bound = format_time(arena, now_ms - SIGV4_CLOCK_SKEW_MAX_MS);
         return error_set(err, ERROR_INVALID_SIGNATURE,
                          "Signature expired: %.*s is now earlier than %.*s (%.*s - 15 min.)",
                          BYTES_FMT(time), BYTES_FMT(bound), BYTES_FMT(now));
     }
     if (time_ms > now_ms + SIGV4_CLOCK_SKEW_MAX_MS) {
+        now = format_time(arena, now_ms);
         bound = format_time(arena, now_ms + SIGV4_CLOCK_SKEW_MAX_MS);
         return error_set(
             err, ERROR_INVALID_SIGNATURE,
