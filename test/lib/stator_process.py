@@ -90,8 +90,9 @@ def check(directory, program=None):
 class Keys:
     """Access keys in a data directory, as `stator key` and `stator policy` make them."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, program=None):
         self.folder = pathlib.Path(folder)
+        self._program = program or binary()
         digits = os.urandom(32).hex()
         master = self.folder / f"master-{digits[:8]}.key"
         master.write_text(digits)
@@ -100,7 +101,7 @@ class Keys:
     def run(self, *words, text=None):
         """A command, once it has ended."""
         return subprocess.run(
-            [binary(), *words, *self.flags],
+            [self._program, *words, *self.flags],
             input=text,
             capture_output=True,
             text=True,
