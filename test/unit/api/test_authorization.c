@@ -367,6 +367,41 @@ static void policies_see_all_keys_and_attributes_of_a_request(void **state)
     }
 }
 
+/* Copies what stands behind a mark in the last response, up to the next quote. */
+static void take(const struct fixture *fixture, const char *mark, char out[500])
+{
+    struct bytes text = fixture->api.response;
+    const uint8_t *at = memmem(text.data, text.len, mark, strlen(mark));
+    assert_non_null(at);
+    at += strlen(mark);
+    const uint8_t *end = memchr(at, '"', (size_t)(text.data + text.len - at));
+    snprintf(out, 500, "%.*s", (int)(end - at), (const char *)at);
+}
+
+/* An iterator names its stream, and whoever has one may have lost its permission. */
+static void records_are_asked_for_by_the_stream_of_their_iterator(void **state)
+{
+    struct fixture *fixture = *state;
+    char arn[500], shard[500], iterator[500], body[2000], statements[1000];
+    assert_true(api_fixture_call(&fixture->api, "ListStreams", "{}"));
+    take(fixture, "\"StreamArn\":\"", arn);
+    snprintf(body, sizeof body, "{'StreamArn':'%s'}", arn);
+    assert_true(api_fixture_call(&fixture->api, "DescribeStream", body));
+    take(fixture, "\"ShardId\":\"", shard);
+    snprintf(body, sizeof body,
+             "{'StreamArn':'%s','ShardId':'%s','ShardIteratorType':'TRIM_HORIZON'}", arn, shard);
+    assert_true(api_fixture_call(&fixture->api, "GetShardIterator", body));
+    take(fixture, "\"ShardIterator\":\"", iterator);
+    snprintf(body, sizeof body, "{'ShardIterator':'%s'}", iterator);
+
+    snprintf(statements, sizeof statements,
+             "{'Effect':'Allow','Action':'dynamodb:GetRecords','Resource':'%s'}", arn);
+    use_policy(fixture, statements);
+    assert_true(api_fixture_call(&fixture->api, "GetRecords", body));
+    use_policy(fixture, "{'Effect':'Allow','Action':'*','Resource':'" ARN "Tab'}");
+    assert_false(passes(fixture, "GetRecords", body));
+}
+
 /* --- Resource policies --- */
 
 #define PUT_POLICY(statement)                                                                      \
@@ -433,6 +468,7 @@ int main(void)
         TEST(each_operation_asks_for_its_action_on_its_resource),
         TEST(statements_are_refused_and_all_else_says_whom_it_asks),
         TEST(policies_see_all_keys_and_attributes_of_a_request),
+        TEST(records_are_asked_for_by_the_stream_of_their_iterator),
         TEST(a_tables_policy_allows_and_denies),
         TEST(a_tables_policy_that_cannot_be_enforced_is_refused_or_denies),
         TEST(a_new_tables_policy_and_tags_need_permissions_of_their_own),
