@@ -1,11 +1,14 @@
-/* main.c -- the program: reads the settings, then serves, checks or prints what was asked for. */
+/* main.c -- the program: reads the settings, then serves, checks or prints what was asked for. The
+ * commands that ask a running server have flags of their own. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/log.h"
 #include "check_command.h"
 #include "config/config.h"
 #include "serve.h"
+#include "trigger_command.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -38,6 +41,8 @@ static int run(struct arena *arena, const struct config_result *result)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "trigger") == 0)
+        return trigger_command(argc - 2, argv + 2);
     struct arena *arena = arena_create();
     struct config_input input = { .argc = argc,
                                   .argv = argv,

@@ -5,6 +5,7 @@
  */
 #include "serve.h"
 #include <arpa/inet.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +17,9 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "engine/rocksdb/rocksdb_engine.h"
+#include "http/client.h"
 #include "http/server.h"
+#include "trigger/trigger_runner.h"
 #include "wire/wire.h"
 
 enum { FILES_BESIDE_CONNECTIONS = 1100 }; /* RocksDB's open files, logs, listeners. */
@@ -26,6 +29,8 @@ struct server {
     struct api *api;
     struct wire *wire;
     struct http_server *http;
+    struct trigger_outside outside;
+    char dead_letter_dir[PATH_MAX];
 };
 
 /* --- Signals --- */
@@ -121,8 +126,23 @@ static bool open_engine(struct server *server, const struct config *config)
     return server->engine != NULL || fail(message);
 }
 
+/* Dead letters lie beside the data, and nowhere else: whoever may send a request may name a file.
+ * A server in memory has no place for them. */
+static bool find_dead_letters(struct server *server, const struct config *config)
+{
+    if (config->in_memory)
+        return true;
+    int size = snprintf(server->dead_letter_dir, sizeof server->dead_letter_dir, "%s/dead-letters",
+                        config->data_dir);
+    server->outside.dead_letter_dir = server->dead_letter_dir;
+    return (size_t)size < sizeof server->dead_letter_dir || fail("data-dir: the path is too long");
+}
+
 static bool open_api(struct server *server, const struct config *config)
 {
+    server->outside.post = http_client_post;
+    if (!find_dead_letters(server, config))
+        return false;
     struct api_options options = {
         .engine = server->engine,
         .clock = &clock_system,
@@ -133,6 +153,7 @@ static bool open_api(struct server *server, const struct config *config)
         .refuse_conflicts = config->txn_conflict == CONFIG_TXN_CONFLICT_FAIL,
         .rollover_ms = (int64_t)config->stream_rollover_ms,
         .expiry_interval_ms = (int64_t)config->ttl_interval,
+        .trigger_outside = &server->outside,
     };
     enum engine_status status;
     server->api = api_open(&options, &status);

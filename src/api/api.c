@@ -12,6 +12,7 @@
 #include "stream/streams.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
+#include "trigger/triggers.h"
 #include "txn/txn_conflicts.h"
 
 struct api {
@@ -19,19 +20,35 @@ struct api {
     struct catalogue *catalogue;
     struct streams *streams;
     struct stream_upkeep upkeep; /* Control thread only. */
+    struct triggers *triggers;   /* Control thread only. */
     struct control *control;
     struct index_delay *index_delay; /* NULL: none. */
     struct txn_conflicts *conflicts; /* NULL: writes wait for one another. */
 };
+
+static struct triggers *open_triggers(const struct api_options *options, struct streams *streams,
+                                      enum engine_status *status)
+{
+    struct trigger_runner_options triggers = { .engine = options->engine,
+                                               .streams = streams,
+                                               .clock = options->clock,
+                                               .region = options->region,
+                                               .account_id = options->account_id };
+    if (options->trigger_outside != NULL)
+        triggers.outside = *options->trigger_outside;
+    return triggers_open(&triggers, status);
+}
 
 struct api *api_open(const struct api_options *options, enum engine_status *status)
 {
     struct index_delay *index_delay = NULL;
     struct catalogue *catalogue = catalogue_open(options->engine, status);
     struct streams *streams = catalogue == NULL ? NULL : streams_open(options->engine, status);
-    if (streams != NULL && options->index_delay_ms > 0)
+    struct triggers *triggers = streams == NULL ? NULL : open_triggers(options, streams, status);
+    if (triggers != NULL && options->index_delay_ms > 0)
         index_delay = index_delay_start(options->engine, options->index_delay_ms, status);
     if (*status != ENGINE_OK) {
+        triggers_close(triggers);
         streams_close(streams);
         catalogue_close(catalogue);
         return NULL;
@@ -39,9 +56,11 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     struct api *api = malloc(sizeof *api);
     if (api == NULL)
         abort();
-    *api = (struct api){
-        .options = *options, .catalogue = catalogue, .streams = streams, .index_delay = index_delay
-    };
+    *api = (struct api){ .options = *options,
+                         .catalogue = catalogue,
+                         .streams = streams,
+                         .triggers = triggers,
+                         .index_delay = index_delay };
     if (api->options.item_collection_size_max == 0)
         api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
     if (options->refuse_conflicts)
@@ -59,6 +78,7 @@ void api_close(struct api *api)
     if (api == NULL)
         return;
     control_stop(api->control);
+    triggers_close(api->triggers);
     index_delay_stop(api->index_delay);
     streams_close(api->streams);
     catalogue_close(api->catalogue);
@@ -84,6 +104,11 @@ struct txn_conflicts *api_conflicts(const struct api *api)
 struct streams *api_streams(const struct api *api)
 {
     return api->streams;
+}
+
+struct triggers *api_triggers(const struct api *api)
+{
+    return api->triggers;
 }
 
 struct stream_upkeep *api_stream_upkeep(struct api *api)

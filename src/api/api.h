@@ -18,6 +18,7 @@ struct arena;
 struct catalogue;
 struct clock;
 struct operation;
+struct trigger_outside;
 
 struct api_options {
     struct engine *engine; /* Borrowed; must outlive the api. */
@@ -32,6 +33,8 @@ struct api_options {
     bool refuse_conflicts;
     int64_t rollover_ms;        /* How long a shard of a stream is open; 0: for good. */
     int64_t expiry_interval_ms; /* How often expired items are deleted; 0: never. */
+    /* By what triggers call their functions; NULL: they are kept, and none is run. */
+    const struct trigger_outside *trigger_outside;
 };
 
 /* NULL with the engine's status if the catalogue cannot be read. Starts the control thread. */
@@ -40,7 +43,11 @@ MUST_CHECK struct api *api_open(const struct api_options *options, enum engine_s
 void api_close(struct api *api);
 
 /* The parts of the service, which name their operations under different prefixes. */
-enum operation_service { OPERATION_OF_DYNAMODB, OPERATION_OF_STREAMS };
+enum operation_service {
+    OPERATION_OF_DYNAMODB,
+    OPERATION_OF_STREAMS,
+    OPERATION_OF_STATOR, /* Our own. */
+};
 
 /* NULL if there is no such operation. Names are without the service's prefix: "PutItem". */
 const struct operation *operation_find(struct bytes name);

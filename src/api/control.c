@@ -149,9 +149,8 @@ static void run_save(struct control *control, struct arena *arena)
 /* Milliseconds until there is more to do for a stream, or TIMED_WAIT_FOREVER. */
 static int64_t keep_streams(struct control *control, struct arena *arena)
 {
-    int64_t wait_ms = stream_upkeep_run(api_stream_upkeep(control->api), arena,
-                                        clock_wall_ms(api_options(control->api)->clock));
-    return wait_ms == STREAM_UPKEEP_NEVER ? TIMED_WAIT_FOREVER : wait_ms;
+    return stream_upkeep_run(api_stream_upkeep(control->api), arena,
+                             clock_wall_ms(api_options(control->api)->clock));
 }
 
 /* --- The thread --- */

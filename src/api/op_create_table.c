@@ -8,25 +8,10 @@
 #include "api/throughput_rules.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/random.h"
+#include "base/uuid.h"
 #include "model/limits.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
-
-/* TableId: a random UUID (RFC 4122, version 4). */
-static struct bytes new_uuid(struct arena *arena)
-{
-    struct random random;
-    random_init_from_system(&random);
-    uint64_t high = random_next(&random);
-    uint64_t low = random_next(&random);
-    high = (high & ~UINT64_C(0xF000)) | UINT64_C(0x4000);     /* Version 4. */
-    low = (low & ~(UINT64_C(3) << 62)) | (UINT64_C(2) << 62); /* Variant 1. */
-    return arena_printf(arena, "%08llx-%04llx-%04llx-%04llx-%012llx",
-                        (unsigned long long)(high >> 32), (unsigned long long)(high >> 16 & 0xFFFF),
-                        (unsigned long long)(high & 0xFFFF), (unsigned long long)(low >> 48),
-                        (unsigned long long)(low & UINT64_C(0xFFFFFFFFFFFF)));
-}
 
 static bool make_draft(struct api_call *call, const struct create_table_request *request,
                        struct table_definition *draft)
@@ -38,7 +23,7 @@ static bool make_draft(struct api_call *call, const struct create_table_request 
         !index_rules_draft(call->arena, request, draft, &call->error) ||
         !setting_rules_create(call->arena, request, draft, &call->error))
         return false;
-    draft->uuid = new_uuid(call->arena);
+    draft->uuid = uuid_create(call->arena);
     if (draft->stream_enabled)
         stream_operation_label(call, draft);
     table_operation_begin(call, draft, TABLE_CREATING);

@@ -8,11 +8,9 @@
 #include "base/compiler.h"
 #include "json/writer.h"
 #include "model/limits.h"
-#include "model/value_json.h"
-#include "stream/change_record.h"
+#include "stream/record_json.h"
 #include "stream/shard_iterator.h"
 #include "stream/stream_definition.h"
-#include "stream/stream_names.h"
 #include "stream/stream_read.h"
 #include "stream/streams.h"
 #include "table/storage_error.h"
@@ -37,108 +35,22 @@ static const struct shape request_shape = { SHAPE_STRUCTURE_OF(struct get_record
 /* A page that is being written. */
 struct page_writer {
     struct api_call *call;
-    const struct stream_definition *stream;
     struct shard_iterator iterator;
-    unsigned images; /* What the stream shows of what the log holds. */
+    struct record_json form;
     struct json_writer json;
     size_t size; /* Of the records so far. */
 };
 
-/* --- Records --- */
-
-static void write_image(struct json_writer *json, const char *name, const struct item *image,
-                        bool shown)
-{
-    if (!shown)
-        return;
-    json_write_name(json, name);
-    item_json_write(json, image);
-}
-
-/* "SizeBytes: the size of the stream record": the keys and the images, as items are counted. */
-static size_t record_size(const struct change_record *record, const struct item *keys,
-                          unsigned shown)
-{
-    size_t size = keys->size;
-    if ((shown & CHANGE_NEW_IMAGE) != 0)
-        size += record->new_image.size;
-    if ((shown & CHANGE_OLD_IMAGE) != 0)
-        size += record->old_image.size;
-    return size;
-}
-
-static void write_change(struct page_writer *page, uint64_t sequence,
-                         const struct change_record *record, const struct item *keys,
-                         unsigned shown)
-{
-    struct json_writer *json = &page->json;
-    json_write_name(json, "dynamodb");
-    json_open_object(json);
-    json_write_name(json, "ApproximateCreationDateTime");
-    json_write_integer(json, record->created_ms / 1000);
-    json_write_name(json, "Keys");
-    item_json_write(json, keys);
-    write_image(json, "NewImage", &record->new_image, (shown & CHANGE_NEW_IMAGE) != 0);
-    write_image(json, "OldImage", &record->old_image, (shown & CHANGE_OLD_IMAGE) != 0);
-    json_write_name(json, "SequenceNumber");
-    json_write_string(json,
-                      stream_names_sequence(page->call->arena, sequence, page->iterator.partition));
-    json_write_name(json, "SizeBytes");
-    json_write_integer(json, (int64_t)record_size(record, keys, shown));
-    json_write_name(json, "StreamViewType");
-    json_write_string(json, page->stream->view_type);
-    json_close_object(json);
-}
-
-static void write_identity(struct json_writer *json)
-{
-    json_write_name(json, "userIdentity");
-    json_open_object(json);
-    json_write_name(json, "PrincipalId");
-    json_write_text(json, "dynamodb.amazonaws.com");
-    json_write_name(json, "Type");
-    json_write_text(json, "Service");
-    json_close_object(json);
-}
-
-/* The same whenever it is read: consumers tell by it what they have seen. */
-static struct bytes event_id(const struct page_writer *page, uint64_t sequence)
-{
-    return arena_printf(page->call->arena, "%08llx%08llx%016llx",
-                        (unsigned long long)page->iterator.log_id & UINT32_MAX,
-                        (unsigned long long)page->iterator.partition & UINT32_MAX,
-                        (unsigned long long)sequence);
-}
-
 static bool write_record(void *context, uint64_t sequence, const struct change_record *record)
 {
     struct page_writer *page = context;
-    struct json_writer *json = &page->json;
-    unsigned shown = record->images & page->images;
-    struct item keys = change_record_keys(page->call->arena, &page->stream->key, record);
-    size_t size = record_size(record, &keys, shown);
+    size_t size = record_json_size(&page->form, record);
     if (page->size > 0 && page->size + size > GET_RECORDS_SIZE_MAX)
         return false;
     page->size += size;
-    json_open_object(json);
-    json_write_name(json, "eventID");
-    json_write_string(json, event_id(page, sequence));
-    json_write_name(json, "eventName");
-    json_write_text(json, change_event_name(record->event));
-    json_write_name(json, "eventVersion");
-    json_write_text(json, "1.1");
-    json_write_name(json, "eventSource");
-    json_write_text(json, "aws:dynamodb");
-    json_write_name(json, "awsRegion");
-    json_write_text(json, api_options(page->call->api)->region);
-    write_change(page, sequence, record, &keys, shown);
-    if (record->by_service)
-        write_identity(json);
-    json_close_object(json);
+    record_json_write(&page->form, &page->json, sequence, record);
     return true;
 }
-
-/* --- The page --- */
 
 static void write_next(struct page_writer *page, struct bytes arn, uint64_t next)
 {
@@ -165,8 +77,7 @@ static bool read_and_answer(struct page_writer *page, size_t count_max, struct b
     if (status != ENGINE_OK)
         return storage_error_set(&call->error, status, "GetRecords");
     if (read.trimmed)
-        return error_set(&call->error, ERROR_TRIMMED_DATA_ACCESS,
-                         "The data you are trying to access has been trimmed");
+        return stream_operation_trimmed(call);
     json_close_array(&page->json);
     if (!read.ended)
         write_next(page, arn, read.next);
@@ -211,8 +122,10 @@ static void run(struct api_call *call, const void *input)
     bool ok = check(call, request, &arn, &page.iterator) &&
               (stream = find_stream(call, arn, page.iterator.log_id)) != NULL;
     if (ok) {
-        page.stream = stream_definition(stream);
-        page.images = change_image_of_view_type(page.stream->view_type);
+        page.form = (struct record_json){ .arena = call->arena,
+                                          .stream = stream_definition(stream),
+                                          .partition = page.iterator.partition,
+                                          .region = api_options(call->api)->region };
         ok = read_and_answer(
             &page, request->limit.present ? (size_t)request->limit.value : GET_RECORDS_COUNT_MAX,
             arn);

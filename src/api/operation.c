@@ -3,6 +3,7 @@
 #include "api/expression_input.h"
 #include "base/arena.h"
 #include "index/index_entry.h"
+#include "model/arn.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
@@ -24,8 +25,7 @@ struct bytes operation_table_name(struct bytes name_or_arn)
 struct bytes operation_table_arn(struct api_call *call, struct bytes name)
 {
     const struct api_options *options = api_options(call->api);
-    return arena_printf(call->arena, "arn:aws:dynamodb:%s:%s:table/%.*s", options->region,
-                        options->account_id, BYTES_FMT(name));
+    return arn_of_table(call->arena, options->region, options->account_id, name);
 }
 
 /* Items can be read and written while a table is being updated, not before it exists for good. */

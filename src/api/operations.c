@@ -3,6 +3,8 @@
 
 /* Sorted by name: operation_find searches by halves. */
 static const struct operation *const operations[] = {
+    &op_add_trigger,
+    &op_batch_execute_statement,
     &op_batch_get_item,
     &op_batch_write_item,
     &op_create_table,
@@ -17,6 +19,8 @@ static const struct operation *const operations[] = {
     &op_describe_stream,
     &op_describe_table,
     &op_describe_time_to_live,
+    &op_execute_statement,
+    &op_execute_transaction,
     &op_get_item,
     &op_get_records,
     &op_get_resource_policy,
@@ -25,9 +29,11 @@ static const struct operation *const operations[] = {
     &op_list_streams,
     &op_list_tables,
     &op_list_tags_of_resource,
+    &op_list_triggers,
     &op_put_item,
     &op_put_resource_policy,
     &op_query,
+    &op_remove_trigger,
     &op_scan,
     &op_tag_resource,
     &op_transact_get_items,

@@ -2,8 +2,8 @@
 #include "api/stream_operation.h"
 #include <time.h>
 #include "api/operation.h"
-#include "base/arena.h"
 #include "base/clock.h"
+#include "model/arn.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
 #include "stream/stream_names.h"
@@ -20,8 +20,8 @@ const struct shape stream_operation_shard_id_shape = { .kind = SHAPE_STRING,
 struct bytes stream_operation_arn(struct api_call *call, struct bytes table_name,
                                   struct bytes label)
 {
-    return arena_printf(call->arena, "%.*s/stream/%.*s",
-                        BYTES_FMT(operation_table_arn(call, table_name)), BYTES_FMT(label));
+    const struct api_options *options = api_options(call->api);
+    return arn_of_stream(call->arena, options->region, options->account_id, table_name, label);
 }
 
 struct stream *stream_operation_find(struct api_call *call, struct bytes arn)
@@ -40,6 +40,12 @@ bool stream_operation_no_shard(struct api_call *call)
 {
     return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
                      "Requested resource not found: Shard does not exist");
+}
+
+bool stream_operation_trimmed(struct api_call *call)
+{
+    return error_set(&call->error, ERROR_TRIMMED_DATA_ACCESS,
+                     "The data you are trying to access has been trimmed");
 }
 
 void stream_operation_end(struct api_call *call, bool ok)

@@ -6,6 +6,7 @@
 #include "check/check_stream.h"
 #include "check/check_table.h"
 #include "check/check_tokens.h"
+#include "check/check_triggers.h"
 #include "engine/engine.h"
 #include "stream/stream_definition.h"
 
@@ -33,6 +34,7 @@ struct check_result check_store(struct engine *engine, check_report_sink *sink, 
         check_tokens(view, &report);
         for (size_t i = 0; i < catalogue.stream_count; i++)
             check_stream(view, &catalogue.streams[i], &report);
+        check_triggers(view, &catalogue, &report);
         check_places(view, &catalogue, &report);
     } else {
         check_report_unreadable(&report, status, "the store");

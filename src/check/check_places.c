@@ -8,6 +8,7 @@
 #include "table/catalogue_record.h"
 #include "table/layout.h"
 #include "table/token_record.h"
+#include "trigger/trigger_records.h"
 
 static bool has_partition(const struct partition *partitions, size_t count, uint64_t id)
 {
@@ -73,7 +74,8 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
     if (place->owner == LAYOUT_CATALOGUE_OWNER) {
         if (!engine_place_equal(place, &catalogue_record_place) &&
             !engine_place_equal(place, &token_record_place) &&
-            !engine_place_equal(place, &streams_place))
+            !engine_place_equal(place, &streams_place) &&
+            !engine_place_equal(place, &trigger_records_place))
             report_unknown(report, NULL, place);
         return;
     }

@@ -217,6 +217,7 @@ struct bytes config_help(struct arena *arena)
     buffer_init(&out, arena);
     buffer_append_bytes(&out, BYTES("Usage: stator [serve] [FLAGS]\n"
                                     "       stator check [DIR] [FLAGS]\n"
+                                    "       stator trigger add|list|remove (see its --help)\n"
                                     "\n"
                                     "A database that speaks DynamoDB's API. `check` looks at a\n"
                                     "store that no server has open, and names what is wrong.\n"

@@ -55,10 +55,19 @@ static struct engine_place place_of_position(const struct slice *slice)
     return item_place_of_hash(slice->table, hash);
 }
 
-/* Right behind a key: at that key and one zero byte. */
-static enum engine_status go_behind(struct slice *slice, struct bytes key)
+/* A key that belongs elsewhere would lead elsewhere. */
+static bool is_key_of(const struct table_definition *table, const struct engine_place *place,
+                      struct bytes key)
 {
-    if (key.len < LAYOUT_HASH_SIZE || key.len >= sizeof slice->position) {
+    return key.len >= LAYOUT_HASH_SIZE && key.len < BACKFILLED_SIZE_MAX &&
+           item_place_of_hash(table, load_u64_be(key.data)).partition == place->partition;
+}
+
+/* Right behind a key: at that key and one zero byte. */
+static enum engine_status go_behind(struct slice *slice, const struct engine_place *place,
+                                    struct bytes key)
+{
+    if (!is_key_of(slice->table, place, key)) {
         log_write(LOG_ERROR, "backfill", "table %.*s: an item's key is damaged",
                   BYTES_FMT(slice->table->name));
         return ENGINE_CORRUPT;
@@ -127,7 +136,7 @@ static enum engine_status collect(struct slice *slice, struct engine_view *view,
         struct engine_entry entry;
         status = engine_scan_next(scan, &entry);
         if (status == ENGINE_OK)
-            status = go_behind(slice, entry.key);
+            status = go_behind(slice, &range.place, entry.key);
         if (status == ENGINE_OK)
             add_item(slice, &range.place, &entry, batch);
         size += entry.key.len + entry.value.len;

@@ -58,6 +58,10 @@ enum {
     TRANSACTION_SIZE_MAX = 4 * 1024 * 1024, /* Of what is sent to be written, or of what is read. */
     TRANSACTION_TOKEN_SIZE_MAX = 36,
 
+    STATEMENT_SIZE_MAX = 8192, /* Of a PartiQL statement, in characters. */
+    STATEMENT_NEXT_TOKEN_SIZE_MAX = 32768,
+    BATCH_STATEMENTS_MAX = 25,
+
     REQUEST_BODY_SIZE_MAX = 16 * 1024 * 1024,
     READ_UNIT_SIZE = 4 * 1024,
     WRITE_UNIT_SIZE = 1024,

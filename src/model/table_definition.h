@@ -138,6 +138,8 @@ enum {
     INDEXES_MAX = GLOBAL_INDEXES_MAX + LOCAL_INDEXES_MAX,
     /* Every key attribute of the table and of all indexes may be another one. */
     ATTRIBUTES_MAX = 2 + INDEXES_MAX * (INDEX_HASH_KEYS_MAX + INDEX_RANGE_KEYS_MAX),
+    STREAM_LABEL_SIZE_MAX = 64,
+    STREAM_VIEW_TYPE_SIZE_MAX = 32,
     INCLUDED_NAMES_PER_INDEX_MAX = 20,
     INCLUDED_NAMES_PER_TABLE_MAX = 100, /* A name counts once for each index that includes it. */
     BACKFILLED_SIZE_MIN = 8,            /* A hash. */

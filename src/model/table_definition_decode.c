@@ -143,6 +143,11 @@ static struct bytes find_text(struct decoder *in, const char *name)
     return is_present(&value) ? as_text(in, &value) : (struct bytes){ 0 };
 }
 
+static bool is_word(struct bytes text, size_t size_max)
+{
+    return text.len > 0 && text.len <= size_max;
+}
+
 static struct bytes find_name(struct decoder *in, const char *name, size_t size_min,
                               size_t size_max)
 {
@@ -462,6 +467,8 @@ static void read_settings(struct decoder *in, struct table_definition *out)
     out->stream_enabled = find_flag(in, "x");
     out->stream_view_type = find_text(in, "xv");
     out->stream_label = find_text(in, "xl");
+    require(in, !out->stream_enabled || is_word(out->stream_view_type, STREAM_VIEW_TYPE_SIZE_MAX));
+    require(in, !out->stream_enabled || is_word(out->stream_label, STREAM_LABEL_SIZE_MAX));
     out->log_id = find_id(in, "l");
     read_recovery(in, out);
     out->resource_policy = read_policy(in, "rp", "rr");

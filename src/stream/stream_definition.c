@@ -2,9 +2,9 @@
 #include "stream/stream_definition.h"
 #include <assert.h>
 #include "base/arena.h"
-#include "base/buffer.h"
-#include "base/byte_order.h"
 #include "base/compiler.h"
+#include "model/change_image.h"
+#include "model/item_record.h"
 #include "model/table_definition.h"
 
 static const char *const status_names[STREAM_STATUS_COUNT] = {
@@ -27,31 +27,11 @@ bool stream_status_may_follow(enum stream_status from, enum stream_status to)
 
 /* --- Encoding --- */
 
-static void add_text(struct item_builder *builder, const char *name, struct bytes text)
-{
-    struct buffer value;
-    buffer_init(&value, builder->arena);
-    value_append_string(&value, text);
-    item_builder_add(builder, bytes_from_text(name), buffer_bytes(&value));
-}
-
-static void add_numbers(struct item_builder *builder, const char *name, const uint64_t *numbers,
-                        size_t count)
-{
-    uint8_t *bytes = arena_alloc(builder->arena, count * 8);
-    for (size_t i = 0; i < count; i++)
-        store_u64_be(bytes + i * 8, numbers[i]);
-    struct buffer value;
-    buffer_init(&value, builder->arena);
-    value_append_binary(&value, bytes_of(bytes, count * 8));
-    item_builder_add(builder, bytes_from_text(name), buffer_bytes(&value));
-}
-
 static void add_key(struct item_builder *builder, const char *name, const char *type,
                     const struct key_attribute *attribute)
 {
-    add_text(builder, name, attribute->name);
-    add_text(builder, type, bytes_from_text(value_type_name(attribute->type)));
+    item_record_add_text(builder, name, attribute->name);
+    item_record_add_text(builder, type, bytes_from_text(value_type_name(attribute->type)));
 }
 
 struct item stream_definition_encode(struct arena *arena,
@@ -59,49 +39,25 @@ struct item stream_definition_encode(struct arena *arena,
 {
     const uint64_t times[] = { (uint64_t)definition->created_ms, (uint64_t)definition->rolled_ms,
                                (uint64_t)definition->disabled_ms };
+    const uint64_t images = definition->images;
     struct item_builder builder;
     item_builder_init(&builder, arena);
-    add_text(&builder, "n", definition->table_name);
-    add_text(&builder, "l", definition->label);
-    add_text(&builder, "w", definition->view_type);
-    add_text(&builder, "s", bytes_from_text(stream_status_name(definition->status)));
+    item_record_add_text(&builder, "n", definition->table_name);
+    item_record_add_text(&builder, "l", definition->label);
+    item_record_add_text(&builder, "w", definition->view_type);
+    item_record_add_text(&builder, "s", bytes_from_text(stream_status_name(definition->status)));
     add_key(&builder, "h", "ht", &definition->key.hash);
     if (definition->key.has_range)
         add_key(&builder, "r", "rt", &definition->key.range);
-    add_numbers(&builder, "t", times, COUNT_OF(times));
-    add_numbers(&builder, "p", definition->partitions, definition->partition_count);
+    item_record_add_numbers(&builder, "i", &images, 1);
+    item_record_add_numbers(&builder, "t", times, COUNT_OF(times));
+    item_record_add_numbers(&builder, "p", definition->partitions, definition->partition_count);
     return item_builder_finish(&builder);
 }
 
 /* --- Decoding --- */
 
-static bool find_text(struct arena *arena, const struct item *record, const char *name,
-                      size_t size_max, struct bytes *out)
-{
-    struct value value;
-    if (!item_find(record, bytes_from_text(name), &value) || value.type != VALUE_S ||
-        value.data.len == 0 || value.data.len > size_max)
-        return false;
-    *out = arena_copy(arena, value.data);
-    return true;
-}
-
-static bool find_numbers(struct arena *arena, const struct item *record, const char *name,
-                         size_t count_max, uint64_t **out, size_t *count)
-{
-    struct value value;
-    if (!item_find(record, bytes_from_text(name), &value) || value.type != VALUE_B ||
-        value.data.len == 0 || value.data.len % 8 != 0 || value.data.len / 8 > count_max)
-        return false;
-    *count = value.data.len / 8;
-    *out = arena_alloc(arena, value.data.len);
-    for (size_t i = 0; i < *count; i++)
-        (*out)[i] = load_u64_be(value.data.data + i * 8);
-    return true;
-}
-
 enum {
-    LABEL_SIZE_MAX = 64,
     WORD_SIZE_MAX = 32,
     TIME_COUNT = 3,
     /* The limit counts UTF-16 units, and one of them takes up to three bytes in UTF-8. */
@@ -112,8 +68,8 @@ static bool find_key(struct arena *arena, const struct item *record, const char 
                      const char *type, struct key_attribute *out)
 {
     struct bytes word;
-    return find_text(arena, record, name, KEY_NAME_BYTES_MAX, &out->name) &&
-           find_text(arena, record, type, WORD_SIZE_MAX, &word) &&
+    return item_record_find_text(arena, record, name, KEY_NAME_BYTES_MAX, &out->name) &&
+           item_record_find_text(arena, record, type, WORD_SIZE_MAX, &word) &&
            value_type_parse(word, &out->type) &&
            (out->type == VALUE_S || out->type == VALUE_N || out->type == VALUE_B);
 }
@@ -121,7 +77,7 @@ static bool find_key(struct arena *arena, const struct item *record, const char 
 static bool find_status(struct arena *arena, const struct item *record, enum stream_status *out)
 {
     struct bytes word;
-    if (!find_text(arena, record, "s", WORD_SIZE_MAX, &word))
+    if (!item_record_find_text(arena, record, "s", WORD_SIZE_MAX, &word))
         return false;
     for (int status = 0; status < STREAM_STATUS_COUNT; status++) {
         *out = (enum stream_status)status;
@@ -131,12 +87,24 @@ static bool find_status(struct arena *arena, const struct item *record, enum str
     return false;
 }
 
+static bool find_images(struct arena *arena, const struct item *record, unsigned *out)
+{
+    uint64_t *images;
+    size_t count;
+    if (!item_record_find_numbers(arena, record, "i", 1, &images, &count) ||
+        images[0] > CHANGE_IMAGES_ALL)
+        return false;
+    *out = (unsigned)images[0];
+    return true;
+}
+
 static bool find_times(struct arena *arena, const struct item *record,
                        struct stream_definition *out)
 {
     uint64_t *times;
     size_t count;
-    if (!find_numbers(arena, record, "t", TIME_COUNT, &times, &count) || count != TIME_COUNT)
+    if (!item_record_find_numbers(arena, record, "t", TIME_COUNT, &times, &count) ||
+        count != TIME_COUNT)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (times[i] > INT64_MAX)
@@ -154,13 +122,13 @@ bool stream_definition_decode(struct arena *arena, uint64_t log_id, const struct
     struct value ignored;
     *out = (struct stream_definition){ .log_id = log_id };
     out->key.has_range = item_find(record, BYTES("r"), &ignored);
-    return find_text(arena, record, "n", TABLE_NAME_SIZE_MAX, &out->table_name) &&
-           find_text(arena, record, "l", LABEL_SIZE_MAX, &out->label) &&
-           find_text(arena, record, "w", WORD_SIZE_MAX, &out->view_type) &&
+    return item_record_find_text(arena, record, "n", TABLE_NAME_SIZE_MAX, &out->table_name) &&
+           item_record_find_text(arena, record, "l", STREAM_LABEL_SIZE_MAX, &out->label) &&
+           item_record_find_text(arena, record, "w", STREAM_VIEW_TYPE_SIZE_MAX, &out->view_type) &&
            find_status(arena, record, &out->status) &&
            find_key(arena, record, "h", "ht", &out->key.hash) &&
            (!out->key.has_range || find_key(arena, record, "r", "rt", &out->key.range)) &&
-           find_times(arena, record, out) &&
-           find_numbers(arena, record, "p", PARTITIONS_MAX, &out->partitions,
-                        &out->partition_count);
+           find_images(arena, record, &out->images) && find_times(arena, record, out) &&
+           item_record_find_numbers(arena, record, "p", PARTITIONS_MAX, &out->partitions,
+                                    &out->partition_count);
 }

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/byte_order.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "model/item.h"
 #include "model/table_definition.h"
 #include "table/catalogue_record.h"
@@ -48,18 +49,11 @@ struct catalogue {
     struct dropped_table *dropped; /* Control thread only. */
 };
 
-static void *checked(void *memory)
-{
-    if (memory == NULL)
-        abort();
-    return memory;
-}
-
 /* --- Tables in memory --- */
 
 static struct table_life *life_create(void)
 {
-    struct table_life *life = checked(malloc(sizeof *life));
+    struct table_life *life = memory_checked(malloc(sizeof *life));
     atomic_init(&life->references, 1);
     return life;
 }
@@ -73,7 +67,7 @@ static void life_release(struct table_life *life)
 /* Takes over one reference of `life`. NULL if the record is no definition. */
 static struct table *table_create(struct bytes record, struct table_life *life)
 {
-    struct table *table = checked(malloc(sizeof *table));
+    struct table *table = memory_checked(malloc(sizeof *table));
     atomic_init(&table->references, 1);
     table->life = life;
     table->arena = arena_create();
@@ -218,7 +212,7 @@ static void publish(struct catalogue *catalogue, struct table *table)
     if (replaced == NULL) {
         if (catalogue->table_count == catalogue->table_capacity) {
             catalogue->table_capacity = catalogue->table_capacity * 2 + 16;
-            catalogue->tables = checked(
+            catalogue->tables = memory_checked(
                 realloc(catalogue->tables, catalogue->table_capacity * sizeof *catalogue->tables));
         }
         memmove(&catalogue->tables[position + 1], &catalogue->tables[position],
@@ -249,7 +243,7 @@ static struct dropped_table *dropped_create(uint64_t id, struct table_life *life
                                             size_t owner_count)
 {
     struct dropped_table *dropped =
-        checked(malloc(sizeof *dropped + owner_count * sizeof dropped->owners[0]));
+        memory_checked(malloc(sizeof *dropped + owner_count * sizeof dropped->owners[0]));
     *dropped = (struct dropped_table){ .id = id, .life = life, .owner_count = owner_count };
     return dropped;
 }
@@ -319,7 +313,7 @@ static enum engine_status load(struct catalogue *catalogue)
 
 struct catalogue *catalogue_open(struct engine *engine, enum engine_status *status)
 {
-    struct catalogue *catalogue = checked(calloc(1, sizeof *catalogue));
+    struct catalogue *catalogue = memory_checked(calloc(1, sizeof *catalogue));
     catalogue->engine = engine;
     catalogue->next_id = LAYOUT_FIRST_ID;
     pthread_rwlock_init(&catalogue->lock, NULL);
@@ -439,7 +433,7 @@ static void give_log_id(struct catalogue *catalogue, struct table_definition *de
 enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *arena,
                                     struct table_definition *draft)
 {
-    assert(draft->id == 0);
+    assert(draft->id == 0 && draft->log_id == 0);
     draft->id = catalogue->next_id++;
     give_index_ids(catalogue, arena, draft);
     give_log_id(catalogue, draft);

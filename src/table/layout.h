@@ -21,6 +21,9 @@ enum {
     LAYOUT_TOKEN_HASH_SIZE = 16,
     LAYOUT_TOKEN_SIZE = 1 + 4 + 8 + LAYOUT_TOKEN_HASH_SIZE,
 
+    /* Triggers are beside them (trigger/trigger_layout.h). */
+    LAYOUT_TRIGGERS_PARTITION = 2,
+
     LAYOUT_HASH_SIZE = 8, /* Before the partition key in an item's key, big-endian. */
 
     LAYOUT_EXPIRY_SECOND_SIZE = 8, /* Before the item's key in the expiry queue, big-endian. */

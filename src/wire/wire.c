@@ -176,6 +176,12 @@ static void call_done(struct api_call *api_call)
 
 /* --- Requests --- */
 
+static const char *const service_names[] = {
+    [OPERATION_OF_DYNAMODB] = "DynamoDB_20120810",
+    [OPERATION_OF_STREAMS] = "DynamoDBStreams_20120810",
+    [OPERATION_OF_STATOR] = "Stator_20261101",
+};
+
 static const struct operation *find_operation(const struct http_exchange *exchange)
 {
     struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
@@ -183,10 +189,8 @@ static const struct operation *find_operation(const struct http_exchange *exchan
     const struct operation *operation = operation_find(target);
     if (operation == NULL)
         return NULL;
-    const char *expected = operation_service(operation) == OPERATION_OF_STREAMS
-                               ? "DynamoDBStreams_20120810"
-                               : "DynamoDB_20120810";
-    return bytes_equal_text(service, expected) ? operation : NULL;
+    return bytes_equal_text(service, service_names[operation_service(operation)]) ? operation
+                                                                                  : NULL;
 }
 
 static void answer_too_large(struct wire_loop *loop, struct http_exchange *exchange)

@@ -90,11 +90,19 @@ def check(directory, program=None):
 STREAM_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
 
 
+OWN_OPERATIONS = {"AddTrigger", "ListTriggers", "RemoveTrigger"}
+
+
+def operation_prefix(operation):
+    if operation in OWN_OPERATIONS:
+        return "Stator_20261101"
+    return "DynamoDBStreams_20120810" if operation in STREAM_OPERATIONS else "DynamoDB_20120810"
+
+
 def operation_headers(operation):
-    service = "DynamoDBStreams" if operation in STREAM_OPERATIONS else "DynamoDB"
     return {
         "Content-Type": "application/x-amz-json-1.0",
-        "X-Amz-Target": f"{service}_20120810.{operation}",
+        "X-Amz-Target": f"{operation_prefix(operation)}.{operation}",
         "X-Amz-Date": "20260101T000000Z",
         "Authorization": "AWS4-HMAC-SHA256 Credential=AKIATEST/20260101/us-east-1/dynamodb/"
         "aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=" + "0" * 64,

@@ -481,8 +481,10 @@ static struct item changed_record(const char *name, struct bytes value)
 static void a_record_needs_its_required_attributes(void **state)
 {
     (void)state;
-    static const char *const required[] = { "v", "n",  "id", "u", "s", "k",  "a", "i",
-                                            "p", "bm", "t",  "o", "w", "tc", "g" };
+    static const char *const required[] = { "v", "n", "id", "u", "s", "k", "a", "i", "p", "bm", "t",
+                                            "o", "w", "tc", "g",
+                                            /* Since the stream is enabled: */
+                                            "xv", "xl" };
     for (size_t i = 0; i < COUNT_OF(required); i++) {
         struct item record = changed_record(required[i], (struct bytes){ 0 });
         if (decodes(&record))
@@ -495,8 +497,8 @@ static void attributes_of_another_type_are_refused(void **state)
     (void)state;
     static const char *const names[] = { "v",  "n",  "id", "u",  "c",  "s",  "sa", "k",  "a",  "i",
                                          "p",  "bm", "bg", "bs", "t",  "o",  "w",  "tc", "tg", "tu",
-                                         "dp", "e",  "ek", "x",  "xv", "xl", "rp", "g",  "ps", "pd",
-                                         "rr", "xp", "xr", "xo", "qs", "qa", "qf" };
+                                         "dp", "e",  "ek", "x",  "xv", "xl", "l",  "rp", "g",  "ps",
+                                         "pd", "rr", "xp", "xr", "xo", "qs", "qa", "qf" };
     struct buffer null;
     buffer_init(&null, arena);
     value_append_null(&null);
@@ -582,6 +584,16 @@ static void definitions_out_of_bounds_are_refused(void **state)
     record = table_definition_encode(arena, &table);
     assert_false(decodes(&record));
     table.attributes[2].name = BYTES("x");
+
+    char label[STREAM_LABEL_SIZE_MAX + 1];
+    memset(label, 'x', sizeof label);
+    table = full_table();
+    table.stream_label = bytes_of(label, STREAM_LABEL_SIZE_MAX);
+    record = table_definition_encode(arena, &table);
+    assert_true(decodes(&record));
+    table.stream_label = bytes_of(label, STREAM_LABEL_SIZE_MAX + 1);
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
 
     table = full_table();
     table.indexes[1].name = table.indexes[0].name;

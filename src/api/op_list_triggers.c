@@ -1,0 +1,55 @@
+/* op_list_triggers.c -- ListTriggers. All on one page: there are at most TRIGGERS_MAX. */
+#include "api/common_shapes.h"
+#include "api/operation.h"
+#include "api/trigger_description.h"
+#include "base/compiler.h"
+#include "json/writer.h"
+#include "trigger/trigger_definition.h"
+#include "trigger/triggers.h"
+
+struct list_triggers_request {
+    struct bytes table_name;
+};
+
+static const struct shape_field fields[] = {
+    { SHAPE_FIELD(struct list_triggers_request, table_name, "TableName",
+                  &common_existing_table_name) },
+};
+static const struct shape request_shape = {
+    SHAPE_STRUCTURE_OF(struct list_triggers_request, fields), .type_name = "ListTriggersInput"
+};
+
+static void write_trigger(struct api_call *call, struct json_writer *json, size_t index)
+{
+    struct triggers *triggers = api_triggers(call->api);
+    struct trigger_runner_report report = triggers_report(triggers, index, call->arena);
+    struct trigger_state state = { .name = report.ended ? "Ended" : "Enabled",
+                                   .result = report.result };
+    trigger_description_write(call, json, triggers_at(triggers, index), &state);
+}
+
+static void run(struct api_call *call, const void *input)
+{
+    const struct list_triggers_request *request = input;
+    struct triggers *triggers = api_triggers(call->api);
+    struct json_writer json;
+    json_writer_init(&json, &call->response);
+    json_open_object(&json);
+    json_write_name(&json, "Triggers");
+    json_open_array(&json);
+    for (size_t i = 0; i < triggers_count(triggers); i++) {
+        if (request->table_name.data == NULL ||
+            bytes_equal(triggers_at(triggers, i)->table_name,
+                        operation_table_name(request->table_name)))
+            write_trigger(call, &json, i);
+    }
+    json_close_array(&json);
+    json_close_object(&json);
+    operation_succeed(call);
+}
+
+const struct operation op_list_triggers = { .name = "ListTriggers",
+                                            .service = OPERATION_OF_STATOR,
+                                            .kind = OPERATION_CONTROL,
+                                            .request = &request_shape,
+                                            .run = run };

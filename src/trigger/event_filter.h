@@ -1,0 +1,37 @@
+/* event_filter.h -- which records a trigger's function is called with: Lambda's filter patterns.
+ *
+ * A pattern has the form of the record it describes. Where the record has a value, the pattern has
+ * the list of what is allowed there; all fields must be met, and one entry of each list:
+ *
+ *     {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"Total": {"N": [{"prefix": "1"}]}}}}
+ *
+ * An entry is a value (text, number, true, false, null) or an object with one of "prefix",
+ * "suffix", "equals-ignore-case", "anything-but", "numeric" and "exists". "$or" in place of a field
+ * holds several patterns, one of which must be met. Parsed once; matching touches nothing but the
+ * record's text.
+ */
+#ifndef STATOR_TRIGGER_EVENT_FILTER_H
+#define STATOR_TRIGGER_EVENT_FILTER_H
+#include <stdbool.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+struct arena;
+struct error;
+struct event_filter; /* Opaque. Lives in the arena it was parsed into. */
+
+enum {
+    EVENT_FILTER_SIZE_MAX = 4096,
+    EVENT_FILTER_DEPTH_MAX = 32,
+    /* Fields of one object, and of the list of a "$or". */
+    EVENT_FILTER_FIELDS_MAX = 64,
+};
+
+/* NULL with a ValidationException set if it is no pattern. The result borrows `pattern`. */
+MUST_CHECK const struct event_filter *event_filter_parse(struct arena *arena, struct bytes pattern,
+                                                         struct error *err);
+/* `record` is the JSON text of one record. The arena holds what its escapes stand for. */
+bool event_filter_matches(const struct event_filter *filter, struct arena *arena,
+                          struct bytes record);
+
+#endif

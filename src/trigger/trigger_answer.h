@@ -1,0 +1,31 @@
+/* trigger_answer.h -- what a function made of a batch, read from how its call ended. */
+#ifndef STATOR_TRIGGER_TRIGGER_ANSWER_H
+#define STATOR_TRIGGER_TRIGGER_ANSWER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/bytes.h"
+#include "http/client.h"
+
+struct arena;
+struct trigger_batch;
+
+enum trigger_outcome {
+    TRIGGER_DELIVERED,
+    TRIGGER_FAILED,    /* From the record `failed` on. */
+    TRIGGER_UNREACHED, /* The batch did not get to the function. */
+};
+
+struct trigger_answer {
+    enum trigger_outcome outcome;
+    size_t failed;
+    struct bytes problem; /* For people, in the arena; empty if it was delivered. */
+};
+
+/* `partial`: the function may answer {"batchItemFailures":[{"itemIdentifier":"<number>"},...]},
+ * where the lowest number is that of the first record to try again. Records of the batch belong to
+ * `partition`. */
+struct trigger_answer trigger_answer_read(struct arena *arena, enum http_client_result result,
+                                          const struct http_client_answer *answer, bool partial,
+                                          const struct trigger_batch *batch, uint64_t partition);
+
+#endif

@@ -1,0 +1,66 @@
+/* trigger_batch.h -- the records that a function is called with next, and the event they make.
+ *
+ * A batch is of one shard, as Lambda's are. It holds the records that the filters let through; the
+ * others are passed over, and counted as done.
+ */
+#ifndef STATOR_TRIGGER_TRIGGER_BATCH_H
+#define STATOR_TRIGGER_TRIGGER_BATCH_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/buffer.h"
+#include "base/compiler.h"
+#include "engine/engine.h"
+
+struct event_filter;
+struct stream_definition;
+
+enum {
+    /* Of an event: Lambda's own limit. One record alone may be larger. */
+    TRIGGER_EVENT_SIZE_MAX = 6 * 1024 * 1024,
+    /* What is looked at for one batch, records that the filters drop included. */
+    TRIGGER_SCAN_COUNT_MAX = 10000,
+    TRIGGER_SCAN_SIZE_MAX = 2 * TRIGGER_EVENT_SIZE_MAX,
+};
+
+/* What the batches of a trigger have in common. */
+struct trigger_source {
+    const struct stream_definition *stream;
+    struct bytes arn; /* The stream's. */
+    const char *region;
+    const struct event_filter *const *filters; /* One of them lets a record through. */
+    size_t filter_count;                       /* 0: all records pass. */
+    size_t batch_size;
+};
+
+struct trigger_batch_record {
+    uint64_t sequence;
+    int64_t created_ms;
+    size_t at; /* Of its text in the event. */
+    size_t size;
+};
+
+struct trigger_batch {
+    struct buffer event; /* {"Records":[...]} */
+    struct trigger_batch_record *records;
+    size_t count;
+    uint64_t first; /* Where it begins: the position asked for, or behind it what is there. */
+    uint64_t next;  /* The position behind it. */
+    uint64_t lost;  /* Up to so many records were trimmed before the trigger came to them. */
+    bool full;      /* No more records belong to it, however long one waits. */
+    bool ended;     /* Nothing is behind it, and nothing ever will be. */
+};
+
+/* Gathers the batch at position `from`, up to position `end` (0: as far as there is anything).
+ * Everything lives in the arena. */
+MUST_CHECK enum engine_status trigger_batch_gather(struct arena *arena, struct engine_view *view,
+                                                   const struct trigger_source *source,
+                                                   uint64_t partition, uint64_t from, uint64_t end,
+                                                   struct trigger_batch *out);
+
+static inline struct bytes trigger_batch_text(const struct trigger_batch *batch, size_t index)
+{
+    return bytes_of(batch->event.data + batch->records[index].at, batch->records[index].size);
+}
+
+#endif

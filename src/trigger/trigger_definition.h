@@ -1,0 +1,63 @@
+/* trigger_definition.h -- what a trigger was asked to do: which stream, which function, and how.
+ *
+ * It belongs to one stream for good, as an event source mapping of Lambda does. The words are
+ * Lambda's. The stored form is an item; doc/disk-format.md, "Triggers".
+ */
+#ifndef STATOR_TRIGGER_TRIGGER_DEFINITION_H
+#define STATOR_TRIGGER_TRIGGER_DEFINITION_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "model/item.h"
+
+struct arena;
+
+enum {
+    TRIGGER_BATCH_SIZE_MAX = 10000,
+    TRIGGER_BATCH_SIZE_DEFAULT = 100,
+    TRIGGER_WINDOW_S_MAX = 300,
+    TRIGGER_TIMEOUT_S_MAX = 900, /* Lambda's, of a function. */
+    TRIGGER_TIMEOUT_S_DEFAULT = 60,
+    TRIGGER_RETRIES_MAX = 10000,
+    TRIGGER_AGE_S_MAX = 604800,
+    TRIGGER_UNLIMITED = -1, /* Retries and age: until the record is trimmed. */
+    TRIGGER_FILTERS_MAX = 10,
+    TRIGGER_DEAD_LETTER_FILE_SIZE_MAX = 128,
+};
+
+struct trigger_definition {
+    struct bytes uuid; /* Identifies it. */
+    struct bytes table_name;
+    struct bytes label; /* Of the stream. */
+    uint64_t log_id;    /* The stream's. */
+    struct bytes url;
+    int64_t created_ms;
+    int64_t batch_size;
+    int64_t window_s; /* How long to wait for a batch to become full. */
+    int64_t timeout_s;
+    int64_t retries_max; /* Or TRIGGER_UNLIMITED. */
+    int64_t age_max_s;   /* Or TRIGGER_UNLIMITED. */
+    bool from_latest;    /* Began with what came after it, not with the oldest record. */
+    bool bisect;
+    bool reports_failures;         /* The function tells which records of a batch failed. */
+    struct bytes dead_letter_file; /* A name without a folder; len 0: none. */
+    struct bytes filters[TRIGGER_FILTERS_MAX];
+    size_t filter_count; /* 0: every record. */
+};
+
+/* "orders.jsonl": letters, digits, '.', '_' and '-', and no '.' at the beginning. */
+bool trigger_definition_is_file_name(struct bytes name);
+
+/* NULL if a function can be called there; else what is wrong with the URL, for people. */
+const char *trigger_definition_url_problem(struct bytes url);
+
+/* Both results live in the arena. Decoding refuses what encoding would not have written. */
+struct item trigger_definition_encode(struct arena *arena,
+                                      const struct trigger_definition *definition);
+MUST_CHECK bool trigger_definition_decode(struct arena *arena, struct bytes uuid,
+                                          const struct item *record,
+                                          struct trigger_definition *out);
+
+#endif

@@ -1,0 +1,62 @@
+/* trigger_runner.h -- the thread that delivers a trigger's records.
+ *
+ * One thread per trigger, which goes through the partitions of the stream in turn and calls the
+ * function for one batch at a time: Lambda's runtime interface emulator takes no second call
+ * beside the first. A partition that waits for a retry does not hold up the others.
+ */
+#ifndef STATOR_TRIGGER_TRIGGER_RUNNER_H
+#define STATOR_TRIGGER_TRIGGER_RUNNER_H
+#include <stdbool.h>
+#include "base/bytes.h"
+#include "http/client.h"
+
+struct arena;
+struct clock;
+struct engine;
+struct streams;
+struct trigger_definition;
+struct trigger_runner;
+
+enum {
+    /* How soon to look for new records: at first, and after nothing came for a while. */
+    TRIGGER_POLL_MIN_MS = 10,
+    TRIGGER_POLL_MAX_MS = 250,
+    TRIGGER_FAILURE_RETRY_MS = 1000, /* After a failure of the store or of the dead-letter file. */
+    TRIGGER_RESULT_SIZE_MAX = 192,
+};
+
+/* What triggers do outside of the store. */
+struct trigger_outside {
+    /* http_client_post, or a test's own. NULL: triggers are kept, and none is run. */
+    enum http_client_result (*post)(struct arena *arena, const struct http_client_request *request,
+                                    struct http_client_answer *answer);
+    const char *dead_letter_dir; /* NULL: no trigger may have a dead-letter file. */
+};
+
+struct trigger_runner_options {
+    struct engine *engine;
+    struct streams *streams;
+    const struct clock *clock;
+    const char *region;
+    const char *account_id;
+    struct trigger_outside outside;
+};
+
+/* `definition` and what the options point to must outlive the runner. NULL if no thread can be had.
+ */
+struct trigger_runner *trigger_runner_start(const struct trigger_runner_options *options,
+                                            const struct trigger_definition *definition);
+/* Ends a call of the function that is under way; its batch will be delivered again. */
+void trigger_runner_ask_to_stop(struct trigger_runner *runner);
+/* Asks, and waits for the thread. Stopping NULL is allowed. */
+void trigger_runner_stop(struct trigger_runner *runner);
+
+struct trigger_runner_report {
+    bool ended;          /* The stream is over, and all of it was delivered. */
+    struct bytes result; /* Of the last call, for people. */
+};
+/* Any thread. The text lives in the arena. */
+struct trigger_runner_report trigger_runner_report(struct trigger_runner *runner,
+                                                   struct arena *arena);
+
+#endif

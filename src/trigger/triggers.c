@@ -1,0 +1,255 @@
+/* triggers.c -- see triggers.h. Records: doc/disk-format.md, "Triggers". */
+#include "trigger/triggers.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/log.h"
+#include "stream/change_log.h"
+#include "stream/stream_definition.h"
+#include "trigger/trigger_definition.h"
+#include "trigger/trigger_records.h"
+
+struct trigger {
+    struct arena *arena; /* Holds the definition. */
+    struct trigger_definition definition;
+    struct trigger_runner *runner; /* NULL: it is not run. */
+};
+
+struct triggers {
+    struct trigger_runner_options options;
+    struct trigger *list[TRIGGERS_MAX]; /* In the order of their creation. */
+    size_t count;
+};
+
+/* --- Triggers in memory --- */
+
+static struct trigger *trigger_create(void)
+{
+    struct trigger *trigger = calloc(1, sizeof *trigger);
+    if (trigger == NULL)
+        abort();
+    trigger->arena = arena_create();
+    return trigger;
+}
+
+static void trigger_destroy(struct trigger *trigger)
+{
+    trigger_runner_stop(trigger->runner);
+    arena_destroy(trigger->arena);
+    free(trigger);
+}
+
+static void run(struct triggers *triggers, struct trigger *trigger)
+{
+    if (triggers->options.outside.post == NULL)
+        return;
+    trigger->runner = trigger_runner_start(&triggers->options, &trigger->definition);
+    if (trigger->runner == NULL)
+        log_write(LOG_ERROR, "trigger", "%.*s: cannot start a thread",
+                  BYTES_FMT(trigger->definition.uuid));
+}
+
+static int compare(const struct trigger_definition *a, const struct trigger_definition *b)
+{
+    if (a->created_ms != b->created_ms)
+        return a->created_ms < b->created_ms ? -1 : 1;
+    return bytes_compare(a->uuid, b->uuid);
+}
+
+static void insert(struct triggers *triggers, struct trigger *trigger)
+{
+    size_t at = triggers->count++;
+    assert(triggers->count <= TRIGGERS_MAX);
+    for (; at > 0 && compare(&trigger->definition, &triggers->list[at - 1]->definition) < 0; at--)
+        triggers->list[at] = triggers->list[at - 1];
+    triggers->list[at] = trigger;
+}
+
+size_t triggers_count(const struct triggers *triggers)
+{
+    return triggers->count;
+}
+
+const struct trigger_definition *triggers_at(const struct triggers *triggers, size_t index)
+{
+    assert(index < triggers->count);
+    return &triggers->list[index]->definition;
+}
+
+struct trigger_runner_report triggers_report(const struct triggers *triggers, size_t index,
+                                             struct arena *arena)
+{
+    assert(index < triggers->count);
+    struct trigger_runner *runner = triggers->list[index]->runner;
+    if (runner == NULL)
+        return (struct trigger_runner_report){ .result = BYTES("not running") };
+    return trigger_runner_report(runner, arena);
+}
+
+/* --- Changes --- */
+
+/* What is stored of a new trigger decodes; so its definition gets a memory of its own. */
+static struct trigger *copy(const struct trigger_definition *definition)
+{
+    struct trigger *trigger = trigger_create();
+    struct item record = trigger_definition_encode(trigger->arena, definition);
+    bool decodes =
+        trigger_definition_decode(trigger->arena, definition->uuid, &record, &trigger->definition);
+    assert(decodes);
+    return trigger;
+}
+
+/* A trigger that begins with what is to come begins where the heads of the log are now. */
+static enum engine_status put_positions(struct engine_view *view, struct engine_write *write,
+                                        struct arena *arena,
+                                        const struct trigger_definition *definition,
+                                        const struct stream_definition *stream)
+{
+    enum engine_status status = ENGINE_OK;
+    for (size_t i = 0; i < stream->partition_count && status == ENGINE_OK; i++) {
+        uint64_t partition = stream->partitions[i];
+        struct engine_address address = change_log_head_address(stream->log_id, partition);
+        struct change_log_head head;
+        status = change_log_view_head(view, &address, &head);
+        if (status == ENGINE_OK && head.next != 0)
+            trigger_records_put_position(arena, write, definition->uuid, partition, head.next);
+    }
+    return status;
+}
+
+static enum engine_status store(struct triggers *triggers, struct arena *arena,
+                                const struct trigger_definition *definition,
+                                const struct stream_definition *stream)
+{
+    struct engine_view *view = NULL;
+    struct engine_write *write = NULL;
+    enum engine_status status = engine_view_open(triggers->options.engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = engine_write_begin(triggers->options.engine, NULL, 0, &write);
+    if (status == ENGINE_OK && definition->from_latest)
+        status = put_positions(view, write, arena, definition, stream);
+    engine_view_close(view);
+    if (status != ENGINE_OK) {
+        if (write != NULL)
+            engine_write_abandon(write);
+        return status;
+    }
+    trigger_records_put(arena, write, definition);
+    return engine_write_commit_wait(write);
+}
+
+enum engine_status triggers_add(struct triggers *triggers, struct arena *arena,
+                                const struct trigger_definition *definition,
+                                const struct stream_definition *stream)
+{
+    assert(triggers->count < TRIGGERS_MAX);
+    struct trigger *trigger = copy(definition);
+    enum engine_status status = store(triggers, arena, definition, stream);
+    if (status != ENGINE_OK) {
+        trigger_destroy(trigger);
+        return status;
+    }
+    insert(triggers, trigger);
+    run(triggers, trigger);
+    return ENGINE_OK;
+}
+
+static enum engine_status unstore(struct triggers *triggers, struct arena *arena, struct bytes uuid)
+{
+    struct engine_write *write = NULL;
+    enum engine_status status = engine_write_begin(triggers->options.engine, NULL, 0, &write);
+    if (status != ENGINE_OK)
+        return status;
+    trigger_records_delete(arena, write, uuid);
+    return engine_write_commit_wait(write);
+}
+
+enum engine_status triggers_remove(struct triggers *triggers, struct arena *arena,
+                                   struct bytes uuid)
+{
+    size_t at = 0;
+    while (at < triggers->count && !bytes_equal(triggers->list[at]->definition.uuid, uuid))
+        at++;
+    if (at == triggers->count)
+        return ENGINE_NOT_FOUND;
+    struct trigger *trigger = triggers->list[at];
+    trigger_runner_stop(trigger->runner); /* First: it would store a position behind the removal. */
+    trigger->runner = NULL;
+    enum engine_status status = unstore(triggers, arena, uuid);
+    if (status != ENGINE_OK) {
+        run(triggers, trigger);
+        return status;
+    }
+    triggers->count--;
+    memmove(&triggers->list[at], &triggers->list[at + 1],
+            (triggers->count - at) * sizeof(struct trigger *));
+    trigger_destroy(trigger);
+    return ENGINE_OK;
+}
+
+/* --- Loading --- */
+
+static bool load_entry(struct triggers *triggers, const struct engine_entry *entry)
+{
+    struct trigger *trigger = trigger_create();
+    struct trigger_record record =
+        trigger_records_open_entry(trigger->arena, entry, &trigger->definition);
+    bool is_definition = record.kind == TRIGGER_RECORD_DEFINITION;
+    if (is_definition && triggers->count < TRIGGERS_MAX) {
+        insert(triggers, trigger);
+        return true;
+    }
+    trigger_destroy(trigger);
+    return record.kind == TRIGGER_RECORD_POSITION; /* Its runner reads it. */
+}
+
+static enum engine_status load(struct triggers *triggers)
+{
+    struct engine_view *view = NULL;
+    struct engine_scan *scan = NULL;
+    struct engine_entry entry;
+    struct engine_range range = { .place = trigger_records_place };
+    enum engine_status status = engine_view_open(triggers->options.engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = engine_scan_open(view, &range, &scan);
+    while (status == ENGINE_OK && (status = engine_scan_next(scan, &entry)) == ENGINE_OK) {
+        if (!load_entry(triggers, &entry)) {
+            log_write(LOG_ERROR, "trigger", "damaged record of a trigger");
+            status = ENGINE_CORRUPT;
+        }
+    }
+    engine_scan_close(scan);
+    engine_view_close(view);
+    return status == ENGINE_END ? ENGINE_OK : status;
+}
+
+struct triggers *triggers_open(const struct trigger_runner_options *options,
+                               enum engine_status *status)
+{
+    struct triggers *triggers = calloc(1, sizeof *triggers);
+    if (triggers == NULL)
+        abort();
+    triggers->options = *options;
+    *status = load(triggers);
+    if (*status != ENGINE_OK) {
+        triggers_close(triggers);
+        return NULL;
+    }
+    for (size_t i = 0; i < triggers->count; i++)
+        run(triggers, triggers->list[i]);
+    return triggers;
+}
+
+void triggers_close(struct triggers *triggers)
+{
+    if (triggers == NULL)
+        return;
+    for (size_t i = 0; i < triggers->count; i++) {
+        if (triggers->list[i]->runner != NULL)
+            trigger_runner_ask_to_stop(triggers->list[i]->runner); /* All at once. */
+    }
+    for (size_t i = 0; i < triggers->count; i++)
+        trigger_destroy(triggers->list[i]);
+    free(triggers);
+}
