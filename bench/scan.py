@@ -75,5 +75,5 @@ def report(result):
         f"{result['mb_per_s_and_core']:,.0f} MB/s of stored items per core of the server. "
         f"Resident memory rose by {result['resident_rise_mb']:.1f} MB over "
         f"{result['resident_before_mb']:.1f} MB; the block cache may take "
-        f"{result['block_cache_mb']} MB.",
+        f"{result['block_cache_mb']} MB, the page under way a few more.",
     ]

@@ -152,6 +152,7 @@ static bool open_api(struct server *server, const struct config *config)
         .index_delay_ms = (int64_t)config->gsi_delay_ms,
         .refuse_conflicts = config->txn_conflict == CONFIG_TXN_CONFLICT_FAIL,
         .rollover_ms = (int64_t)config->stream_rollover_ms,
+        .expiry_interval_ms = (int64_t)config->ttl_interval,
         .trigger_outside = &server->outside,
     };
     enum engine_status status;

@@ -31,7 +31,8 @@ struct api_options {
     /* A transaction or single write that meets an item of a transaction under way is refused at
      * once, instead of waiting for its turn. */
     bool refuse_conflicts;
-    int64_t rollover_ms; /* How long a shard of a stream is open; 0: for good. */
+    int64_t rollover_ms;        /* How long a shard of a stream is open; 0: for good. */
+    int64_t expiry_interval_ms; /* How often expired items are deleted; 0: never. */
     /* By what triggers call their functions; NULL: they are kept, and none is run. */
     const struct trigger_outside *trigger_outside;
 };

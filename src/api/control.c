@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include "api/expiry_steps.h"
 #include "api/index_steps.h"
 #include "api/operation.h"
 #include "base/arena.h"
@@ -10,6 +11,7 @@
 #include "base/log.h"
 #include "base/timed_wait.h"
 #include "jobs/backfill.h"
+#include "jobs/expiry.h"
 #include "model/table_definition.h"
 #include "stream/stream_upkeep.h"
 #include "table/catalogue.h"
@@ -20,6 +22,7 @@ struct control_save;
 struct control {
     struct api *api;
     struct backfill *backfill;
+    struct expiry *expiry;
     pthread_t thread;
     int64_t tokens_due_ms; /* When old tokens are to be removed; the thread's own. */
     pthread_mutex_t mutex; /* Guards what follows. */
@@ -132,7 +135,10 @@ static void run_save(struct control *control, struct arena *arena)
     pthread_mutex_unlock(&control->mutex);
     if (save == NULL)
         return;
-    save->status = index_steps_save(control->api, arena, save->progress);
+    if (save->progress->index_id == BACKFILL_EXPIRY_QUEUE)
+        save->status = expiry_steps_save(control->api, control->expiry, arena, save->progress);
+    else
+        save->status = index_steps_save(control->api, arena, save->progress);
     pthread_mutex_lock(&control->mutex);
     control->save = NULL;
     save->ended = true;
@@ -143,9 +149,8 @@ static void run_save(struct control *control, struct arena *arena)
 /* Milliseconds until there is more to do for a stream, or TIMED_WAIT_FOREVER. */
 static int64_t keep_streams(struct control *control, struct arena *arena)
 {
-    int64_t wait_ms = stream_upkeep_run(api_stream_upkeep(control->api), arena,
-                                        clock_wall_ms(api_options(control->api)->clock));
-    return wait_ms == STREAM_UPKEEP_NEVER ? TIMED_WAIT_FOREVER : wait_ms;
+    return stream_upkeep_run(api_stream_upkeep(control->api), arena,
+                             clock_wall_ms(api_options(control->api)->clock));
 }
 
 /* --- The thread --- */
@@ -174,6 +179,7 @@ static int64_t run_due(struct control *control, struct arena *arena)
     run_save(control, arena);
     int64_t wait_ms = run_transitions(control, arena);
     wait_ms = timed_wait_sooner(wait_ms, index_steps_run(control->api, control->backfill, arena));
+    wait_ms = timed_wait_sooner(wait_ms, expiry_steps_run(control->api, control->backfill, arena));
     wait_ms = timed_wait_sooner(wait_ms, remove_dropped(control, arena));
     wait_ms = timed_wait_sooner(wait_ms, keep_streams(control, arena));
     return timed_wait_sooner(wait_ms, remove_old_tokens(control));
@@ -213,6 +219,11 @@ struct control *control_start(struct api *api)
                                                    .catalogue = api_catalogue(api),
                                                    .save = save_progress,
                                                    .context = control });
+    control->expiry = expiry_start(
+        &(struct expiry_options){ .engine = api_options(api)->engine,
+                                  .clock = api_options(api)->clock,
+                                  .catalogue = api_catalogue(api),
+                                  .interval_ms = api_options(api)->expiry_interval_ms });
     if (pthread_create(&control->thread, NULL, control_main, control) != 0) {
         log_write(LOG_ERROR, "control", "cannot start a thread");
         abort();
@@ -222,13 +233,15 @@ struct control *control_start(struct api *api)
 
 void control_stop(struct control *control)
 {
-    backfill_stop(control->backfill); /* First: it may wait for this thread. */
+    expiry_stop(control->expiry);
+    backfill_stop(control->backfill); /* Before this thread, for which it may wait. */
     pthread_mutex_lock(&control->mutex);
     control->stopping = true;
     pthread_cond_signal(&control->changed);
     pthread_mutex_unlock(&control->mutex);
     pthread_join(control->thread, NULL);
     backfill_destroy(control->backfill);
+    expiry_destroy(control->expiry);
     pthread_cond_destroy(&control->saved);
     pthread_cond_destroy(&control->changed);
     pthread_mutex_destroy(&control->mutex);

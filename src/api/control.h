@@ -2,9 +2,10 @@
  *
  * CreateTable and its kin wait for the disk, which a worker must not, and are rare; in one thread
  * they need no locks among themselves. The same thread ends transient statuses when they are due,
- * takes indexes through their lives, looks after streams (stream/stream_upkeep.h), and removes the
- * data of dropped tables and old tokens. It starts and stops the job that fills new indexes, and
- * changes the catalogue for it.
+ * takes indexes and expiry queues through their lives, looks after streams
+ * (stream/stream_upkeep.h), and removes the data of dropped tables and old tokens. It starts and
+ * stops the jobs that fill new indexes and delete expired items, and changes the catalogue for
+ * them.
  */
 #ifndef STATOR_API_CONTROL_H
 #define STATOR_API_CONTROL_H

@@ -1,11 +1,19 @@
 /* item_update.c -- see item_update.h. */
 #include "api/item_update.h"
+#include "base/arena.h"
+#include "base/buffer.h"
 #include "expr/ast.h"
+#include "expr/path_tree.h"
+#include "expr/projection.h"
 #include "expr/update.h"
 #include "index/index_entry.h"
+#include "json/writer.h"
 #include "model/error.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
+
+/* Measured on the service: what an update may make of an item is judged by more than its size. */
+enum { GATE_BASE = 3, GATE_PER_WRITE = 19, GATE_PER_CLEAR = 2 };
 
 bool item_update_check_keys(const struct update *update, const struct table_definition *table,
                             struct error *err)
@@ -46,7 +54,71 @@ bool item_update_apply(struct arena *arena, const struct update *update,
            index_entry_check_update(table, current, out, err) && check_depth(update, out, err);
 }
 
+bool item_update_fits(struct arena *arena, const struct table_definition *table,
+                      const struct item *item)
+{
+    return item->size <= ITEM_SIZE_MAX && index_entry_local_fits(arena, table, item);
+}
+
 bool item_update_refuse_size(struct error *err)
 {
     return error_validation(err, "Item size to update has exceeded the maximum allowed size");
+}
+
+bool item_update_check_size(struct arena *arena, const struct table_definition *table,
+                            const struct update *update, const struct item *key,
+                            const struct item *item, struct error *err)
+{
+    size_t gate = item->size - key->size + GATE_BASE;
+    for (size_t i = 0; i < update->action_count; i++) {
+        enum update_action_type type = update->actions[i].type;
+        gate += type == UPDATE_SET || type == UPDATE_ADD ? GATE_PER_WRITE : GATE_PER_CLEAR;
+    }
+    return (gate <= ITEM_SIZE_MAX && item_update_fits(arena, table, item)) ||
+           item_update_refuse_size(err);
+}
+
+/* --- What was changed --- */
+
+static bool same_path(const struct path *a, const struct path *b)
+{
+    if (a->step_count != b->step_count)
+        return false;
+    for (size_t i = 0; i < a->step_count; i++)
+        if (!bytes_equal(a->steps[i].name, b->steps[i].name))
+            return false;
+    return true;
+}
+
+/* The paths that are shown as updated: those of the actions, up to a list's index,
+ * since a list that was touched is shown whole. */
+static const struct path_node *updated_paths(struct arena *arena, const struct update *update)
+{
+    struct path *paths = arena_alloc(arena, update->action_count * sizeof *paths);
+    size_t count = 0;
+    for (size_t i = 0; i < update->action_count; i++) {
+        struct path path = update->actions[i].path;
+        size_t steps = 0;
+        while (steps < path.step_count && path.steps[steps].name.data != NULL)
+            steps++;
+        path.step_count = steps;
+        /* Only paths that were cut can meet: two elements of one list. */
+        bool known = false;
+        for (size_t j = 0; steps < update->actions[i].path.step_count && j < count && !known; j++)
+            known = same_path(&paths[j], &path);
+        if (!known)
+            paths[count++] = path;
+    }
+    return path_tree_build(arena, paths, count);
+}
+
+struct bytes item_update_changed_json(struct arena *arena, const struct update *update,
+                                      const struct item *item)
+{
+    struct buffer text;
+    struct json_writer writer;
+    buffer_init(&text, arena);
+    json_writer_init(&writer, &text);
+    projection_write(&writer, updated_paths(arena, update), item);
+    return bytes_equal_text(buffer_bytes(&text), "{}") ? BYTES("") : buffer_bytes(&text);
 }

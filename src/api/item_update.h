@@ -2,6 +2,7 @@
 #ifndef STATOR_API_ITEM_UPDATE_H
 #define STATOR_API_ITEM_UPDATE_H
 #include <stdbool.h>
+#include "base/bytes.h"
 #include "base/compiler.h"
 
 struct arena;
@@ -20,7 +21,19 @@ MUST_CHECK bool item_update_apply(struct arena *arena, const struct update *upda
                                   const struct table_definition *table, const struct item *current,
                                   const struct item *key, struct item *out, struct error *err);
 
+/* Whether the result is small enough, alone and with its entries in local indexes. */
+bool item_update_fits(struct arena *arena, const struct table_definition *table,
+                      const struct item *item);
+/* The rule of UpdateItem, which is stricter. `key` are the key attributes alone. */
+MUST_CHECK bool item_update_check_size(struct arena *arena, const struct table_definition *table,
+                                       const struct update *update, const struct item *key,
+                                       const struct item *item, struct error *err);
 /* What is said about a result that is too large. Returns false. */
 bool item_update_refuse_size(struct error *err);
+
+/* What `item`, from before or after the update, has at the paths that it changes, as JSON in the
+ * arena; empty: nothing. */
+struct bytes item_update_changed_json(struct arena *arena, const struct update *update,
+                                      const struct item *item);
 
 #endif

@@ -3,6 +3,7 @@
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/stream_operation.h"
+#include "api/table_description.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
@@ -166,22 +167,6 @@ static void write_shards(struct api_call *call, struct json_writer *writer,
     }
 }
 
-static void write_key(struct json_writer *writer, const struct key_schema *key)
-{
-    const struct key_attribute *attributes[] = { &key->hash, &key->range };
-    json_write_name(writer, "KeySchema");
-    json_open_array(writer);
-    for (size_t i = 0; i < (key->has_range ? 2u : 1u); i++) {
-        json_open_object(writer);
-        json_write_name(writer, "AttributeName");
-        json_write_string(writer, attributes[i]->name);
-        json_write_name(writer, "KeyType");
-        json_write_text(writer, i == 0 ? "HASH" : "RANGE");
-        json_close_object(writer);
-    }
-    json_close_array(writer);
-}
-
 static void write_stream(struct api_call *call, struct json_writer *writer,
                          const struct stream_definition *stream)
 {
@@ -197,7 +182,8 @@ static void write_stream(struct api_call *call, struct json_writer *writer,
     json_write_seconds(writer, stream->created_ms);
     json_write_name(writer, "TableName");
     json_write_string(writer, stream->table_name);
-    write_key(writer, &stream->key);
+    table_description_write_key(writer, &stream->key.hash, 1, &stream->key.range,
+                                stream->key.has_range ? 1 : 0);
 }
 
 static bool describe(struct api_call *call, const struct describe_stream_request *request,

@@ -77,8 +77,7 @@ static bool read_and_answer(struct page_writer *page, size_t count_max, struct b
     if (status != ENGINE_OK)
         return storage_error_set(&call->error, status, "GetRecords");
     if (read.trimmed)
-        return error_set(&call->error, ERROR_TRIMMED_DATA_ACCESS,
-                         "The data you are trying to access has been trimmed");
+        return stream_operation_trimmed(call);
     json_close_array(&page->json);
     if (!read.ended)
         write_next(page, arn, read.next);

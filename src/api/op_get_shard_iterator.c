@@ -82,8 +82,7 @@ static bool locate(struct api_call *call, const struct get_shard_iterator_reques
     bool after = bytes_equal_text(request->shard_iterator_type, "AFTER_SEQUENCE_NUMBER");
     *out = after || sequence == shard->first ? sequence + 1 : sequence;
     if (*out < range->first)
-        return error_set(&call->error, ERROR_TRIMMED_DATA_ACCESS,
-                         "The data you are trying to access has been trimmed");
+        return stream_operation_trimmed(call);
     return true;
 }
 

@@ -16,7 +16,7 @@ struct list_streams_request {
 
 static const struct shape limit_shape = { .kind = SHAPE_INTEGER, .min = 1, .max = SHAPE_NO_MAX };
 static const struct shape_field fields[] = {
-    { SHAPE_FIELD(struct list_streams_request, table_name, "TableName", &common_item_table_name) },
+    { SHAPE_FIELD(struct list_streams_request, table_name, "TableName", &common_resource_name) },
     { SHAPE_FIELD(struct list_streams_request, limit, "Limit", &limit_shape) },
     { SHAPE_FIELD(struct list_streams_request, exclusive_start_stream_arn,
                   "ExclusiveStartStreamArn", &stream_operation_arn_shape) },
@@ -69,11 +69,8 @@ static bool list(struct api_call *call, const struct list_streams_request *reque
     }
     size_t page_size =
         request->limit.present ? (size_t)request->limit.value : LIST_STREAMS_PAGE_MAX;
-    struct bytes table_name = request->table_name;
-    if (table_name.data != NULL)
-        table_name = operation_table_name(table_name);
-    size_t count =
-        streams_list(api_streams(call->api), call->arena, table_name, after, names, page_size + 1);
+    size_t count = streams_list(api_streams(call->api), call->arena, request->table_name, after,
+                                names, page_size + 1);
     answer(call, names, count < page_size ? count : page_size, count > page_size);
     return true;
 }

@@ -3,6 +3,7 @@
 #include "api/operation.h"
 #include "api/read_expressions.h"
 #include "api/read_page.h"
+#include "api/read_range.h"
 #include "api/read_shapes.h"
 #include "api/read_source.h"
 #include "model/table_definition.h"
@@ -55,11 +56,7 @@ static bool start(struct api_call *call, struct scan *scan)
                                 "Please use ExclusiveStartKey with correct Segment. "
                                 "TotalSegments: %d Segment: %d",
                                 (int)scan->segment.total, (int)scan->segment.index);
-    while (scan->range_count > 0 &&
-           !item_range_start_behind(call->arena, scan->ranges, place.address.key)) {
-        scan->ranges++;
-        scan->range_count--;
-    }
+    read_range_start_behind(call->arena, &scan->ranges, &scan->range_count, place.address.key);
     return true;
 }
 

@@ -3,16 +3,6 @@
 #include "api/item_update.h"
 #include "api/item_write.h"
 #include "api/operation.h"
-#include "base/arena.h"
-#include "expr/ast.h"
-#include "expr/path_tree.h"
-#include "expr/projection.h"
-#include "index/index_entry.h"
-#include "json/writer.h"
-#include "model/limits.h"
-
-/* Measured on the service: what an update may make of an item is judged by more than its size. */
-enum { GATE_BASE = 3, GATE_PER_WRITE = 19, GATE_PER_CLEAR = 2 };
 
 static bool check_keys_untouched(struct api_call *call, const struct table_definition *table,
                                  const void *input, const struct item_expressions *expressions)
@@ -21,63 +11,7 @@ static bool check_keys_untouched(struct api_call *call, const struct table_defin
     return item_update_check_keys(expressions->update, table, &call->error);
 }
 
-static bool check_size(struct api_call *call, const struct table_definition *table,
-                       const struct update *update, const struct item *key, const struct item *item)
-{
-    size_t gate = item->size - key->size + GATE_BASE;
-    for (size_t i = 0; i < update->action_count; i++) {
-        enum update_action_type type = update->actions[i].type;
-        gate += type == UPDATE_SET || type == UPDATE_ADD ? GATE_PER_WRITE : GATE_PER_CLEAR;
-    }
-    if (item->size <= ITEM_SIZE_MAX && gate <= ITEM_SIZE_MAX &&
-        index_entry_local_fits(call->arena, table, item))
-        return true;
-    return item_update_refuse_size(&call->error);
-}
-
 /* --- ReturnValues --- */
-
-static bool same_path(const struct path *a, const struct path *b)
-{
-    if (a->step_count != b->step_count)
-        return false;
-    for (size_t i = 0; i < a->step_count; i++)
-        if (!bytes_equal(a->steps[i].name, b->steps[i].name))
-            return false;
-    return true;
-}
-
-/* The paths that UPDATED_OLD and UPDATED_NEW show: those of the actions, up to a list's index,
- * since a list that was touched is shown whole. */
-static const struct path_node *updated_paths(struct arena *arena, const struct update *update)
-{
-    struct path *paths = arena_alloc(arena, update->action_count * sizeof *paths);
-    size_t count = 0;
-    for (size_t i = 0; i < update->action_count; i++) {
-        struct path path = update->actions[i].path;
-        size_t steps = 0;
-        while (steps < path.step_count && path.steps[steps].name.data != NULL)
-            steps++;
-        path.step_count = steps;
-        /* Only paths that were cut can meet: two elements of one list. */
-        bool known = false;
-        for (size_t j = 0; steps < update->actions[i].path.step_count && j < count && !known; j++)
-            known = same_path(&paths[j], &path);
-        if (!known)
-            paths[count++] = path;
-    }
-    return path_tree_build(arena, paths, count);
-}
-
-static struct bytes updated_attributes(struct item_write *write, const struct item *item)
-{
-    struct buffer text;
-    struct json_writer writer;
-    buffer_init(&text, write->call->arena);
-    json_writer_init(&writer, &text);
-    projection_write(&writer, updated_paths(write->call->arena, write->expressions.update), item);
-    return bytes_equal_text(buffer_bytes(&text), "{}") ? BYTES("") : buffer_bytes(&text);
-}
 
 static struct bytes attributes(struct item_write *write, const struct item *updated)
 {
@@ -85,9 +19,12 @@ static struct bytes attributes(struct item_write *write, const struct item *upda
     if (bytes_equal_text(wanted, "ALL_NEW"))
         return item_write_item_json(write->call->arena, updated);
     if (bytes_equal_text(wanted, "UPDATED_NEW"))
-        return updated_attributes(write, updated);
+        return item_update_changed_json(write->call->arena, write->expressions.update, updated);
     if (bytes_equal_text(wanted, "UPDATED_OLD"))
-        return write->item.exists ? updated_attributes(write, &write->item.current) : BYTES("");
+        return write->item.exists
+                   ? item_update_changed_json(write->call->arena, write->expressions.update,
+                                              &write->item.current)
+                   : BYTES("");
     return item_write_old_item(write);
 }
 
@@ -103,7 +40,8 @@ static bool decide(struct item_write *write)
     if (!item_update_apply(call->arena, update, write->item.table,
                            write->item.exists ? &write->item.current : NULL, key, &updated,
                            &call->error) ||
-        !check_size(call, write->item.table, update, key, &updated))
+        !item_update_check_size(call->arena, write->item.table, update, key, &updated,
+                                &call->error))
         return false;
     write->item.effect = TXN_PUT;
     write->item.replacement = updated;

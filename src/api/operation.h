@@ -40,11 +40,12 @@ extern const struct operation op_create_table, op_describe_table, op_list_tables
     op_delete_table, op_describe_limits, op_describe_endpoints, op_tag_resource, op_untag_resource,
     op_list_tags_of_resource, op_put_item, op_get_item, op_update_item, op_delete_item,
     op_batch_get_item, op_batch_write_item, op_transact_get_items, op_transact_write_items,
-    op_query, op_scan, op_list_streams, op_describe_stream, op_get_shard_iterator, op_get_records;
+    op_execute_statement, op_batch_execute_statement, op_execute_transaction, op_query, op_scan,
+    op_list_streams, op_describe_stream, op_get_shard_iterator, op_get_records;
 extern const struct operation op_describe_continuous_backups, op_update_continuous_backups,
     op_get_resource_policy, op_put_resource_policy, op_delete_resource_policy,
     op_describe_contributor_insights, op_list_contributor_insights,
-    op_describe_kinesis_streaming_destination;
+    op_describe_kinesis_streaming_destination, op_describe_time_to_live, op_update_time_to_live;
 extern const struct operation op_add_trigger, op_list_triggers, op_remove_trigger;
 
 /* For the fuzzers and tests, which visit all of them. */

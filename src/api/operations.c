@@ -4,6 +4,7 @@
 /* Sorted by name: operation_find searches by halves. */
 static const struct operation *const operations[] = {
     &op_add_trigger,
+    &op_batch_execute_statement,
     &op_batch_get_item,
     &op_batch_write_item,
     &op_create_table,
@@ -17,6 +18,9 @@ static const struct operation *const operations[] = {
     &op_describe_limits,
     &op_describe_stream,
     &op_describe_table,
+    &op_describe_time_to_live,
+    &op_execute_statement,
+    &op_execute_transaction,
     &op_get_item,
     &op_get_records,
     &op_get_resource_policy,
@@ -38,6 +42,7 @@ static const struct operation *const operations[] = {
     &op_update_continuous_backups,
     &op_update_item,
     &op_update_table,
+    &op_update_time_to_live,
 };
 
 const struct operation *operation_find(struct bytes name)

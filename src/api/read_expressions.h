@@ -15,12 +15,16 @@ struct api_call;
 struct condition;
 struct key_condition;
 struct path_node;
+struct projection_column;
 struct query_request;
 struct read_request;
 
 struct read_expressions {
-    const struct condition *filter;            /* NULL: none. */
-    const struct path_node *projection;        /* NULL: whole items. */
+    const struct condition *filter;     /* NULL: none. */
+    const struct path_node *projection; /* NULL: whole items. */
+    /* PartiQL: how the projection is shown; `projection` says then which attributes it needs. */
+    const struct projection_column *columns;
+    size_t column_count;                       /* 0: as it is. */
     const struct key_condition *key_condition; /* Query; NULL: none was given. */
     bool count_only;
     struct expr_params params;

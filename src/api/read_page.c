@@ -29,7 +29,7 @@ struct page {
     const struct read_expressions *expressions;
     struct engine_view *view;
     bool consistent;
-    struct json_writer writer;
+    struct json_writer *writer;
     size_t count_max; /* Of items read. */
     size_t count;     /* That the filter let pass. */
     size_t scanned_count;
@@ -38,8 +38,9 @@ struct page {
      * page, so that many small entries do not make a huge answer. */
     size_t fetched_size;
     int64_t fetched_halves;
-    struct arena *scratch;  /* For the place of one item at a time; NULL: nothing is fetched. */
-    struct buffer last_key; /* LastEvaluatedKey as JSON; empty: the ranges ended. */
+    struct arena *scratch; /* For the place of one item at a time; NULL: nothing is fetched. */
+    struct arena *arena;
+    struct read_page_end *end;
 };
 
 /* Reads the item whose entry this is. Both are seen by the same view, so it is there. */
@@ -73,10 +74,13 @@ static void show_item(struct page *page, const struct item *item)
     page->count++;
     if (expressions->count_only)
         return;
-    if (expressions->projection == NULL)
-        item_json_write(&page->writer, item);
+    if (expressions->column_count > 0)
+        projection_write_columns(page->writer, expressions->columns, expressions->column_count,
+                                 item);
+    else if (expressions->projection != NULL)
+        projection_write(page->writer, expressions->projection, item);
     else
-        projection_write(&page->writer, expressions->projection, item);
+        item_json_write(page->writer, item);
 }
 
 /* Documented: a filter does not change what a read costs. So an item is fetched before the filter
@@ -102,17 +106,15 @@ static enum engine_status take_item(struct page *page, const struct item *item)
 
 static void note_last_key(struct page *page, const struct item *item)
 {
-    struct json_writer writer;
+    struct item_builder builder;
     struct value value;
-    json_writer_init(&writer, &page->last_key);
-    json_open_object(&writer);
+    item_builder_init(&builder, page->arena);
     for (size_t i = 0; i < page->source->key_count; i++) {
-        if (!item_find(item, page->source->key_names[i], &value))
-            continue;
-        json_write_name_bytes(&writer, page->source->key_names[i]);
-        value_json_write(&writer, &value);
+        if (item_find(item, page->source->key_names[i], &value))
+            item_builder_add(&builder, page->source->key_names[i], value.encoded);
     }
-    json_close_object(&writer);
+    page->end->last_key = item_builder_finish(&builder);
+    page->end->is_full = true;
 }
 
 static bool is_full(const struct page *page)
@@ -183,34 +185,33 @@ static enum engine_status read_ranges(struct page *page, const struct api *api,
     return status == ENGINE_END ? ENGINE_OK : status;
 }
 
-static void write_capacity(struct page *page, const struct read_request *request)
+static void note_capacity(const struct page *page)
 {
     const struct table_definition *table = table_definition(page->source->table);
     int64_t halves = capacity_read_halves(page->size, page->consistent);
-    struct capacity_use use = { .table = table, .table_halves = page->fetched_halves };
+    struct capacity_use *use = &page->end->use;
+    *use = (struct capacity_use){ .table = table, .table_halves = page->fetched_halves };
     if (page->source->index == NULL)
-        use.table_halves = halves;
+        use->table_halves = halves;
     else
-        use.index_halves[page->source->index - table->indexes] = halves;
-    capacity_use_write_json(&page->writer, request->return_consumed_capacity, request->table_name,
-                            &use);
+        use->index_halves[page->source->index - table->indexes] = halves;
 }
 
-bool read_page_answer(struct api_call *call, const struct read_source *source,
-                      const struct read_request *request,
-                      const struct read_expressions *expressions, const struct item_range *ranges,
-                      size_t range_count)
+bool read_page_items(struct api_call *call, const struct read_source *source,
+                     const struct read_request *request, const struct read_expressions *expressions,
+                     const struct item_range *ranges, size_t range_count,
+                     struct json_writer *writer, struct read_page_end *end)
 {
+    *end = (struct read_page_end){ .is_full = false };
     struct page page = {
         .source = source,
         .expressions = expressions,
         .consistent = request->consistent_read.value,
+        .writer = writer,
         .count_max = request->limit.present ? (size_t)request->limit.value : SIZE_MAX,
+        .arena = call->arena,
+        .end = end,
     };
-    struct json_writer *writer = &page.writer;
-    buffer_init(&page.last_key, call->arena);
-    json_writer_init(writer, &call->response);
-    json_open_object(writer);
     if (!expressions->count_only) {
         json_write_name(writer, "Items");
         json_open_array(writer);
@@ -220,15 +221,47 @@ bool read_page_answer(struct api_call *call, const struct read_source *source,
         return storage_error_set(&call->error, status, call->operation->name);
     if (!expressions->count_only)
         json_close_array(writer);
-    json_write_name(writer, "Count");
-    json_write_integer(writer, (int64_t)page.count);
-    json_write_name(writer, "ScannedCount");
-    json_write_integer(writer, (int64_t)page.scanned_count);
-    if (page.last_key.len > 0) {
-        json_write_name(writer, "LastEvaluatedKey");
-        json_write_raw(writer, buffer_bytes(&page.last_key));
+    end->count = page.count;
+    end->scanned_count = page.scanned_count;
+    note_capacity(&page);
+    return true;
+}
+
+/* In the order of the key, not of the names. */
+static void write_last_key(struct json_writer *writer, const struct read_source *source,
+                           const struct item *key)
+{
+    json_write_name(writer, "LastEvaluatedKey");
+    json_open_object(writer);
+    for (size_t i = 0; i < source->key_count; i++) {
+        struct value value;
+        if (!item_find(key, source->key_names[i], &value))
+            continue;
+        json_write_name_bytes(writer, source->key_names[i]);
+        value_json_write(writer, &value);
     }
-    write_capacity(&page, request);
     json_close_object(writer);
+}
+
+bool read_page_answer(struct api_call *call, const struct read_source *source,
+                      const struct read_request *request,
+                      const struct read_expressions *expressions, const struct item_range *ranges,
+                      size_t range_count)
+{
+    struct json_writer writer;
+    struct read_page_end end;
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    if (!read_page_items(call, source, request, expressions, ranges, range_count, &writer, &end))
+        return false;
+    json_write_name(&writer, "Count");
+    json_write_integer(&writer, (int64_t)end.count);
+    json_write_name(&writer, "ScannedCount");
+    json_write_integer(&writer, (int64_t)end.scanned_count);
+    if (end.is_full)
+        write_last_key(&writer, source, &end.last_key);
+    capacity_use_write_json(&writer, request->return_consumed_capacity, request->table_name,
+                            &end.use);
+    json_close_object(&writer);
     return true;
 }

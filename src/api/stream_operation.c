@@ -42,6 +42,12 @@ bool stream_operation_no_shard(struct api_call *call)
                      "Requested resource not found: Shard does not exist");
 }
 
+bool stream_operation_trimmed(struct api_call *call)
+{
+    return error_set(&call->error, ERROR_TRIMMED_DATA_ACCESS,
+                     "The data you are trying to access has been trimmed");
+}
+
 void stream_operation_end(struct api_call *call, bool ok)
 {
     if (ok)

@@ -7,9 +7,7 @@
 #include "base/bytes.h"
 
 struct api_call;
-struct engine_view;
 struct stream;
-struct stream_definition;
 struct table_definition;
 
 enum {
@@ -27,8 +25,10 @@ struct bytes stream_operation_arn(struct api_call *call, struct bytes table_name
 /* The stream of that ARN; the caller owes a stream_release. NULL with the service's error set if
  * there is none. */
 struct stream *stream_operation_find(struct api_call *call, struct bytes arn);
-/* What both ways of not finding a shard are told with. Returns false. */
+/* Set the call's error, as the service words it, and return false: the shard is not there; the
+ * place in it is gone. */
 bool stream_operation_no_shard(struct api_call *call);
+bool stream_operation_trimmed(struct api_call *call);
 
 /* Ends a call that reads streams: with success, or with the error that is set. */
 void stream_operation_end(struct api_call *call, bool ok);

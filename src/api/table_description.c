@@ -48,9 +48,9 @@ static void write_key_element(struct json_writer *writer, const struct key_attri
     json_close_object(writer);
 }
 
-static void write_key_schema(struct json_writer *writer, const struct key_attribute *hash,
-                             size_t hash_count, const struct key_attribute *range,
-                             size_t range_count)
+void table_description_write_key(struct json_writer *writer, const struct key_attribute *hash,
+                                 size_t hash_count, const struct key_attribute *range,
+                                 size_t range_count)
 {
     json_write_name(writer, "KeySchema");
     json_open_array(writer);
@@ -173,7 +173,8 @@ static void write_index(struct json_writer *writer, struct arena *arena,
 {
     json_open_object(writer);
     write_member_string(writer, "IndexName", index->name);
-    write_key_schema(writer, index->hash, index->hash_count, index->range, index->range_count);
+    table_description_write_key(writer, index->hash, index->hash_count, index->range,
+                                index->range_count);
     write_projection(writer, index);
     if (index->global) {
         write_index_status(writer, shown, index);
@@ -285,7 +286,8 @@ void table_description_write(struct json_writer *writer, struct arena *arena,
     json_open_object(writer);
     write_attributes(writer, table);
     write_member_string(writer, "TableName", table->name);
-    write_key_schema(writer, &table->key.hash, 1, &table->key.range, table->key.has_range ? 1 : 0);
+    table_description_write_key(writer, &table->key.hash, 1, &table->key.range,
+                                table->key.has_range ? 1 : 0);
     write_member_text(writer, "TableStatus", table_status_name(description->status));
     write_member_time(writer, "CreationDateTime", table->created_ms);
     write_provisioned(writer, &description->provisioned, description->now_ms);

@@ -23,4 +23,9 @@ struct table_description {
 void table_description_write(struct json_writer *writer, struct arena *arena,
                              const struct table_description *description);
 
+/* The member KeySchema: HASH attributes, then RANGE attributes. */
+void table_description_write_key(struct json_writer *writer, const struct key_attribute *hash,
+                                 size_t hash_count, const struct key_attribute *range,
+                                 size_t range_count);
+
 #endif

@@ -181,8 +181,7 @@ static bool decide_update(struct transaction *transaction, const struct transact
                            item->exists ? &item->current : NULL, action->key, &item->replacement,
                            fault))
         return false;
-    if (item->replacement.size > ITEM_SIZE_MAX ||
-        !index_entry_local_fits(transaction->call->arena, item->table, &item->replacement))
+    if (!item_update_fits(transaction->call->arena, item->table, &item->replacement))
         return item_update_refuse_size(fault);
     item->effect = TXN_PUT;
     return true;

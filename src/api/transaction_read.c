@@ -96,13 +96,19 @@ static bool check_conflicts(struct transaction_view *view)
 
 /* --- Reading --- */
 
-/* An item of which the projection leaves nothing is not shown. */
+/* Observed: an item of which a projection leaves nothing is not shown, but for PartiQL's. */
 static void write_item(struct transaction_view *view, struct json_writer *writer, size_t index,
                        const struct item *item)
 {
-    const struct path_node *projection = view->start->reads[index].projection;
+    const struct transaction_read *read = &view->start->reads[index];
+    const struct path_node *projection = read->projection;
     struct buffer text;
     struct json_writer projected;
+    if (read->column_count > 0) {
+        json_write_name(writer, "Item");
+        projection_write_columns(writer, read->columns, read->column_count, item);
+        return;
+    }
     if (projection == NULL) {
         json_write_name(writer, "Item");
         item_json_write(writer, item);

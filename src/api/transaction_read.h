@@ -11,13 +11,17 @@
 struct api_call;
 struct item;
 struct path_node;
+struct projection_column;
 
 /* Lives in the call's arena. All rules that need no table have been judged. */
 struct transaction_read {
     struct bytes table_name; /* As sent. */
     const struct item *key;
     const struct path_node *projection; /* NULL: the whole item. */
-    struct expr_params params;          /* Of the projection. */
+    /* PartiQL's columns, in place of a projection. */
+    const struct projection_column *columns;
+    size_t column_count;       /* 0: none. */
+    struct expr_params params; /* Of the projection. */
 };
 
 struct transaction_read_start {

@@ -1,4 +1,5 @@
-/* transaction_tables.h -- the tables that a transaction's actions name, each held once. */
+/* transaction_tables.h -- the tables that the actions of a transaction or the statements of a batch
+ * name, each held once. */
 #ifndef STATOR_API_TRANSACTION_TABLES_H
 #define STATOR_API_TRANSACTION_TABLES_H
 #include <stdbool.h>

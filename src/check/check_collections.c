@@ -5,11 +5,9 @@
 #include "check/check_report.h"
 #include "check/check_walk.h"
 #include "index/index_entry.h"
-#include "model/key.h"
 #include "model/table_definition.h"
 #include "table/collection_size.h"
 #include "table/item_place.h"
-#include "table/layout.h"
 
 /* --- Words --- */
 
@@ -36,17 +34,14 @@ static void report_unreadable(const struct check_collections *check, uint64_t pa
 /* --- Items --- */
 
 /* The part of an item's key that its whole collection begins with; empty if it is no such key. */
-static struct bytes prefix_of(const struct table_definition *table, struct bytes key,
+static struct bytes prefix_of(const struct table_definition *table,
+                              const struct engine_place *place, struct bytes key,
                               struct arena *scratch)
 {
-    struct buffer ignored;
-    if (key.len < LAYOUT_HASH_SIZE)
+    struct item_place item;
+    if (!item_place_of_stored_key(scratch, table, place, key, &item))
         return BYTES("");
-    struct bytes rest = bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE);
-    buffer_init(&ignored, scratch);
-    if (!key_decode_part(&rest, table->key.hash.type, &ignored))
-        return BYTES("");
-    return bytes_of(key.data, key.len - rest.len);
+    return bytes_of(key.data, item.prefix_size);
 }
 
 static struct engine_address record_address(const struct check_collections *check,
@@ -110,7 +105,7 @@ void check_collections_add(struct check_collections *check, const struct engine_
     const struct table_definition *table = check->table;
     if (!table_definition_has_local_index(table))
         return;
-    struct bytes prefix = prefix_of(table, key, scratch);
+    struct bytes prefix = prefix_of(table, place, key, scratch);
     if (check->partition != place->partition ||
         !bytes_equal(prefix, buffer_bytes(&check->prefix))) {
         compare(check);

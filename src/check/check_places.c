@@ -35,6 +35,7 @@ static bool has_place(const struct check_owner *owner, const struct engine_place
     const struct index_definition *index = owner->index;
     if (index == NULL)
         return (place->space == ENGINE_SPACE_ITEMS || place->space == ENGINE_SPACE_FIGURES ||
+                (place->space == ENGINE_SPACE_EXPIRY && table->expiry.status != EXPIRY_NONE) ||
                 (place->space == ENGINE_SPACE_COLLECTIONS &&
                  table_definition_has_local_index(table))) &&
                has_partition(table->partitions, table->partition_count, place->partition);

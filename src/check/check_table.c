@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include "base/arena.h"
 #include "check/check_collections.h"
+#include "check/check_expiry.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
 #include "index/index_entry.h"
@@ -31,6 +32,7 @@ struct table_check {
     struct arena *arena;                  /* Reset for each item and each entry. */
     struct tally *tally;                  /* Of what is walked. */
     struct check_collections collections;
+    struct check_expiry expiry;
 };
 
 /* --- Words --- */
@@ -137,6 +139,7 @@ static bool visit_item(void *context, const struct engine_place *place,
         placed = &item;
         for (size_t i = 0; i < check->table->index_count; i++)
             check_entry_of_item(check, place, stored->key, &item, &check->table->indexes[i]);
+        check_expiry_of_item(&check->expiry, &expected.address, &item);
     }
     check_collections_add(&check->collections, place, stored->key, placed, check->arena);
     return !check_report_gave_up(check->report);
@@ -281,8 +284,12 @@ struct check_table_counts check_table(struct engine_view *view,
     };
     struct engine_place place = { .owner = table->id, .space = ENGINE_SPACE_ITEMS };
     check_collections_begin(&check.collections, view, table, report);
+    check.expiry = (struct check_expiry){
+        .view = view, .table = table, .report = report, .scratch = check.arena
+    };
     walk_partitions(&check, table->partitions, table->partition_count, place, visit_item);
     check_collections_end(&check.collections);
+    check_expiry_queues(&check.expiry);
     place.space = ENGINE_SPACE_FIGURES;
     walk_partitions(&check, table->partitions, table->partition_count, place, visit_figures);
     struct check_table_counts counts = { .item_count = (uint64_t)items.figures.item_count };

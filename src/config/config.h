@@ -42,6 +42,7 @@ struct config {
     uint64_t gsi_delay_ms;
     unsigned txn_conflict; /* enum config_txn_conflict */
     uint64_t stream_rollover_ms;
+    uint64_t ttl_interval;    /* Milliseconds. */
     unsigned log_level;       /* enum log_level */
     const char *cors_origins; /* "*", a list with commas, or empty: none. */
     bool insecure;

@@ -77,6 +77,12 @@ struct projection {
     size_t path_count;
 };
 
+/* A part of an item that is shown under a name of its own: PartiQL's SELECT a.b shows it as b. */
+struct projection_column {
+    struct bytes name;
+    struct path path;
+};
+
 enum update_action_type { UPDATE_SET, UPDATE_REMOVE, UPDATE_ADD, UPDATE_DELETE };
 struct update_action {
     enum update_action_type type;

@@ -264,3 +264,22 @@ bool condition_matches(const struct condition *condition, const struct item *ite
     assert(false);
     return false;
 }
+
+enum comparator condition_turned(enum comparator comparator)
+{
+    switch (comparator) {
+    case COMPARE_LESS:
+        return COMPARE_GREATER;
+    case COMPARE_LESS_EQUAL:
+        return COMPARE_GREATER_EQUAL;
+    case COMPARE_GREATER:
+        return COMPARE_LESS;
+    case COMPARE_GREATER_EQUAL:
+        return COMPARE_LESS_EQUAL;
+    case COMPARE_EQUAL:
+    case COMPARE_NOT_EQUAL:
+        return comparator;
+    }
+    assert(false);
+    return comparator;
+}

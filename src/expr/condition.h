@@ -6,6 +6,7 @@
 #ifndef STATOR_EXPR_CONDITION_H
 #define STATOR_EXPR_CONDITION_H
 #include <stdbool.h>
+#include "expr/ast.h"
 #include "model/value.h"
 
 struct condition;
@@ -17,5 +18,8 @@ bool condition_matches(const struct condition *condition, const struct item *ite
 
 /* The value at a document path; false if there is none. `item` may be NULL. */
 bool path_resolve(const struct path *path, const struct item *item, struct value *out);
+
+/* `a < b` is `b > a`. */
+enum comparator condition_turned(enum comparator comparator);
 
 #endif

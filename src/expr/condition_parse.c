@@ -26,11 +26,11 @@ static bool is_condition(const struct node *node)
 static void use_as_condition(struct parser *parser, const struct node *node)
 {
     if (node->type == NODE_FUNCTION && node->function != FUNCTION_COUNT &&
-        parser_function(node->function)->is_operand)
+        function_get(node->function)->is_operand)
         parser_fault(
             parser, node->token,
             "The function is not allowed to be used this way in an expression; function: %s",
-            parser_function(node->function)->name);
+            function_get(node->function)->name);
 }
 
 /* --- Comparisons --- */

@@ -6,8 +6,6 @@
 
 struct parser;
 
-enum { CONDITION_IN_OPERANDS_MAX = 100 };
-
 /* Fills `operand` or `condition` of every node that the parser lists. */
 MUST_CHECK bool condition_resolve(struct parser *parser);
 

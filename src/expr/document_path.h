@@ -14,6 +14,11 @@ enum path_relation {
 };
 
 enum path_relation document_path_relation(const struct path *a, const struct path *b);
+/* Negative, zero or positive: step by step, indexes before names, a beginning first. So paths that
+ * are not disjoint come together: where any of those sorted are not, some two neighbours are not.
+ */
+int document_path_compare(const struct path *a, const struct path *b);
+bool document_path_steps_equal(const struct path_step *a, const struct path_step *b);
 bool document_path_equal(const struct path *a, const struct path *b);
 
 /* As the service shows a path: [a, [0], b]. */

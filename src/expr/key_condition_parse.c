@@ -6,6 +6,7 @@
 #include "expr/key_condition_parse.h"
 #include <assert.h>
 #include "base/arena.h"
+#include "expr/condition.h"
 #include "expr/condition_parse.h"
 #include "expr/parser.h"
 #include "model/error.h"
@@ -77,23 +78,6 @@ static bool find_attribute(const struct condition *condition, size_t *index, str
     return true;
 }
 
-/* `value < attribute` is `attribute > value`. */
-static enum comparator turned(enum comparator comparator)
-{
-    switch (comparator) {
-    case COMPARE_LESS:
-        return COMPARE_GREATER;
-    case COMPARE_LESS_EQUAL:
-        return COMPARE_GREATER_EQUAL;
-    case COMPARE_GREATER:
-        return COMPARE_LESS;
-    case COMPARE_GREATER_EQUAL:
-        return COMPARE_LESS_EQUAL;
-    default:
-        return comparator;
-    }
-}
-
 static bool make_term(const struct condition *condition, struct key_term *out, struct error *err)
 {
     size_t attribute = 0;
@@ -103,7 +87,8 @@ static bool make_term(const struct condition *condition, struct key_term *out, s
     *out = (struct key_term){ .name = operands[attribute].path.steps[0].name };
     if (condition->type == CONDITION_COMPARE) {
         out->type = KEY_TERM_COMPARE;
-        out->comparator = attribute == 0 ? condition->comparator : turned(condition->comparator);
+        out->comparator =
+            attribute == 0 ? condition->comparator : condition_turned(condition->comparator);
         out->values[0] = operands[1 - attribute].value;
         return true;
     }
@@ -149,7 +134,7 @@ static bool add_term(struct terms *terms, const struct condition *condition, str
  * most one term more than there are of them, which bounds both the terms and what waits. */
 static bool collect(const struct condition *root, struct terms *terms, struct error *err)
 {
-    const struct condition *waiting[PARSER_OPERATORS_MAX + 1];
+    const struct condition *waiting[OPERAND_RULES_OPERATORS_MAX + 1];
     size_t count = 0;
     waiting[count++] = root;
     while (count > 0) {

@@ -3,37 +3,9 @@
 #include <assert.h>
 #include <stdarg.h>
 #include "base/arena.h"
-#include "expr/document_path.h"
 #include "expr/params.h"
 #include "expr/reserved_words.h"
 #include "model/error.h"
-
-static const struct function functions[] = {
-    [FUNCTION_ATTRIBUTE_EXISTS] = { "attribute_exists", EXPRESSION_CONDITION, false, 1 },
-    [FUNCTION_ATTRIBUTE_NOT_EXISTS] = { "attribute_not_exists", EXPRESSION_CONDITION, false, 1 },
-    [FUNCTION_ATTRIBUTE_TYPE] = { "attribute_type", EXPRESSION_CONDITION, false, 2 },
-    [FUNCTION_BEGINS_WITH] = { "begins_with", EXPRESSION_CONDITION, false, 2 },
-    [FUNCTION_CONTAINS] = { "contains", EXPRESSION_CONDITION, false, 2 },
-    [FUNCTION_SIZE] = { "size", EXPRESSION_CONDITION, true, 1 },
-    [FUNCTION_IF_NOT_EXISTS] = { "if_not_exists", EXPRESSION_UPDATE, true, 2 },
-    [FUNCTION_LIST_APPEND] = { "list_append", EXPRESSION_UPDATE, false, 2 },
-};
-static_assert(COUNT_OF(functions) == FUNCTION_COUNT, "each function has its row");
-
-const struct function *parser_function(enum function_id id)
-{
-    assert(id < FUNCTION_COUNT);
-    return &functions[id];
-}
-
-static enum function_id find_function(struct bytes name)
-{
-    for (enum function_id id = 0; id < FUNCTION_COUNT; id++) {
-        if (bytes_equal_text(name, functions[id].name))
-            return id;
-    }
-    return FUNCTION_COUNT;
-}
 
 struct bytes parser_token_text(const struct parser *parser, struct token token)
 {
@@ -54,6 +26,11 @@ bool parser_fail(struct parser *parser, const char *format, ...)
     va_start(arguments, format);
     struct bytes message = arena_vprintf(parser->arena, format, arguments);
     va_end(arguments);
+    return parser_fail_bytes(parser, message);
+}
+
+bool parser_fail_bytes(struct parser *parser, struct bytes message)
+{
     return set_error(parser, parser->params->envelope, message);
 }
 
@@ -86,33 +63,14 @@ bool parser_check_faults(struct parser *parser)
 {
     if (parser->fault.data == NULL)
         return true;
-    return set_error(parser, parser->params->envelope, parser->fault);
-}
-
-bool parser_wrong_type(struct parser *parser, struct bytes operator_name, const char *type_name)
-{
-    return parser_fail(parser,
-                       "Incorrect operand type for operator or function; operator or function: "
-                       "%.*s, operand type: %s",
-                       BYTES_FMT(operator_name), type_name);
-}
-
-bool parser_not_distinct(struct parser *parser, struct bytes operator_name, const struct path *path)
-{
-    return parser_fail(parser,
-                       "The first operand must be distinct from the remaining operands for this "
-                       "operator or function; operator: %.*s, first operand: %.*s",
-                       BYTES_FMT(operator_name),
-                       BYTES_FMT(document_path_format(parser->arena, path)));
+    return parser_fail_bytes(parser, parser->fault);
 }
 
 bool parser_check_operator_count(struct parser *parser)
 {
-    if (parser->operator_count <= PARSER_OPERATORS_MAX)
-        return true;
-    /* The service counts no further than this. */
-    return parser_fail(parser, "The expression contains too many operators; operator count: %d",
-                       PARSER_OPERATORS_MAX + 1);
+    struct bytes message;
+    return operand_rules_check_operator_count(parser->arena, parser->operator_count, &message) ||
+           parser_fail_bytes(parser, message);
 }
 
 /* --- Tokens and groups --- */
@@ -334,11 +292,11 @@ struct node *parser_path(struct parser *parser)
 void parser_use_as_operand(struct parser *parser, const struct node *node)
 {
     if (node->type != NODE_FUNCTION || node->function == FUNCTION_COUNT ||
-        functions[node->function].is_operand)
+        function_get(node->function)->is_operand)
         return;
     parser_fault(parser, node->token,
                  "The function is not allowed to be used this way in an expression; function: %s",
-                 functions[node->function].name);
+                 function_get(node->function)->name);
 }
 
 static void check_function(struct parser *parser, const struct node *node)
@@ -346,18 +304,18 @@ static void check_function(struct parser *parser, const struct node *node)
     if (node->function == FUNCTION_COUNT)
         parser_fault(parser, node->token, "Invalid function name; function: %.*s",
                      BYTES_FMT(parser_token_text(parser, node->token)));
-    else if (functions[node->function].kind != parser->kind)
+    else if (function_get(node->function)->kind != parser->kind)
         parser_fault(parser, node->token, "The function is not allowed in %s; function: %s",
                      parser->kind == EXPRESSION_UPDATE ? "an update expression"
                                                        : "a condition expression",
-                     functions[node->function].name);
+                     function_get(node->function)->name);
 }
 
 /* `name` is passed already; the current token opens the parentheses. */
 static struct node *call(struct parser *parser, struct token name)
 {
     struct node *node = parser_new_node(parser, NODE_FUNCTION, name);
-    node->function = find_function(parser_token_text(parser, name));
+    node->function = function_find(parser_token_text(parser, name));
     check_function(parser, node);
     if (!parser_enter(parser))
         return NULL;
@@ -406,10 +364,10 @@ struct node *parser_operand(struct parser *parser)
 
 bool parser_resolve_path(struct parser *parser, struct node *node, struct path *out)
 {
-    if (node->step_count > PARSER_PATH_STEPS_MAX)
-        return parser_fail(parser,
-                           "The document path has too many nesting levels; nesting levels: %zu",
-                           node->step_count);
+    struct bytes message;
+    *out = (struct path){ .steps = node->steps, .step_count = node->step_count };
+    if (!operand_rules_check_path(parser->arena, out, &message))
+        return parser_fail_bytes(parser, message);
     for (size_t i = 0; i < node->step_count; i++) {
         struct bytes *name = &node->steps[i].name;
         if (name->data == NULL || name->data[0] != '#')
@@ -420,7 +378,6 @@ bool parser_resolve_path(struct parser *parser, struct node *node, struct path *
                                "defined; attribute name: %.*s",
                                BYTES_FMT(*name));
     }
-    *out = (struct path){ .steps = node->steps, .step_count = node->step_count };
     return true;
 }
 
@@ -447,11 +404,7 @@ bool parser_resolve_leaf(struct parser *parser, struct node *node)
 
 bool parser_check_operand_count(struct parser *parser, const struct node *node)
 {
-    const struct function *function = parser_function(node->function);
-    if (node->child_count == function->operand_count)
-        return true;
-    return parser_fail(parser,
-                       "Incorrect number of operands for operator or function; operator or "
-                       "function: %s, number of operands: %zu",
-                       function->name, node->child_count);
+    struct bytes message;
+    return operand_rules_check_count(parser->arena, node->function, node->child_count, &message) ||
+           parser_fail_bytes(parser, message);
 }

@@ -21,8 +21,9 @@
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "expr/ast.h"
+#include "expr/function.h"
 #include "expr/lexer.h"
-#include "model/limits.h"
+#include "expr/operand_rules.h"
 
 struct arena;
 struct error;
@@ -30,34 +31,11 @@ struct expr_params;
 
 enum {
     PARSER_TEXT_SIZE_MAX = 4096,
-    PARSER_OPERATORS_MAX = 300,
-    PARSER_PATH_STEPS_MAX = NESTING_DEPTH_MAX,
     PARSER_LIST_INDEX_MAX = INT32_MAX,
     /* Parentheses and calls open at once. Each pair of parentheses that is not redundant needs an
      * operator of its own, and a call that may stand inside another is one: what nests deeper
      * breaks another rule anyway. */
-    PARSER_NESTING_MAX = PARSER_OPERATORS_MAX + 20,
-};
-
-enum function_id {
-    FUNCTION_ATTRIBUTE_EXISTS,
-    FUNCTION_ATTRIBUTE_NOT_EXISTS,
-    FUNCTION_ATTRIBUTE_TYPE,
-    FUNCTION_BEGINS_WITH,
-    FUNCTION_CONTAINS,
-    FUNCTION_SIZE,
-    FUNCTION_IF_NOT_EXISTS,
-    FUNCTION_LIST_APPEND,
-    FUNCTION_COUNT,
-};
-
-enum expression_kind { EXPRESSION_CONDITION, EXPRESSION_UPDATE, EXPRESSION_PROJECTION };
-
-struct function {
-    const char *name;
-    enum expression_kind kind; /* Where it may be used. */
-    bool is_operand;           /* Has a value, so that it may stand inside others. */
-    unsigned operand_count;
+    PARSER_NESTING_MAX = OPERAND_RULES_OPERATORS_MAX + 20,
 };
 
 enum node_type {
@@ -124,6 +102,7 @@ MUST_CHECK bool parser_init(struct parser *parser, struct arena *arena, struct b
 /* --- Errors. Those that return bool return false, for `return parser_fail(...)`. --- */
 
 bool parser_fail(struct parser *parser, const char *format, ...) PRINTF_LIKE(2, 3);
+bool parser_fail_bytes(struct parser *parser, struct bytes message);
 /* The current token fits nowhere. */
 bool parser_syntax_error(struct parser *parser);
 /* Keeps a fault of pass 2 that lies at `at`, if it is the first in the text. */
@@ -131,11 +110,6 @@ void parser_fault(struct parser *parser, struct token at, const char *format, ..
     PRINTF_LIKE(3, 4);
 /* At the end of the text: reports what pass 2 found. */
 MUST_CHECK bool parser_check_faults(struct parser *parser);
-/* "Incorrect operand type", with the type as the service names it there. */
-bool parser_wrong_type(struct parser *parser, struct bytes operator_name, const char *type_name);
-/* The first operand is the path `path`, and so is another one. */
-bool parser_not_distinct(struct parser *parser, struct bytes operator_name,
-                         const struct path *path);
 /* Pass 3 is over. */
 MUST_CHECK bool parser_check_operator_count(struct parser *parser);
 
@@ -169,7 +143,6 @@ void parser_use_as_operand(struct parser *parser, const struct node *node);
 
 /* --- Pass 3 --- */
 
-const struct function *parser_function(enum function_id id);
 struct bytes parser_token_text(const struct parser *parser, struct token token);
 /* Resolves the #names of a path and checks its depth. */
 MUST_CHECK bool parser_resolve_path(struct parser *parser, struct node *node, struct path *out);

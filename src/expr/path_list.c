@@ -1,7 +1,7 @@
 /* path_list.c -- see path_list.h. */
 #include "expr/path_list.h"
+#include <assert.h>
 #include "base/arena.h"
-#include "expr/document_path.h"
 #include "expr/parser.h"
 
 enum { CAPACITY_MIN = 8 };
@@ -22,31 +22,35 @@ void path_list_add(struct path_list *list, struct node *node)
     list->nodes[list->count++] = node;
 }
 
-/* Every pair is compared. PARSER_TEXT_SIZE_MAX leaves room for some 1300 different paths at most,
- * and nearly all pairs differ in their first step. */
-static bool check_pair(struct parser *parser, const struct path *one, const struct path *two)
+/* Names the two that the service names: the last path that is not disjoint from a later one, and
+ * the first of those. Every pair is compared, but only for a request that is refused. */
+static bool report_pair(struct parser *parser, const struct path *paths, size_t count)
 {
-    enum path_relation relation = document_path_relation(one, two);
-    if (relation == PATHS_DISJOINT)
-        return true;
-    return parser_fail(parser,
-                       "Two document paths %s with each other; must remove or rewrite one of "
-                       "these paths; path one: %.*s, path two: %.*s",
-                       relation == PATHS_OVERLAP ? "overlap" : "conflict",
-                       BYTES_FMT(document_path_format(parser->arena, one)),
-                       BYTES_FMT(document_path_format(parser->arena, two)));
+    struct bytes message = BYTES("");
+    for (size_t i = count; i-- > 0;) {
+        for (size_t later = i + 1; later < count; later++) {
+            if (!operand_rules_check_disjoint(parser->arena, &paths[i], &paths[later], &message))
+                return parser_fail_bytes(parser, message);
+        }
+    }
+    assert(false); /* There is such a pair. */
+    return false;
 }
 
 bool path_list_resolve(struct parser *parser, struct path_list *list)
 {
+    size_t first = list->count; /* Resolved from here on. */
+    bool ok = true;
+    struct bytes message;
     list->paths = arena_alloc(list->arena, list->count * sizeof *list->paths);
-    for (size_t i = list->count; i-- > 0;) {
-        if (!parser_resolve_path(parser, list->nodes[i], &list->paths[i]))
-            return false;
-        for (size_t later = i + 1; later < list->count; later++) {
-            if (!check_pair(parser, &list->paths[i], &list->paths[later]))
-                return false;
-        }
+    while (first > 0 && ok) {
+        ok = parser_resolve_path(parser, list->nodes[first - 1], &list->paths[first - 1]);
+        first -= ok;
     }
-    return true;
+    /* Paths behind one that cannot be resolved are judged before it. */
+    const struct path *resolved = list->paths + first;
+    size_t count = list->count - first;
+    if (!operand_rules_check_all_disjoint(list->arena, resolved, count, &message))
+        return report_pair(parser, resolved, count);
+    return ok;
 }

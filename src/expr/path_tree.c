@@ -3,39 +3,25 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "base/arena.h"
+#include "expr/document_path.h"
 
 struct entry {
     const struct path *path;
     size_t index;
 };
 
-static int compare_steps(const struct path_step *a, const struct path_step *b)
-{
-    if (a->name.data != NULL && b->name.data != NULL)
-        return bytes_compare(a->name, b->name);
-    if (a->name.data == NULL && b->name.data == NULL)
-        return a->index < b->index ? -1 : a->index > b->index;
-    return a->name.data == NULL ? -1 : 1;
-}
-
 static int compare_entries(const void *left, const void *right)
 {
-    const struct path *a = ((const struct entry *)left)->path;
-    const struct path *b = ((const struct entry *)right)->path;
-    for (size_t i = 0; i < a->step_count && i < b->step_count; i++) {
-        int order = compare_steps(&a->steps[i], &b->steps[i]);
-        if (order != 0)
-            return order;
-    }
-    return a->step_count < b->step_count ? -1 : a->step_count > b->step_count;
+    return document_path_compare(((const struct entry *)left)->path,
+                                 ((const struct entry *)right)->path);
 }
 
 /* How many of the entries share the first one's step at `depth`. */
 static size_t group_size(const struct entry *entries, size_t count, size_t depth)
 {
     size_t size = 1;
-    while (size < count &&
-           compare_steps(&entries[0].path->steps[depth], &entries[size].path->steps[depth]) == 0)
+    while (size < count && document_path_steps_equal(&entries[0].path->steps[depth],
+                                                     &entries[size].path->steps[depth]))
         size++;
     return size;
 }

@@ -4,6 +4,8 @@
  * the text is taken back.
  */
 #include "expr/projection.h"
+#include "expr/ast.h"
+#include "expr/condition.h"
 #include "expr/path_tree.h"
 #include "json/writer.h"
 #include "model/item.h"
@@ -112,6 +114,20 @@ void projection_write(struct json_writer *writer, const struct path_node *root,
         json_write_name_bytes(writer, child->step.name);
         if (!write_node(writer, child, &value))
             take_back(writer, mark);
+    }
+    json_close_object(writer);
+}
+
+void projection_write_columns(struct json_writer *writer, const struct projection_column *columns,
+                              size_t count, const struct item *item)
+{
+    json_open_object(writer);
+    for (size_t i = 0; i < count; i++) {
+        struct value value;
+        if (!path_resolve(&columns[i].path, item, &value))
+            continue;
+        json_write_name_bytes(writer, columns[i].name);
+        value_json_write(writer, &value);
     }
     json_close_object(writer);
 }

@@ -6,12 +6,19 @@
 #ifndef STATOR_EXPR_PROJECTION_H
 #define STATOR_EXPR_PROJECTION_H
 
+#include <stddef.h>
+
 struct item;
 struct json_writer;
 struct path_node;
+struct projection_column;
 
 /* Writes one object: {"name":{"S":"..."},...}; `root` is a path_tree_build of the paths. */
 void projection_write(struct json_writer *writer, const struct path_node *root,
                       const struct item *item);
+
+/* The same with each part under its column's name, flat. */
+void projection_write_columns(struct json_writer *writer, const struct projection_column *columns,
+                              size_t count, const struct item *item);
 
 #endif

@@ -11,7 +11,6 @@
 #include "expr/update_parse.h"
 #include <assert.h>
 #include "base/arena.h"
-#include "expr/document_path.h"
 #include "expr/parser.h"
 #include "expr/path_list.h"
 #include "model/value.h"
@@ -144,46 +143,12 @@ static bool parse_sections(struct update_parser *update)
 
 /* --- Meaning --- */
 
-static bool check_values(struct parser *parser, const struct node *node, enum value_type type)
+static bool combine(struct parser *parser, struct node *node, enum operand_type type)
 {
-    for (const struct node *child = node->first_child; child != NULL; child = child->sibling) {
-        const struct operand *operand = &child->operand;
-        if (operand->type == OPERAND_VALUE && operand->value.type != type)
-            return parser_wrong_type(parser, parser_token_text(parser, node->token),
-                                     value_type_name(operand->value.type));
-    }
-    return true;
-}
-
-static bool resolve_if_not_exists(struct parser *parser, struct node *node)
-{
-    const struct operand *path = &node->first_child->operand;
-    const struct operand *other = &node->last_child->operand;
-    if (path->type != OPERAND_PATH)
-        return parser_fail(
-            parser, "Operator or function requires a document path; operator or function: %s",
-            parser_function(node->function)->name);
-    if (other->type == OPERAND_PATH && document_path_equal(&path->path, &other->path))
-        return parser_not_distinct(parser, parser_token_text(parser, node->token), &path->path);
-    node->operand = (struct operand){
-        .type = OPERAND_IF_NOT_EXISTS,
-        .path = path->path,
-        .right = other,
-    };
-    return true;
-}
-
-static bool resolve_pair(struct parser *parser, struct node *node, enum operand_type type,
-                         enum value_type value_type)
-{
-    if (!check_values(parser, node, value_type))
-        return false;
-    node->operand = (struct operand){
-        .type = type,
-        .left = &node->first_child->operand,
-        .right = &node->last_child->operand,
-    };
-    return true;
+    struct bytes message;
+    return operand_rules_combine(parser->arena, type, &node->first_child->operand,
+                                 &node->last_child->operand, &node->operand, &message) ||
+           parser_fail_bytes(parser, message);
 }
 
 static bool resolve_node(struct parser *parser, struct node *node)
@@ -192,14 +157,14 @@ static bool resolve_node(struct parser *parser, struct node *node)
         return parser_resolve_leaf(parser, node);
     parser->operator_count++;
     if (node->type == NODE_SUM)
-        return resolve_pair(parser, node, node->minus ? OPERAND_MINUS : OPERAND_PLUS, VALUE_N);
+        return combine(parser, node, node->minus ? OPERAND_MINUS : OPERAND_PLUS);
     assert(node->type == NODE_FUNCTION);
     if (!parser_check_operand_count(parser, node))
         return false;
     if (node->function == FUNCTION_IF_NOT_EXISTS)
-        return resolve_if_not_exists(parser, node);
+        return combine(parser, node, OPERAND_IF_NOT_EXISTS);
     assert(node->function == FUNCTION_LIST_APPEND);
-    return resolve_pair(parser, node, OPERAND_LIST_APPEND, VALUE_L);
+    return combine(parser, node, OPERAND_LIST_APPEND);
 }
 
 /* ADD and DELETE name types in words of their own. */

@@ -34,6 +34,8 @@ enum {
     TAG_KEY_SIZE_MAX = 128,
     TAG_VALUE_SIZE_MAX = 256,
     RESOURCE_POLICY_SIZE_MAX = 20 * 1024,
+    /* Five years: a time to live that ended longer ago is left alone. */
+    EXPIRY_AGE_SECONDS_MAX = 5 * 365 * 24 * 60 * 60,
     RECOVERY_DAYS_MIN = 1,
     RECOVERY_DAYS_MAX = 35,
 
@@ -55,6 +57,10 @@ enum {
     TRANSACTION_ACTIONS_MAX = 100,
     TRANSACTION_SIZE_MAX = 4 * 1024 * 1024, /* Of what is sent to be written, or of what is read. */
     TRANSACTION_TOKEN_SIZE_MAX = 36,
+
+    STATEMENT_SIZE_MAX = 8192, /* Of a PartiQL statement, in characters. */
+    STATEMENT_NEXT_TOKEN_SIZE_MAX = 32768,
+    BATCH_STATEMENTS_MAX = 25,
 
     REQUEST_BODY_SIZE_MAX = 16 * 1024 * 1024,
     READ_UNIT_SIZE = 4 * 1024,

@@ -17,6 +17,10 @@ static const char *const index_status_names[INDEX_STATUS_COUNT] = {
     [INDEX_BACKFILLING] = "BACKFILLING",
     [INDEX_DELETING] = "DELETING",
 };
+static const char *const expiry_status_names[EXPIRY_STATUS_COUNT] = {
+    [EXPIRY_NONE] = "NONE",     [EXPIRY_ALLOCATING] = "ALLOCATING", [EXPIRY_FILLING] = "FILLING",
+    [EXPIRY_ACTIVE] = "ACTIVE", [EXPIRY_REMOVING] = "REMOVING",
+};
 static const char *const billing_mode_names[] = {
     [BILLING_PROVISIONED] = "PROVISIONED",
     [BILLING_PAY_PER_REQUEST] = "PAY_PER_REQUEST",
@@ -52,6 +56,12 @@ const char *index_status_name(enum index_status status)
     return index_status_names[status];
 }
 
+const char *expiry_status_name(enum expiry_status status)
+{
+    assert(status < EXPIRY_STATUS_COUNT);
+    return expiry_status_names[status];
+}
+
 const char *billing_mode_name(enum billing_mode mode)
 {
     assert(mode < COUNT_OF(billing_mode_names));
@@ -82,6 +92,13 @@ bool index_status_parse(struct bytes text, enum index_status *out)
     size_t index = find_name(index_status_names, COUNT_OF(index_status_names), text);
     *out = (enum index_status)index;
     return index < COUNT_OF(index_status_names);
+}
+
+bool expiry_status_parse(struct bytes text, enum expiry_status *out)
+{
+    size_t index = find_name(expiry_status_names, COUNT_OF(expiry_status_names), text);
+    *out = (enum expiry_status)index;
+    return index < COUNT_OF(expiry_status_names);
 }
 
 bool billing_mode_parse(struct bytes text, enum billing_mode *out)
@@ -126,6 +143,19 @@ bool index_status_may_follow(enum index_status from, enum index_status to)
         [INDEX_DELETING] = { false },
     };
     assert(from < INDEX_STATUS_COUNT && to < INDEX_STATUS_COUNT);
+    return allowed[from][to];
+}
+
+bool expiry_status_may_follow(enum expiry_status from, enum expiry_status to)
+{
+    static const bool allowed[EXPIRY_STATUS_COUNT][EXPIRY_STATUS_COUNT] = {
+        [EXPIRY_NONE] = { [EXPIRY_ALLOCATING] = true },
+        [EXPIRY_ALLOCATING] = { [EXPIRY_FILLING] = true },
+        [EXPIRY_FILLING] = { [EXPIRY_ACTIVE] = true },
+        [EXPIRY_ACTIVE] = { [EXPIRY_REMOVING] = true },
+        [EXPIRY_REMOVING] = { [EXPIRY_NONE] = true },
+    };
+    assert(from < EXPIRY_STATUS_COUNT && to < EXPIRY_STATUS_COUNT);
     return allowed[from][to];
 }
 

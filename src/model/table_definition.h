@@ -44,6 +44,22 @@ MUST_CHECK bool index_status_parse(struct bytes text, enum index_status *out);
 /* May an index go from one status to the other? */
 bool index_status_may_follow(enum index_status from, enum index_status to);
 
+/* Time to live, and the queue of the times at which items expire. As with an index, a write may
+ * hold the version of its table before the current one. */
+enum expiry_status {
+    EXPIRY_NONE, /* DISABLED; there is no queue. */
+    /* ENABLING. A write takes the item's old entry out of the queue and puts none in. */
+    EXPIRY_ALLOCATING,
+    EXPIRY_FILLING,  /* ENABLING. A write keeps the queue right; older items may be missing. */
+    EXPIRY_ACTIVE,   /* ENABLED. Each item that can expire is in the queue. */
+    EXPIRY_REMOVING, /* DISABLING. No write looks at the queue any more; it is about to go. */
+    EXPIRY_STATUS_COUNT,
+};
+const char *expiry_status_name(enum expiry_status status);
+MUST_CHECK bool expiry_status_parse(struct bytes text, enum expiry_status *out);
+/* May time to live go from one status to the other? */
+bool expiry_status_may_follow(enum expiry_status from, enum expiry_status to);
+
 enum billing_mode { BILLING_PROVISIONED, BILLING_PAY_PER_REQUEST };
 enum table_class { TABLE_CLASS_STANDARD, TABLE_CLASS_STANDARD_INFREQUENT_ACCESS };
 enum projection_type { PROJECTION_ALL, PROJECTION_KEYS_ONLY, PROJECTION_INCLUDE };
@@ -99,6 +115,13 @@ struct index_definition {
     struct bytes backfilled;
 };
 
+struct expiry_definition {
+    enum expiry_status status;
+    struct bytes attribute; /* Whose value is the time; NULL: EXPIRY_NONE. */
+    /* EXPIRY_FILLING: items whose key is below this are in the queue; empty: none need be. */
+    struct bytes filled;
+};
+
 struct resource_policy {
     struct bytes text; /* As given; NULL: none. */
     int64_t revision;  /* Of the text, or of the last one there was; 0: none yet. */
@@ -115,6 +138,8 @@ enum {
     INDEXES_MAX = GLOBAL_INDEXES_MAX + LOCAL_INDEXES_MAX,
     /* Every key attribute of the table and of all indexes may be another one. */
     ATTRIBUTES_MAX = 2 + INDEXES_MAX * (INDEX_HASH_KEYS_MAX + INDEX_RANGE_KEYS_MAX),
+    STREAM_LABEL_SIZE_MAX = 64,
+    STREAM_VIEW_TYPE_SIZE_MAX = 32,
     INCLUDED_NAMES_PER_INDEX_MAX = 20,
     INCLUDED_NAMES_PER_TABLE_MAX = 100, /* A name counts once for each index that includes it. */
     BACKFILLED_SIZE_MIN = 8,            /* A hash. */
@@ -168,6 +193,8 @@ struct table_definition {
     struct resource_policy resource_policy;
     struct resource_policy stream_policy;
     struct bytes stream_policy_label; /* Which stream has it; another one has none. */
+
+    struct expiry_definition expiry;
 
     struct tag *tags; /* Sorted by key. */
     size_t tag_count;

@@ -143,6 +143,11 @@ static struct bytes find_text(struct decoder *in, const char *name)
     return is_present(&value) ? as_text(in, &value) : (struct bytes){ 0 };
 }
 
+static bool is_word(struct bytes text, size_t size_max)
+{
+    return text.len > 0 && text.len <= size_max;
+}
+
 static struct bytes find_name(struct decoder *in, const char *name, size_t size_min,
                               size_t size_max)
 {
@@ -428,6 +433,23 @@ static struct resource_policy read_policy(struct decoder *in, const char *text_n
     return policy;
 }
 
+static void read_expiry(struct decoder *in, struct expiry_definition *out)
+{
+    struct bytes status = find_text(in, "qs");
+    struct value filled = find(in, "qf", VALUE_B);
+    out->attribute = find_text(in, "qa");
+    require(in, (status.data == NULL) == (out->attribute.data == NULL));
+    if (status.data != NULL) {
+        require(in, expiry_status_parse(status, &out->status) && out->status != EXPIRY_NONE);
+        require(in, out->attribute.len >= 1 && out->attribute.len <= NAME_BYTES_MAX);
+    }
+    if (!is_present(&filled))
+        return;
+    require(in, out->status == EXPIRY_FILLING);
+    require(in, filled.data.len >= BACKFILLED_SIZE_MIN && filled.data.len <= BACKFILLED_SIZE_MAX);
+    out->filled = arena_copy(in->arena, filled.data);
+}
+
 static void read_settings(struct decoder *in, struct table_definition *out)
 {
     require(in, billing_mode_parse(find_text(in, "bm"), &out->billing_mode));
@@ -445,11 +467,14 @@ static void read_settings(struct decoder *in, struct table_definition *out)
     out->stream_enabled = find_flag(in, "x");
     out->stream_view_type = find_text(in, "xv");
     out->stream_label = find_text(in, "xl");
+    require(in, !out->stream_enabled || is_word(out->stream_view_type, STREAM_VIEW_TYPE_SIZE_MAX));
+    require(in, !out->stream_enabled || is_word(out->stream_label, STREAM_LABEL_SIZE_MAX));
     out->log_id = find_id(in, "l");
     read_recovery(in, out);
     out->resource_policy = read_policy(in, "rp", "rr");
     out->stream_policy = read_policy(in, "xp", "xr");
     out->stream_policy_label = find_text(in, "xo");
+    read_expiry(in, &out->expiry);
 }
 
 bool table_definition_decode(struct arena *arena, const struct item *record,

@@ -247,8 +247,22 @@ static void add_capacity(struct record_writer *record, const struct table_defini
     finish_attribute(record, "w");
 }
 
+static void add_expiry(struct record_writer *record, const struct expiry_definition *expiry)
+{
+    if (expiry->status == EXPIRY_NONE)
+        return;
+    add_name(record, "qs", expiry_status_name(expiry->status));
+    add_text(record, "qa", expiry->attribute);
+    if (expiry->filled.len == 0)
+        return;
+    value_append_binary(begin_attribute(record), expiry->filled);
+    finish_attribute(record, "qf");
+}
+
 int64_t table_record_version(const struct table_definition *definition)
 {
+    if (definition->expiry.status != EXPIRY_NONE)
+        return TABLE_RECORD_VERSION_EXPIRY;
     for (size_t i = 0; i < definition->index_count; i++) {
         if (definition->indexes[i].status != INDEX_ACTIVE)
             return TABLE_RECORD_VERSION_INDEX_CHANGE;
@@ -289,6 +303,7 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_text(&record, "xp", definition->stream_policy.text);
     add_integer(&record, "xr", definition->stream_policy.revision);
     add_text(&record, "xo", definition->stream_policy_label);
+    add_expiry(&record, &definition->expiry);
     add_tags(&record, definition);
     return item_builder_finish(&record.builder);
 }

@@ -10,6 +10,8 @@ enum {
     TABLE_RECORD_VERSION = 1,
     /* Of a record with an index that is not ACTIVE, which the first readers knew nothing of. */
     TABLE_RECORD_VERSION_INDEX_CHANGE = 2,
+    /* Of a record with time to live, whose queue a reader that knew nothing of it would neglect. */
+    TABLE_RECORD_VERSION_EXPIRY = 3,
     TABLE_RECORD_THROUGHPUT_FIELDS = 5,
     TABLE_RECORD_UNIT_PAIR_FIELDS = 2,
     TABLE_RECORD_PARTITION_FIELDS = 3,

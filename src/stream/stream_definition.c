@@ -3,6 +3,7 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "model/change_image.h"
 #include "model/item_record.h"
 #include "model/table_definition.h"
 
@@ -38,6 +39,7 @@ struct item stream_definition_encode(struct arena *arena,
 {
     const uint64_t times[] = { (uint64_t)definition->created_ms, (uint64_t)definition->rolled_ms,
                                (uint64_t)definition->disabled_ms };
+    const uint64_t images = definition->images;
     struct item_builder builder;
     item_builder_init(&builder, arena);
     item_record_add_text(&builder, "n", definition->table_name);
@@ -47,6 +49,7 @@ struct item stream_definition_encode(struct arena *arena,
     add_key(&builder, "h", "ht", &definition->key.hash);
     if (definition->key.has_range)
         add_key(&builder, "r", "rt", &definition->key.range);
+    item_record_add_numbers(&builder, "i", &images, 1);
     item_record_add_numbers(&builder, "t", times, COUNT_OF(times));
     item_record_add_numbers(&builder, "p", definition->partitions, definition->partition_count);
     return item_builder_finish(&builder);
@@ -55,7 +58,6 @@ struct item stream_definition_encode(struct arena *arena,
 /* --- Decoding --- */
 
 enum {
-    LABEL_SIZE_MAX = 64,
     WORD_SIZE_MAX = 32,
     TIME_COUNT = 3,
     /* The limit counts UTF-16 units, and one of them takes up to three bytes in UTF-8. */
@@ -85,6 +87,17 @@ static bool find_status(struct arena *arena, const struct item *record, enum str
     return false;
 }
 
+static bool find_images(struct arena *arena, const struct item *record, unsigned *out)
+{
+    uint64_t *images;
+    size_t count;
+    if (!item_record_find_numbers(arena, record, "i", 1, &images, &count) ||
+        images[0] > CHANGE_IMAGES_ALL)
+        return false;
+    *out = (unsigned)images[0];
+    return true;
+}
+
 static bool find_times(struct arena *arena, const struct item *record,
                        struct stream_definition *out)
 {
@@ -110,12 +123,12 @@ bool stream_definition_decode(struct arena *arena, uint64_t log_id, const struct
     *out = (struct stream_definition){ .log_id = log_id };
     out->key.has_range = item_find(record, BYTES("r"), &ignored);
     return item_record_find_text(arena, record, "n", TABLE_NAME_SIZE_MAX, &out->table_name) &&
-           item_record_find_text(arena, record, "l", LABEL_SIZE_MAX, &out->label) &&
-           item_record_find_text(arena, record, "w", WORD_SIZE_MAX, &out->view_type) &&
+           item_record_find_text(arena, record, "l", STREAM_LABEL_SIZE_MAX, &out->label) &&
+           item_record_find_text(arena, record, "w", STREAM_VIEW_TYPE_SIZE_MAX, &out->view_type) &&
            find_status(arena, record, &out->status) &&
            find_key(arena, record, "h", "ht", &out->key.hash) &&
            (!out->key.has_range || find_key(arena, record, "r", "rt", &out->key.range)) &&
-           find_times(arena, record, out) &&
+           find_images(arena, record, &out->images) && find_times(arena, record, out) &&
            item_record_find_numbers(arena, record, "p", PARTITIONS_MAX, &out->partitions,
                                     &out->partition_count);
 }

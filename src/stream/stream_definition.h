@@ -35,6 +35,8 @@ struct stream_definition {
     struct bytes view_type;
     struct key_schema key; /* The table's. */
     enum stream_status status;
+    unsigned
+        images; /* enum change_image: what its log is told to hold; the stream may show less. */
     int64_t created_ms;
     int64_t rolled_ms;    /* When its newest shards began; 0: it has none. */
     int64_t disabled_ms;  /* 0: it was not. */

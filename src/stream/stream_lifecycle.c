@@ -16,7 +16,6 @@ struct partition_step {
     const struct stream_definition *definition;
     struct engine_view *view; /* For what only the control thread writes. */
     struct engine_write *write;
-    unsigned images; /* When opening. */
 };
 typedef enum engine_status partition_visitor(const struct partition_step *in, uint64_t partition,
                                              struct change_log_head *head);
@@ -102,9 +101,18 @@ static enum engine_status open_partition(const struct partition_step *in, uint64
 {
     if (head->next != 0)
         return ENGINE_OK; /* By an attempt that was cut short. */
-    *head =
-        (struct change_log_head){ .open = true, .images = in->images, .next = LOG_FIRST_SEQUENCE };
+    *head = (struct change_log_head){ .open = true,
+                                      .images = in->definition->images,
+                                      .next = LOG_FIRST_SEQUENCE };
     begin_shard(in, partition, head, NULL);
+    return ENGINE_OK;
+}
+
+static enum engine_status set_partition_images(const struct partition_step *in, uint64_t partition,
+                                               struct change_log_head *head)
+{
+    (void)partition;
+    head->images = in->definition->images;
     return ENGINE_OK;
 }
 
@@ -165,10 +173,20 @@ enum engine_status stream_lifecycle_open(const struct stream_step *step,
     assert(stream_status_may_follow(changed.status, STREAM_ENABLED));
     changed.status = STREAM_ENABLED;
     changed.rolled_ms = step->now_ms;
-    struct partition_step in = { .step = step,
-                                 .definition = &changed,
-                                 .images = table_definition_log_needs(table).images };
+    changed.images = table_definition_log_needs(table).images;
+    struct partition_step in = { .step = step, .definition = &changed };
     return change_all(&in, open_partition);
+}
+
+enum engine_status stream_lifecycle_set_images(const struct stream_step *step,
+                                               const struct stream_definition *definition,
+                                               unsigned images)
+{
+    struct stream_definition changed = *definition;
+    assert(changed.status == STREAM_ENABLED);
+    changed.images = images;
+    struct partition_step in = { .step = step, .definition = &changed };
+    return change_all(&in, set_partition_images);
 }
 
 enum engine_status stream_lifecycle_roll(const struct stream_step *step,

@@ -33,6 +33,10 @@ MUST_CHECK enum engine_status stream_lifecycle_announce(const struct stream_step
 MUST_CHECK enum engine_status stream_lifecycle_open(const struct stream_step *step,
                                                     const struct stream_definition *definition,
                                                     const struct table_definition *table);
+/* Has records hold other images from now on. */
+MUST_CHECK enum engine_status
+stream_lifecycle_set_images(const struct stream_step *step,
+                            const struct stream_definition *definition, unsigned images);
 /* Ends the open shards and begins their children. */
 MUST_CHECK enum engine_status stream_lifecycle_roll(const struct stream_step *step,
                                                     const struct stream_definition *definition);

@@ -38,7 +38,7 @@ static enum engine_status find_border(const struct trimming *in, uint64_t first,
     enum engine_status status = ENGINE_OK;
     while (first < end && status == ENGINE_OK) {
         uint64_t middle = first + (end - first) / 2;
-        bool old;
+        bool old = false;
         status = is_old(in, middle, &old);
         if (status == ENGINE_OK && old)
             first = middle + 1;
@@ -92,8 +92,8 @@ static enum engine_status trim_partition(struct trimming *in)
 {
     struct engine_address head_address = change_log_head_address(in->log_id, in->partition);
     struct change_log_head head;
-    struct shard *shards;
-    size_t count;
+    struct shard *shards = NULL;
+    size_t count = 0;
     enum engine_status status = change_log_view_head(in->view, &head_address, &head);
     if (status == ENGINE_OK)
         status = shard_list(in->step->arena, in->view, in->log_id, in->partition, &shards, &count);

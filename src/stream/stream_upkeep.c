@@ -1,19 +1,13 @@
 /* stream_upkeep.c -- see stream_upkeep.h. */
 #include "stream/stream_upkeep.h"
 #include "base/log.h"
+#include "base/timed_wait.h"
 #include "model/table_definition.h"
 #include "stream/stream_definition.h"
 #include "stream/stream_lifecycle.h"
 #include "stream/stream_trim.h"
 #include "stream/streams.h"
 #include "table/catalogue.h"
-
-static int64_t sooner(int64_t a_ms, int64_t b_ms)
-{
-    if (a_ms == STREAM_UPKEEP_NEVER || b_ms == STREAM_UPKEEP_NEVER)
-        return a_ms == STREAM_UPKEEP_NEVER ? b_ms : a_ms;
-    return a_ms < b_ms ? a_ms : b_ms;
-}
 
 static struct stream_step step_of(const struct stream_upkeep *upkeep, struct arena *arena,
                                   int64_t now_ms)
@@ -69,7 +63,7 @@ struct due {
 
 static struct due done(enum engine_status status)
 {
-    return (struct due){ .status = status, .wait_ms = STREAM_UPKEEP_NEVER };
+    return (struct due){ .status = status, .wait_ms = TIMED_WAIT_FOREVER };
 }
 
 static struct due run_enabling(const struct stream_step *step,
@@ -87,6 +81,9 @@ static struct due run_enabled(const struct stream_upkeep *upkeep, const struct s
 {
     if (table == NULL)
         return (struct due){ .status = stream_lifecycle_close(step, stream) };
+    unsigned images = table_definition_log_needs(table_definition(table)).images;
+    if (images != stream->images)
+        return (struct due){ .status = stream_lifecycle_set_images(step, stream, images) };
     if (upkeep->rollover_ms == 0)
         return done(ENGINE_OK);
     int64_t wait_ms = stream->rolled_ms + upkeep->rollover_ms - step->now_ms;
@@ -158,7 +155,7 @@ static void trim_all(const struct stream_upkeep *upkeep, const struct stream_ste
 static int64_t run_trim(struct stream_upkeep *upkeep, const struct stream_step *step)
 {
     if (streams_count(upkeep->streams) == 0)
-        return STREAM_UPKEEP_NEVER;
+        return TIMED_WAIT_FOREVER;
     if (step->now_ms >= upkeep->next_trim_ms) {
         upkeep->next_trim_ms = step->now_ms + STREAM_UPKEEP_TRIM_INTERVAL_MS;
         trim_all(upkeep, step);
@@ -172,15 +169,15 @@ int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena, int
     enum engine_status status = announce_all(upkeep, &step);
     if (status != ENGINE_OK)
         return failed("a new stream", status);
-    int64_t wait_ms = STREAM_UPKEEP_NEVER;
+    int64_t wait_ms = TIMED_WAIT_FOREVER;
     for (size_t i = streams_count(upkeep->streams); i-- > 0;) {
         /* Down, since a step may take the stream out of the list. */
         struct due due = run_stream(upkeep, &step, streams_at(upkeep->streams, i));
         if (due.status != ENGINE_OK)
             due.wait_ms = failed("upkeep of a stream", due.status);
-        wait_ms = sooner(wait_ms, due.wait_ms);
+        wait_ms = timed_wait_sooner(wait_ms, due.wait_ms);
     }
-    return sooner(wait_ms, run_trim(upkeep, &step));
+    return timed_wait_sooner(wait_ms, run_trim(upkeep, &step));
 }
 
 bool stream_upkeep_is_open(const struct stream_upkeep *upkeep, uint64_t log_id)

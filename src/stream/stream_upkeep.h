@@ -7,6 +7,7 @@
  *
  *   a table needs a log, and there is no stream of it          -> announce
  *   ENABLING, and nobody uses an older definition any more      -> open
+ *   ENABLED, and readers of the log need other images           -> tell the heads
  *   ENABLED, and it is time                                     -> roll over
  *   ENABLED, and its table is gone or has another log or none   -> close
  *   DISABLED, and its table still names it                      -> take it out of the definition
@@ -24,7 +25,6 @@ struct catalogue;
 struct streams;
 
 enum {
-    STREAM_UPKEEP_NEVER = -1,
     STREAM_UPKEEP_RETRY_MS = 1, /* Until nobody uses an older definition: a request's time. */
     STREAM_UPKEEP_FAILURE_RETRY_MS = 1000,
     STREAM_UPKEEP_TRIM_INTERVAL_MS = 10 * 60 * 1000,
@@ -38,7 +38,7 @@ struct stream_upkeep {
     int64_t next_trim_ms; /* 0: at once. */
 };
 
-/* Does what is due. Milliseconds until it is worth looking again, or STREAM_UPKEEP_NEVER. Failures
+/* Does what is due. Milliseconds until it is worth looking again, or TIMED_WAIT_FOREVER. Failures
  * are logged. */
 int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena, int64_t now_ms);
 /* Whether the stream of that log is open. */

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/byte_order.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "model/item.h"
 #include "stream/stream_definition.h"
 #include "table/layout.h"
@@ -31,19 +32,12 @@ const struct engine_place streams_place = { .owner = LAYOUT_CATALOGUE_OWNER,
                                             .partition = LAYOUT_CATALOGUE_PARTITION,
                                             .space = ENGINE_SPACE_CHANGES };
 
-static void *checked(void *memory)
-{
-    if (memory == NULL)
-        abort();
-    return memory;
-}
-
 /* --- Streams in memory --- */
 
 /* NULL if the record is no definition. */
 static struct stream *stream_create(uint64_t log_id, struct bytes record)
 {
-    struct stream *stream = checked(malloc(sizeof *stream));
+    struct stream *stream = memory_checked(malloc(sizeof *stream));
     struct item item;
     atomic_init(&stream->references, 1);
     stream->arena = arena_create();
@@ -179,7 +173,8 @@ static void insert(struct streams *streams, struct stream *stream)
     size_t position = position_of(streams, stream->definition.table_name, stream->definition.label);
     if (streams->count == streams->capacity) {
         streams->capacity = streams->capacity * 2 + 16;
-        streams->list = checked(realloc(streams->list, streams->capacity * sizeof *streams->list));
+        streams->list =
+            memory_checked(realloc(streams->list, streams->capacity * sizeof *streams->list));
     }
     memmove(&streams->list[position + 1], &streams->list[position],
             (streams->count - position) * sizeof *streams->list);
@@ -262,7 +257,7 @@ static enum engine_status load(struct streams *streams)
 
 struct streams *streams_open(struct engine *engine, enum engine_status *status)
 {
-    struct streams *streams = checked(calloc(1, sizeof *streams));
+    struct streams *streams = memory_checked(calloc(1, sizeof *streams));
     streams->engine = engine;
     pthread_rwlock_init(&streams->lock, NULL);
     *status = load(streams);

@@ -11,9 +11,11 @@
 #include "base/arena.h"
 #include "base/byte_order.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "model/item.h"
 #include "model/table_definition.h"
 #include "table/catalogue_record.h"
+#include "table/expiry_queue.h"
 #include "table/layout.h"
 
 /* Shared by all versions of one table, so that a drop knows when the last user has gone. */
@@ -47,18 +49,11 @@ struct catalogue {
     struct dropped_table *dropped; /* Control thread only. */
 };
 
-static void *checked(void *memory)
-{
-    if (memory == NULL)
-        abort();
-    return memory;
-}
-
 /* --- Tables in memory --- */
 
 static struct table_life *life_create(void)
 {
-    struct table_life *life = checked(malloc(sizeof *life));
+    struct table_life *life = memory_checked(malloc(sizeof *life));
     atomic_init(&life->references, 1);
     return life;
 }
@@ -72,7 +67,7 @@ static void life_release(struct table_life *life)
 /* Takes over one reference of `life`. NULL if the record is no definition. */
 static struct table *table_create(struct bytes record, struct table_life *life)
 {
-    struct table *table = checked(malloc(sizeof *table));
+    struct table *table = memory_checked(malloc(sizeof *table));
     atomic_init(&table->references, 1);
     table->life = life;
     table->arena = arena_create();
@@ -217,7 +212,7 @@ static void publish(struct catalogue *catalogue, struct table *table)
     if (replaced == NULL) {
         if (catalogue->table_count == catalogue->table_capacity) {
             catalogue->table_capacity = catalogue->table_capacity * 2 + 16;
-            catalogue->tables = checked(
+            catalogue->tables = memory_checked(
                 realloc(catalogue->tables, catalogue->table_capacity * sizeof *catalogue->tables));
         }
         memmove(&catalogue->tables[position + 1], &catalogue->tables[position],
@@ -248,7 +243,7 @@ static struct dropped_table *dropped_create(uint64_t id, struct table_life *life
                                             size_t owner_count)
 {
     struct dropped_table *dropped =
-        checked(malloc(sizeof *dropped + owner_count * sizeof dropped->owners[0]));
+        memory_checked(malloc(sizeof *dropped + owner_count * sizeof dropped->owners[0]));
     *dropped = (struct dropped_table){ .id = id, .life = life, .owner_count = owner_count };
     return dropped;
 }
@@ -318,7 +313,7 @@ static enum engine_status load(struct catalogue *catalogue)
 
 struct catalogue *catalogue_open(struct engine *engine, enum engine_status *status)
 {
-    struct catalogue *catalogue = checked(calloc(1, sizeof *catalogue));
+    struct catalogue *catalogue = memory_checked(calloc(1, sizeof *catalogue));
     catalogue->engine = engine;
     catalogue->next_id = LAYOUT_FIRST_ID;
     pthread_rwlock_init(&catalogue->lock, NULL);
@@ -353,12 +348,29 @@ static enum engine_status begin_change(struct catalogue *catalogue, struct engin
     return engine_write_begin(catalogue->engine, NULL, 0, write);
 }
 
-/* Writes the record of `definition` and the next free id, then makes the table findable. What
- * `removed_owner` stores goes in the same step; NO_OWNER: nobody. */
-enum { NO_OWNER = LAYOUT_CATALOGUE_OWNER };
+/* What goes in the same step as a change of a definition. */
+struct removal {
+    uint64_t owner; /* All that it stores; 0: nobody. */
+    bool expiry;    /* The table's expiry queue. */
+};
+static_assert(LAYOUT_CATALOGUE_OWNER == 0, "0 is nobody that could be removed");
+
+static void remove_with(const struct removal *removal, const struct table_definition *definition,
+                        struct engine_write *write)
+{
+    if (removal->owner != 0)
+        engine_write_delete_owner(write, removal->owner);
+    for (size_t i = 0; removal->expiry && i < definition->partition_count; i++) {
+        struct engine_place place =
+            expiry_queue_place(definition->id, definition->partitions[i].id);
+        engine_write_delete_range(write, &place, BYTES(""), BYTES(""));
+    }
+}
+
+/* Writes the record of `definition` and the next free id, then makes the table findable. */
 static enum engine_status store(struct catalogue *catalogue, struct arena *arena,
                                 const struct table_definition *definition, struct table_life *life,
-                                uint64_t removed_owner)
+                                const struct removal *removal)
 {
     struct engine_write *write = NULL;
     struct item record = table_definition_encode(arena, definition);
@@ -372,8 +384,7 @@ static enum engine_status store(struct catalogue *catalogue, struct arena *arena
         address = catalogue_record_address(arena, LAYOUT_KEY_NEXT_ID, BYTES(""));
         engine_write_put(write, &address,
                          catalogue_record_encode_ids(arena, &catalogue->next_id, 1));
-        if (removed_owner != NO_OWNER)
-            engine_write_delete_owner(write, removed_owner);
+        remove_with(removal, definition, write);
         status = engine_write_commit_wait(write);
     }
     if (status == ENGINE_OK)
@@ -422,16 +433,16 @@ static void give_log_id(struct catalogue *catalogue, struct table_definition *de
 enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *arena,
                                     struct table_definition *draft)
 {
-    assert(draft->id == 0);
+    assert(draft->id == 0 && draft->log_id == 0);
     draft->id = catalogue->next_id++;
     give_index_ids(catalogue, arena, draft);
     give_log_id(catalogue, draft);
     draft->partitions = give_partitions(catalogue, arena, &draft->partition_count);
-    return store(catalogue, arena, draft, life_create(), NO_OWNER);
+    return store(catalogue, arena, draft, life_create(), &(struct removal){ 0 });
 }
 
 static enum engine_status update(struct catalogue *catalogue, struct arena *arena,
-                                 struct table_definition *changed, uint64_t removed_owner)
+                                 struct table_definition *changed, const struct removal *removal)
 {
     struct table *table = catalogue_find(catalogue, changed->name);
     assert(table != NULL && table->definition.id == changed->id);
@@ -440,19 +451,26 @@ static enum engine_status update(struct catalogue *catalogue, struct arena *aren
     table_release(table);
     give_index_ids(catalogue, arena, changed);
     give_log_id(catalogue, changed);
-    return store(catalogue, arena, changed, life, removed_owner);
+    return store(catalogue, arena, changed, life, removal);
 }
 
 enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
                                     struct table_definition *changed)
 {
-    return update(catalogue, arena, changed, NO_OWNER);
+    return update(catalogue, arena, changed, &(struct removal){ 0 });
 }
 
 enum engine_status catalogue_remove_index(struct catalogue *catalogue, struct arena *arena,
                                           struct table_definition *changed, uint64_t index_id)
 {
-    return update(catalogue, arena, changed, index_id);
+    return update(catalogue, arena, changed, &(struct removal){ .owner = index_id });
+}
+
+enum engine_status catalogue_remove_expiry(struct catalogue *catalogue, struct arena *arena,
+                                           struct table_definition *changed)
+{
+    assert(changed->expiry.status == EXPIRY_NONE);
+    return update(catalogue, arena, changed, &(struct removal){ .expiry = true });
 }
 
 enum engine_status catalogue_drop(struct catalogue *catalogue, struct arena *arena,

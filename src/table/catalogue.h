@@ -69,6 +69,11 @@ MUST_CHECK enum engine_status catalogue_remove_index(struct catalogue *catalogue
                                                      struct arena *arena,
                                                      struct table_definition *changed,
                                                      uint64_t index_id);
+/* Control. The same with a definition without time to live; the expiry queue goes in the same step.
+ */
+MUST_CHECK enum engine_status catalogue_remove_expiry(struct catalogue *catalogue,
+                                                      struct arena *arena,
+                                                      struct table_definition *changed);
 /* Control. Takes the table out of the catalogue and notes its data for removal. Returns when that
  * is durable; the data goes later (catalogue_remove_dropped). */
 MUST_CHECK enum engine_status catalogue_drop(struct catalogue *catalogue, struct arena *arena,

@@ -83,6 +83,24 @@ bool item_place_of_key(struct arena *arena, const struct table_definition *table
     return locate(arena, table, key, key_from_request, out, err);
 }
 
+bool item_place_of_stored_key(struct arena *arena, const struct table_definition *table,
+                              const struct engine_place *place, struct bytes key,
+                              struct item_place *out)
+{
+    struct buffer unused;
+    if (key.len < LAYOUT_HASH_SIZE)
+        return false;
+    key = arena_copy(arena, key);
+    struct bytes rest = bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE);
+    buffer_init(&unused, arena);
+    if (!key_decode_part(&rest, table->key.hash.type, &unused))
+        return false;
+    *out = (struct item_place){ .address = { .place = *place, .key = key },
+                                .hash = load_u64_be(key.data),
+                                .prefix_size = key.len - rest.len };
+    return true;
+}
+
 /* The key is client data, so the log names the item by its hash only. */
 static enum engine_status report_damage(const struct table_definition *table,
                                         const struct engine_place *place, uint64_t hash)

@@ -50,6 +50,12 @@ MUST_CHECK bool item_place_of_key(struct arena *arena, const struct table_defini
                                   const struct item *key, struct item_place *out,
                                   struct error *err);
 
+/* The place of an item by the key that it is, or was, stored under in `place`. False if that is no
+ * key of the table's. */
+MUST_CHECK bool item_place_of_stored_key(struct arena *arena, const struct table_definition *table,
+                                         const struct engine_place *place, struct bytes key,
+                                         struct item_place *out);
+
 /* Reads the item at a place. ENGINE_NOT_FOUND if there is none; ENGINE_CORRUPT, logged, if its
  * bytes are damaged. The item borrows `value`, which the caller releases. */
 MUST_CHECK enum engine_status item_place_get(struct engine_view *view,

@@ -26,6 +26,8 @@ enum {
 
     LAYOUT_HASH_SIZE = 8, /* Before the partition key in an item's key, big-endian. */
 
+    LAYOUT_EXPIRY_SECOND_SIZE = 8, /* Before the item's key in the expiry queue, big-endian. */
+
     LAYOUT_FIGURES_FORMAT = 1,
     LAYOUT_FIGURES_SIZE = 1 + 4 + 8 + 8,   /* Of the table's part, which comes first. */
     LAYOUT_FIGURES_INDEX_SIZE = 8 + 8 + 8, /* Of each index's part. */

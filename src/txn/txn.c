@@ -58,6 +58,7 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
         struct txn_item *item = &txn->items[i];
         if (!item->exists && item->effect != TXN_PUT)
             item->effect = TXN_KEEP;
+        txn_expiry_apply(txn, item, write);
         if (item->effect == TXN_KEEP)
             continue;
         if (item->effect == TXN_PUT)

@@ -1,8 +1,8 @@
 /* txn.h -- the one write path: read the items under their latches, decide, write one batch.
  *
  * Whoever changes items describes which ones and how to decide; everything that must change in
- * the same step (the items, their index entries, change records, the sizes of item collections and
- * the table's figures) is derived here and goes into the same engine batch.
+ * the same step (the items, their index entries, change records, expiry times, the sizes of item
+ * collections and the table's figures) is derived here and goes into the same engine batch.
  */
 #ifndef STATOR_TXN_TXN_H
 #define STATOR_TXN_TXN_H
@@ -32,7 +32,9 @@ enum txn_effect {
     TXN_KEEP,
     TXN_PUT,
     TXN_DELETE,
-    TXN_INDEX, /* The item stays; entries that an index being built lacks are stored. */
+    /* The item stays; entries that an index being built, or an expiry queue being filled, lacks are
+       stored. */
+    TXN_INDEX,
 };
 
 struct txn_item {
@@ -40,6 +42,9 @@ struct txn_item {
     const struct table_definition *table;
     struct item_place place;
     bool by_service; /* The change log tells that the service made this change, not a client. */
+    /* An entry of the expiry queue told of this item: it is removed unless it is right. */
+    bool queued;
+    int64_t queued_second;
 
     /* Filled in before a decision; valid only during it. */
     bool exists;

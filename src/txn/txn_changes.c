@@ -17,8 +17,8 @@ void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses
         txn_addresses_add(addresses, head_of(item));
 }
 
-/* Whether there is something to tell: "if you perform an UpdateItem that does not change any data,
- * no record is written", and neither for putting an equal item. */
+/* Whether there is something to tell. Documented: a PutItem or UpdateItem that changes no data of
+ * an item writes no record. */
 static bool is_change(const struct txn_item *item)
 {
     switch (item->effect) {

@@ -25,6 +25,10 @@ static inline void txn_addresses_add(struct txn_addresses *addresses, struct eng
 /* Index entries need no latches of their own: their keys hold the item's, whose latch is held. */
 void txn_indexes_apply(struct txn *txn, struct txn_item *item, struct engine_write *write);
 
+/* Entries of the expiry queue need none either. Also for an item that is kept: an entry that led
+ * here and is not the item's goes. */
+void txn_expiry_apply(struct txn *txn, const struct txn_item *item, struct engine_write *write);
+
 /* The records in the change logs of all tables that have one. */
 void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
 MUST_CHECK enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write);

@@ -5,7 +5,7 @@ const assert = require('node:assert/strict');
 const { after, before, describe, test } = require('node:test');
 const {
   BatchWriteItemCommand, DeleteItemCommand, DeleteTableCommand, DescribeTableCommand,
-  PutItemCommand, UpdateItemCommand, UpdateTableCommand,
+  PutItemCommand, TransactWriteItemsCommand, UpdateItemCommand, UpdateTableCommand,
 } = require('@aws-sdk/client-dynamodb');
 const {
   DescribeStreamCommand, DynamoDBStreamsClient, GetRecordsCommand, GetShardIteratorCommand,
@@ -157,6 +157,55 @@ describe('records', () => {
     assert.deepEqual(found.map(({ dynamodb }) => dynamodb.Keys.pk.S).sort(), [...keys].sort());
     assert.equal(new Set(found.map(({ dynamodb }) => dynamodb.SequenceNumber)).size, 25);
     assert.ok(new Set(found.map(({ ShardId }) => ShardId)).size > 1);
+  });
+});
+
+describe('transactions', () => {
+  test('each changed item has its record, also beside a table without a stream', async () => {
+    const arn = await createStreamTable('transacted', 'NEW_AND_OLD_IMAGES', 'pk:S');
+    await dropTables(client, 'streamless');
+    await createTable(client, tableShape('streamless', 'pk:S'));
+    const key = (pk) => ({ pk: { S: pk } });
+    await put('transacted', { ...key('changed'), n: { N: '1' } });
+    await put('transacted', { ...key('removed'), n: { N: '1' } });
+    await put('transacted', { ...key('same'), n: { N: '1' } });
+    await client.send(new TransactWriteItemsCommand({
+      TransactItems: [
+        { Put: { TableName: 'transacted', Item: { ...key('new'), n: { N: '1' } } } },
+        {
+          Update: {
+            TableName: 'transacted',
+            Key: key('changed'),
+            UpdateExpression: 'ADD n :one',
+            ExpressionAttributeValues: { ':one': { N: '1' } },
+          },
+        },
+        { Delete: { TableName: 'transacted', Key: key('removed') } },
+        { Put: { TableName: 'transacted', Item: { ...key('same'), n: { N: '1' } } } },
+        {
+          ConditionCheck: {
+            TableName: 'transacted', Key: key('absent'), ConditionExpression: 'attribute_not_exists(pk)',
+          },
+        },
+        { Put: { TableName: 'streamless', Item: key('beside') } },
+      ],
+    }));
+    assert.equal((await refusal(client.send(new TransactWriteItemsCommand({
+      TransactItems: [
+        { Put: { TableName: 'transacted', Item: key('never') } },
+        {
+          ConditionCheck: {
+            TableName: 'streamless', Key: key('absent'), ConditionExpression: 'attribute_exists(pk)',
+          },
+        },
+      ],
+    })))).name, 'TransactionCanceledException');
+    const told = (await allRecords(arn)).map(({ eventName, dynamodb }) => (
+      [eventName, dynamodb.Keys.pk.S, dynamodb.OldImage?.n.N, dynamodb.NewImage?.n.N].join(' ')));
+    assert.deepEqual(told.sort(), [
+      'INSERT changed  1', 'INSERT new  1', 'INSERT removed  1', 'INSERT same  1',
+      'MODIFY changed 1 2', 'REMOVE removed 1 ',
+    ]);
   });
 });
 

@@ -78,6 +78,8 @@ describe('errors', () => {
     ['no dot', 'ListTables'],
     ['a name in another case', 'DynamoDB_20120810.listtables'],
     ['no target', undefined],
+    ["a stream's operation among the tables'", 'DynamoDB_20120810.ListStreams'],
+    ["a table's operation among the streams'", 'DynamoDBStreams_20120810.ListTables'],
   ]) {
     test(`${name} is an UnknownOperationException`, async () => {
       await same(call(server, 'ListTables', {}, { 'X-Amz-Target': target }),

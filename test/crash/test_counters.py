@@ -4,6 +4,7 @@ adds or the client reads, adds and puts under a condition."""
 import threading
 import time
 
+import crash_run
 import pytest
 import stator_process
 from fast_client import FastClient
@@ -16,11 +17,7 @@ FAILED = "ConditionalCheckFailedException"
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory):
-    program = stator_process.binary(
-        "STATOR_RELEASE_BINARY", "build/stator", "build/release/stator", "build/asan/stator"
-    )
-    directory = str(tmp_path_factory.mktemp("data"))
-    with stator_process.StatorProcess("--data-dir", directory, program=program) as server:
+    with crash_run.start_server(tmp_path_factory.mktemp("data")) as server:
         client = FastClient(server.port)
         stator_process.create_table(client, TABLE)
         client.close()

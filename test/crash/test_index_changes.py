@@ -4,17 +4,14 @@ Each round starts the server on the same directory and lets writers put and dele
 thread creates and deletes an index over and over, until SIGKILL ends the server at a random moment.
 What a kill leaves behind is whole, says `stator check`. After a restart the change that was under
 way comes to its end by itself; an index that is there then has just the items that it should.
-
-CRASH_ROUNDS sets the number of rounds, CRASH_SEED replays the choices of a run.
 """
 
-import os
 import random
 import time
 
+import crash_run
 import stator_process
 from fast_client import FastClient
-from kill import assert_whole, work_until_killed
 
 ROUNDS = 12
 ROUNDS_LONG = 300
@@ -23,7 +20,6 @@ ITEMS = 4000
 KEYS_PER_WRITER = 400
 TABLE = "crash"
 INDEX = "by-bucket"
-UNTIL_KILL_MAX_S = 0.4
 SETTLE_MAX_S = 60
 BATCH = 25
 
@@ -43,52 +39,47 @@ def load(client):
         assert status == 200, answer
 
 
-class Writer:
-    def __init__(self, number, seed):
-        self.number = number
-        self.random = random.Random(f"{seed}-writer-{number}")
+class Writer(crash_run.Client):
+    def __init__(self, name, seed):
+        super().__init__(name, seed)
         self.writes = 0
 
-    def run(self, port):
-        client = FastClient(port)
-        while True:
-            key = f"{self.number}-{self.random.randrange(KEYS_PER_WRITER)}"
-            if self.random.random() < 0.3:
-                body = {"TableName": TABLE, "Key": {"pk": {"S": key}}}
-                status, answer = client.call("DeleteItem", body)
-            else:
-                body = {"TableName": TABLE, "Item": item(key, self.random.randrange(1000))}
-                status, answer = client.call("PutItem", body)
-            assert status == 200, answer
-            self.writes += 1
+    def step(self, connection):
+        key = f"{self.name}-{self.choices.randrange(KEYS_PER_WRITER)}"
+        if self.choices.random() < 0.3:
+            body = {"TableName": TABLE, "Key": {"pk": {"S": key}}}
+            status, answer = connection.call("DeleteItem", body)
+        else:
+            body = {"TableName": TABLE, "Item": item(key, self.choices.randrange(1000))}
+            status, answer = connection.call("PutItem", body)
+        assert status == 200, answer
+        self.writes += 1
 
 
-class IndexMaker:
+class IndexMaker(crash_run.Client):
     """Creates the index and deletes it, at times before it is complete."""
 
-    def __init__(self, seed):
-        self.random = random.Random(f"{seed}-index-maker")
+    def __init__(self, name, seed):
+        super().__init__(name, seed)
         self.changes = 0
 
-    def run(self, port):
-        client = FastClient(port)
-        while True:
-            index = describe(client)
-            if index is None:
-                self.change(client, creation())
-            elif index["IndexStatus"] == "ACTIVE" or (
-                index["IndexStatus"] == "CREATING" and self.random.random() < 0.02
-            ):
-                self.change(client, {"Delete": {"IndexName": INDEX}})
-            time.sleep(0.002)
+    def step(self, connection):
+        index = describe(connection)
+        if index is None:
+            self.change(connection, creation())
+        elif index["IndexStatus"] == "ACTIVE" or (
+            index["IndexStatus"] == "CREATING" and self.choices.random() < 0.02
+        ):
+            self.change(connection, {"Delete": {"IndexName": INDEX}})
+        time.sleep(0.002)
 
-    def change(self, client, update):
+    def change(self, connection, update):
         body = {
             "TableName": TABLE,
             "AttributeDefinitions": [{"AttributeName": "bucket", "AttributeType": "S"}],
             "GlobalSecondaryIndexUpdates": [update],
         }
-        status, answer = client.call("UpdateTable", body)
+        status, answer = connection.call("UpdateTable", body)
         # Not while it is allocated, which does not show in its status.
         assert status == 200 or "ResourceInUse" in answer["__type"], answer
         self.changes += status == 200
@@ -143,38 +134,30 @@ def verify(client):
 
 
 def test_changes_of_an_index_survive_kills(tmp_path):
-    seed = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
-    long = os.environ.get("STATOR_TEST_LONG") == "1"
-    rounds = int(os.environ.get("CRASH_ROUNDS", ROUNDS_LONG if long else ROUNDS))
-    print(f"CRASH_SEED={seed} CRASH_ROUNDS={rounds}")
+    seed = crash_run.seeded()
     choices = random.Random(seed)
-    flags = ("--data-dir", str(tmp_path / "data"), "--write-buffer-size", "1M")
-    program = stator_process.binary(
-        "STATOR_RELEASE_BINARY", "build/stator", "build/release/stator", "build/asan/stator"
-    )
     writers = [Writer(number, seed) for number in range(WRITERS)]
-    maker = IndexMaker(seed)
+    maker = IndexMaker("index-maker", seed)
+    with crash_run.start_server(tmp_path) as server:
+        client = FastClient(server.port)
+        stator_process.create_table(client, TABLE)
+        load(client)
+        client.close()
+        server.stop()
     verified = 0
-    for number in range(rounds):
-        with stator_process.StatorProcess(*flags, program=program) as server:
-            client = FastClient(server.port)
-            if number == 0:
-                stator_process.create_table(client, TABLE)
-                load(client)
-            client.close()
-            seconds = choices.uniform(0.01, UNTIL_KILL_MAX_S)
-            work_until_killed(server, [*writers, maker], seconds)
-        assert_whole(tmp_path / "data", program)
-        with stator_process.StatorProcess(*flags, program=program) as server:
+    for _ in crash_run.rounds(ROUNDS, ROUNDS_LONG):
+        with crash_run.start_server(tmp_path) as server:
+            crash_run.work_until_killed([*writers, maker], server, crash_run.until_kill_s(choices))
+        crash_run.assert_whole(tmp_path)
+        with crash_run.start_server(tmp_path) as server:
             if choices.random() < 0.3:
                 time.sleep(choices.uniform(0, 0.1))
                 server.kill()  # While it goes on with what was under way.
-                assert_whole(tmp_path / "data", program)
-                continue
-            client = FastClient(server.port)
-            verified += verify(client)
-            client.close()
-            server.stop()
-        assert_whole(tmp_path / "data", program)
+            else:
+                client = FastClient(server.port)
+                verified += verify(client)
+                client.close()
+                server.stop()
+        crash_run.assert_whole(tmp_path)
     print(f"{sum(w.writes for w in writers)} writes, {maker.changes} changes, {verified} verified")
     assert maker.changes > 0

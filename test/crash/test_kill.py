@@ -6,30 +6,24 @@ at a random moment. After a restart each item must be in the state of the last w
 acknowledged or seen, or of one attempted later. Readers also check, while the server runs, that no
 read misses a write acknowledged before it began. What a kill leaves behind is whole, says `stator
 check`: each item has exactly its index entries, and the figures add up.
-
-CRASH_ROUNDS sets the number of rounds, CRASH_SEED replays the choices of a run.
 """
 
-import os
 import random
 import subprocess
 import time
 
+import crash_run
 import stator_process
 from fast_client import FastClient
-from kill import assert_whole, work_until_killed
 
 WRITERS = 6
 READERS = 2
 ROUNDS = 20
 ROUNDS_LONG = 1000
 TABLE = "crash"
-UNTIL_KILL_MAX_S = 0.5
 VERIFY_BATCH = 64
 # Items of earlier rounds that are looked at again in each round; all of them are after the last.
 VERIFY_SAMPLE = 500
-# `stator check` reads everything, and in a long run there is ever more.
-ROUNDS_PER_CHECK_LONG = 20
 INDEXES = {
     "by-bucket": ([("bucket", "S", "HASH"), ("sequence", "N", "RANGE")], "KEYS_ONLY"),
     "sparse": ([("third", "N", "HASH")], "ALL"),
@@ -73,12 +67,11 @@ class Item:
         return states
 
 
-class Writer:
+class Writer(crash_run.Client):
     """Numbers its writes upwards; over all rounds."""
 
-    def __init__(self, number, seed):
-        self.number = number
-        self.random = random.Random(f"{seed}-writer-{number}")
+    def __init__(self, name, seed):
+        super().__init__(name, seed)
         self.sequence = 0
         self.items = {}
         self.keys = []
@@ -86,19 +79,14 @@ class Writer:
 
     def choose(self):
         """(key, whether to put or else delete)."""
-        if not self.keys or self.random.random() < 0.6:
-            key = f"{self.number}-{len(self.keys)}"
+        if not self.keys or self.choices.random() < 0.6:
+            key = f"{self.name}-{len(self.keys)}"
             self.items[key] = Item()
             self.keys.append(key)
             return key, True
-        return self.random.choice(self.keys[-200:]), self.random.random() < 0.7
+        return self.choices.choice(self.keys[-200:]), self.choices.random() < 0.7
 
-    def run(self, port):
-        client = FastClient(port)
-        while True:
-            self.write(client)
-
-    def write(self, client):
+    def step(self, connection):
         key, is_put = self.choose()
         item = self.items[key]
         self.sequence += 1
@@ -106,11 +94,11 @@ class Writer:
         self.touched.add(key)
         item.attempted = (sequence, sequence if is_put else MISSING)
         if is_put:
-            status, answer = client.call(
+            status, answer = connection.call(
                 "PutItem", {"TableName": TABLE, "Item": content(key, sequence)}
             )
         else:
-            status, answer = client.call(
+            status, answer = connection.call(
                 "DeleteItem", {"TableName": TABLE, "Key": {"pk": {"S": key}}}
             )
         assert status == 200, answer
@@ -119,27 +107,22 @@ class Writer:
         item.attempted = None
 
 
-class Reader:
-    def __init__(self, number, seed, writers):
-        self.random = random.Random(f"{seed}-reader-{number}")
+class Reader(crash_run.Client):
+    def __init__(self, name, seed, writers):
+        super().__init__(name, seed)
         self.writers = writers
         self.reads = 0
 
-    def run(self, port):
-        client = FastClient(port)
-        while True:
-            self.read(client)
-
-    def read(self, client):
-        writer = self.random.choice(self.writers)
+    def step(self, connection):
+        writer = self.choices.choice(self.writers)
         if not writer.keys:
             return
-        key = self.random.choice(writer.keys[-50:])
+        key = self.choices.choice(writer.keys[-50:])
         item = writer.items[key]
         # In this order: a write between the two lines only makes the check milder.
         before = item.acknowledged
         before_sequence = item.acknowledged_sequence
-        status, answer = client.call(
+        status, answer = connection.call(
             "GetItem", {"TableName": TABLE, "Key": {"pk": {"S": key}}, "ConsistentRead": True}
         )
         assert status == 200, answer
@@ -153,30 +136,27 @@ class Reader:
             item.seen_sequence = max(item.seen_sequence, before_sequence + 1)
 
 
-class TableMaker:
+class TableMaker(crash_run.Client):
     """Creates tables and deletes them again; the acknowledged state of each is kept."""
 
-    def __init__(self):
+    def __init__(self, name, seed):
+        super().__init__(name, seed)
         self.count = 0
         self.acknowledged = {}  # Name: whether it exists.
         self.attempted = None
 
-    def run(self, port):
-        client = FastClient(port)
-        while True:
-            self.step(client, f"made-{self.count}")
-            self.count += 1
-            time.sleep(0.005)  # Leave the disk to the writers.
-
-    def step(self, client, name):
+    def step(self, connection):
+        name = f"made-{self.count}"
         self.attempted = name
-        stator_process.create_table(client, name)
+        stator_process.create_table(connection, name)
         self.acknowledged[name] = True
         if self.count % 2 == 0:
-            status, answer = client.call("DeleteTable", {"TableName": name})
+            status, answer = connection.call("DeleteTable", {"TableName": name})
             assert status == 200, answer
             self.acknowledged[name] = False
         self.attempted = None
+        self.count += 1
+        time.sleep(0.005)  # Leave the disk to the writers.
 
     def verify(self, client):
         names = set()
@@ -239,8 +219,9 @@ def settle(item, state):
     item.attempted = None
 
 
-def kill_in_recovery(command, seconds):
+def kill_in_recovery(directory, seconds):
     """Starts a server and kills it whether it has come up by then or not."""
+    command = [crash_run.program(), "serve", "--port", "0", *crash_run.flags(directory)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(seconds)
     process.kill()
@@ -248,19 +229,13 @@ def kill_in_recovery(command, seconds):
 
 
 def test_nothing_acknowledged_or_seen_is_lost(tmp_path):
-    seed = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
-    long = os.environ.get("STATOR_TEST_LONG") == "1"
-    rounds = int(os.environ.get("CRASH_ROUNDS", ROUNDS_LONG if long else ROUNDS))
-    print(f"CRASH_SEED={seed} CRASH_ROUNDS={rounds}")
+    seed = crash_run.seeded()
+    rounds = crash_run.rounds(ROUNDS, ROUNDS_LONG)
     choices = random.Random(seed)
-    # A small write buffer, so that recovery also meets table files and not the log alone.
-    flags = ("--data-dir", str(tmp_path / "data"), "--write-buffer-size", "1M")
-    program = stator_process.binary(
-        "STATOR_RELEASE_BINARY", "build/stator", "build/release/stator", "build/asan/stator"
-    )
+    directory = tmp_path / "data"
 
     def start():
-        return stator_process.StatorProcess(*flags, program=program)
+        return crash_run.start_server(directory)
 
     with start() as server:
         client = FastClient(server.port)
@@ -268,17 +243,15 @@ def test_nothing_acknowledged_or_seen_is_lost(tmp_path):
         server.kill()
 
     writers = [Writer(number, seed) for number in range(WRITERS)]
-    readers = [Reader(number, seed, writers) for number in range(READERS)]
-    table_maker = TableMaker()
-    rounds_per_check = ROUNDS_PER_CHECK_LONG if rounds > ROUNDS else 1
-    for number in range(rounds):
+    readers = [Reader(f"reader-{number}", seed, writers) for number in range(READERS)]
+    table_maker = TableMaker("table-maker", seed)
+    clients = [*writers, *readers, table_maker]
+    for number in rounds:
         with start() as server:
-            seconds = choices.uniform(0.01, UNTIL_KILL_MAX_S)
-            work_until_killed(server, [*writers, *readers, table_maker], seconds)
+            crash_run.work_until_killed(clients, server, crash_run.until_kill_s(choices))
         if choices.random() < 0.3:
-            kill_in_recovery([program, "serve", "--port", "0", *flags], choices.uniform(0, 0.05))
-        if number % rounds_per_check == 0:
-            assert_whole(tmp_path / "data", program)
+            kill_in_recovery(directory, choices.uniform(0, 0.05))
+        crash_run.assert_whole_at_times(directory, number)
         with start() as server:
             client = FastClient(server.port)
             verify(
@@ -295,8 +268,8 @@ def test_nothing_acknowledged_or_seen_is_lost(tmp_path):
         table_maker.verify(client)
         client.close()
         server.stop()
-    assert_whole(tmp_path / "data", program)
+    crash_run.assert_whole(directory)
     writes = sum(writer.sequence for writer in writers)
     reads = sum(reader.reads for reader in readers)
     print(f"{writes} writes, {reads} reads, {table_maker.count} tables, {checked} items at the end")
-    assert writes > rounds and reads > rounds
+    assert writes > len(rounds) and reads > len(rounds)

@@ -1,24 +1,16 @@
 """Several clients put, update, delete and read a few items at once, and for each item the whole
-history must be linearizable: in normal running, and across kill -9 and restarts.
+history must be linearizable: in normal running, and across kill -9 and restarts."""
 
-CRASH_ROUNDS sets the number of kills, CRASH_SEED replays the choices of a run (not its timing).
-"""
-
-import os
-import random
-import threading
 import time
 
+import crash_run
 import stator_process
-from fast_client import FastClient, ServerGone
+from fast_client import FastClient
 from linearizability import UNKNOWN, Operation, check, item_step
 
 CLIENTS = 8
 KEYS = 4
-ROUNDS = 8
-ROUNDS_LONG = 400
 NORMAL_S = 3
-UNTIL_KILL_MAX_S = 0.6
 TABLE = "linearizable"
 FAILED = "ConditionalCheckFailedException"
 
@@ -74,18 +66,15 @@ def result_of(call, status, answer):
     return state_of(answer.get("Item" if call[0] == "read" else "Attributes"))
 
 
-class Client:
-    """Does one thing after the other and writes down what and when; over all rounds."""
+class Client(crash_run.Client):
+    """Writes down what it did and when."""
 
     def __init__(self, name, seed):
-        self.name = name
-        self.choices = random.Random(f"{seed}-{name}")
+        super().__init__(name, seed)
         self.histories = [[] for _ in range(KEYS)]
         self.seen = [None] * KEYS
         self.written = 0
         self.open = None  # (key, start, call) of the operation that was under way when it ended.
-        self.stopping = False
-        self.failure = None
 
     def choose(self, key):
         """Mostly with what this client saw last, so that conditions hold often enough."""
@@ -113,52 +102,26 @@ class Client:
         elif call[0] in ("put", "delete") or result:
             self.seen[key] = item_step(self.seen[key], call)[0]
 
-    def run(self, port):
-        try:
-            client = FastClient(port)
-            while not self.stopping:
-                key = self.choices.randrange(KEYS)
-                call = self.choose(key)
-                operation, body = request_of(key, call)
-                start = time.monotonic_ns()
-                self.open = (key, start, call)
-                status, answer = client.call(operation, {"TableName": TABLE, **body})
-                end = time.monotonic_ns()
-                result = result_of(call, status, answer)
-                self.open = None
-                self.histories[key].append(Operation(start, end, call, result, self.name))
-                self.learn(key, call, result)
-            client.close()
-        except ServerGone:
-            pass
-        except BaseException as error:  # Reported by the thread that waits.
-            self.failure = error
+    def step(self, connection):
+        key = self.choices.randrange(KEYS)
+        call = self.choose(key)
+        operation, body = request_of(key, call)
+        start = time.monotonic_ns()
+        self.open = (key, start, call)
+        status, answer = connection.call(operation, {"TableName": TABLE, **body})
+        end = time.monotonic_ns()
+        result = result_of(call, status, answer)
+        self.open = None
+        self.histories[key].append(Operation(start, end, call, result, self.name))
+        self.learn(key, call, result)
 
-    def settle(self, killed_at):
+    def settle(self, killed_at_ns):
         """The operation without an answer: done before the kill, or never."""
         if self.open:
             key, start, call = self.open
             self.open = None
             if call[0] != "read":
-                self.histories[key].append(Operation(start, killed_at, call, UNKNOWN, self.name))
-
-
-def run_clients(clients, port, seconds, finish):
-    threads = [threading.Thread(target=client.run, args=(port,)) for client in clients]
-    for thread in threads:
-        thread.start()
-    time.sleep(seconds)
-    finish()
-    for thread in threads:
-        thread.join()
-    for client in clients:
-        if client.failure:
-            raise client.failure
-
-
-def stop_all(clients):
-    for client in clients:
-        client.stopping = True
+                self.histories[key].append(Operation(start, killed_at_ns, call, UNKNOWN, self.name))
 
 
 def read_all(clients, port):
@@ -187,21 +150,6 @@ def verify(clients):
     return total, unknown
 
 
-def seeded():
-    seed = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
-    print(f"CRASH_SEED={seed}")
-    return seed
-
-
-def start_server(directory):
-    program = stator_process.binary(
-        "STATOR_RELEASE_BINARY", "build/stator", "build/release/stator", "build/asan/stator"
-    )
-    return stator_process.StatorProcess(
-        "--data-dir", str(directory), "--write-buffer-size", "1M", program=program
-    )
-
-
 def create_table(port):
     client = FastClient(port)
     stator_process.create_table(client, TABLE)
@@ -209,11 +157,11 @@ def create_table(port):
 
 
 def test_histories_of_normal_running_are_linearizable(tmp_path):
-    seed = seeded()
+    seed = crash_run.seeded()
     clients = [Client(name, seed) for name in range(CLIENTS)]
-    with start_server(tmp_path) as server:
+    with crash_run.start_server(tmp_path) as server:
         create_table(server.port)
-        run_clients(clients, server.port, NORMAL_S, lambda: stop_all(clients))
+        crash_run.work(clients, server.port, NORMAL_S)
         read_all(clients, server.port)
         server.stop()
     total, unknown = verify(clients)
@@ -221,26 +169,13 @@ def test_histories_of_normal_running_are_linearizable(tmp_path):
 
 
 def test_histories_across_kills_are_linearizable(tmp_path):
-    seed = seeded()
-    long = os.environ.get("STATOR_TEST_LONG") == "1"
-    rounds = int(os.environ.get("CRASH_ROUNDS", ROUNDS_LONG if long else ROUNDS))
-    choices = random.Random(seed)
+    seed = crash_run.seeded()
     clients = [Client(name, seed) for name in range(CLIENTS)]
-    with start_server(tmp_path) as server:
+    with crash_run.start_server(tmp_path) as server:
         create_table(server.port)
         server.stop()
-    for _ in range(rounds):
-        with start_server(tmp_path) as server:
-
-            def kill(server=server):
-                assert server.process.poll() is None, server.log()
-                server.kill()
-
-            run_clients(clients, server.port, choices.uniform(0.02, UNTIL_KILL_MAX_S), kill)
-            killed_at = time.monotonic_ns()
-            for client in clients:
-                client.settle(killed_at)
-    with start_server(tmp_path) as server:
+    rounds = crash_run.work_across_kills(clients, tmp_path, seed)
+    with crash_run.start_server(tmp_path) as server:
         read_all(clients, server.port)
         server.stop()
     total, unknown = verify(clients)

@@ -2,9 +2,9 @@
 tries every order."""
 
 import itertools
-import os
 import random
 
+import crash_run
 import pytest
 from linearizability import UNKNOWN, Operation, check, item_step
 
@@ -218,14 +218,8 @@ def random_history(choices, size, mistakes):
     return operations
 
 
-def seeded():
-    seed = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
-    print(f"CRASH_SEED={seed}")
-    return random.Random(seed)
-
-
 def test_it_agrees_with_a_search_of_every_order():
-    choices = seeded()
+    choices = random.Random(crash_run.seeded())
     verdicts = {True: 0, False: 0}
     for _ in range(400):
         operations = random_history(choices, choices.randrange(1, 6), choices.randrange(3))
@@ -239,7 +233,7 @@ def test_it_agrees_with_a_search_of_every_order():
 
 
 def test_a_long_history_is_checked_quickly():
-    choices = seeded()
+    choices = random.Random(crash_run.seeded())
     operations = random_history(choices, 5000, 0)
     assert check(operations, item_step, None) is None
     # A read near the end that saw a number nobody ever made.

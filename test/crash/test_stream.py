@@ -1,20 +1,18 @@
 """A stream tells of every change, once and in order: under load, across rollovers, restarts and
 kill -9, and while it is enabled and disabled.
 
-Writers put, update, delete and batch-write items of a few keys, which they share, so that changes of one
-item come from several connections. Each replay reads the stream from TRIM_HORIZON on and compares
-every old image with what the records before left, and the end with the table.
-
-STREAM_ROUNDS sets the number of rounds, STREAM_SEED replays the choices of a run.
+Writers put, update and delete items of a few keys, alone, in batches and in transactions. They share
+the keys, so changes of one item come from several connections. Each replay reads the stream from
+TRIM_HORIZON on and compares every old image with what the records before left, and the end with
+the table.
 """
 
-import os
 import random
-import threading
 import time
 
+import crash_run
 import stator_process
-from fast_client import FastClient, ServerGone
+from fast_client import FastClient
 from stream_replay import Replay, call, scan, shards
 
 WRITERS = 4
@@ -24,34 +22,25 @@ ROUNDS_LONG = 200
 TABLE = "streamed"
 KEY_NAMES = ["pk"]
 BATCH_MAX = 8
-UNTIL_END_MAX_S = 0.4
 ROLLOVER_MS = 150
 TOGGLES = 5
 VIEW = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
-def settings():
-    seed = int(os.environ.get("STREAM_SEED", random.SystemRandom().randrange(1 << 32)))
-    is_long = os.environ.get("STATOR_TEST_LONG") == "1"
-    rounds = int(os.environ.get("STREAM_ROUNDS", ROUNDS_LONG if is_long else ROUNDS))
-    print(f"STREAM_SEED={seed} STREAM_ROUNDS={rounds}")
-    return seed, rounds
-
-
-class Writer:
-    def __init__(self, number, seed):
-        self.random = random.Random(f"{seed}-{number}")
+class Writer(crash_run.Client):
+    def __init__(self, name, seed):
+        super().__init__(name, seed)
         self.writes = 0
 
     def key(self):
-        return {"pk": {"S": f"key-{self.random.randrange(KEYS)}"}}
+        return {"pk": {"S": f"key-{self.choices.randrange(KEYS)}"}}
 
     def item(self):
         # Few values, so that some writes change nothing.
-        return {**self.key(), "value": {"N": str(self.random.randrange(5))}}
+        return {**self.key(), "value": {"N": str(self.choices.randrange(5))}}
 
     def request(self):
-        kind = self.random.randrange(10)
+        kind = self.choices.randrange(10)
         if kind < 4:
             return "PutItem", {"TableName": TABLE, "Item": self.item()}
         if kind < 6:
@@ -62,67 +51,38 @@ class Writer:
                 "Key": self.key(),
                 "UpdateExpression": "SET #v = :v",
                 "ExpressionAttributeNames": {"#v": "value"},
-                "ExpressionAttributeValues": {":v": {"N": str(self.random.randrange(5))}},
+                "ExpressionAttributeValues": {":v": {"N": str(self.choices.randrange(5))}},
             }
-        keys = self.random.sample(range(KEYS), self.random.randrange(1, BATCH_MAX))
-        requests = []
-        for key in keys:
+        changes = list(self.changes())
+        if kind < 9:
+            requests = [{f"{name}Request": change} for name, change in changes]
+            return "BatchWriteItem", {"RequestItems": {TABLE: requests}}
+        actions = [{name: {"TableName": TABLE, **change}} for name, change in changes]
+        return "TransactWriteItems", {"TransactItems": actions}
+
+    def changes(self):
+        """Several items to put or delete, none twice."""
+        for key in self.choices.sample(range(KEYS), self.choices.randrange(1, BATCH_MAX)):
             pk = {"pk": {"S": f"key-{key}"}}
-            if self.random.random() < 0.7:
-                value = {"N": str(self.random.randrange(5))}
-                requests.append({"PutRequest": {"Item": {**pk, "value": value}}})
+            if self.choices.random() < 0.7:
+                yield "Put", {"Item": {**pk, "value": {"N": str(self.choices.randrange(5))}}}
             else:
-                requests.append({"DeleteRequest": {"Key": pk}})
-        return "BatchWriteItem", {"RequestItems": {TABLE: requests}}
+                yield "Delete", {"Key": pk}
 
-    def run(self, port, stopping):
-        try:
-            client = FastClient(port)
-            while not stopping.is_set():
-                call(client, *self.request())
-                self.writes += 1
-        except ServerGone:
-            pass
+    def step(self, connection):
+        status, answer = connection.call(*self.request())
+        # Two transactions that meet at an item: one of them may be cancelled.
+        assert status == 200 or "Conflict" in str(answer), answer
+        self.writes += 1
 
 
-class Load:
-    """Writers at work until the block ends."""
-
-    def __init__(self, server, writers):
-        self.failures = []
-        self.stopping = threading.Event()
-        self.threads = [
-            threading.Thread(target=self.guarded, args=(writer, server.port)) for writer in writers
-        ]
-
-    def guarded(self, writer, port):
-        try:
-            writer.run(port, self.stopping)
-        except BaseException as error:  # Reported by the thread that waits.
-            self.failures.append(error)
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopping.set()
-        for thread in self.threads:
-            thread.join()
-        if self.failures:
-            raise self.failures[0]
+def start_server(directory):
+    return crash_run.start_server(directory, "--stream-rollover-ms", str(ROLLOVER_MS))
 
 
-def starter(tmp_path):
-    flags = (
-        *("--data-dir", str(tmp_path / "data"), "--write-buffer-size", "1M"),
-        *("--stream-rollover-ms", str(ROLLOVER_MS)),
-    )
-    program = stator_process.binary(
-        "STATOR_RELEASE_BINARY", "build/stator", "build/release/stator", "build/asan/stator"
-    )
-    return lambda: stator_process.StatorProcess(*flags, program=program), program
+def ended_shards(client, arn):
+    ranges = [shard["SequenceNumberRange"] for shard in shards(client, arn)]
+    return [numbers for numbers in ranges if "EndingSequenceNumber" in numbers]
 
 
 def assert_replays_to_the_table(client, arn):
@@ -131,52 +91,44 @@ def assert_replays_to_the_table(client, arn):
     return replay.record_count
 
 
-def assert_whole(tmp_path, program):
-    result = stator_process.check(tmp_path / "data", program)
-    assert result.returncode == 0, result.stdout + result.stderr
-
-
 def test_a_replay_is_the_table_whatever_ends_the_server(tmp_path):
-    seed, rounds = settings()
+    seed = crash_run.seeded()
     choices = random.Random(seed)
-    start, program = starter(tmp_path)
-    with start() as server:
+    with start_server(tmp_path) as server:
         client = FastClient(server.port)
         stator_process.create_table(client, TABLE, stream=VIEW["StreamViewType"])
         arn = call(client, "ListStreams", {"TableName": TABLE})["Streams"][0]["StreamArn"]
         server.stop()
     writers = [Writer(number, seed) for number in range(WRITERS)]
     records = 0
-    for _ in range(rounds):
-        with start() as server:
-            with Load(server, writers):
-                time.sleep(choices.uniform(0.05, UNTIL_END_MAX_S))
-                if choices.random() < 0.7:
-                    server.kill()
-            if server.process.poll() is None:
+    for number in crash_run.rounds(ROUNDS, ROUNDS_LONG):
+        with start_server(tmp_path) as server:
+            if choices.random() < 0.7:
+                crash_run.work_until_killed(writers, server, crash_run.until_kill_s(choices))
+            else:
+                crash_run.work(writers, server.port, crash_run.until_kill_s(choices))
                 assert_replays_to_the_table(FastClient(server.port), arn)
                 server.stop()
-        assert_whole(tmp_path, program)
-        with start() as server:
+        crash_run.assert_whole_at_times(tmp_path, number)
+        with start_server(tmp_path) as server:
             client = FastClient(server.port)
             before, records = records, assert_replays_to_the_table(client, arn)
-            assert records > before
-            closed = [s for s in shards(client, arn) if "EndingSequenceNumber" in
-                      s["SequenceNumberRange"]]
+            assert records >= before
+            ended = ended_shards(client, arn)
             server.stop()
-    assert closed, "no shard was rolled over"
-    print(f"{sum(w.writes for w in writers)} writes, {records} records, {len(closed)} ended shards")
+    assert records > 0
+    assert ended, "no shard was rolled over"
+    print(f"{sum(w.writes for w in writers)} writes, {records} records, {len(ended)} ended shards")
 
 
 def test_nothing_is_missing_between_the_records_of_a_stream_enabled_under_load(tmp_path):
-    seed, _ = settings()
-    start, program = starter(tmp_path)
+    seed = crash_run.seeded()
     writers = [Writer(number, seed) for number in range(WRITERS)]
-    with start() as server:
+    with start_server(tmp_path) as server:
         client = FastClient(server.port)
         stator_process.create_table(client, TABLE)
         for _ in range(TOGGLES):
-            with Load(server, writers):
+            with crash_run.working(writers, server.port):
                 time.sleep(0.1)
                 enable = {"TableName": TABLE, "StreamSpecification": VIEW}
                 arn = call(client, "UpdateTable", enable)["TableDescription"]["LatestStreamArn"]
@@ -187,11 +139,11 @@ def test_nothing_is_missing_between_the_records_of_a_stream_enabled_under_load(t
             for key, item in replay.items.items():
                 assert items.get(key) == item
             assert replay.record_count > 0
-            with Load(server, writers):
+            with crash_run.working(writers, server.port):
                 time.sleep(0.05)
                 disable = {"TableName": TABLE, "StreamSpecification": {"StreamEnabled": False}}
                 call(client, "UpdateTable", disable)
                 time.sleep(0.05)
             Replay(KEY_NAMES, knows_beginning=False).apply_all(client, arn)
         server.stop()
-    assert_whole(tmp_path, program)
+    crash_run.assert_whole(tmp_path)

@@ -57,9 +57,19 @@ class FastClient:
 
     def call_many(self, operation, bodies):
         """Pipelined: all are sent before the first answer is read."""
+        self.send(operation, *bodies)
+        return [self.receive() for _ in bodies]
+
+    def send(self, operation, *bodies):
         try:
             self._socket.sendall(b"".join(self._request(operation, body) for body in bodies))
-            return [self._answer() for _ in bodies]
+        except OSError as error:
+            raise ServerGone from error
+
+    def receive(self):
+        """(status, answer) of the first request sent that has none yet."""
+        try:
+            return self._answer()
         except OSError as error:
             raise ServerGone from error
 

@@ -5,12 +5,17 @@
 // started, which is how the tests themselves are checked against another implementation.
 'use strict';
 const { spawn } = require('node:child_process');
+const crypto = require('node:crypto');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 30_000;
+const START_ATTEMPTS = 5;
+// Linux gives ports from 32768 on.
+const PORT_MIN = 10_000;
+const PORT_COUNT = 20_000;
 const LISTENING = /^stator \S+ listening on (http:\/\/\S+), data in (.*)$/;
 
 function binary() {
@@ -41,16 +46,11 @@ function firstLine(child) {
   });
 }
 
-// Resolves to { url, port, stop }. `stop` resolves once the process is gone, and rejects if it
-// ended with anything but 0: under ASan that is how a leak shows.
-async function startServer(...flags) {
-  if (process.env.STATOR_URL) {
-    const url = new URL(process.env.STATOR_URL);
-    return { url: url.origin, port: Number(url.port), stop: async () => {} };
-  }
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'stator-test-'));
-  const place = flags.includes('--in-memory') ? [] : ['--data-dir', directory];
-  const child = spawn(binary(), ['serve', '--port', '0', ...place, ...flags],
+// Starts a process; resolves to { url, port, end } once it listens. `end` sends a signal and
+// resolves once the process is gone; it rejects if the orderly end by SIGTERM has any code but 0:
+// under ASan that is how a leak shows.
+async function launch(flags) {
+  const child = spawn(binary(), ['serve', '--port', '0', ...flags],
     { stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (chunk) => { log += chunk; });
@@ -59,10 +59,7 @@ async function startServer(...flags) {
   });
   const killOnExit = () => child.kill('SIGKILL');
   process.once('exit', killOnExit);
-  const clean = () => {
-    process.removeListener('exit', killOnExit);
-    fs.rmSync(directory, { recursive: true, force: true });
-  };
+  ended.then(() => process.removeListener('exit', killOnExit));
   try {
     const match = LISTENING.exec(await firstLine(child));
     if (!match) throw new Error('the first line does not tell where the server listens');
@@ -70,20 +67,70 @@ async function startServer(...flags) {
     return {
       url: url.origin,
       port: Number(url.port),
-      async stop() {
-        child.kill('SIGTERM');
+      async end(by) {
+        child.kill(by);
         const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
         const { code, signal } = await ended;
         clearTimeout(timer);
-        clean();
-        if (code !== 0) throw new Error(`the server ended with ${signal ?? code}:\n${log}`);
+        if (by === 'SIGTERM' && code !== 0) {
+          throw new Error(`the server ended with ${signal ?? code}:\n${log}`);
+        }
       },
     };
   } catch (error) {
     child.kill('SIGKILL');
-    clean();
     throw new Error(`${error.message}\n${log}`);
   }
 }
 
-module.exports = { startServer };
+// Resolves to { url, port, restart, stop }. `restart` ends the process by a signal and starts
+// another one on the same data and port.
+async function startServer(...flags) {
+  if (process.env.STATOR_URL) {
+    const url = new URL(process.env.STATOR_URL);
+    return {
+      url: url.origin, port: Number(url.port), restart: async () => {}, stop: async () => {},
+    };
+  }
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'stator-test-'));
+  const clean = () => fs.rmSync(directory, { recursive: true, force: true });
+  const place = flags.includes('--in-memory') ? [] : ['--data-dir', directory];
+  let running;
+  try {
+    running = await launch([...place, ...flags]);
+  } catch (error) {
+    clean();
+    throw error;
+  }
+  const { url, port } = running;
+  return {
+    url,
+    port,
+    async restart(signal) {
+      await running.end(signal);
+      running = await launch([...place, ...flags, '--port', String(port)]);
+    },
+    async stop() {
+      try {
+        await running.end('SIGTERM');
+      } finally {
+        clean();
+      }
+    },
+  };
+}
+
+// A server to be restarted: its port is not among those that the system gives to whoever asks for
+// any, so nobody takes it meanwhile.
+async function startServerToRestart(...flags) {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = PORT_MIN + crypto.randomInt(PORT_COUNT);
+    try {
+      return await startServer(...flags, '--port', String(port));
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+    }
+  }
+}
+
+module.exports = { startServer, startServerToRestart };

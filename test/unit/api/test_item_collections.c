@@ -243,6 +243,32 @@ static void a_batch_is_judged_as_a_whole(void **state)
     assert_true(has(fixture, "a", "3"));
 }
 
+/* Each action that adds to the collection is a reason; a check and a deletion are not. */
+static void a_transaction_is_cancelled_by_what_adds_to_a_full_collection(void **state)
+{
+    struct api_fixture *fixture = *state;
+    char text[TEXT_MAX], body[4 * TEXT_MAX];
+    assert_true(put(fixture, "ttt", item(text, "a", "0", 0, "")));
+    int left = LIMIT - 2 * ITEM_SIZE;
+    for (int over = 1; over >= 0; over--) {
+        snprintf(body, sizeof body,
+                 "{'ReturnItemCollectionMetrics':'SIZE','TransactItems':["
+                 "{'ConditionCheck':{'TableName':'ttt','Key':{'p':{'S':'a'},'s':{'S':'9'}},"
+                 "'ConditionExpression':'attribute_not_exists(p)'}},"
+                 "{'Put':{'TableName':'ttt','Item':%s}},"
+                 "{'Delete':{'TableName':'ttt','Key':{'p':{'S':'a'},'s':{'S':'8'}}}}]}",
+                 item(text, "a", "1", left + over, ""));
+        assert_int_equal(api_fixture_call(fixture, "TransactWriteItems", body), over == 0);
+        assert_int_equal(fixture->error.code, over > 0 ? ERROR_TRANSACTION_CANCELED : ERROR_NONE);
+        if (over > 0)
+            assert_true(bytes_equal_text(
+                fixture->error.reasons_json,
+                "[{\"Code\":\"None\"},{\"Code\":\"ItemCollectionSizeLimitExceeded\","
+                "\"Message\":\"Collection size exceeded.\"},{\"Code\":\"None\"}]"));
+        assert_int_equal(has(fixture, "a", "1"), over == 0);
+    }
+}
+
 /* --- The service's limit and its metrics, without gigabytes of items --- */
 
 /* Makes the only collection there is as large as told. */
@@ -353,6 +379,7 @@ int main(void)
         LIMITED(a_condition_and_an_update_are_judged_before),
         LIMITED(an_over_full_collection_may_shrink_or_stay_and_not_grow),
         LIMITED(a_batch_is_judged_as_a_whole),
+        LIMITED(a_transaction_is_cancelled_by_what_adds_to_a_full_collection),
         PLANTED(the_limit_is_ten_gigabytes),
         PLANTED(metrics_tell_between_which_gigabytes_the_size_lies),
         PLANTED(metrics_tell_the_size_after_the_write),

@@ -9,7 +9,12 @@
 #include <string.h>
 #include <cmocka.h>
 #include "api_fixture.h"
+#include "base/arena.h"
 #include "base/compiler.h"
+#include "engine/engine.h"
+#include "item_fixture.h"
+#include "stream/change_log.h"
+#include "stream/change_record.h"
 
 enum { TEXT_MAX = 8 * 1024, SHARDS = 4 };
 
@@ -196,6 +201,36 @@ static void each_view_type_shows_its_images(void **state)
                 fail_msg("%s %s: %.*s", views[i].view, names[e], BYTES_FMT(db.response));
         }
     }
+}
+
+/* As a time to live that has passed removes an item. */
+static void a_removal_by_the_service_says_so(void **state)
+{
+    (void)state;
+    char iterator[TEXT_MAX], *place;
+    get_iterator(ARN, 0, "TRIM_HORIZON", iterator);
+    place = strstr(iterator, "|1|") + 3; /* The log and the partition, 16 digits each. */
+    char log_id[17] = "", partition[17] = "";
+    memcpy(log_id, place, 16);
+    memcpy(partition, place + 16, 16);
+    struct engine_address address =
+        change_log_head_address(strtoull(log_id, NULL, 16), strtoull(partition, NULL, 16));
+    struct engine_write *write;
+    struct change_log_head head;
+    struct arena *arena = arena_create();
+    struct change_record record = { .event = CHANGE_REMOVE,
+                                    .by_service = true,
+                                    .images = CHANGE_OLD_IMAGE,
+                                    .old_image = item_fixture_read(arena, ITEM("1")) };
+    assert_int_equal(engine_write_begin(db.engine, &address, 1, &write), ENGINE_OK);
+    assert_int_equal(change_log_read_head(write, &address, &head), ENGINE_OK);
+    change_log_append(arena, write, &address.place, &head, &record, db.clock.fixed_ms);
+    change_log_put_head(write, &address, &head);
+    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+    arena_destroy(arena);
+    get_records(iterator, "");
+    assert_true(api_fixture_shows(&db, "},'userIdentity':{'PrincipalId':'dynamodb.amazonaws.com',"
+                                       "'Type':'Service'}}]"));
 }
 
 static void an_update_without_effect_is_no_record(void **state)
@@ -534,6 +569,8 @@ static const struct {
     { "ListStreams", "{'Limit':101}", ERROR_VALIDATION,
       "One or more parameter values were invalid: Limit cannot be greater than the maximum "
       "allowed size: 100" },
+    { "ListStreams", "{'TableName':'ab'}", ERROR_VALIDATION,
+      ONE VALUE("ab", "tableName", "have length greater than or equal to 3") },
     { "ListStreams", "{'ExclusiveStartStreamArn':'x'}", ERROR_VALIDATION,
       ONE VALUE("x", "exclusiveStartStreamArn", "have length greater than or equal to 37") },
     { "DescribeStream", "{}", ERROR_VALIDATION,
@@ -623,6 +660,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RULE(a_record_tells_all_of_a_change),
         RULE(each_view_type_shows_its_images),
+        RULE(a_removal_by_the_service_says_so),
         RULE(an_update_without_effect_is_no_record),
         RULE(pages_follow_one_another_by_their_iterators),
         RULE(a_page_holds_a_megabyte),

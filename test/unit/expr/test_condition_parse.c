@@ -507,7 +507,7 @@ static void there_are_at_most_300_operators_and_calls_are_none(void **state)
 {
     (void)state;
     const char *want = "The expression contains too many operators; operator count: 301";
-    assert_int_equal(PARSER_OPERATORS_MAX, 300);
+    assert_int_equal(OPERAND_RULES_OPERATORS_MAX, 300);
     assert_true(expr_examples_accept(
         &examples, expr_examples_repeat(&examples, "", "a=b AND ", 149, "NOT c=d")));
     assert_true(expr_examples_accept(
@@ -538,7 +538,7 @@ static void there_are_at_most_300_operators_and_calls_are_none(void **state)
 static void in_takes_at_most_100_operands(void **state)
 {
     (void)state;
-    assert_int_equal(CONDITION_IN_OPERANDS_MAX, 100);
+    assert_int_equal(OPERAND_RULES_IN_MAX, 100);
     assert_true(
         expr_examples_accept(&examples, expr_examples_repeat(&examples, "a IN (", "b,", 99, "b)")));
     expr_examples_expect(

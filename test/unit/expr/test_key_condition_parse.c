@@ -227,7 +227,7 @@ static void the_largest_condition_has_its_bound(void **state)
     (void)state;
     struct buffer text;
     buffer_init(&text, examples.arena);
-    for (size_t i = 0; i < PARSER_OPERATORS_MAX / 2; i++)
+    for (size_t i = 0; i < OPERAND_RULES_OPERATORS_MAX / 2; i++)
         buffer_append_bytes(&text,
                             arena_printf(examples.arena, "%sa%zu=:s", i > 0 ? " AND " : "", i));
     struct bytes got = expr_examples_parse(&examples, buffer_bytes(&text));

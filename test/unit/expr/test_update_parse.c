@@ -335,11 +335,12 @@ static void there_are_at_most_300_operators_and_calls_count(void **state)
 {
     (void)state;
     const char *want = "The expression contains too many operators; operator count: 301";
-    assert_true(expr_examples_accept(&examples, sums(PARSER_OPERATORS_MAX, "")));
-    expr_examples_expect(&examples, sums(PARSER_OPERATORS_MAX + 1, ""), want);
-    assert_true(
-        expr_examples_accept(&examples, sums(PARSER_OPERATORS_MAX - 1, ",a=if_not_exists(b,c)")));
-    expr_examples_expect(&examples, sums(PARSER_OPERATORS_MAX, ",a=if_not_exists(b,c)"), want);
+    assert_true(expr_examples_accept(&examples, sums(OPERAND_RULES_OPERATORS_MAX, "")));
+    expr_examples_expect(&examples, sums(OPERAND_RULES_OPERATORS_MAX + 1, ""), want);
+    assert_true(expr_examples_accept(
+        &examples, sums(OPERAND_RULES_OPERATORS_MAX - 1, ",a=if_not_exists(b,c)")));
+    expr_examples_expect(&examples, sums(OPERAND_RULES_OPERATORS_MAX, ",a=if_not_exists(b,c)"),
+                         want);
 }
 
 static void nesting_is_bounded(void **state)

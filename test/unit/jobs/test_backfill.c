@@ -7,11 +7,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/timed_wait.h"
 #include "engine_fixture.h"
 #include "item_fixture.h"
 #include "jobs/backfill.h"
+#include "jobs/job_batches.h"
 #include "model/error.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
@@ -20,7 +22,7 @@
 
 enum {
     /* More than a slice of each table. */
-    ITEMS = BACKFILL_BATCH_ITEMS * BACKFILL_SLICE_BATCHES * 3 / 2,
+    ITEMS = JOB_BATCH_ITEMS * BACKFILL_SLICE_BATCHES * 3 / 2,
     SAVES_MAX = 64,
     WAIT_MS = 60000,
 };
@@ -83,6 +85,7 @@ static enum engine_status save(void *context, const struct backfill_progress *pr
 static void start_job(void)
 {
     fixture.backfill = backfill_start(&(struct backfill_options){ .engine = fixture.engine.engine,
+                                                                  .clock = &clock_system,
                                                                   .catalogue = fixture.catalogue,
                                                                   .save = save,
                                                                   .context = &fixture });
@@ -297,6 +300,26 @@ static void a_progress_that_cannot_be_saved_is_made_again(void **state)
     expect_complete("table", 200);
 }
 
+/* Nor does it keep the job from other tables. */
+static void a_key_that_belongs_elsewhere_is_no_position(void **state)
+{
+    (void)state;
+    create_table("damaged", INDEX_BACKFILLING);
+    create_table("other", INDEX_BACKFILLING);
+    put_items("other", 3);
+    struct table *table = catalogue_find(fixture.catalogue, BYTES("damaged"));
+    const struct table_definition *damaged = table_definition(table);
+    struct item item = item_fixture_read(fixture.arena, "{'p':{'S':'1'},'g':{'S':'1'}}");
+    engine_fixture_put(fixture.engine.engine, item_place_of_hash(damaged, 0),
+                       BYTES("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFFkey"), item.encoded);
+    table_release(table);
+    start_job();
+    wait_for_saves(1, 1);
+    stop_job();
+    assert_int_equal(fixture.save_count, 1);
+    expect_complete("other", 2);
+}
+
 static void nothing_begins_while_an_older_version_is_held(void **state)
 {
     (void)state;
@@ -337,6 +360,7 @@ int main(void)
         TEST(tables_take_turns_and_all_entries_come),
         TEST(a_job_goes_on_behind_its_position),
         TEST(a_progress_that_cannot_be_saved_is_made_again),
+        TEST(a_key_that_belongs_elsewhere_is_no_position),
         TEST(nothing_begins_while_an_older_version_is_held),
         TEST(a_woken_job_finds_what_is_new),
     };

@@ -137,6 +137,9 @@ static struct table_definition full_table(void)
         .resource_policy = { .text = BYTES("{}"), .revision = 6 },
         .stream_policy = { .text = BYTES("{ }"), .revision = 7 },
         .stream_policy_label = BYTES("2026-11-15T05:40:04.123"),
+        .expiry = { .status = EXPIRY_FILLING,
+                    .attribute = BYTES("expires"),
+                    .filled = BYTES("12345678 and more") },
         .tags = tags,
         .tag_count = COUNT_OF(tags),
     };
@@ -210,6 +213,9 @@ static void assert_same_settings(const struct table_definition *a, const struct 
     assert_same_text(a->stream_policy.text, b->stream_policy.text);
     assert_int_equal(a->stream_policy.revision, b->stream_policy.revision);
     assert_same_text(a->stream_policy_label, b->stream_policy_label);
+    assert_int_equal(a->expiry.status, b->expiry.status);
+    assert_same_text(a->expiry.attribute, b->expiry.attribute);
+    assert_same_text(a->expiry.filled, b->expiry.filled);
 }
 
 static void assert_same_table(const struct table_definition *a, const struct table_definition *b)
@@ -289,6 +295,7 @@ static struct item record_with_index(enum index_status status, size_t position_s
 {
     static const uint8_t position[BACKFILLED_SIZE_MAX + 1];
     struct table_definition table = full_table();
+    table.expiry = (struct expiry_definition){ .status = EXPIRY_NONE };
     table.indexes[1].status = status;
     table.indexes[1].backfilled = bytes_of(position, position_size);
     return table_definition_encode(arena, &table);
@@ -351,6 +358,76 @@ static void the_life_of_an_index_has_one_direction(void **state)
         assert_true(index_status_may_follow(allowed[i][0], allowed[i][1]));
 }
 
+/* The small table with time to live in a status, and a position of that many bytes. */
+static struct item record_with_expiry(enum expiry_status status, struct bytes attribute,
+                                      size_t position_size)
+{
+    static const uint8_t position[BACKFILLED_SIZE_MAX + 1];
+    struct table_definition table = small_table();
+    table.expiry = (struct expiry_definition){ .status = status,
+                                               .attribute = attribute,
+                                               .filled = bytes_of(position, position_size) };
+    return table_definition_encode(arena, &table);
+}
+
+static void every_status_of_time_to_live_is_kept(void **state)
+{
+    (void)state;
+    for (int status = 0; status < EXPIRY_STATUS_COUNT; status++) {
+        struct item record = record_with_expiry((enum expiry_status)status, BYTES("a"), 0);
+        struct table_definition decoded;
+        struct value version;
+        assert_true(table_definition_decode(arena, &record, &decoded));
+        assert_int_equal(decoded.expiry.status, status);
+        assert_int_equal(decoded.expiry.attribute.len, status == EXPIRY_NONE ? 0 : 1);
+        /* Programs that know of no queue refuse the record. */
+        assert_true(item_find(&record, BYTES("v"), &version));
+        assert_true(bytes_equal(version.encoded, encoded_number(status == EXPIRY_NONE ? 1 : 3, 0)));
+    }
+}
+
+static void time_to_live_has_an_attribute_and_a_bounded_position(void **state)
+{
+    (void)state;
+    static const uint8_t name[3 * KEY_ATTRIBUTE_NAME_SIZE_MAX + 1] = "a";
+    static const struct {
+        enum expiry_status status;
+        size_t name_size;
+        size_t position_size;
+        bool decodes;
+    } cases[] = {
+        { EXPIRY_ACTIVE, 0, 0, false },
+        { EXPIRY_ACTIVE, 1, 0, true },
+        { EXPIRY_ACTIVE, sizeof name - 1, 0, true },
+        { EXPIRY_ACTIVE, sizeof name, 0, false },
+        { EXPIRY_FILLING, 1, BACKFILLED_SIZE_MIN - 1, false },
+        { EXPIRY_FILLING, 1, BACKFILLED_SIZE_MIN, true },
+        { EXPIRY_FILLING, 1, BACKFILLED_SIZE_MAX, true },
+        { EXPIRY_FILLING, 1, BACKFILLED_SIZE_MAX + 1, false },
+        { EXPIRY_ALLOCATING, 1, BACKFILLED_SIZE_MIN, false },
+        { EXPIRY_ACTIVE, 1, BACKFILLED_SIZE_MIN, false },
+        { EXPIRY_REMOVING, 1, BACKFILLED_SIZE_MIN, false },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct item record = record_with_expiry(cases[i].status, bytes_of(name, cases[i].name_size),
+                                                cases[i].position_size);
+        assert_int_equal(decodes(&record), cases[i].decodes);
+    }
+    struct item nameless = record_with_expiry(EXPIRY_ACTIVE, (struct bytes){ 0 }, 0);
+    assert_false(decodes(&nameless));
+}
+
+static void the_life_of_an_expiry_queue_is_a_circle(void **state)
+{
+    (void)state;
+    for (int from = 0; from < EXPIRY_STATUS_COUNT; from++) {
+        for (int to = 0; to < EXPIRY_STATUS_COUNT; to++)
+            assert_int_equal(
+                expiry_status_may_follow((enum expiry_status)from, (enum expiry_status)to),
+                to == (from + 1) % EXPIRY_STATUS_COUNT);
+    }
+}
+
 static void an_index_goes_with_the_definitions_that_only_it_refers_to(void **state)
 {
     (void)state;
@@ -404,8 +481,10 @@ static struct item changed_record(const char *name, struct bytes value)
 static void a_record_needs_its_required_attributes(void **state)
 {
     (void)state;
-    static const char *const required[] = { "v", "n",  "id", "u", "s", "k",  "a", "i",
-                                            "p", "bm", "t",  "o", "w", "tc", "g" };
+    static const char *const required[] = { "v", "n", "id", "u", "s", "k", "a", "i", "p", "bm", "t",
+                                            "o", "w", "tc", "g",
+                                            /* Since the stream is enabled: */
+                                            "xv", "xl" };
     for (size_t i = 0; i < COUNT_OF(required); i++) {
         struct item record = changed_record(required[i], (struct bytes){ 0 });
         if (decodes(&record))
@@ -416,10 +495,10 @@ static void a_record_needs_its_required_attributes(void **state)
 static void attributes_of_another_type_are_refused(void **state)
 {
     (void)state;
-    static const char *const names[] = { "v",  "n",  "id", "u",  "c",  "s",  "sa", "k",  "a",
-                                         "i",  "p",  "bm", "bg", "bs", "t",  "o",  "w",  "tc",
-                                         "tg", "tu", "dp", "e",  "ek", "x",  "xv", "xl", "rp",
-                                         "g",  "ps", "pd", "rr", "xp", "xr", "xo" };
+    static const char *const names[] = { "v",  "n",  "id", "u",  "c",  "s",  "sa", "k",  "a",  "i",
+                                         "p",  "bm", "bg", "bs", "t",  "o",  "w",  "tc", "tg", "tu",
+                                         "dp", "e",  "ek", "x",  "xv", "xl", "l",  "rp", "g",  "ps",
+                                         "pd", "rr", "xp", "xr", "xo", "qs", "qa", "qf" };
     struct buffer null;
     buffer_init(&null, arena);
     value_append_null(&null);
@@ -458,8 +537,13 @@ static void values_that_encoding_never_writes_are_refused(void **state)
         const char *name;
         struct bytes value;
     } cases[] = {
-        { "v", encoded_number(2, 0) },  /* Without a change of an index. */
-        { "v", encoded_number(3, 0) },  /* A later version. */
+        { "v", encoded_number(1, 0) }, /* With time to live. */
+        { "v", encoded_number(2, 0) }, /* The same. */
+        { "v", encoded_number(4, 0) }, /* A later version. */
+        { "qs", encoded_text(BYTES("NONE")) },
+        { "qs", encoded_text(BYTES("ENABLED")) },
+        { "qs", (struct bytes){ 0 } }, /* An attribute without a status. */
+        { "qa", (struct bytes){ 0 } },
         { "c", encoded_number(0, 0) },  /* Zero is absence. */
         { "c", encoded_number(5, -1) }, /* A fraction. */
         { "c", encoded_number(1, 19) }, /* Above 63 bits. */
@@ -500,6 +584,16 @@ static void definitions_out_of_bounds_are_refused(void **state)
     record = table_definition_encode(arena, &table);
     assert_false(decodes(&record));
     table.attributes[2].name = BYTES("x");
+
+    char label[STREAM_LABEL_SIZE_MAX + 1];
+    memset(label, 'x', sizeof label);
+    table = full_table();
+    table.stream_label = bytes_of(label, STREAM_LABEL_SIZE_MAX);
+    record = table_definition_encode(arena, &table);
+    assert_true(decodes(&record));
+    table.stream_label = bytes_of(label, STREAM_LABEL_SIZE_MAX + 1);
+    record = table_definition_encode(arena, &table);
+    assert_false(decodes(&record));
 
     table = full_table();
     table.indexes[1].name = table.indexes[0].name;
@@ -652,6 +746,9 @@ int main(void)
         cmocka_unit_test(every_status_of_an_index_is_kept),
         cmocka_unit_test(a_position_is_bounded_and_belongs_to_a_backfill),
         cmocka_unit_test(the_life_of_an_index_has_one_direction),
+        cmocka_unit_test(every_status_of_time_to_live_is_kept),
+        cmocka_unit_test(time_to_live_has_an_attribute_and_a_bounded_position),
+        cmocka_unit_test(the_life_of_an_expiry_queue_is_a_circle),
         cmocka_unit_test(an_index_goes_with_the_definitions_that_only_it_refers_to),
         cmocka_unit_test(an_index_that_is_being_deleted_uses_nothing),
         cmocka_unit_test(a_record_needs_its_required_attributes),

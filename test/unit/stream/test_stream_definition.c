@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "item_fixture.h"
+#include "model/change_image.h"
 #include "reference_engine.h"
 #include "stream/shard.h"
 #include "stream/stream_definition.h"
@@ -35,6 +36,7 @@ static struct stream_definition example(void)
         .view_type = BYTES("NEW_IMAGE"),
         .key = { .hash = { BYTES("p"), VALUE_S }, .range = { BYTES("s"), VALUE_B } },
         .status = STREAM_DISABLED,
+        .images = CHANGE_OLD_IMAGE,
         .created_ms = 1,
         .rolled_ms = 2,
         .disabled_ms = INT64_MAX,
@@ -62,6 +64,7 @@ static void a_stream_comes_back_as_it_was(void **state)
             assert_int_equal(got.key.range.type, VALUE_B);
         }
         assert_int_equal(got.status, STREAM_DISABLED);
+        assert_int_equal(got.images, CHANGE_OLD_IMAGE);
         assert_true(got.log_id == 9 && got.created_ms == 1 && got.rolled_ms == 2 &&
                     got.disabled_ms == INT64_MAX);
         assert_int_equal(got.partition_count, COUNT_OF(partitions));
@@ -69,9 +72,11 @@ static void a_stream_comes_back_as_it_was(void **state)
     }
 }
 
-#define RECORD(name, status, type, times)                                                          \
+#define RECORD(name, status, type, times) RECORD_WITH(name, status, type, times, "AAAAAAAAAAM=")
+#define RECORD_WITH(name, status, type, times, images)                                             \
     "{'n':{'S':'" name "'},'l':{'S':'x'},'w':{'S':'KEYS_ONLY'},'s':{'S':'" status                  \
-    "'},'h':{'S':'p'},'ht':{'S':'" type "'},'t':{'B':'" times "'},'p':{'B':'AAAAAAAAAAM='}}"
+    "'},'h':{'S':'p'},'ht':{'S':'" type "'},'i':{'B':'" images "'},'t':{'B':'" times               \
+    "'},'p':{'B':'AAAAAAAAAAM='}}"
 #define TIMES "AAAAAAAAAAEAAAAAAAAAAgAAAAAAAAAA"
 #define PAST_63_BITS "gAAAAAAAAAEAAAAAAAAAAgAAAAAAAAAA"
 
@@ -88,6 +93,7 @@ static void a_record_that_is_never_written_is_refused(void **state)
         { RECORD("orders", "ENABLED", "BOOL", TIMES), false },
         { RECORD("orders", "ENABLED", "S", "AAAAAAAAAAE="), false },
         { RECORD("orders", "ENABLED", "S", PAST_63_BITS), false },
+        { RECORD_WITH("orders", "ENABLED", "S", TIMES, "AAAAAAAAAAQ="), false },
         { "{'n':{'S':'orders'}}", false },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

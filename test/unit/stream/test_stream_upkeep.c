@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "base/timed_wait.h"
 #include "check/check.h"
 #include "failing_engine.h"
 #include "item_fixture.h"
@@ -221,7 +222,7 @@ static void a_table_without_a_stream_has_none(void **state)
     struct fixture *fixture = *state;
     create_table(fixture, false);
     assert_int_equal(fixture->table.log_id, 0);
-    assert_int_equal(run(fixture, NOW_MS), STREAM_UPKEEP_NEVER);
+    assert_int_equal(run(fixture, NOW_MS), TIMED_WAIT_FOREVER);
     assert_int_equal(streams_count(fixture->streams), 0);
 }
 
@@ -240,6 +241,38 @@ static void a_log_opens_when_nobody_uses_an_older_definition(void **state)
     run(fixture, NOW_MS);
     assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
     assert_true(log_change(fixture, fixture->table.log_id, 0, NOW_MS));
+}
+
+static unsigned images_of_head(struct fixture *fixture, uint64_t log_id, size_t partition)
+{
+    struct engine_view *view;
+    struct change_log_head head;
+    struct engine_address address =
+        change_log_head_address(log_id, fixture->table.partitions[partition].id);
+    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(change_log_view_head(view, &address, &head), ENGINE_OK);
+    engine_view_close(view);
+    return head.images;
+}
+
+/* A stream's view type never changes; other readers of the log come and go. */
+static void records_hold_what_the_readers_of_the_log_need_now(void **state)
+{
+    struct fixture *fixture = *state;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    assert_int_equal(images_of_head(fixture, log_id, 3), CHANGE_NEW_IMAGE);
+    assert_true(log_change(fixture, log_id, 3, NOW_MS));
+    fixture->table.stream_view_type = BYTES("NEW_AND_OLD_IMAGES");
+    assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &fixture->table),
+                     ENGINE_OK);
+    run(fixture, NOW_MS);
+    assert_int_equal(images_of_head(fixture, log_id, 3), CHANGE_IMAGES_ALL);
+    assert_true(log_change(fixture, log_id, 3, NOW_MS));
+    restart(fixture);
+    assert_int_equal(streams_of_log(fixture->streams, log_id)->images, CHANGE_IMAGES_ALL);
+    assert_whole(fixture);
 }
 
 static void shards_roll_over_in_time_and_know_their_parents(void **state)
@@ -480,6 +513,7 @@ int main(void)
         RULE(a_table_with_a_stream_gets_one_open_shard_per_partition),
         RULE(a_table_without_a_stream_has_none),
         RULE(a_log_opens_when_nobody_uses_an_older_definition),
+        RULE(records_hold_what_the_readers_of_the_log_need_now),
         RULE(shards_roll_over_in_time_and_know_their_parents),
         RULE(a_child_is_younger_than_its_parent_whatever_the_clock_says),
         RULE(records_are_trimmed_after_a_day),

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/random.h"
 #include "failing_engine.h"
@@ -139,6 +140,7 @@ static enum engine_status start(struct run *run, struct plan *plan)
 {
     plan->txn.arena = run->arena;
     plan->txn.engine = run->engine;
+    plan->txn.clock = &clock_system;
     plan->txn.items = plan->items;
     plan->txn.decide = decide;
     plan->txn.done = done;

@@ -1,0 +1,160 @@
+/* op_execute_statement.c -- ExecuteStatement: one PartiQL statement, which reads a page or writes
+ * an item. */
+#include "api/capacity.h"
+#include "api/item_collection.h"
+#include "api/item_write.h"
+#include "api/operation.h"
+#include "api/partiql_read.h"
+#include "api/partiql_shapes.h"
+#include "api/partiql_statement.h"
+#include "api/partiql_write.h"
+#include "base/arena.h"
+#include "json/writer.h"
+#include "model/error.h"
+#include "partiql/statement.h"
+#include "table/catalogue.h"
+#include "txn/txn.h"
+
+/* A statement that writes. Lives in the call's arena until the call ends. */
+struct statement_write {
+    struct txn txn;
+    struct txn_item item;
+    struct api_call *call;
+    struct table *table; /* Held until the call ends. */
+    const struct execute_statement_request *request;
+    struct partiql_write write;
+};
+
+static struct statement_write *of_txn(struct txn *txn)
+{
+    return (struct statement_write *)((char *)txn - offsetof(struct statement_write, txn));
+}
+
+static void write_capacity(struct statement_write *write, struct json_writer *writer)
+{
+    struct bytes wanted = write->request->return_consumed_capacity;
+    struct txn_item *item = &write->item;
+    if (!capacity_is_wanted(wanted))
+        return;
+    struct capacity_use use = { .table = item->table };
+    capacity_use_add_write(&use, item->exists ? item->current.size : 0,
+                           item->effect == TXN_PUT ? item->replacement.size : 0,
+                           txn_index_changes(&write->txn, item));
+    capacity_use_write_json(writer, wanted, write->write.statement->table_name, &use);
+}
+
+static void answer(struct statement_write *write, struct bytes returned)
+{
+    struct json_writer writer;
+    json_writer_init(&writer, &write->call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "Items");
+    json_open_array(&writer);
+    if (returned.len > 0)
+        json_write_raw(&writer, returned);
+    json_close_array(&writer);
+    write_capacity(write, &writer);
+    json_close_object(&writer);
+}
+
+static bool decide(struct txn *txn)
+{
+    struct statement_write *write = of_txn(txn);
+    struct api_call *call = write->call;
+    struct bytes returned;
+    buffer_init(&call->response, call->arena);
+    error_init(&call->error, call->arena);
+    if (partiql_write_decide(call->arena, &write->write, &write->item, &returned, &call->error) &&
+        item_collection_check(call, txn)) {
+        answer(write, returned);
+        return true;
+    }
+    if (call->error.code == ERROR_CONDITIONAL_CHECK_FAILED && write->item.exists &&
+        bytes_equal_text(write->request->statement.return_values_on_condition_check_failure,
+                         "ALL_OLD"))
+        call->error.item_json = item_write_item_json(call->arena, &write->item.current);
+    return false;
+}
+
+static void done(struct txn *txn, enum engine_status status)
+{
+    struct statement_write *write = of_txn(txn);
+    struct api_call *call = write->call;
+    table_release(write->table);
+    if (status != ENGINE_OK)
+        operation_fail_engine(call, status, call->operation->name);
+    else if (error_is_set(&call->error))
+        operation_fail(call);
+    else
+        operation_succeed(call);
+}
+
+static bool prepare(struct api_call *call, const struct statement *statement,
+                    struct statement_write *write)
+{
+    if (!partiql_statement_check_table_name(statement, &call->error))
+        return false;
+    write->table = operation_table(call, statement->table_name);
+    if (write->table == NULL)
+        return false;
+    write->item.table = table_definition(write->table);
+    return partiql_write_prepare(call->arena, statement, write->item.table, &write->write,
+                                 &call->error) &&
+           partiql_write_locate(call->arena, &write->write, write->item.table, &write->item.place,
+                                &call->error);
+}
+
+static void write_start(struct api_call *call, const struct execute_statement_request *request,
+                        const struct statement *statement)
+{
+    struct statement_write *write = arena_alloc(call->arena, sizeof *write);
+    *write = (struct statement_write){
+        .txn = { .arena = call->arena,
+                 .engine = api_options(call->api)->engine,
+                 .clock = api_options(call->api)->clock,
+                 .item_count = 1,
+                 .conflicts = api_conflicts(call->api),
+                 .decide = decide,
+                 .done = done },
+        .call = call,
+        .request = request,
+    };
+    write->txn.items = &write->item;
+    if (prepare(call, statement, write)) {
+        txn_start(&write->txn);
+        return;
+    }
+    table_release(write->table);
+    operation_fail(call);
+}
+
+static bool check(struct api_call *call, const struct execute_statement_request *request,
+                  struct statement *statement)
+{
+    if (!partiql_statement_check_values(call, &request->statement) ||
+        !partiql_statement_parse(call, &request->statement, statement, &call->error))
+        return false;
+    if (statement->type == STATEMENT_TYPE_EXISTS)
+        return error_validation(&call->error,
+                                "EXISTS can only be used in ExecuteTransaction write requests.");
+    if (!partiql_statement_is_read(statement) && request->next_token.data != NULL)
+        return error_validation(&call->error, "NextToken is only valid on a SELECT statement");
+    return true;
+}
+
+static void run(struct api_call *call, const void *input)
+{
+    const struct execute_statement_request *request = input;
+    struct statement *statement = arena_alloc(call->arena, sizeof *statement);
+    if (!check(call, request, statement))
+        operation_fail(call);
+    else if (partiql_statement_is_read(statement))
+        partiql_read_start(call, request, statement);
+    else
+        write_start(call, request, statement);
+}
+
+const struct operation op_execute_statement = { .name = "ExecuteStatement",
+                                                .kind = OPERATION_DATA,
+                                                .request = &execute_statement_shape,
+                                                .run = run };

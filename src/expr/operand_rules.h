@@ -1,0 +1,56 @@
+/* operand_rules.h -- what an operator or function demands of its operands, in any grammar.
+ *
+ * Expressions and PartiQL statements are read by different parsers into the same structures
+ * (ast.h); what those may hold is decided here once. The messages are the service's, without the
+ * name of the parameter that an expression's parser puts before them; they live in the arena.
+ */
+#ifndef STATOR_EXPR_OPERAND_RULES_H
+#define STATOR_EXPR_OPERAND_RULES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "expr/ast.h"
+#include "expr/function.h"
+#include "model/limits.h"
+
+struct arena;
+
+enum {
+    OPERAND_RULES_IN_MAX = 100,
+    OPERAND_RULES_OPERATORS_MAX = 300,
+    OPERAND_RULES_PATH_STEPS_MAX = NESTING_DEPTH_MAX,
+};
+
+/* Those that return bool return false with `*message` set where a rule is broken. */
+
+MUST_CHECK bool operand_rules_check_count(struct arena *arena, enum function_id function,
+                                          size_t operand_count, struct bytes *message);
+MUST_CHECK bool operand_rules_check_path(struct arena *arena, const struct path *path,
+                                         struct bytes *message);
+/* Two paths that an update changes or a projection shows; `one` comes first in the text. */
+MUST_CHECK bool operand_rules_check_disjoint(struct arena *arena, const struct path *one,
+                                             const struct path *two, struct bytes *message);
+/* The same of any two; they are in the order of the text. Which two are told of, where more are not
+ * disjoint, is not said. */
+MUST_CHECK bool operand_rules_check_all_disjoint(struct arena *arena, const struct path *paths,
+                                                 size_t count, struct bytes *message);
+MUST_CHECK bool operand_rules_check_operator_count(struct arena *arena, size_t count,
+                                                   struct bytes *message);
+
+/* A condition other than AND, OR and NOT, whose type, comparator and operands are set. Sets the
+ * attribute_type that the second operand of a CONDITION_ATTRIBUTE_TYPE names. */
+MUST_CHECK bool operand_rules_check_condition(struct arena *arena, struct condition *condition,
+                                              struct bytes *message);
+
+/* size(of): OPERAND_SIZE, or the value itself where `of` is a value; `left` then tells that it was
+ * no plain value. */
+MUST_CHECK bool operand_rules_size(struct arena *arena, const struct operand *of,
+                                   struct operand *out, struct bytes *message);
+/* A value of SET: OPERAND_PLUS, OPERAND_MINUS, OPERAND_IF_NOT_EXISTS or OPERAND_LIST_APPEND. The
+ * result borrows both operands. */
+MUST_CHECK bool operand_rules_combine(struct arena *arena, enum operand_type type,
+                                      const struct operand *first, const struct operand *second,
+                                      struct operand *out, struct bytes *message);
+
+#endif

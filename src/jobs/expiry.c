@@ -1,0 +1,289 @@
+/* expiry.c -- see expiry.h.
+ *
+ * A round takes all that has expired, but for what was put with a time that a round had passed
+ * already: between two looks at all of the past, a round begins where the one before ended. Entries
+ * that were deleted a moment ago still lie in the store for some time, a million of them perhaps,
+ * and whoever reads from the beginning steps over every one.
+ */
+#include "jobs/expiry.h"
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/timed_wait.h"
+#include "jobs/job_batches.h"
+#include "jobs/job_thread.h"
+#include "model/table_definition.h"
+#include "table/catalogue.h"
+#include "table/expiry_queue.h"
+#include "table/item_place.h"
+#include "table/layout.h"
+
+enum { NS_PER_MS = 1000000, POSITION_SIZE_MAX = LAYOUT_EXPIRY_SECOND_SIZE + BACKFILLED_SIZE_MAX };
+
+struct expiry {
+    struct expiry_options options;
+    struct job_thread thread;
+    struct job_batches batches;
+    atomic_bool look_back; /* The next round looks at all of the past. */
+    /* The thread's own: the last second of the round before, and when to look at all again. */
+    int64_t swept;
+    int64_t look_back_at_ns;
+    bool one_by_one; /* A damaged item failed its batch: the others are to go without it. */
+};
+
+/* One round. */
+struct sweep {
+    struct expiry *expiry;
+    struct expiry_window window;
+    int64_t from; /* The first second that is looked at. */
+    size_t batch_items;
+    int64_t look_ns; /* What finding the fronts of the queues took. */
+    size_t table_count;
+    bool is_partial; /* Something is left. */
+    bool found_damage;
+};
+
+/* The way through the queue of one partition. */
+struct queue {
+    const struct table_definition *table;
+    struct engine_place items;
+    struct engine_range range;
+    bool ended;
+    uint8_t position[POSITION_SIZE_MAX]; /* Where the range begins. */
+};
+
+/* --- Batches --- */
+
+static bool has_expired(const struct expiry_window *window, const struct txn_item *item)
+{
+    int64_t second;
+    return item->exists &&
+           expiry_queue_second(item->table->expiry.attribute, &item->current, &second) &&
+           expiry_window_has(window, second);
+}
+
+/* An item may have been replaced, or may be gone, since the queue was read. */
+static bool decide(struct txn *txn)
+{
+    const struct expiry_window *window = job_batch_of(txn)->context;
+    for (size_t i = 0; i < txn->item_count; i++) {
+        struct txn_item *item = &txn->items[i];
+        item->effect = has_expired(window, item) ? TXN_DELETE : TXN_KEEP;
+    }
+    return true;
+}
+
+static void add_item(struct queue *queue, struct bytes key, struct job_batch *batch)
+{
+    struct bytes item_key;
+    struct txn_item *added = &batch->items[batch->txn.item_count];
+    *added = (struct txn_item){ .table = queue->table, .by_service = true, .queued = true };
+    if (expiry_queue_decode(key, &added->queued_second, &item_key) &&
+        item_place_of_stored_key(batch->arena, queue->table, &queue->items, item_key,
+                                 &added->place))
+        batch->txn.item_count++;
+    else
+        log_write(LOG_ERROR, "expiry", "table %.*s: a key in the expiry queue is damaged",
+                  BYTES_FMT(queue->table->name));
+}
+
+/* Right behind a key: at that key and one zero byte. */
+static enum engine_status go_behind(struct queue *queue, struct bytes key)
+{
+    if (key.len >= sizeof queue->position)
+        return ENGINE_CORRUPT;
+    memcpy(queue->position, key.data, key.len);
+    queue->position[key.len] = 0;
+    queue->range.first = bytes_of(queue->position, key.len + 1);
+    return ENGINE_OK;
+}
+
+static enum engine_status collect(struct queue *queue, struct engine_view *view,
+                                  struct job_batch *batch)
+{
+    struct engine_scan *scan = NULL;
+    enum engine_status status = engine_scan_open(view, &queue->range, &scan);
+    size_t count = 0;
+    while (status == ENGINE_OK && count < queue->range.count_max) {
+        struct engine_entry entry;
+        status = engine_scan_next(scan, &entry);
+        if (status != ENGINE_OK)
+            break;
+        add_item(queue, entry.key, batch);
+        status = go_behind(queue, entry.key);
+        count++;
+    }
+    engine_scan_close(scan);
+    queue->ended = status == ENGINE_END;
+    return queue->ended ? ENGINE_OK : status;
+}
+
+/* What went wrong with one batch does not stop the others, if it lies in that batch alone. */
+static enum engine_status judge(struct sweep *sweep, enum engine_status status)
+{
+    if (status == ENGINE_OK)
+        return ENGINE_OK;
+    sweep->is_partial = true;
+    sweep->found_damage |= status == ENGINE_CORRUPT;
+    return status == ENGINE_CORRUPT || status == ENGINE_BUSY ? ENGINE_OK : status;
+}
+
+static enum engine_status run_batch(struct sweep *sweep, struct queue *queue)
+{
+    struct expiry *expiry = sweep->expiry;
+    struct engine_view *view = NULL;
+    enum engine_status status;
+    struct job_batch *batch = job_batches_take(&expiry->batches, &status);
+    status = judge(sweep, status);
+    if (status == ENGINE_OK)
+        status = engine_view_open(expiry->options.engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = collect(queue, view, batch);
+    engine_view_close(view);
+    batch->context = &sweep->window;
+    if (status == ENGINE_OK && batch->txn.item_count > 0)
+        job_batches_start(batch);
+    return status;
+}
+
+/* --- Rounds --- */
+
+static bool is_stopping(struct expiry *expiry)
+{
+    return expiry->options.interval_ms > 0 && job_thread_is_stopping(&expiry->thread);
+}
+
+static enum engine_status sweep_partition(struct sweep *sweep, const struct table_definition *table,
+                                          uint64_t partition, struct arena *arena)
+{
+    struct queue queue = {
+        .table = table,
+        .items = { .owner = table->id, .partition = partition, .space = ENGINE_SPACE_ITEMS },
+        .range = { .place = expiry_queue_place(table->id, partition),
+                   .first = expiry_queue_first_key(arena, sweep->from),
+                   .last = expiry_queue_first_key(arena, sweep->window.to + 1),
+                   .count_max = sweep->batch_items }
+    };
+    enum engine_status status = ENGINE_OK;
+    int batches = 0;
+    for (; batches < EXPIRY_SLICE_BATCHES && !queue.ended && status == ENGINE_OK; batches++) {
+        if (is_stopping(sweep->expiry))
+            break;
+        int64_t began_ns = clock_monotonic_ns();
+        status = run_batch(sweep, &queue);
+        if (batches == 0)
+            sweep->look_ns += clock_monotonic_ns() - began_ns;
+    }
+    sweep->is_partial |= !queue.ended;
+    return status;
+}
+
+static enum engine_status sweep_table(struct sweep *sweep, const struct table_definition *table,
+                                      struct arena *arena)
+{
+    enum engine_status status = ENGINE_OK;
+    for (size_t i = 0; i < table->partition_count && status == ENGINE_OK; i++)
+        status = sweep_partition(sweep, table, table->partitions[i].id, arena);
+    /* The writes refer to the table's definition, which its holder lets go. */
+    enum engine_status ended = judge(sweep, job_batches_wait(&sweep->expiry->batches));
+    return status == ENGINE_OK ? ended : status;
+}
+
+static bool expires(const struct table_definition *table, void *context)
+{
+    (void)context;
+    return table->expiry.status == EXPIRY_ACTIVE;
+}
+
+static enum engine_status sweep_tables(struct sweep *sweep, struct arena *arena)
+{
+    struct bytes after = BYTES("");
+    enum engine_status status = ENGINE_OK;
+    struct table *table;
+    while (status == ENGINE_OK && !is_stopping(sweep->expiry) &&
+           (table = catalogue_find_next(sweep->expiry->options.catalogue, after, expires, NULL)) !=
+               NULL) {
+        sweep->table_count++;
+        status = sweep_table(sweep, table_definition(table), arena);
+        if (status != ENGINE_OK)
+            log_write(LOG_ERROR, "expiry", "table %.*s: %s",
+                      BYTES_FMT(table_definition(table)->name), engine_status_name(status));
+        after = arena_copy(arena, table_definition(table)->name);
+        table_release(table);
+    }
+    return status;
+}
+
+int64_t expiry_run_round(struct expiry *expiry)
+{
+    struct sweep sweep = {
+        .expiry = expiry,
+        .window = expiry_queue_window(clock_wall_ms(expiry->options.clock)),
+        .batch_items = expiry->one_by_one ? 1 : JOB_BATCH_ITEMS,
+    };
+    struct arena *arena = arena_create();
+    bool looks_back = atomic_exchange(&expiry->look_back, false) ||
+                      clock_monotonic_ns() >= expiry->look_back_at_ns ||
+                      expiry->swept < sweep.window.from || expiry->swept > sweep.window.to;
+    sweep.from = looks_back ? sweep.window.from : expiry->swept;
+    enum engine_status status = sweep_tables(&sweep, arena);
+    arena_destroy(arena);
+    expiry->one_by_one = sweep.found_damage && !expiry->one_by_one;
+    if (status != ENGINE_OK) {
+        atomic_store(&expiry->look_back, true);
+        return EXPIRY_FAILURE_RETRY_MS;
+    }
+    if (sweep.is_partial) {
+        if (looks_back)
+            atomic_store(&expiry->look_back, true);
+        return sweep.found_damage ? EXPIRY_FAILURE_RETRY_MS : 0;
+    }
+    expiry->swept = sweep.window.to;
+    if (looks_back)
+        expiry->look_back_at_ns = clock_monotonic_ns() + sweep.look_ns * EXPIRY_REST_FACTOR;
+    return sweep.table_count == 0 ? TIMED_WAIT_FOREVER : expiry->options.interval_ms;
+}
+
+/* --- The thread --- */
+
+static int64_t run_round(void *context)
+{
+    return expiry_run_round(context);
+}
+
+struct expiry *expiry_start(const struct expiry_options *options)
+{
+    struct expiry *expiry = calloc(1, sizeof *expiry);
+    if (expiry == NULL)
+        abort();
+    expiry->options = *options;
+    atomic_init(&expiry->look_back, true);
+    job_batches_init(&expiry->batches, options->engine, options->clock, decide);
+    if (options->interval_ms > 0)
+        job_thread_start(&expiry->thread, "expiry", run_round, expiry);
+    return expiry;
+}
+
+void expiry_stop(struct expiry *expiry)
+{
+    if (expiry->options.interval_ms > 0)
+        job_thread_stop(&expiry->thread);
+}
+
+void expiry_destroy(struct expiry *expiry)
+{
+    if (expiry->options.interval_ms > 0)
+        job_thread_deinit(&expiry->thread);
+    job_batches_deinit(&expiry->batches);
+    free(expiry);
+}
+
+void expiry_wake(struct expiry *expiry)
+{
+    atomic_store(&expiry->look_back, true);
+    if (expiry->options.interval_ms > 0)
+        job_thread_wake(&expiry->thread);
+}

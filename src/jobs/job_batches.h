@@ -1,0 +1,65 @@
+/* job_batches.h -- the writes of a job: small ones, a few under way at the same time.
+ *
+ * One is put together while others wait for the disk. What they need is allocated once, so a job's
+ * memory does not grow with what it has to do.
+ */
+#ifndef STATOR_JOBS_JOB_BATCHES_H
+#define STATOR_JOBS_JOB_BATCHES_H
+#include <assert.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include "base/compiler.h"
+#include "engine/engine.h"
+#include "txn/txn.h"
+
+struct arena;
+struct clock;
+
+enum {
+    /* Of one write, which holds the latches of its items: other writers wait for no longer. */
+    JOB_BATCH_ITEMS = 64,
+    JOB_BATCHES_MAX = 4, /* Under way at the same time. */
+};
+static_assert((int)JOB_BATCH_ITEMS <= (int)TXN_ITEMS_MAX, "a batch is one write");
+
+struct job_batch {
+    struct txn txn; /* The owner adds items, `items[txn.item_count++]`. */
+    struct txn_item items[JOB_BATCH_ITEMS];
+    struct arena *arena; /* For what the items refer to. */
+    const void *context; /* For the decision; the owner's. */
+
+    struct job_batches *batches; /* job_batches.c's own, like what follows. */
+    bool under_way;              /* Guarded by the batches' mutex, like what follows. */
+    enum engine_status status;   /* How it ended. */
+};
+
+/* Fields are job_batches.c's own. */
+struct job_batches {
+    struct engine *engine;
+    const struct clock *clock;
+    bool (*decide)(struct txn *txn);
+    struct job_batch list[JOB_BATCHES_MAX]; /* Used in turn. */
+    size_t next;
+    pthread_mutex_t mutex;
+    pthread_cond_t ended;
+};
+
+/* Engine and clock are borrowed. `decide` is that of every write (txn.h). */
+void job_batches_init(struct job_batches *batches, struct engine *engine, const struct clock *clock,
+                      bool (*decide)(struct txn *txn));
+/* None may be under way. */
+void job_batches_deinit(struct job_batches *batches);
+
+static inline struct job_batch *job_batch_of(struct txn *txn)
+{
+    return (struct job_batch *)((char *)txn - offsetof(struct job_batch, txn));
+}
+
+/* An empty batch: the one whose turn it is, once it has ended. `*status` tells how it did. */
+struct job_batch *job_batches_take(struct job_batches *batches, enum engine_status *status);
+/* Writes a batch that was taken. One without items need not be. */
+void job_batches_start(struct job_batch *batch);
+/* Waits until none is under way. The first failure that nobody was told of. */
+MUST_CHECK enum engine_status job_batches_wait(struct job_batches *batches);
+
+#endif

@@ -1,0 +1,53 @@
+/* statement.h -- a PartiQL statement as its parser leaves it.
+ *
+ * What it says of items is in the structures of expr/ast.h, so that it is evaluated by what
+ * evaluates expressions. A plain value in the request's arena: it borrows the text and the
+ * parameters, and never changes.
+ */
+#ifndef STATOR_PARTIQL_STATEMENT_H
+#define STATOR_PARTIQL_STATEMENT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/bytes.h"
+#include "expr/ast.h"
+#include "expr/params.h"
+#include "model/item.h"
+
+enum statement_type {
+    STATEMENT_TYPE_SELECT,
+    STATEMENT_TYPE_EXISTS, /* EXISTS(SELECT ...): as SELECT has it. */
+    STATEMENT_TYPE_INSERT,
+    STATEMENT_TYPE_UPDATE,
+    STATEMENT_TYPE_DELETE,
+};
+
+enum statement_returning {
+    RETURNING_NOTHING,
+    RETURNING_ALL_OLD,
+    RETURNING_MODIFIED_OLD,
+    RETURNING_ALL_NEW,
+    RETURNING_MODIFIED_NEW,
+};
+
+/* One element of ORDER BY. */
+struct statement_order {
+    struct bytes name;
+    bool descending;
+};
+
+struct statement {
+    enum statement_type type;
+    struct bytes table_name;
+    struct bytes index_name;       /* SELECT; data NULL: the table itself. */
+    const struct condition *where; /* NULL: none. Never for INSERT. */
+    const struct projection_column *columns;
+    size_t column_count; /* SELECT; 0: whole items. */
+    const struct statement_order *orders;
+    size_t order_count;
+    struct item item;            /* INSERT */
+    const struct update *update; /* UPDATE */
+    enum statement_returning returning;
+    struct expr_params params; /* Knows the document paths of more than one step. */
+};
+
+#endif
