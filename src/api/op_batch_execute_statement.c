@@ -284,10 +284,7 @@ static void run_reads(struct statement_batch *batch)
     if (status == ENGINE_OK)
         answer(batch);
     transaction_tables_release(&batch->tables);
-    if (status == ENGINE_OK)
-        operation_succeed(call);
-    else
-        operation_fail_engine(call, status, call->operation->name);
+    operation_end_engine(call, status);
 }
 
 /* --- Writes --- */
@@ -355,10 +352,7 @@ static void done(struct txn *txn, enum engine_status status)
 {
     struct statement_batch *batch = of_txn(txn);
     transaction_tables_release(&batch->tables);
-    if (status == ENGINE_OK)
-        operation_succeed(batch->call);
-    else
-        operation_fail_engine(batch->call, status, batch->call->operation->name);
+    operation_end_engine(batch->call, status);
 }
 
 static void run_writes(struct statement_batch *batch)
