@@ -109,6 +109,25 @@ static void single_writes_are_refused(void **state)
     transaction_fixture_must(&db, "DeleteItem", "{'TableName':'plain','Key':" KEY("a") "}");
 }
 
+/* The service has no such exception for this operation, but such an error of a statement. */
+static void the_statements_of_a_batch_are_refused(void **state)
+{
+#define STATEMENT(table)                                                                           \
+    "{'Statement':'DELETE FROM " table " WHERE pk = ?','Parameters':[{'S':'a'}]}"
+#define CONFLICT                                                                                   \
+    "'Error':{'Code':'TransactionConflict','Message':'Transaction is ongoing for the item'}"
+    (void)state;
+    begin(TRANSACT(PUT(KEY("a"))));
+    api_fixture_expect(
+        &db, "BatchExecuteStatement",
+        "{'Statements':[" STATEMENT("plain") "," STATEMENT("absent") "," STATEMENT(
+            "other") "],'ReturnConsumedCapacity':'TOTAL'}",
+        "{'Responses':[{" CONFLICT ",'TableName':'plain'},"
+        "{'Error':{'Code':'ResourceNotFound','Message':'Requested resource not found'}},"
+        "{" CONFLICT ",'TableName':'other'}],'ConsumedCapacity':[]}");
+    end();
+}
+
 static void the_same_token_is_in_progress(void **state)
 {
     (void)state;
@@ -182,6 +201,7 @@ int main(void)
         TEST(another_transaction_is_cancelled),
         TEST(a_transaction_of_reads_is_cancelled),
         TEST(single_writes_are_refused),
+        TEST(the_statements_of_a_batch_are_refused),
         TEST(the_same_token_is_in_progress),
         TEST(nothing_is_refused_unless_asked),
         TEST(a_wait_that_was_too_long_is_a_conflict),
