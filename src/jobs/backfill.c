@@ -46,6 +46,7 @@ struct backfill {
 /* One turn of one index. */
 struct slice {
     struct backfill *backfill;
+    const struct table *version; /* Whose definition `table` is. */
     const struct table_definition *table;
     const struct index_definition *index;
     bool complete;
@@ -222,13 +223,15 @@ static bool is_stopping(struct backfill *backfill)
     return stopping;
 }
 
-/* Runs batches until the slice is over, and waits for all of them. */
+/* Runs batches until the slice is over, and waits for all of them. It is over, too, when the table
+ * has a newer version: whoever made that may be waiting until nobody holds this one. */
 static enum engine_status run_batches(struct slice *slice)
 {
     struct backfill *backfill = slice->backfill;
     enum engine_status status = ENGINE_OK;
     for (int i = 0; i < BACKFILL_SLICE_BATCHES && !slice->complete && status == ENGINE_OK; i++) {
-        if (is_stopping(backfill))
+        if (is_stopping(backfill) ||
+            !catalogue_is_current(backfill->options.catalogue, slice->version))
             break;
         status = run_batch(slice, &backfill->batches[i % BACKFILL_BATCHES_MAX]);
     }
@@ -240,41 +243,51 @@ static enum engine_status run_batches(struct slice *slice)
     return status;
 }
 
-static enum engine_status run_slice(struct backfill *backfill, const struct table_definition *table,
-                                    const struct index_definition *index)
+/* A turn for an index; takes over the reference to its table. That goes before the progress is
+ * saved: the thread that saves it may be waiting for that. `name` is the table's. */
+static enum engine_status run_slice(struct backfill *backfill, struct table *table,
+                                    struct bytes name, const struct index_definition *index)
 {
-    struct slice slice = { .backfill = backfill, .table = table, .index = index };
+    const struct table_definition *definition = table_definition(table);
+    struct slice slice = {
+        .backfill = backfill, .version = table, .table = definition, .index = index
+    };
+    struct backfill_progress progress = { .table_name = name,
+                                          .table_id = definition->id,
+                                          .index_id = index->id };
     set_position(&slice, index->backfilled);
     enum engine_status status = run_batches(&slice);
+    table_release(table);
     if (status != ENGINE_OK || (!slice.complete && slice.position_size == 0))
         return status;
-    struct backfill_progress progress = {
-        .table_name = table->name,
-        .table_id = table->id,
-        .index_id = index->id,
-        .complete = slice.complete,
-        .position = bytes_of(slice.position, slice.position_size),
-    };
+    progress.complete = slice.complete;
+    progress.position = bytes_of(slice.position, slice.position_size);
     return backfill->options.save(backfill->options.context, &progress);
 }
 
-/* Milliseconds until it is worth looking at the table again, or TIMED_WAIT_FOREVER. */
-static int64_t run_table(struct backfill *backfill, const struct table *table)
+static const struct index_definition *find_index(const struct table_definition *table)
 {
-    const struct table_definition *definition = table_definition(table);
-    size_t i = 0;
-    while (i < definition->index_count && definition->indexes[i].status != INDEX_BACKFILLING)
-        i++;
-    if (i == definition->index_count)
-        return TIMED_WAIT_FOREVER;
-    const struct index_definition *index = &definition->indexes[i];
-    if (index->backfilled.len == 0 && !table_is_only_version(table))
-        return BACKFILL_RETRY_MS;
-    enum engine_status status = run_slice(backfill, definition, index);
+    for (size_t i = 0; i < table->index_count; i++) {
+        if (table->indexes[i].status == INDEX_BACKFILLING)
+            return &table->indexes[i];
+    }
+    return NULL;
+}
+
+/* Milliseconds until it is worth looking at the table again, or TIMED_WAIT_FOREVER. Takes over the
+ * reference; `name` is the table's. */
+static int64_t run_table(struct backfill *backfill, struct table *table, struct bytes name)
+{
+    const struct index_definition *index = find_index(table_definition(table));
+    bool waits = index != NULL && index->backfilled.len == 0 && !table_is_only_version(table);
+    if (index == NULL || waits) {
+        table_release(table);
+        return waits ? BACKFILL_RETRY_MS : TIMED_WAIT_FOREVER;
+    }
+    enum engine_status status = run_slice(backfill, table, name, index);
     if (status == ENGINE_OK)
         return 0;
-    log_write(LOG_ERROR, "backfill", "table %.*s, index %.*s: %s", BYTES_FMT(definition->name),
-              BYTES_FMT(index->name), engine_status_name(status));
+    log_write(LOG_ERROR, "backfill", "table %.*s: %s", BYTES_FMT(name), engine_status_name(status));
     return BACKFILL_FAILURE_RETRY_MS;
 }
 
@@ -287,11 +300,10 @@ static int64_t run_round(struct backfill *backfill)
     struct table *table;
     while (!is_stopping(backfill) &&
            (table = catalogue_find_index_change(backfill->options.catalogue, after)) != NULL) {
-        wait_ms = timed_wait_sooner(wait_ms, run_table(backfill, table));
         struct bytes found = table_definition(table)->name;
         memcpy(name, found.data, found.len);
         after = bytes_of(name, found.len);
-        table_release(table);
+        wait_ms = timed_wait_sooner(wait_ms, run_table(backfill, table, after));
     }
     return wait_ms;
 }
