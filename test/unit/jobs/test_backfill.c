@@ -347,7 +347,7 @@ static void nothing_begins_while_an_older_version_is_held(void **state)
 /* Else a stream that is enabled meanwhile would be opened only after the slice. */
 static void a_newer_version_ends_a_slice(void **state)
 {
-    enum { FEW = BACKFILL_BATCH_ITEMS * BACKFILL_BATCHES_MAX * 9 };
+    enum { FEW = JOB_BATCH_ITEMS * JOB_BATCHES_MAX * 9 };
     (void)state;
     struct engine *held = failing_engine_create(fixture.engine.engine);
     failing_engine_set(held, &(struct failing_engine_plan){ .commits_only = true });
