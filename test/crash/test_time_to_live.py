@@ -6,17 +6,14 @@ until SIGKILL ends the server at a random moment. What a kill leaves behind is w
 check`: each item is in the queue or need not be, and the reverse. After a restart, with time to live
 enabled, everything that has expired goes by itself, and nothing else is gone: what was acknowledged
 and has not expired is there, byte for byte.
-
-CRASH_ROUNDS sets the number of rounds, CRASH_SEED replays the choices of a run.
 """
 
-import os
 import random
 import time
 
+import crash_run
 import stator_process
 from fast_client import FastClient
-from kill import assert_whole, work_until_killed
 
 ROUNDS = 10
 ROUNDS_LONG = 300
@@ -25,7 +22,6 @@ OLD_ITEMS = 3000
 KEYS_PER_WRITER = 300
 TABLE = "crash"
 ATTRIBUTE = "expires"
-UNTIL_KILL_MAX_S = 0.6
 SETTLE_MAX_S = 60
 BATCH = 25
 NEVER = None
@@ -55,46 +51,41 @@ def load(client):
     return stays
 
 
-class Writer:
+class Writer(crash_run.Client):
     """Knows of each of its keys what may be there: what was acknowledged, or was under way."""
 
-    def __init__(self, number, seed):
-        self.number = number
-        self.random = random.Random(f"{seed}-writer-{number}")
+    def __init__(self, name, seed):
+        super().__init__(name, seed)
         self.writes = 0
         self.possible = {}
 
     def choose_second(self):
         now = int(time.time())
-        return self.random.choice(
+        return self.choices.choice(
             (NEVER, now - 5, now, now + 1, now + 2, now + 31_000_000, now - 200_000_000)
         )
 
-    def run(self, port):
-        client = FastClient(port)
-        while True:
-            key = f"{self.number}-{self.random.randrange(KEYS_PER_WRITER)}"
-            new = item(key, self.choose_second(), self.random.randrange(1000))
-            before = self.possible.get(key, [None])
-            self.possible[key] = [*before, new]
-            status, answer = client.call("PutItem", {"TableName": TABLE, "Item": new})
-            assert status == 200, answer
-            self.possible[key] = [new]
-            self.writes += 1
+    def step(self, connection):
+        key = f"{self.name}-{self.choices.randrange(KEYS_PER_WRITER)}"
+        new = item(key, self.choose_second(), self.choices.randrange(1000))
+        before = self.possible.get(key, [None])
+        self.possible[key] = [*before, new]
+        status, answer = connection.call("PutItem", {"TableName": TABLE, "Item": new})
+        assert status == 200, answer
+        self.possible[key] = [new]
+        self.writes += 1
 
 
-class Switch:
+class Switch(crash_run.Client):
     """Enables and disables time to live."""
 
-    def __init__(self, seed):
-        self.random = random.Random(f"{seed}-switch")
+    def __init__(self, name, seed):
+        super().__init__(name, seed)
         self.changes = 0
 
-    def run(self, port):
-        client = FastClient(port)
-        while True:
-            self.changes += change(client, describe(client) != "ENABLED")
-            time.sleep(self.random.uniform(0.002, 0.05))
+    def step(self, connection):
+        self.changes += change(connection, describe(connection) != "ENABLED")
+        time.sleep(self.choices.uniform(0.002, 0.05))
 
 
 def describe(client):
@@ -168,45 +159,37 @@ def verify(client, writers, stays):
     assert all(has_expired(found[key], int(time.time())) for key in set(found) - indexed)
 
 
-def start_over(program, flags, data, choices):
-    """A start that is killed as well, while it goes on with what was under way."""
-    with stator_process.StatorProcess(*flags, program=program) as server:
-        time.sleep(choices.uniform(0, 0.2))
-        server.kill()
-    assert_whole(data, program)
-
-
 def test_expiry_survives_kills(tmp_path):
-    seed = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
-    long = os.environ.get("STATOR_TEST_LONG") == "1"
-    rounds = int(os.environ.get("CRASH_ROUNDS", ROUNDS_LONG if long else ROUNDS))
-    print(f"CRASH_SEED={seed} CRASH_ROUNDS={rounds}")
+    seed = crash_run.seeded()
     choices = random.Random(seed)
-    data = tmp_path / "data"
-    flags = ("--data-dir", str(data), "--write-buffer-size", "1M", "--ttl-interval", "20")
-    program = stator_process.binary(
-        "STATOR_RELEASE_BINARY", "build/stator", "build/release/stator", "build/asan/stator"
-    )
     writers = [Writer(number, seed) for number in range(WRITERS)]
-    switch = Switch(seed)
-    stays = {}
-    for number in range(rounds):
-        with stator_process.StatorProcess(*flags, program=program) as server:
-            client = FastClient(server.port)
-            if number == 0:
-                keys = [("bucket", "S", "HASH")]
-                stator_process.create_table(client, TABLE, global_={"by-bucket": (keys, "ALL")})
-                stays = load(client)
-            client.close()
-            work_until_killed(server, [*writers, switch], choices.uniform(0.01, UNTIL_KILL_MAX_S))
-        assert_whole(data, program)
-        if choices.random() < 0.4:
-            start_over(program, flags, data, choices)
-        with stator_process.StatorProcess(*flags, program=program) as server:
-            client = FastClient(server.port)
-            verify(client, writers, stays)
-            client.close()
-            server.stop()
-        assert_whole(data, program)
+    switch = Switch("switch", seed)
+
+    def start():
+        return crash_run.start_server(tmp_path, "--ttl-interval", "20")
+
+    with start() as server:
+        client = FastClient(server.port)
+        keys = [("bucket", "S", "HASH")]
+        stator_process.create_table(client, TABLE, global_={"by-bucket": (keys, "ALL")})
+        stays = load(client)
+        client.close()
+        server.stop()
+    for _ in crash_run.rounds(ROUNDS, ROUNDS_LONG):
+        with start() as server:
+            crash_run.work_until_killed(
+                [*writers, switch], server, crash_run.until_kill_s(choices)
+            )
+        crash_run.assert_whole(tmp_path)
+        with start() as server:
+            if choices.random() < 0.3:
+                time.sleep(choices.uniform(0, 0.2))
+                server.kill()  # While it goes on with what was under way.
+            else:
+                client = FastClient(server.port)
+                verify(client, writers, stays)
+                client.close()
+                server.stop()
+        crash_run.assert_whole(tmp_path)
     print(f"{sum(w.writes for w in writers)} writes, {switch.changes} changes")
     assert switch.changes > 0
