@@ -27,11 +27,20 @@ enum operation_kind {
     OPERATION_CONTROL, /* Runs on the control thread, one at a time, and may wait. */
 };
 
+/* Who is asked whether a caller may do it: see authorization.h. */
+enum operation_asks {
+    OPERATION_ASKS_NOBODY,   /* Nobody can tell: refused where callers are told apart. */
+    OPERATION_ASKS_RESOURCE, /* The table or stream that the request names. */
+    OPERATION_ASKS_ACCOUNT,  /* It is about no single resource. */
+    OPERATION_ASKS_ITSELF,   /* Asks when it knows the items it is about. */
+};
+
 struct operation {
     const char *name; /* Unique whatever the service. */
     enum operation_service service;
     enum operation_kind kind;
     const struct shape *request; /* A SHAPE_STRUCTURE. */
+    enum operation_asks asks;
     void (*run)(struct api_call *call, const void *request);
 };
 

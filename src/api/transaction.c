@@ -9,6 +9,7 @@
 #include <assert.h>
 #include "api/batch.h"
 #include "api/capacity.h"
+#include "api/item_authorization.h"
 #include "api/item_collection.h"
 #include "api/item_update.h"
 #include "api/item_write.h"
@@ -53,6 +54,10 @@ static bool find_tables(struct transaction *transaction)
             return false;
         transaction->txn.items[i].table =
             transaction_tables_definition(&transaction->tables, *table);
+        if (!item_authorization_action(transaction->call, transaction->txn.items[i].table,
+                                       &transaction->start.actions[i],
+                                       transaction->start.return_consumed_capacity))
+            return false;
     }
     return true;
 }
