@@ -25,16 +25,23 @@ def key_of(number):
     return f"{number:0{KEY_DIGITS}d}"
 
 
-def item(key, **strings):
-    """An item of ITEM_SIZE bytes as the service counts them: names, values, no overhead. `strings`
-    are attributes of it beside the usual ones."""
+def sized(value):
+    """A string or a whole number that does not end with a zero, and what the service charges."""
+    if isinstance(value, str):
+        return {"S": value}, len(value)
+    return {"N": str(value)}, 1 + (len(str(value)) + 1) // 2
+
+
+def item(key, **more):
+    """An item of ITEM_SIZE bytes as the service counts them: names, values, no overhead. `more` are
+    attributes of it beside the usual ones, strings or numbers."""
     known = {
         "pk": ({"S": key}, len(key)),
         "name": ({"S": "Grace Hopper"}, 12),
         "email": ({"S": "grace@example.com"}, 17),
         "visits": ({"N": "1906"}, 3),
         "active": ({"BOOL": True}, 1),
-        **{name: ({"S": text}, len(text)) for name, text in strings.items()},
+        **{name: sized(value) for name, value in more.items()},
     }
     rest = ITEM_SIZE - sum(len(name) + size for name, (_, size) in known.items()) - len("notes")
     return {**{name: value for name, (value, _) in known.items()}, "notes": {"S": "n" * rest}}
@@ -101,14 +108,14 @@ def fill(port):
     in_threads(load, LOADERS)
 
 
-def fill_by_batches(port, table, count, strings_of=lambda number: {}):
-    """Puts items number 0 to count - 1 in the largest batches, each with its strings."""
+def fill_by_batches(port, table, count, more_of=lambda number: {}):
+    """Puts items number 0 to count - 1 in the largest batches, each with what is its own."""
 
     def load(first):
         client = FastClient(port)
         for start in range(first * BATCH_SIZE, count, BATCH_LOADERS * BATCH_SIZE):
             puts = [
-                {"PutRequest": {"Item": item(key_of(number), **strings_of(number))}}
+                {"PutRequest": {"Item": item(key_of(number), **more_of(number))}}
                 for number in range(start, min(start + BATCH_SIZE, count))
             ]
             status, answer = client.call("BatchWriteItem", {"RequestItems": {table: puts}})

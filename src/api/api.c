@@ -152,8 +152,11 @@ void operation_fail(struct api_call *call)
     call->done(call);
 }
 
-void operation_fail_engine(struct api_call *call, enum engine_status status, const char *doing)
+void operation_end_engine(struct api_call *call, enum engine_status status)
 {
-    storage_error_set(&call->error, status, doing);
-    operation_fail(call);
+    if (status != ENGINE_OK) {
+        error_init(&call->error, call->arena); /* A refusal, and the item that it shows, is void. */
+        storage_error_set(&call->error, status, call->operation->name);
+    }
+    call->done(call);
 }

@@ -201,14 +201,8 @@ static void release_tables(struct batch_write *batch)
 static void done(struct txn *txn, enum engine_status status)
 {
     struct batch_write *batch = of_txn(txn);
-    struct api_call *call = batch->call;
     release_tables(batch);
-    if (status != ENGINE_OK)
-        operation_fail_engine(call, status, call->operation->name);
-    else if (error_is_set(&call->error))
-        operation_fail(call);
-    else
-        operation_succeed(call);
+    operation_end_engine(batch->call, status);
 }
 
 static struct batch_write *create(struct api_call *call,

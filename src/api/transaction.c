@@ -316,12 +316,9 @@ static void done(struct txn *txn, enum engine_status status)
     if (status == ENGINE_BUSY || status == ENGINE_CONFLICT) {
         refuse_conflict(transaction);
         operation_fail(call);
-    } else if (status != ENGINE_OK)
-        operation_fail_engine(call, status, call->operation->name);
-    else if (error_is_set(&call->error))
-        operation_fail(call);
-    else
-        operation_succeed(call);
+    } else {
+        operation_end_engine(call, status);
+    }
 }
 
 static struct transaction *create(struct api_call *call, const struct transaction_start *start)

@@ -15,6 +15,7 @@ enum {
     CONNECTIONS_MAX = 1000000,
     TIMEOUT_MS_MIN = 100,
     TIMEOUT_MS_MAX = 60 * 60 * 1000,
+    INTERVAL_MS_MIN = 10, /* Of background work. */
     ROLLOVER_MS_MIN = 100,
     ROLLOVER_MS_MAX = 24 * 60 * 60 * 1000, /* What a stream keeps. */
     REGION_SIZE_MAX = 63,
@@ -216,7 +217,9 @@ const struct setting setting_table[] = {
       .kind = SETTING_NUMBER,
       FIELD(ttl_interval),
       .default_value = "1000",
-      TIMEOUT,
+      .min = INTERVAL_MS_MIN,
+      .max = TIMEOUT_MS_MAX,
+      .placeholder = "MS",
       .help = "how often items whose time to live is over are deleted" },
     { .name = "log-level",
       .kind = SETTING_CHOICE,

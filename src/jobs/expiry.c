@@ -49,6 +49,7 @@ struct sweep {
 /* The way through the queue of one partition. */
 struct queue {
     const struct table_definition *table;
+    bool was_looked_at;
     struct engine_place items;
     struct engine_range range;
     bool ended;
@@ -76,18 +77,28 @@ static bool decide(struct txn *txn)
     return true;
 }
 
+static bool has_item(const struct job_batch *batch, const struct item_place *place)
+{
+    for (size_t i = 0; i < batch->txn.item_count; i++) {
+        if (item_place_equal(&batch->items[i].place, place))
+            return true;
+    }
+    return false;
+}
+
+/* A write has an item once. Should there be two entries of one, a later round takes the other. */
 static void add_item(struct queue *queue, struct bytes key, struct job_batch *batch)
 {
     struct bytes item_key;
     struct txn_item *added = &batch->items[batch->txn.item_count];
     *added = (struct txn_item){ .table = queue->table, .by_service = true, .queued = true };
-    if (expiry_queue_decode(key, &added->queued_second, &item_key) &&
-        item_place_of_stored_key(batch->arena, queue->table, &queue->items, item_key,
-                                 &added->place))
-        batch->txn.item_count++;
-    else
+    if (!expiry_queue_decode(key, &added->queued_second, &item_key) ||
+        !item_place_of_stored_key(batch->arena, queue->table, &queue->items, item_key,
+                                  &added->place))
         log_write(LOG_ERROR, "expiry", "table %.*s: a key in the expiry queue is damaged",
                   BYTES_FMT(queue->table->name));
+    else if (!has_item(batch, &added->place))
+        batch->txn.item_count++;
 }
 
 /* Right behind a key: at that key and one zero byte. */
@@ -138,11 +149,15 @@ static enum engine_status run_batch(struct sweep *sweep, struct queue *queue)
     enum engine_status status;
     struct job_batch *batch = job_batches_take(&expiry->batches, &status);
     status = judge(sweep, status);
+    int64_t began_ns = clock_monotonic_ns();
     if (status == ENGINE_OK)
         status = engine_view_open(expiry->options.engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK)
         status = collect(queue, view, batch);
     engine_view_close(view);
+    if (!queue->was_looked_at)
+        sweep->look_ns += clock_monotonic_ns() - began_ns;
+    queue->was_looked_at = true;
     batch->context = &sweep->window;
     if (status == ENGINE_OK && batch->txn.item_count > 0)
         job_batches_start(batch);
@@ -156,9 +171,22 @@ static bool is_stopping(struct expiry *expiry)
     return expiry->options.interval_ms > 0 && job_thread_is_stopping(&expiry->thread);
 }
 
-static enum engine_status sweep_partition(struct sweep *sweep, const struct table_definition *table,
+/* Whether the table changed or is gone: then others wait for whoever holds this version of it. */
+static bool is_outdated(struct expiry *expiry, const struct table *table)
+{
+    if (table_is_only_version(table))
+        return false;
+    struct table *current =
+        catalogue_find(expiry->options.catalogue, table_definition(table)->name);
+    bool outdated = current != table;
+    table_release(current);
+    return outdated;
+}
+
+static enum engine_status sweep_partition(struct sweep *sweep, const struct table *holder,
                                           uint64_t partition, struct arena *arena)
 {
+    const struct table_definition *table = table_definition(holder);
     struct queue queue = {
         .table = table,
         .items = { .owner = table->id, .partition = partition, .space = ENGINE_SPACE_ITEMS },
@@ -170,23 +198,21 @@ static enum engine_status sweep_partition(struct sweep *sweep, const struct tabl
     enum engine_status status = ENGINE_OK;
     int batches = 0;
     for (; batches < EXPIRY_SLICE_BATCHES && !queue.ended && status == ENGINE_OK; batches++) {
-        if (is_stopping(sweep->expiry))
+        if (is_stopping(sweep->expiry) || is_outdated(sweep->expiry, holder))
             break;
-        int64_t began_ns = clock_monotonic_ns();
         status = run_batch(sweep, &queue);
-        if (batches == 0)
-            sweep->look_ns += clock_monotonic_ns() - began_ns;
     }
     sweep->is_partial |= !queue.ended;
     return status;
 }
 
-static enum engine_status sweep_table(struct sweep *sweep, const struct table_definition *table,
+static enum engine_status sweep_table(struct sweep *sweep, const struct table *table,
                                       struct arena *arena)
 {
+    const struct table_definition *definition = table_definition(table);
     enum engine_status status = ENGINE_OK;
-    for (size_t i = 0; i < table->partition_count && status == ENGINE_OK; i++)
-        status = sweep_partition(sweep, table, table->partitions[i].id, arena);
+    for (size_t i = 0; i < definition->partition_count && status == ENGINE_OK; i++)
+        status = sweep_partition(sweep, table, definition->partitions[i].id, arena);
     /* The writes refer to the table's definition, which its holder lets go. */
     enum engine_status ended = judge(sweep, job_batches_wait(&sweep->expiry->batches));
     return status == ENGINE_OK ? ended : status;
@@ -207,7 +233,7 @@ static enum engine_status sweep_tables(struct sweep *sweep, struct arena *arena)
            (table = catalogue_find_next(sweep->expiry->options.catalogue, after, expires, NULL)) !=
                NULL) {
         sweep->table_count++;
-        status = sweep_table(sweep, table_definition(table), arena);
+        status = sweep_table(sweep, table, arena);
         if (status != ENGINE_OK)
             log_write(LOG_ERROR, "expiry", "table %.*s: %s",
                       BYTES_FMT(table_definition(table)->name), engine_status_name(status));

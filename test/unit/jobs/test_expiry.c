@@ -337,6 +337,22 @@ static void an_item_that_was_put_again_with_a_later_time_survives(void **state)
     assert_true(engine_fixture_lacks(db.engine, gone.place, gone.key));
 }
 
+static void two_entries_of_one_item_delete_it_once(void **state)
+{
+    (void)state;
+    enable("table");
+    put_second("twice", NOW - 1);
+    put_second("other", NOW + 1);
+    struct engine_address stale = queue_stale("twice", NOW - 2);
+    expiry_run_round(expiry);
+    assert_false(has_item("twice"));
+    expiry_wake(expiry);
+    expiry_run_round(expiry);
+    assert_true(engine_fixture_lacks(db.engine, stale.place, stale.key));
+    call("DescribeTable", "{'TableName':'table'}");
+    assert_true(api_fixture_shows(&db, "'ItemCount':1,"));
+}
+
 static void a_damaged_item_does_not_hold_up_others(void **state)
 {
     (void)state;
@@ -434,6 +450,7 @@ int main(void)
         TEST(an_item_that_was_put_with_a_time_long_passed_goes_too),
         TEST(a_clock_that_was_set_back_delays_and_loses_nothing),
         TEST(an_item_that_was_put_again_with_a_later_time_survives),
+        TEST(two_entries_of_one_item_delete_it_once),
         TEST(a_damaged_item_does_not_hold_up_others),
         TEST(a_failure_anywhere_is_made_up_for),
         TEST(index_entries_and_collections_go_with_the_item),
