@@ -73,6 +73,7 @@ struct api_call {
     struct buffer response;
     /* With a caller: the ARN of what was asked about last, or "*"; data NULL: nothing was. */
     struct bytes resource;
+    bool denied; /* Something was refused, perhaps one statement of several. */
 
     /* The api's own while the call is under way. */
     struct api *api;

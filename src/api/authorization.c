@@ -163,6 +163,7 @@ static void fill_keys(const struct authorization *authorization,
 
 static bool refuse(struct api_call *call, const struct policy_request *request, const char *because)
 {
+    call->denied = true;
     return error_set(&call->error, ERROR_ACCESS_DENIED,
                      "User: %.*s is not authorized to perform: %.*s on resource: %.*s %s",
                      BYTES_FMT(request->principal), BYTES_FMT(request->action),

@@ -9,12 +9,16 @@
 #include "api/item_expressions.h"
 #include "api/item_shapes.h"
 #include "api/operation.h"
+#include "api/partiql_plan.h"
+#include "api/partiql_write.h"
 #include "api/read_expressions.h"
 #include "api/read_shapes.h"
 #include "api/read_source.h"
 #include "api/transaction.h"
+#include "api/transaction_read.h"
 #include "expr/ast.h"
 #include "model/table_definition.h"
+#include "partiql/statement.h"
 #include "table/catalogue.h"
 
 static const struct bytes no_index = { 0 };
@@ -102,6 +106,21 @@ static struct bytes select_of(const struct read_source *source, const struct rea
     return source->index != NULL ? BYTES("ALL_PROJECTED_ATTRIBUTES") : BYTES("ALL_ATTRIBUTES");
 }
 
+/* What a Query, Scan or SELECT touches beside the partition keys. */
+static bool check_read(struct authorization *authorization, const char *action,
+                       const struct read_source *source, const struct read_request *request,
+                       const struct read_expressions *expressions)
+{
+    for (size_t i = 0; i < source->key_count; i++)
+        authorization_add_attribute(authorization, source->key_names[i]);
+    authorization_add_condition(authorization, expressions->filter);
+    authorization_add_projection(authorization, expressions->projection);
+    authorization->select = select_of(source, request, expressions->projection);
+    set_reported(authorization, request->return_consumed_capacity);
+    return authorization_check(authorization, action, table_definition(source->table),
+                               request->index_name);
+}
+
 bool item_authorization_read(struct api_call *call, const struct read_source *source,
                              const struct read_request *request,
                              const struct read_expressions *expressions)
@@ -109,17 +128,86 @@ bool item_authorization_read(struct api_call *call, const struct read_source *so
     struct authorization authorization;
     if (!authorization_begin(&authorization, call))
         return true;
-    bool is_scan = call->operation == &op_scan;
     add_key_condition(&authorization, source, expressions->key_condition);
-    for (size_t i = 0; i < source->key_count; i++)
-        authorization_add_attribute(&authorization, source->key_names[i]);
-    authorization_add_condition(&authorization, expressions->filter);
-    authorization_add_projection(&authorization, expressions->projection);
-    authorization.select = select_of(source, request, expressions->projection);
-    authorization.full_table_scan = is_scan ? BYTES("true") : BYTES("false");
-    set_reported(&authorization, request->return_consumed_capacity);
-    return authorization_check(&authorization, call->operation->name,
-                               table_definition(source->table), request->index_name);
+    authorization.full_table_scan = call->operation == &op_scan ? BYTES("true") : BYTES("false");
+    return check_read(&authorization, call->operation->name, source, request, expressions);
+}
+
+/* --- Statements --- */
+
+static void add_columns(struct authorization *authorization,
+                        const struct projection_column *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        authorization_add_attribute(authorization, columns[i].path.steps[0].name);
+    authorization->select = count == 0 ? BYTES("ALL_ATTRIBUTES") : BYTES("SPECIFIC_ATTRIBUTES");
+}
+
+bool item_authorization_select(struct api_call *call, const struct read_source *source,
+                               const struct read_request *request,
+                               const struct read_expressions *expressions,
+                               const struct partiql_plan *plan)
+{
+    struct authorization authorization;
+    if (!authorization_begin(&authorization, call))
+        return true;
+    for (size_t i = 0; i < plan->hash_count; i++)
+        for (size_t j = 0; j < plan->hash[i].count; j++)
+            authorization_add_leading_key(&authorization, plan->hash[i].items[j]);
+    authorization.full_table_scan = plan->scans ? BYTES("true") : BYTES("false");
+    return check_read(&authorization, "PartiQLSelect", source, request, expressions);
+}
+
+bool item_authorization_select_item(struct api_call *call, const struct table_definition *table,
+                                    const struct statement *statement, const struct item *key,
+                                    struct bytes return_consumed_capacity)
+{
+    struct authorization authorization;
+    if (!authorization_begin(&authorization, call))
+        return true;
+    authorization_add_key(&authorization, table, key);
+    add_columns(&authorization, statement->columns, statement->column_count);
+    authorization.full_table_scan = BYTES("false");
+    set_reported(&authorization, return_consumed_capacity);
+    return authorization_check(&authorization, "PartiQLSelect", table, no_index);
+}
+
+static struct bytes return_values_of(enum statement_returning returning)
+{
+    switch (returning) {
+    case RETURNING_NOTHING:
+        break;
+    case RETURNING_ALL_OLD:
+        return BYTES("ALL_OLD");
+    case RETURNING_MODIFIED_OLD:
+        return BYTES("UPDATED_OLD");
+    case RETURNING_ALL_NEW:
+        return BYTES("ALL_NEW");
+    case RETURNING_MODIFIED_NEW:
+        return BYTES("UPDATED_NEW");
+    }
+    return BYTES("NONE");
+}
+
+bool item_authorization_statement(struct api_call *call, const struct table_definition *table,
+                                  const struct partiql_write *write,
+                                  struct bytes return_consumed_capacity)
+{
+    static const char *const names[] = { [STATEMENT_TYPE_SELECT] = "PartiQLSelect",
+                                         [STATEMENT_TYPE_EXISTS] = "PartiQLSelect",
+                                         [STATEMENT_TYPE_INSERT] = "PartiQLInsert",
+                                         [STATEMENT_TYPE_UPDATE] = "PartiQLUpdate",
+                                         [STATEMENT_TYPE_DELETE] = "PartiQLDelete" };
+    struct authorization authorization;
+    if (!authorization_begin(&authorization, call))
+        return true;
+    authorization_add_key(&authorization, table, &write->key);
+    authorization_add_item(&authorization, &write->key);
+    authorization_add_condition(&authorization, write->condition);
+    authorization_add_update(&authorization, write->statement->update);
+    authorization.return_values = return_values_of(write->statement->returning);
+    set_reported(&authorization, return_consumed_capacity);
+    return authorization_check(&authorization, names[write->statement->type], table, no_index);
 }
 
 /* --- Batches --- */
@@ -166,10 +254,14 @@ bool item_authorization_action(struct api_call *call, const struct table_definit
                                const struct transaction_action *action,
                                struct bytes return_consumed_capacity)
 {
-    static const char *const names[] = { [TRANSACTION_PUT] = "PutItem",
-                                         [TRANSACTION_UPDATE] = "UpdateItem",
-                                         [TRANSACTION_DELETE] = "DeleteItem",
-                                         [TRANSACTION_CHECK] = "ConditionCheckItem" };
+    static const struct {
+        const char *item;
+        const char *statement;
+    } names[] = { [TRANSACTION_PUT] = { "PutItem", "PartiQLInsert" },
+                  [TRANSACTION_UPDATE] = { "UpdateItem", "PartiQLUpdate" },
+                  [TRANSACTION_DELETE] = { "DeleteItem", "PartiQLDelete" },
+                  [TRANSACTION_CHECK] = { "ConditionCheckItem", "PartiQLSelect" } };
+    bool of_statements = call->operation == &op_execute_transaction;
     struct authorization authorization;
     if (!authorization_begin(&authorization, call))
         return true;
@@ -180,19 +272,26 @@ bool item_authorization_action(struct api_call *call, const struct table_definit
     authorization.return_values = action->shows_item ? BYTES("ALL_OLD") : BYTES("NONE");
     authorization.enclosing_operation = bytes_from_text(call->operation->name);
     set_reported(&authorization, return_consumed_capacity);
-    return authorization_check(&authorization, names[action->kind], table, no_index);
+    return authorization_check(
+        &authorization, of_statements ? names[action->kind].statement : names[action->kind].item,
+        table, no_index);
 }
 
 bool item_authorization_transact_get(struct api_call *call, const struct table_definition *table,
-                                     const struct item *key, const struct path_node *projection,
+                                     const struct transaction_read *read,
                                      struct bytes return_consumed_capacity)
 {
+    bool of_statements = call->operation == &op_execute_transaction;
     struct authorization authorization;
     if (!authorization_begin(&authorization, call))
         return true;
-    authorization_add_key(&authorization, table, key);
-    set_projection(&authorization, projection);
+    authorization_add_key(&authorization, table, read->key);
+    if (of_statements)
+        add_columns(&authorization, read->columns, read->column_count);
+    else
+        set_projection(&authorization, read->projection);
     authorization.enclosing_operation = bytes_from_text(call->operation->name);
     set_reported(&authorization, return_consumed_capacity);
-    return authorization_check(&authorization, "GetItem", table, no_index);
+    return authorization_check(&authorization, of_statements ? "PartiQLSelect" : "GetItem", table,
+                               no_index);
 }

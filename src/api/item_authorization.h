@@ -18,12 +18,16 @@ struct condition_request;
 struct get_item_request;
 struct item;
 struct item_expressions;
+struct partiql_plan;
+struct partiql_write;
 struct path_node;
 struct read_expressions;
 struct read_request;
 struct read_source;
+struct statement;
 struct table_definition;
 struct transaction_action;
+struct transaction_read;
 
 MUST_CHECK bool item_authorization_get(struct api_call *call, const struct table_definition *table,
                                        const struct get_item_request *request,
@@ -51,6 +55,23 @@ MUST_CHECK bool item_authorization_batch_write(struct api_call *call,
                                                const struct shape_list *requests,
                                                struct bytes return_consumed_capacity);
 
+/* A SELECT, whatever it reads. */
+MUST_CHECK bool item_authorization_select(struct api_call *call, const struct read_source *source,
+                                          const struct read_request *request,
+                                          const struct read_expressions *expressions,
+                                          const struct partiql_plan *plan);
+/* A SELECT of one item by its key. */
+MUST_CHECK bool item_authorization_select_item(struct api_call *call,
+                                               const struct table_definition *table,
+                                               const struct statement *statement,
+                                               const struct item *key,
+                                               struct bytes return_consumed_capacity);
+/* An INSERT, UPDATE or DELETE. */
+MUST_CHECK bool item_authorization_statement(struct api_call *call,
+                                             const struct table_definition *table,
+                                             const struct partiql_write *write,
+                                             struct bytes return_consumed_capacity);
+
 /* One action of a transaction, one of its reads. */
 MUST_CHECK bool item_authorization_action(struct api_call *call,
                                           const struct table_definition *table,
@@ -58,8 +79,7 @@ MUST_CHECK bool item_authorization_action(struct api_call *call,
                                           struct bytes return_consumed_capacity);
 MUST_CHECK bool item_authorization_transact_get(struct api_call *call,
                                                 const struct table_definition *table,
-                                                const struct item *key,
-                                                const struct path_node *projection,
+                                                const struct transaction_read *read,
                                                 struct bytes return_consumed_capacity);
 
 #endif

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include "api/batch.h"
 #include "api/capacity.h"
+#include "api/item_authorization.h"
 #include "api/item_collection.h"
 #include "api/operation.h"
 #include "api/partiql_key.h"
@@ -115,6 +116,26 @@ static bool locate_read(struct statement_batch *batch, struct batch_member *memb
            partiql_statement_check_paths(statement, table, &member->fault);
 }
 
+/* What was refused is one statement, not the request. */
+static bool move_fault(struct api_call *call, struct batch_member *member)
+{
+    member->fault = call->error;
+    error_init(&call->error, call->arena);
+    return false;
+}
+
+static bool authorize(struct statement_batch *batch, struct batch_member *member,
+                      const struct table_definition *table)
+{
+    struct api_call *call = batch->call;
+    struct bytes reported = batch->request->return_consumed_capacity;
+    bool allowed = partiql_statement_is_read(&member->statement)
+                       ? item_authorization_select_item(call, table, &member->statement,
+                                                        &member->key, reported)
+                       : item_authorization_statement(call, table, &member->write, reported);
+    return allowed || move_fault(call, member);
+}
+
 static bool locate(struct statement_batch *batch, struct batch_member *member)
 {
     struct api_call *call = batch->call;
@@ -122,17 +143,15 @@ static bool locate(struct statement_batch *batch, struct batch_member *member)
     if (!partiql_statement_check_table_name(&member->statement, &member->fault))
         return false;
     if (!transaction_tables_find(&batch->tables, call, member->statement.table_name,
-                                 &member->table_index)) {
-        member->fault = call->error; /* Of this statement, not of the request. */
-        error_init(&call->error, arena);
-        return false;
-    }
+                                 &member->table_index))
+        return move_fault(call, member);
     const struct table_definition *table =
         transaction_tables_definition(&batch->tables, member->table_index);
     if (partiql_statement_is_read(&member->statement))
-        return locate_read(batch, member, table);
+        return locate_read(batch, member, table) && authorize(batch, member, table);
     return partiql_write_prepare(arena, &member->statement, table, &member->write,
                                  &member->fault) &&
+           authorize(batch, member, table) &&
            partiql_write_locate(arena, &member->write, table, &member->place, &member->fault);
 }
 
@@ -167,6 +186,8 @@ static const char *error_name(enum error_code code)
         return "ItemCollectionSizeLimitExceeded";
     case ERROR_RESOURCE_NOT_FOUND:
         return "ResourceNotFound";
+    case ERROR_ACCESS_DENIED:
+        return "AccessDenied";
     case ERROR_TRANSACTION_CONFLICT:
         return "TransactionConflict";
     default:
@@ -436,4 +457,5 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_batch_execute_statement = { .name = "BatchExecuteStatement",
                                                       .kind = OPERATION_DATA,
                                                       .request = &batch_execute_statement_shape,
+                                                      .asks = OPERATION_ASKS_ITSELF,
                                                       .run = run };

@@ -1,6 +1,7 @@
 /* op_execute_statement.c -- ExecuteStatement: one PartiQL statement, which reads a page or writes
  * an item. */
 #include "api/capacity.h"
+#include "api/item_authorization.h"
 #include "api/item_collection.h"
 #include "api/item_write.h"
 #include "api/operation.h"
@@ -94,6 +95,8 @@ static bool prepare(struct api_call *call, const struct statement *statement,
     write->item.table = table_definition(write->table);
     return partiql_write_prepare(call->arena, statement, write->item.table, &write->write,
                                  &call->error) &&
+           item_authorization_statement(call, write->item.table, &write->write,
+                                        write->request->return_consumed_capacity) &&
            partiql_write_locate(call->arena, &write->write, write->item.table, &write->item.place,
                                 &call->error);
 }
@@ -151,4 +154,5 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_execute_statement = { .name = "ExecuteStatement",
                                                 .kind = OPERATION_DATA,
                                                 .request = &execute_statement_shape,
+                                                .asks = OPERATION_ASKS_ITSELF,
                                                 .run = run };

@@ -289,4 +289,5 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_execute_transaction = { .name = "ExecuteTransaction",
                                                   .kind = OPERATION_DATA,
                                                   .request = &execute_transaction_shape,
+                                                  .asks = OPERATION_ASKS_ITSELF,
                                                   .run = run };

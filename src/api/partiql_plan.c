@@ -257,8 +257,17 @@ static bool add_ranges(struct planner *planner, struct partiql_plan *out)
     return true;
 }
 
+static void name_partitions(const struct planner *planner, struct partiql_plan *out)
+{
+    for (; out->hash_count < planner->key.hash_count; out->hash_count++) {
+        const struct values *values = &planner->sets[out->hash_count];
+        out->hash[out->hash_count] = (struct partiql_values){ values->items, values->count };
+    }
+}
+
 static void scan(struct planner *planner, struct partiql_plan *out)
 {
+    out->scans = true;
     const struct item_range_segment all = { .index = 0, .total = 1 };
     out->range_count =
         item_range_of_segment(planner->call->arena, table_definition(planner->source->table),
@@ -322,8 +331,10 @@ bool partiql_plan_make(struct api_call *call, const struct read_source *source,
     *out = (struct partiql_plan){ .range_count = 0 };
     if (!read_order(&planner, statement))
         return false;
-    if (add_hash_sets(&planner))
+    if (add_hash_sets(&planner)) {
+        name_partitions(&planner, out);
         return add_range_sets(&planner) && add_ranges(&planner, out);
+    }
     if (error_is_set(&call->error))
         return false;
     if (statement->order_count > 0)

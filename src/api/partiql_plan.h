@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/compiler.h"
+#include "model/limits.h"
 
 struct api_call;
 struct item_range;
 struct read_source;
 struct statement;
+struct value;
 
 /* Ranges of one statement at most. Conditions that would make more of them only filter. */
 enum { PARTIQL_PLAN_RANGES_MAX = 1000 };
@@ -21,6 +23,12 @@ enum { PARTIQL_PLAN_RANGES_MAX = 1000 };
 struct partiql_plan {
     struct item_range *ranges; /* In the order they are read; in the call's arena. */
     size_t range_count;
+    bool scans; /* All partitions are read. Else only those of these partition keys: */
+    struct partiql_values {
+        const struct value *const *items;
+        size_t count;
+    } hash[INDEX_HASH_KEYS_MAX]; /* Of each attribute of the partition key. */
+    size_t hash_count;
 };
 
 /* False with the error set if a key is compared with what it cannot be, or the order is none that

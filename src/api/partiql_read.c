@@ -5,6 +5,7 @@
  */
 #include "api/partiql_read.h"
 #include "api/capacity.h"
+#include "api/item_authorization.h"
 #include "api/operation.h"
 #include "api/partiql_plan.h"
 #include "api/partiql_shapes.h"
@@ -104,13 +105,15 @@ void partiql_read_start(struct api_call *call, const struct execute_statement_re
     struct partiql_read read = { .request = request, .statement = statement };
     struct table *table = NULL;
     translate(call, &read);
-    bool ok = partiql_statement_check_table_name(statement, &call->error) &&
-              read_source_find(call, &read.read, &table, &read.source) &&
-              expr_params_check_key_paths(&read.expressions.params, read.source.key_names,
-                                          read.source.own_key_count, &call->error) &&
-              partiql_plan_make(call, &read.source, statement, &read.plan) &&
-              read_source_check_attributes(call, &read.source, &read.read, &read.expressions) &&
-              start(call, &read) && answer(call, &read);
+    bool ok =
+        partiql_statement_check_table_name(statement, &call->error) &&
+        read_source_find(call, &read.read, &table, &read.source) &&
+        expr_params_check_key_paths(&read.expressions.params, read.source.key_names,
+                                    read.source.own_key_count, &call->error) &&
+        partiql_plan_make(call, &read.source, statement, &read.plan) &&
+        item_authorization_select(call, &read.source, &read.read, &read.expressions, &read.plan) &&
+        read_source_check_attributes(call, &read.source, &read.read, &read.expressions) &&
+        start(call, &read) && answer(call, &read);
     table_release(table);
     if (ok)
         operation_succeed(call);

@@ -39,9 +39,9 @@ static bool find_tables(struct transaction_view *view)
         const struct transaction_read *read = &view->start->reads[i];
         size_t *table = &view->table_of[i];
         if (!transaction_tables_find(&view->tables, view->call, read->table_name, table) ||
-            !item_authorization_transact_get(
-                view->call, transaction_tables_definition(&view->tables, *table), read->key,
-                read->projection, view->start->return_consumed_capacity))
+            !item_authorization_transact_get(view->call,
+                                             transaction_tables_definition(&view->tables, *table),
+                                             read, view->start->return_consumed_capacity))
             return false;
     }
     return true;

@@ -21,15 +21,16 @@ static const char *short_name(enum error_code code)
 void audit_call(const struct api_call *call)
 {
     bool failed = error_is_set(&call->error);
-    bool denied = failed && call->error.code == ERROR_ACCESS_DENIED;
     struct bytes resource = call->resource.data == NULL ? BYTES("-") : call->resource;
-    if (call->caller == NULL || (!denied && !operation_is_control(call->operation)))
+    if (call->caller == NULL || (!call->denied && !operation_is_control(call->operation)))
         return;
-    log_write(denied ? LOG_WARN : LOG_INFO, "audit",
+    log_write(call->denied ? LOG_WARN : LOG_INFO, "audit",
               "user=%.*s key=%.*s operation=%s resource=%.*s result=%s",
               BYTES_FMT(call->caller->arn), BYTES_FMT(call->caller->key_id),
               operation_name(call->operation), BYTES_FMT(resource),
-              failed ? short_name(call->error.code) : "ok");
+              failed         ? short_name(call->error.code)
+              : call->denied ? "AccessDenied"
+                             : "ok");
 }
 
 void audit_stranger(const struct http_exchange *exchange, const struct operation *operation,
