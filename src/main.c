@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "check_command.h"
 #include "config/config.h"
+#include "key_command.h"
 #include "serve.h"
 #include "trigger_command.h"
 
@@ -26,6 +27,8 @@ static int run(struct arena *arena, const struct config_result *result)
         return print(BYTES("stator " STATOR_VERSION "\n"));
     case CONFIG_SHOW_SETTINGS:
         return print(config_print(arena, &result->config));
+    case CONFIG_KEY:
+    case CONFIG_POLICY:
     case CONFIG_CHECK:
     case CONFIG_SERVE:
         break;
@@ -35,6 +38,8 @@ static int run(struct arena *arena, const struct config_result *result)
         log_write(LOG_INFO, "config", "%s", result->note);
     if (result->action == CONFIG_CHECK)
         return check_command(&result->config);
+    if (result->action == CONFIG_KEY || result->action == CONFIG_POLICY)
+        return key_command(arena, result);
     serve_block_signals();
     return serve(&result->config);
 }

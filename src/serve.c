@@ -13,6 +13,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "api/api.h"
+#include "auth/key_file.h"
+#include "auth/live_keys.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -25,6 +27,7 @@
 enum { FILES_BESIDE_CONNECTIONS = 1100 }; /* RocksDB's open files, logs, listeners. */
 
 struct server {
+    struct live_keys *keys; /* NULL: requests are not authenticated. */
     struct engine *engine;
     struct api *api;
     struct wire *wire;
@@ -180,12 +183,28 @@ static bool start_http(struct server *server, const struct config *config)
     return server->http != NULL || fail(message);
 }
 
+static bool open_keys(struct server *server, const struct config *config)
+{
+    struct key_file file;
+    char message[KEY_FILE_MESSAGE_MAX];
+    if (!config->auth)
+        return true;
+    if (key_file_init(&file, config->data_dir, config->master_key_file, message))
+        server->keys = live_keys_open(&file, message);
+    explicit_bzero(file.master, sizeof file.master);
+    return server->keys != NULL || fail(message);
+}
+
 static bool start(struct server *server, const struct config *config)
 {
     raise_file_limit(config->connections_max);
-    if (!open_engine(server, config) || !open_api(server, config))
+    if (!open_keys(server, config) || !open_engine(server, config) || !open_api(server, config))
         return false;
-    struct wire_options options = { .cors_origins = config->cors_origins };
+    struct wire_options options = { .cors_origins = config->cors_origins,
+                                    .authentication = { .keys = server->keys,
+                                                        .clock = &clock_system,
+                                                        .region = config->region,
+                                                        .account_id = config->account_id } };
     server->wire = wire_create(server->api, &options);
     return start_http(server, config);
 }
@@ -211,7 +230,8 @@ static void announce(const struct server *server, const struct config *config)
     printf("stator " STATOR_VERSION " listening on ");
     print_url(config->bind, port);
     printf(", data in %s\n", config->in_memory ? "memory" : config->data_dir);
-    printf("AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x aws dynamodb list-tables --endpoint-url ");
+    printf("%saws dynamodb list-tables --endpoint-url ",
+           config->auth ? "" : "AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x ");
     print_url(local_address(config->bind), port);
     printf(" --region %s\n", config->region);
     fflush(stdout); /* Whoever started the server may be waiting for the port. */
@@ -227,6 +247,7 @@ static void stop(struct server *server)
     if (server->wire != NULL)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */
     engine_close(server->engine);
+    live_keys_close(server->keys);
 }
 
 int serve(const struct config *config)

@@ -2,6 +2,7 @@
 #include "api/api.h"
 #include <assert.h>
 #include <stdlib.h>
+#include "api/authorization.h"
 #include "api/control.h"
 #include "api/index_delay.h"
 #include "api/operation.h"
@@ -130,7 +131,8 @@ void api_run(struct api *api, struct api_call *call)
     buffer_init(&call->response, call->arena);
     call->request = arena_alloc_zeroed(call->arena, operation->request->size);
     if (!shape_read(call->arena, call->body, operation->request, call->request, &call->error) ||
-        !shape_validate(call->arena, operation->request, call->request, &call->error))
+        !shape_validate(call->arena, operation->request, call->request, &call->error) ||
+        !authorization_check_request(call))
         operation_fail(call);
     else if (operation->kind == OPERATION_CONTROL)
         control_submit(api->control, call);
@@ -150,8 +152,11 @@ void operation_fail(struct api_call *call)
     call->done(call);
 }
 
-void operation_fail_engine(struct api_call *call, enum engine_status status, const char *doing)
+void operation_end_engine(struct api_call *call, enum engine_status status)
 {
-    storage_error_set(&call->error, status, doing);
-    operation_fail(call);
+    if (status != ENGINE_OK) {
+        error_init(&call->error, call->arena); /* A refusal, and the item that it shows, is void. */
+        storage_error_set(&call->error, status, call->operation->name);
+    }
+    call->done(call);
 }

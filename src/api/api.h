@@ -15,6 +15,7 @@
 
 struct api;
 struct arena;
+struct caller;
 struct catalogue;
 struct clock;
 struct operation;
@@ -52,12 +53,17 @@ enum operation_service {
 /* NULL if there is no such operation. Names are without the service's prefix: "PutItem". */
 const struct operation *operation_find(struct bytes name);
 enum operation_service operation_service(const struct operation *operation);
+const char *operation_name(const struct operation *operation);
+/* Does it change tables, rather than items? */
+bool operation_is_control(const struct operation *operation);
 
 /* One request. The caller sets the first part and keeps everything alive until `done`. */
 struct api_call {
     struct arena *arena; /* Used by one thread at a time: the one that runs the call. */
     const struct operation *operation;
     struct bytes body;
+    /* Who asks, and may do what its policies allow; NULL: everything is allowed. */
+    const struct caller *caller;
     struct bytes host; /* "host:port" as the client addressed us; data NULL: not over a network. */
     /* Called exactly once, on any thread, perhaps before api_run returns. Must not block. Then
      * either `error` is set or `response` holds the answer's JSON. */
@@ -65,6 +71,8 @@ struct api_call {
 
     struct error error;
     struct buffer response;
+    /* With a caller: the ARN of what was asked about last, or "*"; data NULL: nothing was. */
+    struct bytes resource;
 
     /* The api's own while the call is under way. */
     struct api *api;

@@ -1,6 +1,7 @@
 /* item_write.c -- see item_write.h. */
 #include "api/item_write.h"
 #include "api/capacity.h"
+#include "api/item_authorization.h"
 #include "api/item_collection.h"
 #include "api/item_shapes.h"
 #include "api/operation.h"
@@ -51,20 +52,16 @@ static bool decide(struct txn *txn)
 static void done(struct txn *txn, enum engine_status status)
 {
     struct item_write *write = of_txn(txn);
-    struct api_call *call = write->call;
     table_release(write->table);
-    if (status != ENGINE_OK)
-        operation_fail_engine(call, status, call->operation->name);
-    else if (error_is_set(&call->error))
-        operation_fail(call);
-    else
-        operation_succeed(call);
+    operation_end_engine(write->call, status);
 }
 
 static bool locate(struct api_call *call, const struct table_definition *table,
                    const struct item_write_start *start, struct item_place *place)
 {
-    return start->locate(call->arena, table, start->key, place, &call->error) &&
+    return item_authorization_write(call, table, start->condition_request, start->key,
+                                    &start->expressions) &&
+           start->locate(call->arena, table, start->key, place, &call->error) &&
            (start->check == NULL ||
             start->check(call, table, start->request, &start->expressions)) &&
            item_expressions_check_keys(call, &start->expressions.params, table);

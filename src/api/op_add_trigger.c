@@ -230,4 +230,5 @@ const struct operation op_add_trigger = { .name = "AddTrigger",
                                           .service = OPERATION_OF_STATOR,
                                           .kind = OPERATION_CONTROL,
                                           .request = &request_shape,
+                                          .asks = OPERATION_ASKS_ACCOUNT,
                                           .run = run };

@@ -167,6 +167,8 @@ static const char *error_name(enum error_code code)
         return "ItemCollectionSizeLimitExceeded";
     case ERROR_RESOURCE_NOT_FOUND:
         return "ResourceNotFound";
+    case ERROR_TRANSACTION_CONFLICT:
+        return "TransactionConflict";
     default:
         assert(code == ERROR_VALIDATION);
         return "ValidationError";
@@ -284,10 +286,7 @@ static void run_reads(struct statement_batch *batch)
     if (status == ENGINE_OK)
         answer(batch);
     transaction_tables_release(&batch->tables);
-    if (status == ENGINE_OK)
-        operation_succeed(call);
-    else
-        operation_fail_engine(call, status, call->operation->name);
+    operation_end_engine(call, status);
 }
 
 /* --- Writes --- */
@@ -325,16 +324,21 @@ static void add_capacity(struct statement_batch *batch, const struct batch_membe
                            txn_index_changes(&batch->txn, item));
 }
 
-static bool decide(struct txn *txn)
+/* An attempt before this one may have left its own. */
+static void clear_answer(struct statement_batch *batch)
 {
-    struct statement_batch *batch = of_txn(txn);
-    struct api_call *call = batch->call;
-    bool any = false;
-    buffer_init(&call->response, call->arena);
+    buffer_init(&batch->call->response, batch->call->arena);
     for (size_t i = 0; i < batch->tables.count; i++)
         batch->tables.capacity[i].use = (struct capacity_use){
             .table = transaction_tables_definition(&batch->tables, i),
         };
+}
+
+static bool decide(struct txn *txn)
+{
+    struct statement_batch *batch = of_txn(txn);
+    bool any = false;
+    clear_answer(batch);
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->members[i].was_run)
             decide_member(batch, &batch->members[i]);
@@ -351,14 +355,30 @@ static bool decide(struct txn *txn)
     return any;
 }
 
+/* Others were in the way, and nothing was done. */
+static void refuse_conflict(struct statement_batch *batch, enum engine_status status)
+{
+    clear_answer(batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_member *member = &batch->members[i];
+        if (!member->was_run)
+            continue;
+        error_init(&member->fault, batch->call->arena);
+        storage_error_set(&member->fault, status, batch->call->operation->name);
+        member->item_json = BYTES("");
+    }
+    answer(batch);
+}
+
 static void done(struct txn *txn, enum engine_status status)
 {
     struct statement_batch *batch = of_txn(txn);
+    if (status == ENGINE_BUSY || status == ENGINE_CONFLICT) {
+        refuse_conflict(batch, status);
+        status = ENGINE_OK;
+    }
     transaction_tables_release(&batch->tables);
-    if (status == ENGINE_OK)
-        operation_succeed(batch->call);
-    else
-        operation_fail_engine(batch->call, status, batch->call->operation->name);
+    operation_end_engine(batch->call, status);
 }
 
 static void run_writes(struct statement_batch *batch)

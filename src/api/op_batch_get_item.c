@@ -8,6 +8,7 @@
 #include "api/batch.h"
 #include "api/batch_shapes.h"
 #include "api/capacity.h"
+#include "api/item_authorization.h"
 #include "api/item_expressions.h"
 #include "api/operation.h"
 #include "base/arena.h"
@@ -141,7 +142,10 @@ static bool find_items(struct batch_read *batch)
         if (read->table == NULL)
             return false;
         batch->capacity[i].use.table = table_definition(read->table);
-        if (!item_expressions_check_keys(call, &read->params, table_definition(read->table)))
+        if (!item_authorization_batch_get(call, table_definition(read->table), &read->request->keys,
+                                          read->projection,
+                                          batch->request->return_consumed_capacity) ||
+            !item_expressions_check_keys(call, &read->params, table_definition(read->table)))
             return false;
         read->places = &places[count];
         for (size_t k = 0; k < read->request->keys.count; k++, count++) {
@@ -315,6 +319,8 @@ static void run(struct api_call *call, const void *input)
         operation_fail(call);
 }
 
-const struct operation op_batch_get_item = {
-    .name = "BatchGetItem", .kind = OPERATION_DATA, .request = &batch_get_item_shape, .run = run
-};
+const struct operation op_batch_get_item = { .name = "BatchGetItem",
+                                             .kind = OPERATION_DATA,
+                                             .request = &batch_get_item_shape,
+                                             .asks = OPERATION_ASKS_ITSELF,
+                                             .run = run };

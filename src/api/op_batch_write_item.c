@@ -9,6 +9,7 @@
 #include <assert.h>
 #include "api/batch.h"
 #include "api/batch_shapes.h"
+#include "api/item_authorization.h"
 #include "api/item_collection.h"
 #include "api/operation.h"
 #include "base/arena.h"
@@ -107,6 +108,9 @@ static bool find_table_items(struct batch_write *batch, size_t table_index,
         return false;
     const struct table_definition *definition = table_definition(table);
     batch->tables[table_index] = table;
+    if (!item_authorization_batch_write(call, definition, requests,
+                                        batch->request->return_consumed_capacity))
+        return false;
     for (size_t r = 0; r < requests->count; r++) {
         const struct write_request *request = request_at(requests, r);
         size_t index = batch->txn.item_count;
@@ -197,14 +201,8 @@ static void release_tables(struct batch_write *batch)
 static void done(struct txn *txn, enum engine_status status)
 {
     struct batch_write *batch = of_txn(txn);
-    struct api_call *call = batch->call;
     release_tables(batch);
-    if (status != ENGINE_OK)
-        operation_fail_engine(call, status, call->operation->name);
-    else if (error_is_set(&call->error))
-        operation_fail(call);
-    else
-        operation_succeed(call);
+    operation_end_engine(batch->call, status);
 }
 
 static struct batch_write *create(struct api_call *call,
@@ -243,6 +241,8 @@ static void run(struct api_call *call, const void *input)
     operation_fail(call);
 }
 
-const struct operation op_batch_write_item = {
-    .name = "BatchWriteItem", .kind = OPERATION_DATA, .request = &batch_write_item_shape, .run = run
-};
+const struct operation op_batch_write_item = { .name = "BatchWriteItem",
+                                               .kind = OPERATION_DATA,
+                                               .request = &batch_write_item_shape,
+                                               .asks = OPERATION_ASKS_ITSELF,
+                                               .run = run };

@@ -1,4 +1,5 @@
 /* op_create_table.c -- CreateTable. */
+#include "api/authorization.h"
 #include "api/index_rules.h"
 #include "api/operation.h"
 #include "api/setting_rules.h"
@@ -58,14 +59,32 @@ static bool create(struct api_call *call, struct table_definition *draft)
     return table_operation_answer(call, &answer);
 }
 
+/* What the request does beside creating a table needs a permission of its own, which the new
+ * table's own policy and tags cannot give. */
+static bool authorize_rest(struct api_call *call, const struct table_definition *draft)
+{
+    const struct table_definition bare = { .name = draft->name };
+    const struct bytes no_index = { 0 };
+    struct authorization authorization;
+    if (!authorization_begin(&authorization, call))
+        return true;
+    return (draft->tag_count == 0 ||
+            authorization_check(&authorization, "TagResource", &bare, no_index)) &&
+           (draft->resource_policy.text.data == NULL ||
+            (authorization_check(&authorization, "PutResourcePolicy", &bare, no_index) &&
+             authorization_check_policy(call, draft->resource_policy.text)));
+}
+
 static void run(struct api_call *call, const void *input)
 {
     const struct create_table_request *request = input;
     struct table_definition draft;
-    table_operation_end(call, make_draft(call, request, &draft) && check_free(call, draft.name) &&
-                                  create(call, &draft));
+    table_operation_end(call, make_draft(call, request, &draft) && authorize_rest(call, &draft) &&
+                                  check_free(call, draft.name) && create(call, &draft));
 }
 
-const struct operation op_create_table = {
-    .name = "CreateTable", .kind = OPERATION_CONTROL, .request = &create_table_shape, .run = run
-};
+const struct operation op_create_table = { .name = "CreateTable",
+                                           .kind = OPERATION_CONTROL,
+                                           .request = &create_table_shape,
+                                           .asks = OPERATION_ASKS_RESOURCE,
+                                           .run = run };

@@ -34,6 +34,8 @@ static void run(struct api_call *call, const void *input)
         operation_fail(call);
 }
 
-const struct operation op_delete_item = {
-    .name = "DeleteItem", .kind = OPERATION_DATA, .request = &delete_item_shape, .run = run
-};
+const struct operation op_delete_item = { .name = "DeleteItem",
+                                          .kind = OPERATION_DATA,
+                                          .request = &delete_item_shape,
+                                          .asks = OPERATION_ASKS_ITSELF,
+                                          .run = run };

@@ -49,6 +49,8 @@ static void run(struct api_call *call, const void *input)
     table_operation_end(call, ok);
 }
 
-const struct operation op_delete_resource_policy = {
-    .name = "DeleteResourcePolicy", .kind = OPERATION_CONTROL, .request = &request_shape, .run = run
-};
+const struct operation op_delete_resource_policy = { .name = "DeleteResourcePolicy",
+                                                     .kind = OPERATION_CONTROL,
+                                                     .request = &request_shape,
+                                                     .asks = OPERATION_ASKS_RESOURCE,
+                                                     .run = run };

@@ -63,4 +63,5 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_delete_table = { .name = "DeleteTable",
                                            .kind = OPERATION_CONTROL,
                                            .request = &table_name_request_shape,
+                                           .asks = OPERATION_ASKS_RESOURCE,
                                            .run = run };

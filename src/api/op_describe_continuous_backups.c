@@ -18,4 +18,5 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_describe_continuous_backups = { .name = "DescribeContinuousBackups",
                                                           .kind = OPERATION_DATA,
                                                           .request = &table_name_request_shape,
+                                                          .asks = OPERATION_ASKS_RESOURCE,
                                                           .run = run };

@@ -66,4 +66,5 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_describe_contributor_insights = { .name = "DescribeContributorInsights",
                                                             .kind = OPERATION_DATA,
                                                             .request = &request_shape,
+                                                            .asks = OPERATION_ASKS_RESOURCE,
                                                             .run = run };

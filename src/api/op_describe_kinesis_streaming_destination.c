@@ -33,5 +33,6 @@ const struct operation op_describe_kinesis_streaming_destination = {
     .name = "DescribeKinesisStreamingDestination",
     .kind = OPERATION_DATA,
     .request = &table_name_request_shape,
+    .asks = OPERATION_ASKS_RESOURCE,
     .run = run,
 };

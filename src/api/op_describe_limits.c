@@ -38,6 +38,8 @@ static void run(struct api_call *call, const void *input)
     operation_succeed(call);
 }
 
-const struct operation op_describe_limits = {
-    .name = "DescribeLimits", .kind = OPERATION_DATA, .request = &request_shape, .run = run
-};
+const struct operation op_describe_limits = { .name = "DescribeLimits",
+                                              .kind = OPERATION_DATA,
+                                              .request = &request_shape,
+                                              .asks = OPERATION_ASKS_ACCOUNT,
+                                              .run = run };

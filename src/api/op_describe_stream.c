@@ -236,4 +236,5 @@ const struct operation op_describe_stream = { .name = "DescribeStream",
                                               .service = OPERATION_OF_STREAMS,
                                               .kind = OPERATION_DATA,
                                               .request = &request_shape,
+                                              .asks = OPERATION_ASKS_RESOURCE,
                                               .run = run };

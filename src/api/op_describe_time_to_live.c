@@ -40,4 +40,5 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_describe_time_to_live = { .name = "DescribeTimeToLive",
                                                     .kind = OPERATION_DATA,
                                                     .request = &table_name_request_shape,
+                                                    .asks = OPERATION_ASKS_RESOURCE,
                                                     .run = run };

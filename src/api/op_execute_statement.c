@@ -79,14 +79,8 @@ static bool decide(struct txn *txn)
 static void done(struct txn *txn, enum engine_status status)
 {
     struct statement_write *write = of_txn(txn);
-    struct api_call *call = write->call;
     table_release(write->table);
-    if (status != ENGINE_OK)
-        operation_fail_engine(call, status, call->operation->name);
-    else if (error_is_set(&call->error))
-        operation_fail(call);
-    else
-        operation_succeed(call);
+    operation_end_engine(write->call, status);
 }
 
 static bool prepare(struct api_call *call, const struct statement *statement,

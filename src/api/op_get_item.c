@@ -1,5 +1,6 @@
 /* op_get_item.c -- GetItem: one read, written to JSON from the stored bytes. */
 #include "api/capacity.h"
+#include "api/item_authorization.h"
 #include "api/item_expressions.h"
 #include "api/item_shapes.h"
 #include "api/operation.h"
@@ -66,7 +67,8 @@ static void run(struct api_call *call, const void *input)
     if (ok)
         ok = (table = operation_table(call, request->table_name)) != NULL;
     if (ok)
-        ok = item_place_of_key(call->arena, table_definition(table), &request->key.item, &place,
+        ok = item_authorization_get(call, table_definition(table), request, projection) &&
+             item_place_of_key(call->arena, table_definition(table), &request->key.item, &place,
                                &call->error) &&
              item_expressions_check_keys(call, &params, table_definition(table));
     if (ok) {
@@ -80,6 +82,8 @@ static void run(struct api_call *call, const void *input)
         operation_fail(call);
 }
 
-const struct operation op_get_item = {
-    .name = "GetItem", .kind = OPERATION_DATA, .request = &get_item_shape, .run = run
-};
+const struct operation op_get_item = { .name = "GetItem",
+                                       .kind = OPERATION_DATA,
+                                       .request = &get_item_shape,
+                                       .asks = OPERATION_ASKS_ITSELF,
+                                       .run = run };

@@ -1,5 +1,6 @@
 /* op_get_records.c -- GetRecords: a page of a shard's records, written to JSON from the stored
  * bytes. */
+#include "api/authorization.h"
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/stream_operation.h"
@@ -120,6 +121,7 @@ static void run(struct api_call *call, const void *input)
     struct bytes arn;
     struct stream *stream = NULL;
     bool ok = check(call, request, &arn, &page.iterator) &&
+              authorization_check_resource(call, arn) &&
               (stream = find_stream(call, arn, page.iterator.log_id)) != NULL;
     if (ok) {
         page.form = (struct record_json){ .arena = call->arena,
@@ -138,4 +140,5 @@ const struct operation op_get_records = { .name = "GetRecords",
                                           .service = OPERATION_OF_STREAMS,
                                           .kind = OPERATION_DATA,
                                           .request = &request_shape,
+                                          .asks = OPERATION_ASKS_ITSELF,
                                           .run = run };

@@ -39,6 +39,8 @@ static void run(struct api_call *call, const void *input)
     table_operation_end(call, ok);
 }
 
-const struct operation op_get_resource_policy = {
-    .name = "GetResourcePolicy", .kind = OPERATION_DATA, .request = &request_shape, .run = run
-};
+const struct operation op_get_resource_policy = { .name = "GetResourcePolicy",
+                                                  .kind = OPERATION_DATA,
+                                                  .request = &request_shape,
+                                                  .asks = OPERATION_ASKS_RESOURCE,
+                                                  .run = run };

@@ -142,4 +142,5 @@ const struct operation op_get_shard_iterator = { .name = "GetShardIterator",
                                                  .service = OPERATION_OF_STREAMS,
                                                  .kind = OPERATION_DATA,
                                                  .request = &request_shape,
+                                                 .asks = OPERATION_ASKS_RESOURCE,
                                                  .run = run };

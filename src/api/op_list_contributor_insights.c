@@ -60,6 +60,8 @@ static void run(struct api_call *call, const void *input)
     table_operation_end(call, ok);
 }
 
-const struct operation op_list_contributor_insights = {
-    .name = "ListContributorInsights", .kind = OPERATION_DATA, .request = &request_shape, .run = run
-};
+const struct operation op_list_contributor_insights = { .name = "ListContributorInsights",
+                                                        .kind = OPERATION_DATA,
+                                                        .request = &request_shape,
+                                                        .asks = OPERATION_ASKS_ACCOUNT,
+                                                        .run = run };

@@ -84,4 +84,5 @@ const struct operation op_list_streams = { .name = "ListStreams",
                                            .service = OPERATION_OF_STREAMS,
                                            .kind = OPERATION_DATA,
                                            .request = &request_shape,
+                                           .asks = OPERATION_ASKS_ACCOUNT,
                                            .run = run };

@@ -52,6 +52,8 @@ static void run(struct api_call *call, const void *input)
     operation_succeed(call);
 }
 
-const struct operation op_list_tables = {
-    .name = "ListTables", .kind = OPERATION_DATA, .request = &request_shape, .run = run
-};
+const struct operation op_list_tables = { .name = "ListTables",
+                                          .kind = OPERATION_DATA,
+                                          .request = &request_shape,
+                                          .asks = OPERATION_ASKS_ACCOUNT,
+                                          .run = run };

@@ -52,4 +52,5 @@ const struct operation op_list_triggers = { .name = "ListTriggers",
                                             .service = OPERATION_OF_STATOR,
                                             .kind = OPERATION_CONTROL,
                                             .request = &request_shape,
+                                            .asks = OPERATION_ASKS_ACCOUNT,
                                             .run = run };

@@ -48,6 +48,8 @@ static void run(struct api_call *call, const void *input)
         operation_fail(call);
 }
 
-const struct operation op_put_item = {
-    .name = "PutItem", .kind = OPERATION_DATA, .request = &put_item_shape, .run = run
-};
+const struct operation op_put_item = { .name = "PutItem",
+                                       .kind = OPERATION_DATA,
+                                       .request = &put_item_shape,
+                                       .asks = OPERATION_ASKS_ITSELF,
+                                       .run = run };

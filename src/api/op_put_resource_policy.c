@@ -1,4 +1,5 @@
 /* op_put_resource_policy.c -- PutResourcePolicy. */
+#include "api/authorization.h"
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/resource_policy.h"
@@ -68,12 +69,15 @@ static void run(struct api_call *call, const void *input)
     struct table *table = NULL;
     struct policy_resource resource;
     bool ok = resource_policy_check(call->arena, request->policy, &call->error) &&
+              authorization_check_policy(call, request->policy) &&
               resource_policy_find(call, request->resource_arn, &table, &resource) &&
               put(call, request, &resource);
     table_release(table);
     table_operation_end(call, ok);
 }
 
-const struct operation op_put_resource_policy = {
-    .name = "PutResourcePolicy", .kind = OPERATION_CONTROL, .request = &request_shape, .run = run
-};
+const struct operation op_put_resource_policy = { .name = "PutResourcePolicy",
+                                                  .kind = OPERATION_CONTROL,
+                                                  .request = &request_shape,
+                                                  .asks = OPERATION_ASKS_RESOURCE,
+                                                  .run = run };

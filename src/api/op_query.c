@@ -1,5 +1,6 @@
 /* op_query.c -- Query: the items of one partition key of a table or index, in the order of their
  * sort keys. */
+#include "api/item_authorization.h"
 #include "api/operation.h"
 #include "api/read_expressions.h"
 #include "api/read_page.h"
@@ -82,7 +83,9 @@ static void run(struct api_call *call, const void *input)
     struct table *table = NULL;
     bool ok = read_expressions_check(call, request, query.request, &query.expressions) &&
               read_expressions_compile(call, request, query.request, &query.expressions) &&
-              read_source_find(call, request, &table, &query.source) && answer(call, &query);
+              read_source_find(call, request, &table, &query.source) &&
+              item_authorization_read(call, &query.source, request, &query.expressions) &&
+              answer(call, &query);
     table_release(table);
     if (ok)
         operation_succeed(call);
@@ -90,6 +93,8 @@ static void run(struct api_call *call, const void *input)
         operation_fail(call);
 }
 
-const struct operation op_query = {
-    .name = "Query", .kind = OPERATION_DATA, .request = &query_shape, .run = run
-};
+const struct operation op_query = { .name = "Query",
+                                    .kind = OPERATION_DATA,
+                                    .request = &query_shape,
+                                    .asks = OPERATION_ASKS_ITSELF,
+                                    .run = run };

@@ -43,4 +43,5 @@ const struct operation op_remove_trigger = { .name = "RemoveTrigger",
                                              .service = OPERATION_OF_STATOR,
                                              .kind = OPERATION_CONTROL,
                                              .request = &request_shape,
+                                             .asks = OPERATION_ASKS_ACCOUNT,
                                              .run = run };

@@ -1,5 +1,6 @@
 /* op_scan.c -- Scan: all items of a table or entries of an index, or one segment of them, in the
  * order of the hash. */
+#include "api/item_authorization.h"
 #include "api/operation.h"
 #include "api/read_expressions.h"
 #include "api/read_page.h"
@@ -88,7 +89,9 @@ static void run(struct api_call *call, const void *input)
     bool ok = read_expressions_check(call, request, NULL, &scan.expressions) &&
               check_segment(call, scan.request) &&
               read_expressions_compile(call, request, NULL, &scan.expressions) &&
-              read_source_find(call, request, &table, &scan.source) && answer(call, &scan);
+              read_source_find(call, request, &table, &scan.source) &&
+              item_authorization_read(call, &scan.source, request, &scan.expressions) &&
+              answer(call, &scan);
     table_release(table);
     if (ok)
         operation_succeed(call);
@@ -96,6 +99,8 @@ static void run(struct api_call *call, const void *input)
         operation_fail(call);
 }
 
-const struct operation op_scan = {
-    .name = "Scan", .kind = OPERATION_DATA, .request = &scan_shape, .run = run
-};
+const struct operation op_scan = { .name = "Scan",
+                                   .kind = OPERATION_DATA,
+                                   .request = &scan_shape,
+                                   .asks = OPERATION_ASKS_ITSELF,
+                                   .run = run };

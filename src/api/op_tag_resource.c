@@ -47,6 +47,8 @@ static void run(struct api_call *call, const void *input)
     table_release(table);
 }
 
-const struct operation op_tag_resource = {
-    .name = "TagResource", .kind = OPERATION_CONTROL, .request = &request_shape, .run = run
-};
+const struct operation op_tag_resource = { .name = "TagResource",
+                                           .kind = OPERATION_CONTROL,
+                                           .request = &request_shape,
+                                           .asks = OPERATION_ASKS_RESOURCE,
+                                           .run = run };

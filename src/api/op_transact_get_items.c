@@ -45,4 +45,5 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_transact_get_items = { .name = "TransactGetItems",
                                                  .kind = OPERATION_DATA,
                                                  .request = &transact_get_items_shape,
+                                                 .asks = OPERATION_ASKS_ITSELF,
                                                  .run = run };

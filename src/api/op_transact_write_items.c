@@ -189,4 +189,5 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_transact_write_items = { .name = "TransactWriteItems",
                                                    .kind = OPERATION_DATA,
                                                    .request = &transact_write_items_shape,
+                                                   .asks = OPERATION_ASKS_ITSELF,
                                                    .run = run };

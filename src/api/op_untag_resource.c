@@ -49,6 +49,8 @@ static void run(struct api_call *call, const void *input)
     table_release(table);
 }
 
-const struct operation op_untag_resource = {
-    .name = "UntagResource", .kind = OPERATION_CONTROL, .request = &request_shape, .run = run
-};
+const struct operation op_untag_resource = { .name = "UntagResource",
+                                             .kind = OPERATION_CONTROL,
+                                             .request = &request_shape,
+                                             .asks = OPERATION_ASKS_RESOURCE,
+                                             .run = run };

@@ -78,4 +78,5 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_update_continuous_backups = { .name = "UpdateContinuousBackups",
                                                         .kind = OPERATION_CONTROL,
                                                         .request = &request_shape,
+                                                        .asks = OPERATION_ASKS_RESOURCE,
                                                         .run = run };

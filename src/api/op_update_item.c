@@ -66,6 +66,8 @@ static void run(struct api_call *call, const void *input)
         operation_fail(call);
 }
 
-const struct operation op_update_item = {
-    .name = "UpdateItem", .kind = OPERATION_DATA, .request = &update_item_shape, .run = run
-};
+const struct operation op_update_item = { .name = "UpdateItem",
+                                          .kind = OPERATION_DATA,
+                                          .request = &update_item_shape,
+                                          .asks = OPERATION_ASKS_ITSELF,
+                                          .run = run };

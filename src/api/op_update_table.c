@@ -79,6 +79,8 @@ static void run(struct api_call *call, const void *input)
     table_operation_end(call, ok);
 }
 
-const struct operation op_update_table = {
-    .name = "UpdateTable", .kind = OPERATION_CONTROL, .request = &update_table_shape, .run = run
-};
+const struct operation op_update_table = { .name = "UpdateTable",
+                                           .kind = OPERATION_CONTROL,
+                                           .request = &update_table_shape,
+                                           .asks = OPERATION_ASKS_RESOURCE,
+                                           .run = run };

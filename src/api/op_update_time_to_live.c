@@ -95,6 +95,8 @@ static void run(struct api_call *call, const void *input)
     table_operation_end(call, ok);
 }
 
-const struct operation op_update_time_to_live = {
-    .name = "UpdateTimeToLive", .kind = OPERATION_CONTROL, .request = &request_shape, .run = run
-};
+const struct operation op_update_time_to_live = { .name = "UpdateTimeToLive",
+                                                  .kind = OPERATION_CONTROL,
+                                                  .request = &request_shape,
+                                                  .asks = OPERATION_ASKS_RESOURCE,
+                                                  .run = run };

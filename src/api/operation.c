@@ -1,5 +1,6 @@
 /* operation.c -- what operations share: how a call names its table. */
 #include "api/operation.h"
+#include "api/authorization.h"
 #include "api/expression_input.h"
 #include "base/arena.h"
 #include "index/index_entry.h"
@@ -41,7 +42,9 @@ struct table *operation_table(struct api_call *call, struct bytes name_or_arn)
     if (table != NULL && serves_items(table_definition(table)->status))
         return table;
     table_release(table);
-    error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found");
+    /* Who may not use a table is not told whether it exists. */
+    if (authorization_check_resource(call, name_or_arn))
+        error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found");
     return NULL;
 }
 

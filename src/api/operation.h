@@ -27,11 +27,20 @@ enum operation_kind {
     OPERATION_CONTROL, /* Runs on the control thread, one at a time, and may wait. */
 };
 
+/* Who is asked whether a caller may do it: see authorization.h. */
+enum operation_asks {
+    OPERATION_ASKS_NOBODY,   /* Nobody can tell: refused where callers are told apart. */
+    OPERATION_ASKS_RESOURCE, /* The table or stream that the request names. */
+    OPERATION_ASKS_ACCOUNT,  /* It is about no single resource. */
+    OPERATION_ASKS_ITSELF,   /* Asks when it knows the items it is about. */
+};
+
 struct operation {
     const char *name; /* Unique whatever the service. */
     enum operation_service service;
     enum operation_kind kind;
     const struct shape *request; /* A SHAPE_STRUCTURE. */
+    enum operation_asks asks;
     void (*run)(struct api_call *call, const void *request);
 };
 
@@ -64,9 +73,9 @@ struct txn_conflicts *api_conflicts(const struct api *api);
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);
-/* Sets call->error from an engine's status ("InternalServerError"; details go to the log) and
- * fails. */
-void operation_fail_engine(struct api_call *call, enum engine_status status, const char *doing);
+/* Ends a call once the engine is done: with the answer or the refusal that was decided on, or with
+ * the exception that the engine's status means; details go to the log. */
+void operation_end_engine(struct api_call *call, enum engine_status status);
 
 /* The table whose items a request names, by name or by ARN; the caller owes a table_release. NULL
  * with the service's error set if there is none or it is not ACTIVE. */

@@ -61,6 +61,16 @@ const struct operation *operation_find(struct bytes name)
     return NULL;
 }
 
+const char *operation_name(const struct operation *operation)
+{
+    return operation->name;
+}
+
+bool operation_is_control(const struct operation *operation)
+{
+    return operation->kind == OPERATION_CONTROL;
+}
+
 enum operation_service operation_service(const struct operation *operation)
 {
     return operation->service;

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include "api/batch.h"
 #include "api/capacity.h"
+#include "api/item_authorization.h"
 #include "api/item_collection.h"
 #include "api/item_update.h"
 #include "api/item_write.h"
@@ -53,6 +54,10 @@ static bool find_tables(struct transaction *transaction)
             return false;
         transaction->txn.items[i].table =
             transaction_tables_definition(&transaction->tables, *table);
+        if (!item_authorization_action(transaction->call, transaction->txn.items[i].table,
+                                       &transaction->start.actions[i],
+                                       transaction->start.return_consumed_capacity))
+            return false;
     }
     return true;
 }
@@ -311,12 +316,9 @@ static void done(struct txn *txn, enum engine_status status)
     if (status == ENGINE_BUSY || status == ENGINE_CONFLICT) {
         refuse_conflict(transaction);
         operation_fail(call);
-    } else if (status != ENGINE_OK)
-        operation_fail_engine(call, status, call->operation->name);
-    else if (error_is_set(&call->error))
-        operation_fail(call);
-    else
-        operation_succeed(call);
+    } else {
+        operation_end_engine(call, status);
+    }
 }
 
 static struct transaction *create(struct api_call *call, const struct transaction_start *start)

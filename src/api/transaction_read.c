@@ -6,6 +6,7 @@
 #include "api/transaction_read.h"
 #include <assert.h>
 #include "api/capacity.h"
+#include "api/item_authorization.h"
 #include "api/item_expressions.h"
 #include "api/operation.h"
 #include "api/transaction_reasons.h"
@@ -35,8 +36,12 @@ struct transaction_view {
 static bool find_tables(struct transaction_view *view)
 {
     for (size_t i = 0; i < view->start->read_count; i++) {
-        if (!transaction_tables_find(&view->tables, view->call, view->start->reads[i].table_name,
-                                     &view->table_of[i]))
+        const struct transaction_read *read = &view->start->reads[i];
+        size_t *table = &view->table_of[i];
+        if (!transaction_tables_find(&view->tables, view->call, read->table_name, table) ||
+            !item_authorization_transact_get(
+                view->call, transaction_tables_definition(&view->tables, *table), read->key,
+                read->projection, view->start->return_consumed_capacity))
             return false;
     }
     return true;

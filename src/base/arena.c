@@ -167,6 +167,21 @@ struct bytes arena_vprintf(struct arena *arena, const char *format, va_list argu
     return bytes_of(text, (size_t)length);
 }
 
+struct bytes arena_join(struct arena *arena, const struct bytes *parts, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += parts[i].len;
+    uint8_t *out = arena_alloc(arena, size);
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].len > 0)
+            memcpy(out + at, parts[i].data, parts[i].len);
+        at += parts[i].len;
+    }
+    return bytes_of(out, size);
+}
+
 struct bytes arena_printf(struct arena *arena, const char *format, ...)
 {
     va_list arguments;

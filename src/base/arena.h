@@ -36,6 +36,8 @@ void *arena_alloc_zeroed(struct arena *arena, size_t size);
 void *arena_grow(struct arena *arena, void *block, size_t old_size, size_t new_size);
 
 struct bytes arena_copy(struct arena *arena, struct bytes value);
+/* The parts in a row: what arena_printf does to texts, in a fraction of the time. */
+struct bytes arena_join(struct arena *arena, const struct bytes *parts, size_t count);
 struct bytes arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 struct bytes arena_vprintf(struct arena *arena, const char *format, va_list arguments)
     PRINTF_LIKE(2, 0);

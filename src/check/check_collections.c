@@ -120,7 +120,7 @@ void check_collections_add(struct check_collections *check, const struct engine_
         struct item_place ignored;
         const struct index_definition *index = &table->indexes[i];
         if (index_entry_locate(scratch, table, index, item, &ignored))
-            check->size += index_entry_project(scratch, table, index, item).size;
+            check->size += (int64_t)index_entry_size(table, index, item);
     }
 }
 

@@ -120,6 +120,16 @@ static bool apply_flags(struct reading *reading, const struct config_flags *flag
     return true;
 }
 
+/* A service manager hands secrets over in files of its own. */
+static void apply_credential(struct reading *reading, const char *const *environment)
+{
+    const char *directory = variable_value(environment, "CREDENTIALS_DIRECTORY");
+    if (reading->config->master_key_file[0] != '\0' || directory == NULL)
+        return;
+    struct bytes path = arena_printf(reading->arena, "%s/" CONFIG_MASTER_KEY_CREDENTIAL, directory);
+    reading->config->master_key_file = (const char *)path.data;
+}
+
 /* Rules that tie settings together. */
 static bool check_together(const struct reading *reading, enum config_action action)
 {
@@ -128,14 +138,20 @@ static bool check_together(const struct reading *reading, enum config_action act
         return !config->in_memory ||
                config_error_set(reading->err, "%s: there is no store in memory to check",
                                 origin_of(reading, "in-memory"));
+    bool needs_key = config->auth || action == CONFIG_KEY || action == CONFIG_POLICY;
+    if (needs_key && config->master_key_file[0] == '\0')
+        return config_error_set(reading->err, "%s: needs --master-key-file",
+                                config->auth ? origin_of(reading, "auth") : "access keys");
+    if (action == CONFIG_KEY || action == CONFIG_POLICY)
+        return true; /* They listen to nobody either. */
     /* DynamoDB Local refuses these two together. Of our own flags, --in-memory simply wins. */
     if (config->in_memory && strcmp(origin_of(reading, "in-memory"), "-inMemory") == 0 &&
         strcmp(origin_of(reading, "data-dir"), "-dbPath") == 0)
         return config_error_set(reading->err, "-inMemory and -dbPath exclude each other");
     if (!config->insecure && !setting_address_is_loopback(config->bind))
         return config_error_set(reading->err,
-                                "%s: other machines can reach %s, and there is neither TLS nor "
-                                "authentication yet; --insecure allows it",
+                                "%s: other machines can reach %s, and there is no TLS yet; "
+                                "--insecure allows it",
                                 origin_of(reading, "bind"), config->bind);
     return true;
 }
@@ -160,7 +176,10 @@ bool config_read(struct arena *arena, const struct config_input *input,
     struct config_flags flags;
     if (!config_flags_parse(arena, input->argc, input->argv, &flags, err))
         return false;
-    *result = (struct config_result){ .action = flags.action, .note = flags.note };
+    *result = (struct config_result){ .action = flags.action,
+                                      .note = flags.note,
+                                      .words = flags.words,
+                                      .word_count = flags.word_count };
     if (flags.action == CONFIG_SHOW_HELP || flags.action == CONFIG_SHOW_VERSION)
         return true;
 
@@ -171,6 +190,7 @@ bool config_read(struct arena *arena, const struct config_input *input,
         return false;
     if (result->config.config != NULL && !apply_file(&reading, input, &flags))
         return false;
+    apply_credential(&reading, input->environment);
     return check_together(&reading, flags.action);
 }
 
@@ -217,6 +237,11 @@ struct bytes config_help(struct arena *arena)
     buffer_init(&out, arena);
     buffer_append_bytes(&out, BYTES("Usage: stator [serve] [FLAGS]\n"
                                     "       stator check [DIR] [FLAGS]\n"
+                                    "       stator key create USER | list [FLAGS]\n"
+                                    "       stator key session ID SECONDS [FLAGS]\n"
+                                    "       stator key disable|enable|delete ID [FLAGS]\n"
+                                    "       stator policy put ID NAME FILE [FLAGS]\n"
+                                    "       stator policy get|delete ID NAME [FLAGS]\n"
                                     "       stator trigger add|list|remove (see its --help)\n"
                                     "\n"
                                     "A database that speaks DynamoDB's API. `check` looks at a\n"

@@ -9,6 +9,7 @@
 #ifndef STATOR_CONFIG_CONFIG_H
 #define STATOR_CONFIG_CONFIG_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
@@ -46,19 +47,25 @@ struct config {
     unsigned log_level;       /* enum log_level */
     const char *cors_origins; /* "*", a list with commas, or empty: none. */
     bool insecure;
-    const char *config; /* The file that was read; NULL: none. */
+    bool auth;
+    const char *master_key_file; /* Empty: none. */
+    const char *config;          /* The file that was read; NULL: none. */
 };
 
 /* What the command line asks for. */
 enum config_action {
     CONFIG_SERVE,
-    CONFIG_CHECK, /* The store in `data_dir`. */
+    CONFIG_CHECK,  /* The store in `data_dir`. */
+    CONFIG_KEY,    /* `words` say what of the access keys. */
+    CONFIG_POLICY, /* And of their policies. */
     CONFIG_SHOW_HELP,
     CONFIG_SHOW_VERSION,
     CONFIG_SHOW_SETTINGS,
 };
 
 enum { CONFIG_FILE_SIZE_MAX = 64 * 1024 };
+/* Where systemd puts the master key, below $CREDENTIALS_DIRECTORY, if no file is named. */
+#define CONFIG_MASTER_KEY_CREDENTIAL "stator-master-key"
 
 struct config_input {
     int argc;
@@ -73,8 +80,10 @@ struct config_input {
 
 struct config_result {
     enum config_action action;
-    struct config config; /* Not for CONFIG_SHOW_HELP and _VERSION. */
-    const char *note;     /* One line worth logging, or NULL. */
+    struct config config;     /* Not for CONFIG_SHOW_HELP and _VERSION. */
+    const char *note;         /* One line worth logging, or NULL. */
+    const char *const *words; /* Behind `key` or `policy`: "create", "alice". */
+    size_t word_count;
 };
 
 /* False with one line for people in `err`. The result borrows from `input`. */

@@ -131,7 +131,10 @@ static bool parse_local(struct scan *scan, const char *word)
 static const struct {
     const char *name;
     enum config_action action;
-} commands[] = { { "serve", CONFIG_SERVE }, { "check", CONFIG_CHECK } };
+} commands[] = { { "serve", CONFIG_SERVE },
+                 { "check", CONFIG_CHECK },
+                 { "key", CONFIG_KEY },
+                 { "policy", CONFIG_POLICY } };
 
 /* The first word, if it is a command. */
 static void take_command(struct scan *scan)
@@ -145,9 +148,19 @@ static void take_command(struct scan *scan)
     }
 }
 
-/* A word that is no flag: the directory to check, once. */
+/* There a lone - stands for standard input. */
+static bool takes_words(enum config_action action)
+{
+    return action == CONFIG_KEY || action == CONFIG_POLICY;
+}
+
+/* A word that is no flag: what to do with keys and policies; or the directory to check, once. */
 static bool parse_word(struct scan *scan, const char *word)
 {
+    if (takes_words(scan->out->action)) {
+        scan->out->words[scan->out->word_count++] = word;
+        return true;
+    }
     if (scan->out->action != CONFIG_CHECK)
         return config_error_set(scan->err, "'%.80s': no such command (see --help)", word);
     if (scan->directory != NULL)
@@ -178,6 +191,7 @@ bool config_flags_parse(struct arena *arena, int argc, char *const *argv, struct
     if (argc > CONFIG_FLAGS_MAX)
         return config_error_set(err, "more than %d words on the command line", CONFIG_FLAGS_MAX);
     out->flags = arena_alloc(arena, sizeof out->flags[0] * CONFIG_FLAGS_MAX);
+    out->words = arena_alloc(arena, sizeof out->words[0] * CONFIG_FLAGS_MAX);
     struct scan scan = {
         .arena = arena, .argv = argv, .argc = argc, .next = 1, .out = out, .err = err
     };
@@ -192,7 +206,7 @@ bool config_flags_parse(struct arena *arena, int argc, char *const *argv, struct
         } else if (strncmp(word, "--", 2) == 0) {
             if (!parse_long(&scan, word))
                 return false;
-        } else if (word[0] == '-') {
+        } else if (word[0] == '-' && (word[1] != '\0' || !takes_words(out->action))) {
             if (!parse_local(&scan, word))
                 return false;
         } else if (!parse_word(&scan, word)) {

@@ -25,6 +25,8 @@ struct config_flags {
     enum config_action action;
     struct config_flag *flags; /* In the order given. */
     size_t count;
+    const char **words; /* Of `key` and `policy`, in the order given. */
+    size_t word_count;
     const char *note; /* Names the flags that have no effect; NULL: there are none. */
 };
 

@@ -20,7 +20,7 @@ struct http_client_request {
     const struct http_header *headers; /* Besides Host, Content-Length and Connection. */
     size_t header_count;
     struct bytes body;
-    int64_t timeout_ms; /* For everything but looking the host's name up. */
+    int64_t timeout_ms; /* For all of it; a look-up of a name is not broken off. */
     size_t answer_size_max;
     int stop_fd; /* Once it is readable, the call ends; -1: none. */
 };

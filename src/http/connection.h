@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "http/body.h"
 #include "http/deadlines.h"
+#include "http/server.h"
 
 struct http_exchange;
 struct http_input;
@@ -51,6 +52,7 @@ struct http_connection {
     bool body_apart; /* A body of known length is read straight into `body`. */
     bool closes;     /* After the answer being written. */
     bool socket_closed;
+    char peer[HTTP_PEER_SIZE]; /* The client's address, once it was asked for. */
 };
 
 /* Takes `fd` over, whatever happens. */

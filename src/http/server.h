@@ -89,6 +89,10 @@ struct bytes http_exchange_body(const struct http_exchange *exchange);
 /* The request's memory: valid until the answer is written. */
 struct arena *http_exchange_arena(const struct http_exchange *exchange);
 struct http_loop *http_exchange_loop(const struct http_exchange *exchange);
+enum { HTTP_PEER_SIZE = 46 }; /* The longest IPv6 address and a NUL. */
+/* The client's address, without its port; empty if the client is gone. To be asked on the loop's
+ * thread, before the answer. */
+void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE]);
 
 /* `answer`'s bytes must be literals, or live in the exchange's arena. If the client is gone this
  * only cleans up. */

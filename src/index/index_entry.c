@@ -115,28 +115,67 @@ bool index_entry_projects(const struct table_definition *table,
            is_among(index->included, index->included_count, name);
 }
 
-static void add_attributes(struct item_builder *builder, const struct item *item,
-                           const struct bytes *names, size_t count)
+/* What an entry holds of an item, unless it holds everything. Returns how many names. */
+enum { PROJECTED_NAMES_MAX = INDEX_ENTRY_KEYS_MAX + INCLUDED_NAMES_PER_INDEX_MAX };
+static size_t projected_names(const struct table_definition *table,
+                              const struct index_definition *index,
+                              struct bytes names[PROJECTED_NAMES_MAX])
 {
-    for (size_t i = 0; i < count; i++) {
-        struct value value;
-        if (item_find(item, names[i], &value))
-            item_builder_add(builder, names[i], value.encoded);
-    }
+    size_t count = index_entry_key_names(table, index, names);
+    assert(index->included_count <= INCLUDED_NAMES_PER_INDEX_MAX);
+    for (size_t i = 0; i < index->included_count; i++)
+        count = add_name(names, count, index->included[i]);
+    return count;
 }
 
 struct item index_entry_project(struct arena *arena, const struct table_definition *table,
                                 const struct index_definition *index, const struct item *item)
 {
     struct item_builder builder;
-    struct bytes keys[INDEX_ENTRY_KEYS_MAX];
+    struct bytes names[PROJECTED_NAMES_MAX];
     if (index->projection == PROJECTION_ALL)
         return *item;
+    size_t count = projected_names(table, index, names);
     item_builder_init(&builder, arena);
-    /* A name that is both key and included is added twice; the builder keeps one. */
-    add_attributes(&builder, item, keys, index_entry_key_names(table, index, keys));
-    add_attributes(&builder, item, index->included, index->included_count);
+    for (size_t i = 0; i < count; i++) {
+        struct value value;
+        if (item_find(item, names[i], &value))
+            item_builder_add(&builder, names[i], value.encoded);
+    }
     return item_builder_finish(&builder);
+}
+
+size_t index_entry_size(const struct table_definition *table, const struct index_definition *index,
+                        const struct item *item)
+{
+    struct bytes names[PROJECTED_NAMES_MAX];
+    size_t size = 0;
+    if (index->projection == PROJECTION_ALL)
+        return item->size;
+    size_t count = projected_names(table, index, names);
+    for (size_t i = 0; i < count; i++) {
+        struct value value;
+        if (item_find(item, names[i], &value))
+            size += names[i].len + value_size(&value);
+    }
+    return size;
+}
+
+bool index_entry_is_same(const struct table_definition *table, const struct index_definition *index,
+                         const struct item *a, const struct item *b)
+{
+    struct bytes names[PROJECTED_NAMES_MAX];
+    if (index->projection == PROJECTION_ALL)
+        return bytes_equal(a->encoded, b->encoded);
+    size_t count = projected_names(table, index, names);
+    for (size_t i = 0; i < count; i++) {
+        struct value of_a, of_b;
+        bool has = item_find(a, names[i], &of_a);
+        if (item_find(b, names[i], &of_b) != has ||
+            (has && !bytes_equal(of_a.encoded, of_b.encoded)))
+            return false;
+    }
+    return true;
 }
 
 bool index_entry_local_fits(struct arena *arena, const struct table_definition *table,
@@ -149,7 +188,7 @@ bool index_entry_local_fits(struct arena *arena, const struct table_definition *
         const struct index_definition *index = &table->indexes[i];
         struct item_place ignored;
         if (index_entry_locate(arena, table, index, item, &ignored) &&
-            index_entry_project(arena, table, index, item).size > ITEM_SIZE_MAX - item->size)
+            index_entry_size(table, index, item) > ITEM_SIZE_MAX - item->size)
             return false;
     }
     return true;

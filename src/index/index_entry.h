@@ -30,6 +30,12 @@ MUST_CHECK bool index_entry_locate(struct arena *arena, const struct table_defin
 /* What the entry of an item holds. */
 struct item index_entry_project(struct arena *arena, const struct table_definition *table,
                                 const struct index_definition *index, const struct item *item);
+/* The size of that, and whether two items' are equal, without making them: a transaction deletes a
+ * hundred large items, of which each index may hold the most. */
+size_t index_entry_size(const struct table_definition *table, const struct index_definition *index,
+                        const struct item *item);
+bool index_entry_is_same(const struct table_definition *table, const struct index_definition *index,
+                         const struct item *a, const struct item *b);
 
 /* Whether an item of at most ITEM_SIZE_MAX stays within that size together with its entry in each
  * one of the table's local indexes. */

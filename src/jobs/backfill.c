@@ -32,6 +32,7 @@ struct backfill {
 /* One turn of one index or expiry queue. */
 struct slice {
     struct backfill *backfill;
+    const struct table *version; /* Whose definition `table` is. */
     const struct table_definition *table;
     const struct index_definition *index; /* NULL: the expiry queue. */
     bool complete;
@@ -167,13 +168,15 @@ static enum engine_status run_batch(struct slice *slice)
 
 /* --- Slices --- */
 
-/* Runs batches until the slice is over, and waits for all of them. */
+/* Runs batches until the slice is over, and waits for all of them. It is over, too, when the table
+ * has a newer version: whoever made that may be waiting until nobody holds this one. */
 static enum engine_status run_batches(struct slice *slice)
 {
     struct backfill *backfill = slice->backfill;
     enum engine_status status = ENGINE_OK;
     for (int i = 0; i < BACKFILL_SLICE_BATCHES && !slice->complete && status == ENGINE_OK; i++) {
-        if (job_thread_is_stopping(&backfill->thread))
+        if (job_thread_is_stopping(&backfill->thread) ||
+            !catalogue_is_current(backfill->options.catalogue, slice->version))
             break;
         status = run_batch(slice);
     }
@@ -181,21 +184,28 @@ static enum engine_status run_batches(struct slice *slice)
     return status == ENGINE_OK ? ended : status;
 }
 
-static enum engine_status run_slice(struct backfill *backfill, const struct table_definition *table,
-                                    const struct index_definition *index)
+/* A turn for an index, or for the expiry queue; takes over the reference to the table. That goes
+ * before the progress is saved: the thread that saves it may be waiting for that. `name` is the
+ * table's. */
+static enum engine_status run_slice(struct backfill *backfill, struct table *table,
+                                    struct bytes name, const struct index_definition *index)
 {
-    struct slice slice = { .backfill = backfill, .table = table, .index = index };
-    set_position(&slice, index == NULL ? table->expiry.filled : index->backfilled);
+    const struct table_definition *definition = table_definition(table);
+    struct slice slice = {
+        .backfill = backfill, .version = table, .table = definition, .index = index
+    };
+    struct backfill_progress progress = {
+        .table_name = name,
+        .table_id = definition->id,
+        .index_id = index == NULL ? BACKFILL_EXPIRY_QUEUE : index->id,
+    };
+    set_position(&slice, index == NULL ? definition->expiry.filled : index->backfilled);
     enum engine_status status = run_batches(&slice);
+    table_release(table);
     if (status != ENGINE_OK || (!slice.complete && slice.position_size == 0))
         return status;
-    struct backfill_progress progress = {
-        .table_name = table->name,
-        .table_id = table->id,
-        .index_id = index == NULL ? BACKFILL_EXPIRY_QUEUE : index->id,
-        .complete = slice.complete,
-        .position = bytes_of(slice.position, slice.position_size),
-    };
+    progress.complete = slice.complete;
+    progress.position = bytes_of(slice.position, slice.position_size);
     return backfill->options.save(backfill->options.context, &progress);
 }
 
@@ -215,20 +225,23 @@ static bool has_work(const struct table_definition *table, void *context)
     return find_index(table) != NULL || table->expiry.status == EXPIRY_FILLING;
 }
 
-/* Milliseconds until it is worth looking at the table again. */
-static int64_t run_table(struct backfill *backfill, const struct table *table)
+/* Milliseconds until it is worth looking at the table again. Takes over the reference; `name` is
+ * the table's. */
+static int64_t run_table(struct backfill *backfill, struct table *table, struct bytes name)
 {
     const struct table_definition *definition = table_definition(table);
     const struct index_definition *index = find_index(definition);
     struct bytes position = index == NULL ? definition->expiry.filled : index->backfilled;
-    if (position.len == 0 && !table_is_only_version(table))
+    if (position.len == 0 && !table_is_only_version(table)) {
+        table_release(table);
         return BACKFILL_RETRY_MS;
-    enum engine_status status = run_slice(backfill, definition, index);
+    }
+    bool is_queue = index == NULL;
+    enum engine_status status = run_slice(backfill, table, name, index);
     if (status == ENGINE_OK)
         return 0;
-    log_write(LOG_ERROR, "backfill", "table %.*s, %s%.*s: %s", BYTES_FMT(definition->name),
-              index == NULL ? "expiry queue" : "index ",
-              BYTES_FMT(index == NULL ? BYTES("") : index->name), engine_status_name(status));
+    log_write(LOG_ERROR, "backfill", "table %.*s, %s: %s", BYTES_FMT(name),
+              is_queue ? "expiry queue" : "index", engine_status_name(status));
     return BACKFILL_FAILURE_RETRY_MS;
 }
 
@@ -243,11 +256,10 @@ static int64_t run_round(void *context)
     while (!job_thread_is_stopping(&backfill->thread) &&
            (table = catalogue_find_next(backfill->options.catalogue, after, has_work, NULL)) !=
                NULL) {
-        wait_ms = timed_wait_sooner(wait_ms, run_table(backfill, table));
         struct bytes found = table_definition(table)->name;
         memcpy(name, found.data, found.len);
         after = bytes_of(name, found.len);
-        table_release(table);
+        wait_ms = timed_wait_sooner(wait_ms, run_table(backfill, table, after));
     }
     return wait_ms;
 }

@@ -44,6 +44,7 @@
     ROW(ERROR_INCOMPLETE_SIGNATURE, SERVICE "IncompleteSignatureException", 400, false, "message") \
     ROW(ERROR_INVALID_SIGNATURE, SERVICE "InvalidSignatureException", 400, false, "message")       \
     ROW(ERROR_UNRECOGNIZED_CLIENT, SERVICE "UnrecognizedClientException", 400, false, "message")   \
+    ROW(ERROR_EXPIRED_TOKEN, SERVICE "ExpiredTokenException", 400, false, "message")               \
     ROW(ERROR_ACCESS_DENIED, SERVICE "AccessDeniedException", 400, false, "Message")               \
     ROW(ERROR_INTERNAL, DYNAMODB "InternalServerError", 500, true, "message")                      \
     ROW(ERROR_SERVICE_UNAVAILABLE, SERVICE "ServiceUnavailableException", 503, true, "message")    \

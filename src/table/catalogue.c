@@ -130,6 +130,15 @@ struct table *catalogue_find(struct catalogue *catalogue, struct bytes name)
     return table;
 }
 
+bool catalogue_is_current(struct catalogue *catalogue, const struct table *table)
+{
+    struct bytes name = table->definition.name;
+    pthread_rwlock_rdlock(&catalogue->lock);
+    bool current = table_at(catalogue, position_of(catalogue, name), name) == table;
+    pthread_rwlock_unlock(&catalogue->lock);
+    return current;
+}
+
 size_t catalogue_table_count(struct catalogue *catalogue)
 {
     pthread_rwlock_rdlock(&catalogue->lock);

@@ -33,6 +33,8 @@ const struct table_definition *table_definition(const struct table *table);
 /* Whether nobody holds another version of the table: what was done by an older one is over. Stays
  * so, but for versions that come later. */
 bool table_is_only_version(const struct table *table);
+/* Whether this is the version that others find now. */
+bool catalogue_is_current(struct catalogue *catalogue, const struct table *table);
 
 size_t catalogue_table_count(struct catalogue *catalogue);
 /* Up to `names_max` names behind `after` (empty: from the start), in byte order, copied into the

@@ -4,7 +4,6 @@
 #include "wire/wire.h"
 #include <pthread.h>
 #include <stdlib.h>
-#include <strings.h>
 #include "api/api.h"
 #include "base/arena.h"
 #include "base/random.h"
@@ -12,7 +11,10 @@
 #include "model/error.h"
 #include "model/limits.h"
 #include "wire/answer.h"
+#include "wire/audit.h"
+#include "wire/authentication.h"
 #include "wire/compression.h"
+#include "wire/header_text.h"
 
 struct wire {
     struct api *api;
@@ -24,6 +26,7 @@ struct wire {
 struct wire_loop {
     struct wire *wire;
     struct random random;
+    struct authentication *authentication; /* NULL: any credentials are taken. */
 };
 
 struct wire_call {
@@ -31,45 +34,21 @@ struct wire_call {
     struct http_task task;
     struct http_exchange *exchange;
     struct wire_loop *loop;
-    pthread_t thread; /* The loop's. */
+    struct authenticated *authenticated; /* NULL: nobody is told apart. */
+    pthread_t thread;                    /* The loop's. */
 };
 
 /* --- Headers --- */
-
-static bool equal_ignoring_case(struct bytes a, struct bytes b)
-{
-    return a.len == b.len && strncasecmp((const char *)a.data, (const char *)b.data, a.len) == 0;
-}
-
-static struct bytes trim(struct bytes text)
-{
-    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = bytes_of(text.data + 1, text.len - 1);
-    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
-/* Takes the part before the next `separator` off the front of `rest`. */
-static struct bytes next_part(struct bytes *rest, char separator)
-{
-    const uint8_t *found = rest->len == 0 ? NULL : memchr(rest->data, separator, rest->len);
-    size_t len = found == NULL ? rest->len : (size_t)(found - rest->data);
-    struct bytes part = bytes_of(rest->data, len);
-    size_t taken = found == NULL ? len : len + 1;
-    *rest = bytes_of(rest->data + taken, rest->len - taken);
-    return trim(part);
-}
 
 /* Does an Accept-Encoding list name gzip, and not with a weight of zero? */
 static bool accepts_gzip(struct bytes list)
 {
     while (list.len > 0) {
-        struct bytes entry = next_part(&list, ',');
-        struct bytes coding = next_part(&entry, ';');
-        if (!equal_ignoring_case(coding, BYTES("gzip")))
+        struct bytes entry = header_text_next(&list, ',');
+        struct bytes coding = header_text_next(&entry, ';');
+        if (!header_text_equal(coding, BYTES("gzip")))
             continue;
-        struct bytes weight = trim(entry);
+        struct bytes weight = header_text_trim(entry);
         return !bytes_equal(weight, BYTES("q=0")) && !bytes_equal(weight, BYTES("q=0.0"));
     }
     return false;
@@ -81,10 +60,10 @@ static struct bytes allowed_origin(const struct wire *wire, const struct http_ex
     struct bytes origin = http_exchange_header(exchange, "Origin");
     struct bytes list = bytes_from_text(wire->options.cors_origins);
     while (origin.data != NULL && list.len > 0) {
-        struct bytes allowed = next_part(&list, ',');
+        struct bytes allowed = header_text_next(&list, ',');
         if (bytes_equal_text(allowed, "*"))
             return BYTES("*");
-        if (equal_ignoring_case(allowed, origin))
+        if (header_text_equal(allowed, origin))
             return origin;
     }
     return (struct bytes){ 0 };
@@ -93,7 +72,7 @@ static struct bytes allowed_origin(const struct wire *wire, const struct http_ex
 static struct bytes media_type(const struct http_exchange *exchange)
 {
     struct bytes type = http_exchange_header(exchange, "Content-Type");
-    return next_part(&type, ';');
+    return header_text_next(&type, ';');
 }
 
 static struct answer_context answer_context(struct wire_loop *loop,
@@ -105,7 +84,7 @@ static struct answer_context answer_context(struct wire_loop *loop,
         .allowed_origin = allowed_origin(loop->wire, exchange),
         .gzip = accepts_gzip(http_exchange_header(exchange, "Accept-Encoding")),
     };
-    if (equal_ignoring_case(media_type(exchange), BYTES("application/json")))
+    if (header_text_equal(media_type(exchange), BYTES("application/json")))
         context.content_type = BYTES("application/json");
     return context;
 }
@@ -149,6 +128,8 @@ static void answer_call(struct wire_call *call)
 {
     struct answer_context context = answer_context(call->loop, call->exchange);
     struct http_answer answer = { .status = 200 };
+    audit_call(&call->call);
+    authentication_release(call->authenticated);
     if (error_is_set(&call->call.error))
         answer_fill_error(&context, &call->call.error, &answer);
     else
@@ -185,7 +166,7 @@ static const char *const service_names[] = {
 static const struct operation *find_operation(const struct http_exchange *exchange)
 {
     struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
-    struct bytes service = next_part(&target, '.');
+    struct bytes service = header_text_next(&target, '.');
     const struct operation *operation = operation_find(target);
     if (operation == NULL)
         return NULL;
@@ -193,36 +174,43 @@ static const struct operation *find_operation(const struct http_exchange *exchan
                                                                                   : NULL;
 }
 
-static void answer_too_large(struct wire_loop *loop, struct http_exchange *exchange)
-{
-    struct error err;
-    error_init(&err, http_exchange_arena(exchange));
-    error_set(&err, ERROR_REQUEST_TOO_LARGE, "Request body exceeds %d bytes",
-              REQUEST_BODY_SIZE_MAX);
-    answer_error(loop, exchange, &err);
-}
-
-/* The body as the operation reads it. False if the exchange was answered instead. */
-static bool read_body(struct wire_loop *loop, struct http_exchange *exchange, struct bytes *out)
+/* The body as the operation reads it. */
+static bool read_body(const struct http_exchange *exchange, struct bytes *out, struct error *err)
 {
     struct bytes encoding = http_exchange_header(exchange, "Content-Encoding");
     enum compression_result result = COMPRESSION_DAMAGED;
     *out = http_exchange_body(exchange);
-    if (encoding.len == 0 || equal_ignoring_case(encoding, BYTES("identity")))
+    if (encoding.len == 0 || header_text_equal(encoding, BYTES("identity")))
         return true;
-    if (equal_ignoring_case(encoding, BYTES("gzip")) ||
-        equal_ignoring_case(encoding, BYTES("deflate")))
+    if (header_text_equal(encoding, BYTES("gzip")) || header_text_equal(encoding, BYTES("deflate")))
         result =
             compression_inflate(http_exchange_arena(exchange), *out, REQUEST_BODY_SIZE_MAX, out);
     if (result == COMPRESSION_OK)
         return true;
-    if (result == COMPRESSION_TOO_LARGE) {
-        answer_too_large(loop, exchange);
+    if (result == COMPRESSION_TOO_LARGE)
+        return error_set(err, ERROR_REQUEST_TOO_LARGE, "Request body exceeds %d bytes",
+                         REQUEST_BODY_SIZE_MAX);
+    return error_set(err, ERROR_SERIALIZATION, "The body does not follow its Content-Encoding");
+}
+
+/* Who sends a request. False if the exchange was answered instead. */
+static bool authenticate(struct wire_loop *loop, struct http_exchange *exchange,
+                         const struct operation *operation, struct authenticated **out)
+{
+    struct error err;
+    struct bytes claimed = { 0 };
+    *out = NULL;
+    if (loop->authentication == NULL) {
+        if (http_exchange_header(exchange, "Authorization").data != NULL)
+            return true;
+        answer_missing_token(loop, exchange);
         return false;
     }
-    struct error err;
     error_init(&err, http_exchange_arena(exchange));
-    error_set(&err, ERROR_SERIALIZATION, "The body does not follow its Content-Encoding");
+    *out = authentication_check(loop->authentication, exchange, &claimed, &err);
+    if (*out != NULL)
+        return true;
+    audit_stranger(exchange, operation, claimed, &err);
     answer_error(loop, exchange, &err);
     return false;
 }
@@ -237,22 +225,27 @@ static void run_operation(struct wire_loop *loop, struct http_exchange *exchange
         answer_error(loop, exchange, &err);
         return;
     }
-    if (http_exchange_header(exchange, "Authorization").data == NULL) {
-        answer_missing_token(loop, exchange);
+    struct authenticated *authenticated;
+    if (!authenticate(loop, exchange, operation, &authenticated))
         return;
-    }
     struct wire_call *call = arena_alloc(http_exchange_arena(exchange), sizeof *call);
     *call = (struct wire_call){
         .call = { .arena = http_exchange_arena(exchange),
                   .operation = operation,
+                  .caller = authenticated == NULL ? NULL : &authenticated->caller,
                   .host = http_exchange_header(exchange, "Host"),
                   .done = call_done },
         .exchange = exchange,
         .loop = loop,
+        .authenticated = authenticated,
         .thread = pthread_self(),
     };
-    if (read_body(loop, exchange, &call->call.body))
+    if (read_body(exchange, &call->call.body, &err)) {
         api_run(loop->wire->api, &call->call);
+        return;
+    }
+    authentication_release(authenticated);
+    answer_error(loop, exchange, &err);
 }
 
 static void answer_preflight(struct wire_loop *loop, struct http_exchange *exchange)
@@ -295,8 +288,8 @@ static void handle_request(void *loop_context, struct http_exchange *exchange)
     struct bytes method = http_exchange_method(exchange);
     if (bytes_equal_text(method, "POST")) {
         struct bytes type = media_type(exchange);
-        if (equal_ignoring_case(type, BYTES("application/x-amz-json-1.0")) ||
-            equal_ignoring_case(type, BYTES("application/json")))
+        if (header_text_equal(type, BYTES("application/x-amz-json-1.0")) ||
+            header_text_equal(type, BYTES("application/json")))
             run_operation(loop, exchange);
         else
             answer_foreign(loop, exchange);
@@ -347,12 +340,18 @@ static void *open_loop(void *context, struct http_loop *http_loop)
         abort();
     loop->wire = context;
     random_init_from_system(&loop->random);
+    loop->authentication = NULL;
+    if (loop->wire->options.authentication.keys != NULL)
+        loop->authentication = authentication_create(&loop->wire->options.authentication);
     return loop;
 }
 
 static void close_loop(void *loop_context)
 {
-    free(loop_context);
+    struct wire_loop *loop = loop_context;
+    if (loop->authentication != NULL)
+        authentication_destroy(loop->authentication);
+    free(loop);
 }
 
 struct wire *wire_create(struct api *api, const struct wire_options *options)

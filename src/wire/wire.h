@@ -3,6 +3,7 @@
  */
 #ifndef STATOR_WIRE_WIRE_H
 #define STATOR_WIRE_WIRE_H
+#include "wire/authentication.h"
 
 struct api;
 struct http_handler;
@@ -11,10 +12,11 @@ struct wire;
 struct wire_options {
     /* "*", or a list of origins separated by commas; pages of these may read answers. */
     const char *cors_origins;
+    struct authentication_options authentication;
 };
 
-/* Borrows `api` and the options' text. The owner calls wire_destroy after the HTTP server has
- * stopped. */
+/* Borrows `api` and what the options point to. The owner calls wire_destroy after the HTTP server
+ * has stopped. */
 struct wire *wire_create(struct api *api, const struct wire_options *options);
 void wire_destroy(struct wire *wire);
 

@@ -1,8 +1,9 @@
 """A stream tells of every change, once and in order: under load, across rollovers, restarts and
 kill -9, and while it is enabled and disabled.
 
-Writers put, update and delete items of a few keys, alone, in batches and in transactions. They share
-the keys, so changes of one item come from several connections. Each replay reads the stream from
+Writers put, update and delete items of a few keys, alone, in batches and in transactions, and some
+items expire at once. They share the keys, so changes of one item come from several connections, or
+from the server itself. Each replay reads the stream from
 TRIM_HORIZON on and compares every old image with what the records before left, and the end with
 the table.
 """
@@ -24,6 +25,8 @@ KEY_NAMES = ["pk"]
 BATCH_MAX = 8
 ROLLOVER_MS = 150
 TOGGLES = 5
+EXPIRES = "expires"
+TTL_INTERVAL_MS = 20
 VIEW = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
@@ -37,7 +40,10 @@ class Writer(crash_run.Client):
 
     def item(self):
         # Few values, so that some writes change nothing.
-        return {**self.key(), "value": {"N": str(self.choices.randrange(5))}}
+        item = {**self.key(), "value": {"N": str(self.choices.randrange(5))}}
+        if self.choices.random() < 0.2:
+            item[EXPIRES] = {"N": str(int(time.time()) - 10)}
+        return item
 
     def request(self):
         kind = self.choices.randrange(10)
@@ -77,7 +83,11 @@ class Writer(crash_run.Client):
 
 
 def start_server(directory):
-    return crash_run.start_server(directory, "--stream-rollover-ms", str(ROLLOVER_MS))
+    return crash_run.start_server(
+        directory,
+        *("--stream-rollover-ms", str(ROLLOVER_MS)),
+        *("--ttl-interval", str(TTL_INTERVAL_MS)),
+    )
 
 
 def ended_shards(client, arn):
@@ -85,10 +95,20 @@ def ended_shards(client, arn):
     return [numbers for numbers in ranges if "EndingSequenceNumber" in numbers]
 
 
+def settled(client):
+    """The table's items once nothing is left to expire; nobody writes meanwhile."""
+    while True:
+        items = scan(client, TABLE, KEY_NAMES)
+        if not any(EXPIRES in item for item in items.values()):
+            return items
+        time.sleep(TTL_INTERVAL_MS / 1000)
+
+
 def assert_replays_to_the_table(client, arn):
+    items = settled(client)
     replay = Replay(KEY_NAMES).apply_all(client, arn)
-    assert replay.existing() == scan(client, TABLE, KEY_NAMES)
-    return replay.record_count
+    assert replay.existing() == items
+    return replay
 
 
 def test_a_replay_is_the_table_whatever_ends_the_server(tmp_path):
@@ -98,6 +118,8 @@ def test_a_replay_is_the_table_whatever_ends_the_server(tmp_path):
         client = FastClient(server.port)
         stator_process.create_table(client, TABLE, stream=VIEW["StreamViewType"])
         arn = call(client, "ListStreams", {"TableName": TABLE})["Streams"][0]["StreamArn"]
+        expiry = {"Enabled": True, "AttributeName": EXPIRES}
+        call(client, "UpdateTimeToLive", {"TableName": TABLE, "TimeToLiveSpecification": expiry})
         server.stop()
     writers = [Writer(number, seed) for number in range(WRITERS)]
     records = 0
@@ -112,13 +134,17 @@ def test_a_replay_is_the_table_whatever_ends_the_server(tmp_path):
         crash_run.assert_whole_at_times(tmp_path, number)
         with start_server(tmp_path) as server:
             client = FastClient(server.port)
-            before, records = records, assert_replays_to_the_table(client, arn)
-            assert records >= before
+            replay = assert_replays_to_the_table(client, arn)
+            assert replay.record_count >= records
+            records = replay.record_count
             ended = ended_shards(client, arn)
             server.stop()
-    assert records > 0
+    assert replay.expired_count > 0
     assert ended, "no shard was rolled over"
-    print(f"{sum(w.writes for w in writers)} writes, {records} records, {len(ended)} ended shards")
+    print(
+        f"{sum(w.writes for w in writers)} writes, {records} records, {replay.expired_count} of them "
+        f"of expired items, {len(ended)} ended shards"
+    )
 
 
 def test_nothing_is_missing_between_the_records_of_a_stream_enabled_under_load(tmp_path):

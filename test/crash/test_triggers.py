@@ -1,60 +1,48 @@
-"""Every record reaches its function at least once and in order per partition key, though the function
-fails at random, dies in the middle of a call or takes too long, and the server is killed meanwhile. What
-the function always refuses, and nothing else, is in the dead-letter file.
+"""Every record reaches its function at least once and in order per partition key, though the
+function fails at random, dies in the middle of a call or takes too long, and the server is killed
+meanwhile. What the function always refuses, and nothing else, is in the dead-letter file.
 
-Each key has one writer, which counts up: value n of a key is one record. Values that POISON divides are
-refused whenever they are in a batch. The rest fails at random, but not so often that it would be given up.
-
-TRIGGER_ROUNDS sets the number of rounds, TRIGGER_SEED replays the choices of a run.
+Each key has one writer, which counts up: value n of a key is one record. Values that POISON divides
+are refused whenever they are in a batch. The rest fails at random, but not so often that it would
+be given up.
 """
 
 import collections
 import json
-import os
 import random
 import threading
 import time
 
+import crash_run
 from fast_client import FastClient
 from function_target import FunctionTarget
-from kill import assert_whole, work_until_killed
-from stator_process import StatorProcess, binary
 
 WRITERS = 6
 ROUNDS = 5
 ROUNDS_LONG = 100
-UNTIL_KILL_MAX_S = 1.0
+UNTIL_KILL_S = (0.2, 1.2)  # Longer than elsewhere: a function that fails is slow.
 POISON = 41
-PAUSE_S = 0.01  # Between two writes of a key: a function that fails is slow.
+PAUSE_S = 0.01  # Between two writes of a key, for the same reason.
 RETRIES_MAX = 3
 FAILURES_MAX = 2  # Of a record that is alone in its batch; below the retries.
 CATCH_UP_S = 120
 TABLE = "orders"
 
 
-def settings():
-    seed = int(os.environ.get("TRIGGER_SEED", random.SystemRandom().randrange(1 << 32)))
-    is_long = os.environ.get("STATOR_TEST_LONG") == "1"
-    rounds = int(os.environ.get("TRIGGER_ROUNDS", ROUNDS_LONG if is_long else ROUNDS))
-    print(f"TRIGGER_SEED={seed} TRIGGER_ROUNDS={rounds}")
-    return seed, rounds
-
-
-class Writer:
-    def __init__(self, number):
-        self.key = f"key-{number}"
+class Writer(crash_run.Client):
+    def __init__(self, name, seed):
+        super().__init__(name, seed)
+        self.key = f"key-{name}"
         self.value = 0
         self.acknowledged = set()
 
-    def run(self, port):
-        client = FastClient(port)
-        while True:
-            self.value += 1  # Never twice, even if the answer to the last one was lost.
-            item = {"p": {"S": self.key}, "n": {"N": str(self.value)}}
-            status, answer = client.call("PutItem", {"TableName": TABLE, "Item": item})
-            assert status == 200, answer
-            self.acknowledged.add((self.key, self.value))
-            time.sleep(PAUSE_S)
+    def step(self, connection):
+        self.value += 1  # Never twice, even if the answer to the last one was lost.
+        item = {"p": {"S": self.key}, "n": {"N": str(self.value)}}
+        status, answer = connection.call("PutItem", {"TableName": TABLE, "Item": item})
+        assert status == 200, answer
+        self.acknowledged.add((self.key, self.value))
+        time.sleep(PAUSE_S)
 
 
 def identity(record):
@@ -135,19 +123,20 @@ def assert_in_order(target):
 
 
 def test_records_are_delivered_whatever_happens(tmp_path):
-    seed, rounds = settings()
-    chance = random.Random(seed)
+    seed = crash_run.seeded()
+    choices = random.Random(seed)
     directory = tmp_path / "data"
-    writers = [Writer(number) for number in range(WRITERS)]
+    writers = [Writer(number, seed) for number in range(WRITERS)]
     with FunctionTarget(Moody(seed).decide) as target:
-        for round_number in range(rounds):
-            with StatorProcess("--data-dir", str(directory), "--stream-rollover-ms", "700") as server:
-                if round_number == 0:
+        for number in crash_run.rounds(ROUNDS, ROUNDS_LONG):
+            with crash_run.start_server(directory, "--stream-rollover-ms", "700") as server:
+                if number == 0:
                     add_trigger(server, target)
-                work_until_killed(server, writers, 0.2 + chance.random() * UNTIL_KILL_MAX_S)
+                crash_run.work_until_killed(writers, server, choices.uniform(*UNTIL_KILL_S))
+            crash_run.assert_whole_at_times(directory, number)
         wanted = set().union(*(writer.acknowledged for writer in writers))
         refused = {record for record in wanted if record[1] % POISON == 0}
-        with StatorProcess("--data-dir", str(directory)) as server:
+        with crash_run.start_server(directory) as server:
             deadline = time.monotonic() + CATCH_UP_S
             while True:
                 delivered = set(map(identity, target.delivered()))
@@ -160,5 +149,5 @@ def test_records_are_delivered_whatever_happens(tmp_path):
     assert refused <= given_up
     assert all(value % POISON == 0 for _, value in given_up)
     assert_in_order(target)
-    assert_whole(directory, binary())
+    crash_run.assert_whole(directory)
     print(f"{len(wanted)} records, {len(given_up)} given up, {len(target.snapshot())} calls")

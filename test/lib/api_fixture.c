@@ -98,6 +98,7 @@ bool api_fixture_call(struct api_fixture *fixture, const char *operation, const 
                                               .operation =
                                                   operation_find(bytes_from_text(operation)),
                                               .body = quoted(fixture->arena, body),
+                                              .caller = fixture->caller,
                                               .done = call_done },
                                     .mutex = PTHREAD_MUTEX_INITIALIZER,
                                     .ended = PTHREAD_COND_INITIALIZER };

@@ -17,7 +17,8 @@ struct api_fixture {
     struct engine *engine;
     struct api *api;
     struct api_options options;
-    struct clock clock; /* Stands still; a test without transitions may move `fixed_ms`. */
+    const struct caller *caller; /* Of the calls; NULL: none. */
+    struct clock clock;          /* Stands still; a test without transitions may move `fixed_ms`. */
     struct arena *arena;
     /* Of the last call. */
     struct error error;

@@ -87,6 +87,52 @@ def check(directory, program=None):
     )
 
 
+class Keys:
+    """Access keys in a data directory, as `stator key` and `stator policy` make them."""
+
+    def __init__(self, folder, program=None):
+        self.folder = pathlib.Path(folder)
+        self._program = program or binary()
+        digits = os.urandom(32).hex()
+        master = self.folder / f"master-{digits[:8]}.key"
+        master.write_text(digits)
+        self.flags = ["--data-dir", str(self.folder / "data"), "--master-key-file", str(master)]
+
+    def run(self, *words, text=None):
+        """A command, once it has ended."""
+        return subprocess.run(
+            [self._program, *words, *self.flags],
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=START_TIMEOUT_S,
+            check=False,
+        )
+
+    def command(self, *words, text=None):
+        """What a command that works has printed."""
+        result = self.run(*words, text=text)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    def create(self, user, *statements):
+        """A new key's id and secret."""
+        made = dict(line.split("=", 1) for line in self.command("key", "create", user).splitlines())
+        key = made["AWS_ACCESS_KEY_ID"]
+        if statements:
+            self.put_policy(key, *statements)
+        return key, made["AWS_SECRET_ACCESS_KEY"]
+
+    def put_policy(self, key, *statements, name="policy"):
+        policy = {"Version": "2012-10-17", "Statement": statements}
+        self.command("policy", "put", key, name, "-", text=json.dumps(policy))
+
+    def session(self, key, seconds):
+        """A temporary key's id, secret and token."""
+        lines = self.command("key", "session", key, str(seconds)).splitlines()
+        return tuple(line.split("=", 1)[1] for line in lines)
+
+
 STREAM_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
 
 

@@ -61,6 +61,7 @@ class Replay:
         self.knows_beginning = knows_beginning  # Nothing was there before the first record.
         self.items = {}  # None: removed.
         self.record_count = 0
+        self.expired_count = 0  # Of them: what the service itself removed.
 
     def key(self, item):
         return tuple(str(item[name]) for name in self.key_names)
@@ -76,6 +77,10 @@ class Replay:
         assert before != after, f"changes nothing: {record}"
         if key in self.items or self.knows_beginning:
             assert before == self.items.get(key), f"{record}: {self.items.get(key)} was there"
+        if "userIdentity" in record:
+            identity = {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"}
+            assert event == "REMOVE" and record["userIdentity"] == identity, record
+            self.expired_count += 1
         self.items[key] = after
         self.record_count += 1
 

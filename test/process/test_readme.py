@@ -9,7 +9,9 @@ import urllib.request
 
 import pytest
 
-from test_process import Server, run
+from function_target import FunctionTarget
+from stator_process import operation_prefix
+from test_process import Server, binary, run
 
 README = (pathlib.Path(__file__).parents[2] / "README.md").read_text("utf-8")
 TOUR_ENDPOINT = "http://127.0.0.1:8000"
@@ -69,15 +71,36 @@ def test_the_tour_runs(server, tmp_path, heading, interpreter):
     assert "Ege Bamyasi" in result.stdout
 
 
+def test_the_tour_of_triggers_runs(server, tmp_path):
+    """Up to the moment when the function has been called."""
+    with FunctionTarget() as free:
+        function_url = f"http://127.0.0.1:{free.port}"
+    text = code_block("Triggers").replace(TOUR_ENDPOINT, server.url)
+    text = text.replace("http://127.0.0.1:9000", function_url)
+    text = text.replace('("127.0.0.1", 9000)', f'("127.0.0.1", {free.port})')
+    text = text.replace("build/stator", binary()).replace("python3 ", "/usr/bin/python3 ")
+    result = subprocess.run(
+        ["bash", "-euo", "pipefail"],
+        input=text + "until grep -q INSERT function.log; do sleep 0.05; done; kill %1\n",
+        capture_output=True,
+        text=True,
+        timeout=TOUR_LIMIT_S,
+        check=False,
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "  Albums  http://127.0.0.1:" in result.stdout
+    assert "INSERT {'Title': {'S': 'Ege Bamyasi'}}" in (tmp_path / "function.log").read_text("utf-8")
+
+
 def is_unknown(server, name):
-    is_stream = "Stream" in name and "Kinesis" not in name or name in ("GetShardIterator", "GetRecords")
-    prefix = "DynamoDBStreams_20120810" if is_stream else "DynamoDB_20120810"
     request = urllib.request.Request(
         server.url,
         data=b"{}",
         headers={
             "Content-Type": "application/x-amz-json-1.0",
-            "X-Amz-Target": f"{prefix}.{name}",
+            "X-Amz-Target": f"{operation_prefix(name)}.{name}",
             "Authorization": "AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/dynamodb/aws4_request,"
             " SignedHeaders=host, Signature=0",
             "X-Amz-Date": "20260101T000000Z",

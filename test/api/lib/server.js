@@ -133,4 +133,4 @@ async function startServerToRestart(...flags) {
   }
 }
 
-module.exports = { startServer, startServerToRestart };
+module.exports = { binary, startServer, startServerToRestart };

@@ -22,13 +22,27 @@ const WRITERS = 4;
 const STEPS = 50; // Of each writer.
 const ENDS = ['SIGTERM', 'SIGKILL'];
 const EVENTUALLY_MS = 60_000;
+const RETRY_DELAY_MS = 100;
 const CONFLICTS = ['TransactionCanceledException', 'TransactionConflictException'];
+
+// Tries again until the server is back, however long that takes on a busy machine: the SDK's own
+// strategies give up when a client has failed too often altogether.
+const retryToken = (count) => ({ getRetryCount: () => count, getRetryDelay: () => RETRY_DELAY_MS });
+const untilTheServerIsBack = {
+  mode: 'until the server is back',
+  acquireInitialRetryToken: async () => retryToken(0),
+  refreshRetryTokenForRetry: async (token, { errorType }) => {
+    if (errorType === 'CLIENT_ERROR') throw new Error('no use in trying again');
+    return retryToken(token.getRetryCount() + 1);
+  },
+  recordSuccess: () => {},
+};
 
 const settings = (server) => ({
   endpoint: server.url,
   region: 'us-east-1',
   credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
-  maxAttempts: 20, // Until the server is back.
+  retryStrategy: untilTheServerIsBack,
 });
 
 function createClients(server) {

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "api/api.h"
 #include "base/arena.h"
+#include "base/compiler.h"
 #include "failing_engine.h"
 #include "item_fixture.h"
 #include "reference_engine.h"
@@ -108,6 +109,25 @@ static void single_writes_are_refused(void **state)
     transaction_fixture_must(&db, "DeleteItem", "{'TableName':'plain','Key':" KEY("a") "}");
 }
 
+/* The service has no such exception for this operation, but such an error of a statement. */
+static void the_statements_of_a_batch_are_refused(void **state)
+{
+#define STATEMENT(table)                                                                           \
+    "{'Statement':'DELETE FROM " table " WHERE pk = ?','Parameters':[{'S':'a'}]}"
+#define CONFLICT                                                                                   \
+    "'Error':{'Code':'TransactionConflict','Message':'Transaction is ongoing for the item'}"
+    (void)state;
+    begin(TRANSACT(PUT(KEY("a"))));
+    api_fixture_expect(
+        &db, "BatchExecuteStatement",
+        "{'Statements':[" STATEMENT("plain") "," STATEMENT("absent") "," STATEMENT(
+            "other") "],'ReturnConsumedCapacity':'TOTAL'}",
+        "{'Responses':[{" CONFLICT ",'TableName':'plain'},"
+        "{'Error':{'Code':'ResourceNotFound','Message':'Requested resource not found'}},"
+        "{" CONFLICT ",'TableName':'other'}],'ConsumedCapacity':[]}");
+    end();
+}
+
 static void the_same_token_is_in_progress(void **state)
 {
     (void)state;
@@ -148,13 +168,44 @@ static void a_wait_that_was_too_long_is_a_conflict(void **state)
                              ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
 }
 
+/* Nor is it told what a refusal was based on: that may be gone after the next start. */
+static void a_refusal_that_cannot_be_kept_shows_nothing(void **state)
+{
+    const struct {
+        const char *operation, *body;
+    } cases[] = {
+        { "PutItem", "{'TableName':'plain','Item':" KEY(
+                         "a") ",'ConditionExpression':'attribute_not_exists(pk)',"
+                              "'ReturnValuesOnConditionCheckFailure':'ALL_OLD'}" },
+        { "ExecuteStatement", "{'Statement':'DELETE FROM plain WHERE pk = ? AND n = 2',"
+                              "'Parameters':[{'S':'a'}],"
+                              "'ReturnValuesOnConditionCheckFailure':'ALL_OLD'}" },
+        { "TransactWriteItems", TRANSACT(PUT_IF(KEY("a"), "attribute_not_exists(pk)")) },
+    };
+    (void)state;
+    transaction_fixture_must(&db, "TransactWriteItems", TRANSACT(PUT(ITEM("a", "1"))));
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        failing_engine_set(db.engine, &(struct failing_engine_plan){
+                                          .call = 1, .status = ENGINE_IO, .commits_only = true });
+        api_fixture_expect_error(&db, cases[i].operation, cases[i].body, ERROR_INTERNAL,
+                                 "Internal server error");
+        assert_null(db.error.item_json.data);
+        assert_null(db.error.reasons_json.data);
+    }
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(another_transaction_is_cancelled), TEST(a_transaction_of_reads_is_cancelled),
-        TEST(single_writes_are_refused),        TEST(the_same_token_is_in_progress),
-        TEST(nothing_is_refused_unless_asked),  TEST(a_wait_that_was_too_long_is_a_conflict),
+        TEST(another_transaction_is_cancelled),
+        TEST(a_transaction_of_reads_is_cancelled),
+        TEST(single_writes_are_refused),
+        TEST(the_statements_of_a_batch_are_refused),
+        TEST(the_same_token_is_in_progress),
+        TEST(nothing_is_refused_unless_asked),
+        TEST(a_wait_that_was_too_long_is_a_conflict),
+        TEST(a_refusal_that_cannot_be_kept_shows_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

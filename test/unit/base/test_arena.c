@@ -14,6 +14,13 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
+static void joins_parts_in_their_order(void **state)
+{
+    const struct bytes parts[] = { BYTES("a"), { 0 }, BYTES(""), BYTES("bc") };
+    assert_true(bytes_equal_text(arena_join(*state, parts, COUNT_OF(parts)), "abc"));
+    assert_int_equal(arena_join(*state, parts, 0).len, 0);
+}
+
 static void allocations_are_aligned_and_apart(void **state)
 {
     struct arena *arena = *state;
@@ -218,6 +225,7 @@ int main(void)
         TEST(an_earlier_block_grows_by_copying),
         TEST(growing_past_the_end_of_a_block_copies),
         TEST(growing_nothing_allocates),
+        TEST(joins_parts_in_their_order),
         TEST(a_copy_is_its_own),
         TEST(printf_counts_without_the_nul),
         TEST(destroying_null_is_allowed),

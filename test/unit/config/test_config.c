@@ -125,6 +125,8 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(config->log_level, LOG_INFO);
     assert_string_equal(config->cors_origins, "*");
     assert_false(config->insecure);
+    assert_false(config->auth);
+    assert_string_equal(config->master_key_file, "");
     assert_null(config->config);
     arena_destroy(arena);
 }
@@ -402,8 +404,7 @@ static void an_address_others_can_reach_needs_insecure(void **state)
 {
     (void)state;
 #define REACHABLE(address)                                                                         \
-    "other machines can reach " address ", and there is neither TLS nor authentication yet; "      \
-    "--insecure allows it"
+    "other machines can reach " address ", and there is no TLS yet; --insecure allows it"
     static const struct test_case cases[] = {
         { .line = "--bind 0.0.0.0", .want = "--bind: " REACHABLE("0.0.0.0") },
         { .line = "--bind ::", .want = "--bind: " REACHABLE("::") },
@@ -416,6 +417,49 @@ static void an_address_others_can_reach_needs_insecure(void **state)
         { "--config s.conf", { NULL }, "\nbind = ::\n", "s.conf:2: bind: " REACHABLE("::") },
     };
     expect_refusals(cases, COUNT_OF(cases));
+}
+
+static void keys_need_a_master_key(void **state)
+{
+    (void)state;
+    static const struct test_case refusals[] = {
+        { .line = "--auth", .want = "--auth: needs --master-key-file" },
+        { "", { "STATOR_AUTH=1" }, NULL, "STATOR_AUTH: needs --master-key-file" },
+        { .line = "key list", .want = "access keys: needs --master-key-file" },
+        { .line = "policy get A n", .want = "access keys: needs --master-key-file" },
+    };
+    static const struct test_case accepted[] = {
+        { .line = "--auth --master-key-file m", .want = "master-key-file = m" },
+        { "--auth", { "STATOR_MASTER_KEY_FILE=m" }, NULL, "master-key-file = m" },
+        { "--auth",
+          { "CREDENTIALS_DIRECTORY=/c" },
+          NULL,
+          "master-key-file = /c/stator-master-key" },
+        { "--auth --master-key-file m",
+          { "CREDENTIALS_DIRECTORY=/c" },
+          NULL,
+          "master-key-file = m" },
+    };
+    expect_refusals(refusals, COUNT_OF(refusals));
+    expect_settings(accepted, COUNT_OF(accepted));
+}
+
+static void words_behind_key_and_policy_are_kept(void **state)
+{
+    (void)state;
+    static const struct test_case test = {
+        .line = "policy put AKIA --master-key-file m name - --bind 0.0.0.0"
+    };
+    static const char *const want[] = { "put", "AKIA", "name", "-" };
+    struct arena *arena = arena_create();
+    struct config_result result;
+    struct config_error err;
+    assert_true(read_case(arena, &test, &result, &err)); /* It listens to nobody. */
+    assert_int_equal(result.action, CONFIG_POLICY);
+    assert_int_equal(result.word_count, COUNT_OF(want));
+    for (size_t i = 0; i < COUNT_OF(want); i++)
+        assert_string_equal(result.words[i], want[i]);
+    arena_destroy(arena);
 }
 
 static void a_refusal_names_the_variable_or_the_line(void **state)
@@ -572,6 +616,8 @@ int main(void)
         cmocka_unit_test(a_bad_command_line_is_refused_in_one_line),
         cmocka_unit_test(a_bad_value_is_refused_in_one_line),
         cmocka_unit_test(an_address_others_can_reach_needs_insecure),
+        cmocka_unit_test(keys_need_a_master_key),
+        cmocka_unit_test(words_behind_key_and_policy_are_kept),
         cmocka_unit_test(a_refusal_names_the_variable_or_the_line),
         cmocka_unit_test(the_longest_value_is_taken_and_one_more_byte_refused),
         cmocka_unit_test(a_command_line_has_a_longest_length),

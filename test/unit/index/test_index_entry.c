@@ -171,6 +171,8 @@ static void entries_hold_the_projected_attributes(void **state)
         assert_true(item_verify(&entry));
         if (!bytes_equal(entry.encoded, want.encoded))
             fail_msg("%.*s", BYTES_FMT(item_fixture_write(arena, &entry)));
+        assert_int_equal(index_entry_size(&index_fixture_table, index_at(cases[i].index), &whole),
+                         want.size);
         struct item_iter iter;
         struct bytes name;
         struct value value;

@@ -5,12 +5,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/timed_wait.h"
 #include "engine_fixture.h"
+#include "failing_engine.h"
 #include "item_fixture.h"
 #include "jobs/backfill.h"
 #include "jobs/job_batches.h"
@@ -60,6 +62,10 @@ static void store(const struct backfill_progress *progress)
         changed.indexes[0].status = INDEX_ACTIVE;
     assert_int_equal(catalogue_update(fixture.catalogue, fixture.arena, &changed), ENGINE_OK);
     table_release(table);
+    /* The control thread may wait for that. */
+    table = catalogue_find(fixture.catalogue, progress->table_name);
+    assert_true(table_is_only_version(table));
+    table_release(table);
 }
 
 static enum engine_status save(void *context, const struct backfill_progress *progress)
@@ -82,9 +88,9 @@ static enum engine_status save(void *context, const struct backfill_progress *pr
     return answer;
 }
 
-static void start_job(void)
+static void start_job(struct engine *engine)
 {
-    fixture.backfill = backfill_start(&(struct backfill_options){ .engine = fixture.engine.engine,
+    fixture.backfill = backfill_start(&(struct backfill_options){ .engine = engine,
                                                                   .clock = &clock_system,
                                                                   .catalogue = fixture.catalogue,
                                                                   .save = save,
@@ -237,7 +243,7 @@ static void an_empty_table_is_complete_at_once(void **state)
     create_table("empty", INDEX_BACKFILLING);
     create_table("other", INDEX_ACTIVE);
     create_table("waiting", INDEX_ALLOCATING);
-    start_job();
+    start_job(fixture.engine.engine);
     wait_for_saves(1, 1);
     stop_job();
     assert_int_equal(fixture.save_count, 1);
@@ -251,7 +257,7 @@ static void tables_take_turns_and_all_entries_come(void **state)
     create_table("second", INDEX_BACKFILLING);
     put_items("first", ITEMS * 2);
     put_items("second", 3);
-    start_job();
+    start_job(fixture.engine.engine);
     wait_for_saves(1, 2);
     stop_job();
     expect_complete("first", ITEMS * 2 / 3 * 2);
@@ -273,7 +279,7 @@ static void a_job_goes_on_behind_its_position(void **state)
     (void)state;
     create_table("table", INDEX_BACKFILLING);
     put_items("table", ITEMS * 2);
-    start_job();
+    start_job(fixture.engine.engine);
     wait_for_saves(1, 0);
     stop_job(); /* In the middle, or not: the machine decides. */
     struct table *table = catalogue_find(fixture.catalogue, BYTES("table"));
@@ -281,7 +287,7 @@ static void a_job_goes_on_behind_its_position(void **state)
     bool is_complete = table_definition(table)->indexes[0].status == INDEX_ACTIVE;
     table_release(table);
     assert_true(before > 0);
-    start_job();
+    start_job(fixture.engine.engine);
     if (!is_complete)
         wait_for_saves(2, 1);
     stop_job();
@@ -294,7 +300,7 @@ static void a_progress_that_cannot_be_saved_is_made_again(void **state)
     create_table("table", INDEX_BACKFILLING);
     put_items("table", 300);
     fixture.answer = ENGINE_IO;
-    start_job();
+    start_job(fixture.engine.engine);
     wait_for_saves(1, 1);
     stop_job();
     expect_complete("table", 200);
@@ -313,7 +319,7 @@ static void a_key_that_belongs_elsewhere_is_no_position(void **state)
     engine_fixture_put(fixture.engine.engine, item_place_of_hash(damaged, 0),
                        BYTES("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFFkey"), item.encoded);
     table_release(table);
-    start_job();
+    start_job(fixture.engine.engine);
     wait_for_saves(1, 1);
     stop_job();
     assert_int_equal(fixture.save_count, 1);
@@ -328,7 +334,7 @@ static void nothing_begins_while_an_older_version_is_held(void **state)
     put_items("held", 3);
     struct table *held = catalogue_find(fixture.catalogue, BYTES("held"));
     begin_backfill("held");
-    start_job();
+    start_job(fixture.engine.engine);
     wait_for_saves(1, 1);
     assert_true(bytes_equal_text(fixture.saves[0].table_name, "other"));
     assert_int_equal(count_stored(table_definition(held)), 0);
@@ -338,12 +344,34 @@ static void nothing_begins_while_an_older_version_is_held(void **state)
     expect_complete("held", 2);
 }
 
+/* Else a stream that is enabled meanwhile would be opened only after the slice. */
+static void a_newer_version_ends_a_slice(void **state)
+{
+    enum { FEW = JOB_BATCH_ITEMS * JOB_BATCHES_MAX * 9 };
+    (void)state;
+    struct engine *held = failing_engine_create(fixture.engine.engine);
+    failing_engine_set(held, &(struct failing_engine_plan){ .commits_only = true });
+    failing_engine_hold_commit(held);
+    create_table("table", INDEX_BACKFILLING);
+    put_items("table", FEW); /* Within a slice. */
+    start_job(held);
+    while (failing_engine_calls(held) < 2) /* The first batch is not through, but handed over. */
+        sched_yield();
+    begin_backfill("table");
+    failing_engine_let_go(held);
+    wait_for_saves(0, 1);
+    stop_job();
+    fixture.engine.engine = held; /* Closed with what it wraps. */
+    assert_int_equal(fixture.save_count, 2);
+    expect_complete("table", FEW / 3 * 2);
+}
+
 static void a_woken_job_finds_what_is_new(void **state)
 {
     (void)state;
     create_table("late", INDEX_ALLOCATING);
     put_items("late", 3);
-    start_job();
+    start_job(fixture.engine.engine);
     begin_backfill("late");
     backfill_wake(fixture.backfill);
     wait_for_saves(1, 1);
@@ -362,6 +390,7 @@ int main(void)
         TEST(a_progress_that_cannot_be_saved_is_made_again),
         TEST(a_key_that_belongs_elsewhere_is_no_position),
         TEST(nothing_begins_while_an_older_version_is_held),
+        TEST(a_newer_version_ends_a_slice),
         TEST(a_woken_job_finds_what_is_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
+#include "item_fixture.h"
 #include "model/error.h"
 #include "trigger/event_filter.h"
 
@@ -23,17 +24,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* JSON with ' in place of ". */
-static struct bytes json(struct arena *arena, const char *text)
-{
-    struct buffer out;
-    buffer_init(&out, arena);
-    for (; *text != '\0'; text++)
-        buffer_append_byte(&out, *text == '\'' ? '"' : (uint8_t)*text);
-    return buffer_bytes(&out);
-}
-
-/* A record as the events have it. */
+/* A record as the events have it; JSON is written with single quotes. */
 #define RECORD                                                                                     \
     "{'eventID':'1','eventName':'INSERT','dynamodb':{'Keys':{'id':{'S':'a-1'}},"                   \
     "'NewImage':{'id':{'S':'a-1'},'n':{'N':'42'},'ok':{'BOOL':true},'no':{'NULL':true},"           \
@@ -102,12 +93,12 @@ static const struct {
 static void a_pattern_lets_through_what_it_describes(void **state)
 {
     struct arena *arena = *state;
-    struct bytes record = json(arena, RECORD);
+    struct bytes record = item_fixture_text(arena, RECORD);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct error err;
         error_init(&err, arena);
         const struct event_filter *filter =
-            event_filter_parse(arena, json(arena, cases[i].pattern), &err);
+            event_filter_parse(arena, item_fixture_text(arena, cases[i].pattern), &err);
         if (filter == NULL || event_filter_matches(filter, arena, record) != cases[i].matches)
             fail_msg("%s", cases[i].pattern);
     }
@@ -161,7 +152,7 @@ static void what_is_no_pattern_is_refused_with_a_reason(void **state)
 {
     struct arena *arena = *state;
     for (size_t i = 0; i < COUNT_OF(refusals); i++)
-        expect_refusal(arena, json(arena, refusals[i].pattern), refusals[i].reason);
+        expect_refusal(arena, item_fixture_text(arena, refusals[i].pattern), refusals[i].reason);
 }
 
 /* {'a':['xxx...']} of `size` bytes. */
@@ -180,10 +171,10 @@ static struct bytes repeated(struct arena *arena, const char *prefix, const char
     struct buffer out;
     buffer_init(&out, arena);
     for (size_t i = 0; i < n; i++)
-        buffer_append_bytes(&out, json(arena, prefix));
-    buffer_append_bytes(&out, json(arena, "{'a':['x']}"));
+        buffer_append_bytes(&out, item_fixture_text(arena, prefix));
+    buffer_append_bytes(&out, item_fixture_text(arena, "{'a':['x']}"));
     for (size_t i = 0; i < n; i++)
-        buffer_append_bytes(&out, json(arena, suffix));
+        buffer_append_bytes(&out, item_fixture_text(arena, suffix));
     return buffer_bytes(&out);
 }
 
@@ -211,13 +202,13 @@ static struct bytes many(struct arena *arena, const char *open, const char *form
 {
     struct buffer out;
     buffer_init(&out, arena);
-    buffer_append_bytes(&out, json(arena, open));
+    buffer_append_bytes(&out, item_fixture_text(arena, open));
     for (int i = 0; i < count; i++) {
         char text[32];
         snprintf(text, sizeof text, format, i == 0 ? "" : ",", i);
-        buffer_append_bytes(&out, json(arena, text));
+        buffer_append_bytes(&out, item_fixture_text(arena, text));
     }
-    buffer_append_bytes(&out, json(arena, close));
+    buffer_append_bytes(&out, item_fixture_text(arena, close));
     return buffer_bytes(&out);
 }
 

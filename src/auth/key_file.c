@@ -1,0 +1,230 @@
+/* key_file.c -- see key_file.h. */
+#include "auth/key_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "auth/key_ring.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+
+/* In front of the sealed bytes, and sealed beside them: a file of another version is not opened as
+ * one of this. */
+#define MAGIC "stator keys 1\n"
+enum { MAGIC_SIZE = sizeof MAGIC - 1, MASTER_DIGITS = 2 * SEAL_KEY_SIZE };
+
+static bool refuse(char *message, const char *directory, const char *name, const char *reason)
+{
+    snprintf(message, KEY_FILE_MESSAGE_MAX, "%.200s%s%.200s: %s", directory,
+             directory[0] == '\0' ? "" : "/", name, reason);
+    return false;
+}
+
+/* --- The master key --- */
+
+static int digit_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    if (digit >= 'a' && digit <= 'f')
+        return digit - 'a' + 10;
+    return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+static bool parse_master(const char *text, size_t size, uint8_t out[SEAL_KEY_SIZE])
+{
+    if (size == MASTER_DIGITS + 1 && text[MASTER_DIGITS] == '\n')
+        size--;
+    if (size != MASTER_DIGITS)
+        return false;
+    for (size_t i = 0; i < SEAL_KEY_SIZE; i++) {
+        int high = digit_value(text[2 * i]);
+        int low = digit_value(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+/* Beside what it seals, the key would protect nothing. */
+static bool lies_within(const char *path, const char *directory)
+{
+    char *file = realpath(path, NULL);
+    char *folder = realpath(directory, NULL);
+    size_t size = folder == NULL ? 0 : strlen(folder);
+    bool within = file != NULL && folder != NULL && strncmp(file, folder, size) == 0 &&
+                  (file[size] == '/' || folder[size - 1] == '/');
+    free(file);
+    free(folder);
+    return within;
+}
+
+bool key_file_init(struct key_file *file, const char *directory, const char *master_path,
+                   char message[KEY_FILE_MESSAGE_MAX])
+{
+    char text[MASTER_DIGITS + 2];
+    *file = (struct key_file){ .directory = directory };
+    if (lies_within(master_path, directory))
+        return refuse(message, "", master_path,
+                      "the master key must not lie in the data directory");
+    int descriptor = open(master_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return refuse(message, "", master_path, strerror(errno));
+    ssize_t size = read(descriptor, text, sizeof text);
+    close(descriptor);
+    bool ok = size >= 0 && parse_master(text, (size_t)size, file->master);
+    explicit_bzero(text, sizeof text);
+    return ok || refuse(message, "", master_path,
+                        "not a master key, which is 64 hexadecimal digits (openssl rand -hex 32)");
+}
+
+/* --- Reading --- */
+
+static void path_of(const struct key_file *file, const char *name, char out[PATH_MAX])
+{
+    snprintf(out, PATH_MAX, "%s/%s", file->directory, name);
+}
+
+bool key_file_stat(const struct key_file *file, struct stat *out)
+{
+    char path[PATH_MAX];
+    path_of(file, "KEYS", path);
+    return stat(path, out) == 0;
+}
+
+static bool read_whole(int descriptor, uint8_t *out, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = read(descriptor, out + done, size - done);
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+/* The sealed bytes, in the arena. False with errno set, 0 if there is not as much as there was. */
+static bool load(struct arena *arena, const char *path, struct bytes *out, struct stat *state)
+{
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    bool ok = fstat(descriptor, state) == 0 && S_ISREG(state->st_mode) && state->st_size >= 0 &&
+              state->st_size <= KEY_FILE_SIZE_MAX;
+    if (ok) {
+        size_t size = (size_t)state->st_size;
+        uint8_t *bytes = arena_alloc(arena, size);
+        errno = 0;
+        ok = read_whole(descriptor, bytes, size);
+        *out = bytes_of(bytes, size);
+    }
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return ok;
+}
+
+bool key_file_read(struct arena *arena, const struct key_file *file, struct key_ring *out,
+                   struct stat *state, char message[KEY_FILE_MESSAGE_MAX])
+{
+    char path[PATH_MAX];
+    struct bytes all;
+    path_of(file, "KEYS", path);
+    *out = (struct key_ring){ 0 };
+    *state = (struct stat){ 0 };
+    if (!load(arena, path, &all, state)) {
+        if (errno == ENOENT)
+            return true;
+        return refuse(message, file->directory, "KEYS",
+                      errno == 0 ? "cannot be read" : strerror(errno));
+    }
+    if (!bytes_starts_with(all, BYTES(MAGIC)) || all.len < MAGIC_SIZE + SEAL_OVERHEAD)
+        return refuse(message, file->directory, "KEYS", "not a file of keys of this version");
+    struct bytes sealed = bytes_of(all.data + MAGIC_SIZE, all.len - MAGIC_SIZE);
+    uint8_t *json = arena_alloc(arena, sealed.len);
+    if (!seal_open(file->master, BYTES(MAGIC), sealed, json))
+        return refuse(message, file->directory, "KEYS",
+                      "sealed under another master key, or damaged");
+    return key_ring_parse(arena, bytes_of(json, sealed.len - SEAL_OVERHEAD), out) ||
+           refuse(message, file->directory, "KEYS", "holds keys that this version cannot read");
+}
+
+/* --- Writing --- */
+
+int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX])
+{
+    char path[PATH_MAX];
+    path_of(file, "KEYS.lock", path);
+    if (mkdir(file->directory, 0700) != 0 && errno != EEXIST) {
+        refuse(message, "", file->directory, strerror(errno));
+        return -1;
+    }
+    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock >= 0 && flock(lock, LOCK_EX) == 0)
+        return lock;
+    refuse(message, file->directory, "KEYS.lock", strerror(errno));
+    if (lock >= 0)
+        close(lock);
+    return -1;
+}
+
+void key_file_unlock(int lock)
+{
+    close(lock);
+}
+
+static bool write_whole(int descriptor, struct bytes bytes)
+{
+    size_t done = 0;
+    while (done < bytes.len) {
+        ssize_t written = write(descriptor, bytes.data + done, bytes.len - done);
+        if (written < 0)
+            return false;
+        done += (size_t)written;
+    }
+    return fsync(descriptor) == 0;
+}
+
+/* Written beside and renamed, so that a reader sees the old keys or the new ones. */
+static bool replace(const struct key_file *file, struct bytes bytes)
+{
+    char path[PATH_MAX];
+    char new_path[PATH_MAX];
+    path_of(file, "KEYS", path);
+    path_of(file, "KEYS.new", new_path);
+    int descriptor = open(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (descriptor < 0)
+        return false;
+    bool ok = write_whole(descriptor, bytes);
+    ok = close(descriptor) == 0 && ok;
+    if (!ok || rename(new_path, path) != 0)
+        return false;
+    int directory = open(file->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ok = directory >= 0 && fsync(directory) == 0;
+    if (directory >= 0)
+        close(directory);
+    return ok;
+}
+
+bool key_file_write(struct arena *arena, const struct key_file *file, const struct key_ring *ring,
+                    char message[KEY_FILE_MESSAGE_MAX])
+{
+    struct buffer json;
+    buffer_init(&json, arena);
+    key_ring_write(ring, &json);
+    size_t size = MAGIC_SIZE + SEAL_OVERHEAD + json.len;
+    if (size > KEY_FILE_SIZE_MAX)
+        return refuse(message, file->directory, "KEYS", "too many keys and policies");
+    uint8_t *all = arena_alloc(arena, size);
+    memcpy(all, MAGIC, MAGIC_SIZE);
+    seal_close(file->master, BYTES(MAGIC), buffer_bytes(&json), all + MAGIC_SIZE);
+    return replace(file, bytes_of(all, size)) ||
+           refuse(message, file->directory, "KEYS", strerror(errno));
+}

@@ -1,0 +1,65 @@
+/* policy.h -- policies in IAM's JSON: read once into a compiled form, then asked about requests.
+ *
+ * Everything that is not understood (an element, an operator, a context key, a variable) makes the
+ * policy unreadable as a whole: a statement that is half understood could allow what it was
+ * written to refuse.
+ */
+#ifndef STATOR_AUTH_POLICY_H
+#define STATOR_AUTH_POLICY_H
+#include <stddef.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+struct arena;
+struct error;
+struct policy; /* Opaque, unchanging. Lives in the arena it was read into. */
+
+enum {
+    POLICY_SIZE_MAX = 20 * 1024, /* Of its text, white space included. */
+    POLICY_DEPTH_MAX = 6,        /* Policy, statements, statement, condition, operator, values. */
+};
+
+enum policy_kind {
+    POLICY_OF_IDENTITY, /* Attached to a key: it has no Principal. */
+    POLICY_OF_RESOURCE, /* Attached to a table or a stream: each statement has one. */
+};
+
+/* Copies what it needs of `text`. NULL with a ValidationException that says what is wrong. */
+MUST_CHECK const struct policy *policy_parse(struct arena *arena, struct bytes text,
+                                             enum policy_kind kind, struct error *err);
+
+/* What is known of a request beside its action and resource. A key without values is absent. */
+struct policy_key {
+    struct bytes name; /* "dynamodb:LeadingKeys"; compared without regard to case. */
+    const struct bytes *values;
+    size_t count;
+};
+
+struct policy_request {
+    struct bytes action;    /* "dynamodb:GetItem" */
+    struct bytes resource;  /* An ARN, or "*" where an action has none. */
+    struct bytes principal; /* The caller's ARN. */
+    struct bytes account;   /* The caller's account. */
+    const struct policy_key *keys;
+    size_t key_count;
+};
+
+/* What decides about one request. Each may be missing. */
+struct policy_set {
+    const struct policy *const *identity; /* Of the caller. */
+    size_t identity_count;
+    const struct policy *resource; /* Of the resource; NULL: it has none. */
+};
+
+enum policy_decision {
+    POLICY_ALLOWED,
+    POLICY_NOT_ALLOWED, /* Nothing allows it. */
+    POLICY_DENIED_BY_IDENTITY,
+    POLICY_DENIED_BY_RESOURCE,
+};
+
+/* An explicit denial anywhere, else a permission anywhere, else not allowed. */
+enum policy_decision policy_decide(struct arena *arena, const struct policy_set *policies,
+                                   const struct policy_request *request);
+
+#endif

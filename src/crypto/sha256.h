@@ -1,0 +1,26 @@
+/* sha256.h -- SHA-256 and HMAC-SHA-256, with what OpenSSL looks up or allocates kept between calls.
+ *
+ * A hasher belongs to one thread at a time. Running out of memory aborts.
+ */
+#ifndef STATOR_CRYPTO_SHA256_H
+#define STATOR_CRYPTO_SHA256_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/bytes.h"
+
+enum { SHA256_SIZE = 32, SHA256_HEX_SIZE = 64 };
+
+struct sha256;
+struct sha256 *sha256_create(void);
+void sha256_destroy(struct sha256 *hasher); /* Destroying NULL is allowed. */
+
+void sha256_digest(struct sha256 *hasher, struct bytes text, uint8_t out[SHA256_SIZE]);
+void sha256_hmac(struct sha256 *hasher, struct bytes key, struct bytes text,
+                 uint8_t out[SHA256_SIZE]);
+
+/* In small letters, without a NUL. */
+void sha256_hex(const uint8_t digest[SHA256_SIZE], char out[SHA256_HEX_SIZE]);
+/* Are these two hexadecimal digests one? Takes the same time wherever they differ. */
+bool sha256_hex_equal(const char a[SHA256_HEX_SIZE], const char b[SHA256_HEX_SIZE]);
+
+#endif

@@ -1,0 +1,237 @@
+/* authentication.c -- see authentication.h. */
+#include "wire/authentication.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "auth/key_ring.h"
+#include "auth/live_keys.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "crypto/sha256.h"
+#include "http/server.h"
+#include "model/error.h"
+#include "wire/sigv4.h"
+
+enum { DATE_SIZE = 8, CALLER_KEYS_MAX = 10 };
+
+/* A key derived for one day. */
+struct derived_key {
+    uint8_t id[KEY_ID_SIZE];
+    uint8_t date[DATE_SIZE];
+    uint64_t generation; /* Of the ring that had the secret. */
+    bool used;
+    uint8_t key[SIGV4_KEY_SIZE];
+};
+
+struct authentication {
+    struct authentication_options options;
+    struct sha256 *hasher;
+    /* The time as policies see it; made once a second. */
+    int64_t second;
+    char current_time[sizeof "2026-11-15T05:40:04Z"];
+    char epoch_time[sizeof "-9223372036854775808"];
+    struct derived_key cache[AUTHENTICATION_CACHE_SIZE]; /* By the id's last characters. */
+};
+
+struct authentication *authentication_create(const struct authentication_options *options)
+{
+    struct authentication *authentication = calloc(1, sizeof *authentication);
+    if (authentication == NULL)
+        abort();
+    authentication->options = *options;
+    authentication->hasher = sha256_create();
+    return authentication;
+}
+
+void authentication_destroy(struct authentication *authentication)
+{
+    sha256_destroy(authentication->hasher);
+    explicit_bzero(authentication, sizeof *authentication);
+    free(authentication);
+}
+
+/* --- Signatures --- */
+
+/* Ids are random, so that their last characters spread them. */
+static struct derived_key *cache_place(struct authentication *authentication, struct bytes id)
+{
+    unsigned hash = 0;
+    for (size_t i = KEY_ID_SIZE - 6; i < KEY_ID_SIZE; i++)
+        hash = hash * 31 + id.data[i];
+    return &authentication->cache[hash % AUTHENTICATION_CACHE_SIZE];
+}
+
+static void signing_key(struct authentication *authentication, uint64_t generation,
+                        const struct sigv4_claim *claim, struct bytes secret,
+                        uint8_t out[SIGV4_KEY_SIZE])
+{
+    if (claim->access_key.len != KEY_ID_SIZE) {
+        sigv4_derive_key(authentication->hasher, secret, claim, out);
+        return;
+    }
+    struct derived_key *place = cache_place(authentication, claim->access_key);
+    if (!place->used || place->generation != generation ||
+        memcmp(place->id, claim->access_key.data, KEY_ID_SIZE) != 0 ||
+        memcmp(place->date, claim->date.data, DATE_SIZE) != 0) {
+        sigv4_derive_key(authentication->hasher, secret, claim, place->key);
+        memcpy(place->id, claim->access_key.data, KEY_ID_SIZE);
+        memcpy(place->date, claim->date.data, DATE_SIZE);
+        place->generation = generation;
+        place->used = true;
+    }
+    memcpy(out, place->key, SIGV4_KEY_SIZE);
+}
+
+/* Temporary keys come with their token, others with none. */
+static bool token_matches(struct authentication *authentication, const struct access_key *key,
+                          struct bytes token)
+{
+    static const char no_hash[KEY_TOKEN_HASH_SIZE] = { 0 };
+    uint8_t digest[SHA256_SIZE];
+    char hex[SHA256_HEX_SIZE];
+    bool temporary = key != NULL && key->parent.data != NULL;
+    if (token.data == NULL)
+        return key != NULL && !temporary;
+    sha256_digest(authentication->hasher, token, digest);
+    sha256_hex(digest, hex);
+    return sha256_hex_equal(hex, temporary ? (const char *)key->token_hash.data : no_hash) &&
+           temporary;
+}
+
+static bool refuse(struct error *err)
+{
+    return error_set(err, ERROR_UNRECOGNIZED_CLIENT,
+                     "The security token included in the request is invalid.");
+}
+
+/* The key whose policies count. All the work is done for every request, and only then looked at. */
+static const struct access_key *verify(struct authentication *authentication,
+                                       struct live_ring *ring, struct arena *arena,
+                                       const struct sigv4_request *request,
+                                       const struct sigv4_claim *claim, int64_t now_ms,
+                                       struct error *err)
+{
+    static const struct bytes nobodys_secret = BYTES("0123456789012345678901234567890123456789");
+    uint8_t key_of_day[SIGV4_KEY_SIZE];
+    const struct access_key *key = key_ring_find(&ring->ring, claim->access_key);
+    signing_key(authentication, ring->generation, claim, key == NULL ? nobodys_secret : key->secret,
+                key_of_day);
+    bool signed_right = sigv4_matches(authentication->hasher, arena, request, claim, key_of_day);
+    bool token_right = token_matches(authentication, key, claim->security_token);
+    explicit_bzero(key_of_day, sizeof key_of_day);
+    if (key == NULL || !signed_right || !token_right) {
+        refuse(err);
+        return NULL;
+    }
+    const struct access_key *grantor = key_ring_grantor(&ring->ring, key, now_ms);
+    if (grantor != NULL)
+        return grantor;
+    if (key->parent.data != NULL && key->expires_ms <= now_ms)
+        error_set(err, ERROR_EXPIRED_TOKEN,
+                  "The security token included in the request is expired");
+    else
+        refuse(err);
+    return NULL;
+}
+
+/* --- The caller --- */
+
+static void add_key(struct arena *arena, struct policy_key *keys, size_t *count, struct bytes name,
+                    struct bytes value)
+{
+    struct bytes *values = arena_alloc(arena, sizeof *values);
+    *values = value;
+    keys[*count] = (struct policy_key){ .name = name, .values = values, .count = value.len > 0 };
+    ++*count;
+}
+
+static void format_time(struct authentication *authentication, int64_t now_ms)
+{
+    time_t seconds = (time_t)(now_ms / 1000);
+    struct tm parts;
+    if (authentication->second == seconds)
+        return;
+    authentication->second = seconds;
+    gmtime_r(&seconds, &parts);
+    strftime(authentication->current_time, sizeof authentication->current_time,
+             "%Y-%m-%dT%H:%M:%SZ", &parts);
+    snprintf(authentication->epoch_time, sizeof authentication->epoch_time, "%" PRId64,
+             (int64_t)seconds);
+}
+
+static void fill_caller(struct authentication *authentication, const struct http_exchange *exchange,
+                        const struct access_key *grantor, int64_t now_ms, struct caller *out)
+{
+    struct arena *arena = http_exchange_arena(exchange);
+    const struct authentication_options *options = &authentication->options;
+    struct policy_key *keys = arena_alloc(arena, CALLER_KEYS_MAX * sizeof *keys);
+    const struct policy **policies = arena_alloc(arena, grantor->policy_count * sizeof(*policies));
+    char *peer = arena_alloc(arena, HTTP_PEER_SIZE);
+    size_t count = 0;
+    http_exchange_peer(exchange, peer);
+    for (size_t i = 0; i < grantor->policy_count; i++)
+        policies[i] = grantor->policies[i].policy;
+    out->account = bytes_from_text(options->account_id);
+    const struct bytes arn[] = { BYTES("arn:aws:iam::"), out->account, BYTES(":user/"),
+                                 grantor->user };
+    out->arn = arena_join(arena, arn, COUNT_OF(arn));
+    out->policies = policies;
+    out->policy_count = grantor->policy_count;
+    add_key(arena, keys, &count, BYTES("aws:username"), grantor->user);
+    add_key(arena, keys, &count, BYTES("aws:PrincipalArn"), out->arn);
+    add_key(arena, keys, &count, BYTES("aws:PrincipalAccount"), out->account);
+    add_key(arena, keys, &count, BYTES("aws:PrincipalType"), BYTES("User"));
+    add_key(arena, keys, &count, BYTES("aws:RequestedRegion"), bytes_from_text(options->region));
+    add_key(arena, keys, &count, BYTES("aws:SourceIp"), bytes_from_text(peer));
+    add_key(arena, keys, &count, BYTES("aws:UserAgent"),
+            http_exchange_header(exchange, "User-Agent"));
+    add_key(arena, keys, &count, BYTES("aws:SecureTransport"), BYTES("false"));
+    /* Copied: the call may outlive the second, and the loop's thread. */
+    format_time(authentication, now_ms);
+    add_key(arena, keys, &count, BYTES("aws:CurrentTime"),
+            arena_copy(arena, bytes_from_text(authentication->current_time)));
+    add_key(arena, keys, &count, BYTES("aws:EpochTime"),
+            arena_copy(arena, bytes_from_text(authentication->epoch_time)));
+    out->keys = keys;
+    out->key_count = count;
+}
+
+struct authenticated *authentication_check(struct authentication *authentication,
+                                           const struct http_exchange *exchange,
+                                           struct bytes *claimed, struct error *err)
+{
+    const struct authentication_options *options = &authentication->options;
+    struct arena *arena = http_exchange_arena(exchange);
+    int64_t now_ms = clock_wall_ms(options->clock);
+    struct sigv4_request request = { .method = http_exchange_method(exchange),
+                                     .target = http_exchange_target(exchange),
+                                     .headers = http_exchange_headers(exchange),
+                                     .header_count = http_exchange_header_count(exchange),
+                                     .body = http_exchange_body(exchange) };
+    struct sigv4_scope scope = { bytes_from_text(options->region), BYTES("dynamodb") };
+    struct sigv4_claim claim;
+    bool readable = sigv4_read(arena, &request, &scope, now_ms, &claim, err);
+    *claimed = claim.access_key;
+    if (!readable)
+        return NULL;
+    struct live_ring *ring = live_keys_acquire(options->keys, now_ms);
+    const struct access_key *grantor =
+        verify(authentication, ring, arena, &request, &claim, now_ms, err);
+    if (grantor == NULL) {
+        live_keys_release(ring);
+        return NULL;
+    }
+    struct authenticated *result = arena_alloc_zeroed(arena, sizeof *result);
+    result->ring = ring;
+    result->caller.key_id = claim.access_key;
+    fill_caller(authentication, exchange, grantor, now_ms, &result->caller);
+    return result;
+}
+
+void authentication_release(struct authenticated *authenticated)
+{
+    if (authenticated != NULL)
+        live_keys_release(authenticated->ring);
+}

@@ -1,0 +1,372 @@
+/* sigv4.c -- see sigv4.h. The steps are those of AWS's description of Signature Version 4. */
+#include "wire/sigv4.h"
+#include <assert.h>
+#include <strings.h>
+#include <time.h>
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/compiler.h"
+#include "crypto/sha256.h"
+#include "http/server.h"
+#include "model/error.h"
+#include "wire/header_text.h"
+
+#define ALGORITHM "AWS4-HMAC-SHA256"
+#define TERMINATOR "aws4_request"
+/* Shown in messages: when a request's clock is off, so that SDKs correct theirs. */
+enum { TIME_TEXT_SIZE = sizeof "20150830T123600Z" - 1, DATE_TEXT_SIZE = sizeof "20150830" - 1 };
+
+static_assert((int)SIGV4_KEY_SIZE == (int)SHA256_SIZE, "a signing key is an HMAC");
+
+/* --- Headers --- */
+
+static struct bytes find_header(const struct sigv4_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->header_count; i++)
+        if (header_text_equal(request->headers[i].name, bytes_from_text(name)))
+            return request->headers[i].value;
+    return (struct bytes){ 0 };
+}
+
+static size_t count_headers(const struct sigv4_request *request, const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < request->header_count; i++)
+        count += header_text_equal(request->headers[i].name, bytes_from_text(name));
+    return count;
+}
+
+static bool is_signed(const struct sigv4_claim *claim, struct bytes name)
+{
+    struct bytes rest = claim->signed_headers;
+    while (rest.len > 0)
+        if (header_text_equal(header_text_next(&rest, ';'), name))
+            return true;
+    return false;
+}
+
+/* --- Time --- */
+
+/* False if the text is no "20150830T123600Z". */
+static bool parse_time(struct bytes text, int64_t *out_ms)
+{
+    static const char form[] = "ddddddddTddddddZ";
+    if (text.len != TIME_TEXT_SIZE)
+        return false;
+    int digits[TIME_TEXT_SIZE] = { 0 };
+    for (size_t i = 0; i < TIME_TEXT_SIZE; i++) {
+        bool is_digit = text.data[i] >= '0' && text.data[i] <= '9';
+        if (form[i] == 'd' ? !is_digit : text.data[i] != (uint8_t)form[i])
+            return false;
+        digits[i] = text.data[i] - '0';
+    }
+    struct tm parts = {
+        .tm_year = digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3] - 1900,
+        .tm_mon = digits[4] * 10 + digits[5] - 1,
+        .tm_mday = digits[6] * 10 + digits[7],
+        .tm_hour = digits[9] * 10 + digits[10],
+        .tm_min = digits[11] * 10 + digits[12],
+        .tm_sec = digits[13] * 10 + digits[14],
+    };
+    *out_ms = (int64_t)timegm(&parts) * 1000;
+    return true;
+}
+
+static struct bytes format_time(struct arena *arena, int64_t time_ms)
+{
+    time_t seconds = (time_t)(time_ms / 1000);
+    struct tm parts;
+    gmtime_r(&seconds, &parts);
+    char text[TIME_TEXT_SIZE + 1] = "";
+    size_t size = strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts);
+    return arena_copy(arena, bytes_of(text, size));
+}
+
+static bool check_clock(struct arena *arena, struct bytes time, int64_t now_ms, struct error *err)
+{
+    int64_t time_ms;
+    if (!parse_time(time, &time_ms))
+        return error_set(err, ERROR_INCOMPLETE_SIGNATURE,
+                         "Date must be in ISO-8601 'basic format'. Got '%.*s'. See "
+                         "http://en.wikipedia.org/wiki/ISO_8601",
+                         BYTES_FMT(time));
+    struct bytes now;
+    struct bytes bound;
+    if (time_ms < now_ms - SIGV4_CLOCK_SKEW_MAX_MS) {
+        now = format_time(arena, now_ms);
+        bound = format_time(arena, now_ms - SIGV4_CLOCK_SKEW_MAX_MS);
+        return error_set(err, ERROR_INVALID_SIGNATURE,
+                         "Signature expired: %.*s is now earlier than %.*s (%.*s - 15 min.)",
+                         BYTES_FMT(time), BYTES_FMT(bound), BYTES_FMT(now));
+    }
+    if (time_ms > now_ms + SIGV4_CLOCK_SKEW_MAX_MS) {
+        now = format_time(arena, now_ms);
+        bound = format_time(arena, now_ms + SIGV4_CLOCK_SKEW_MAX_MS);
+        return error_set(
+            err, ERROR_INVALID_SIGNATURE,
+            "Signature not yet current: %.*s is still later than %.*s (%.*s + 15 min.)",
+            BYTES_FMT(time), BYTES_FMT(bound), BYTES_FMT(now));
+    }
+    return true;
+}
+
+/* --- The claim --- */
+
+/* Splits "Credential=..., SignedHeaders=..., Signature=..." */
+static bool read_parameters(struct bytes header, struct bytes *credential, struct sigv4_claim *out,
+                            struct error *err)
+{
+    struct bytes rest = header;
+    header_text_next(&rest, ' '); /* The algorithm. */
+    while (rest.len > 0) {
+        struct bytes part = header_text_next(&rest, ',');
+        struct bytes value = part;
+        struct bytes name = header_text_next(&value, '=');
+        if (part.len > 0 && name.len == part.len)
+            return error_set(err, ERROR_INCOMPLETE_SIGNATURE,
+                             "'%.*s' not a valid key=value pair (missing equal-sign) in "
+                             "Authorization header: '%.*s'.",
+                             BYTES_FMT(part), BYTES_FMT(header));
+        if (bytes_equal_text(name, "Credential"))
+            *credential = value;
+        else if (bytes_equal_text(name, "SignedHeaders"))
+            out->signed_headers = value;
+        else if (bytes_equal_text(name, "Signature"))
+            out->signature = value;
+    }
+    return true;
+}
+
+/* The service lists all that is missing in one message. */
+static bool check_complete(struct arena *arena, struct bytes header, struct bytes credential,
+                           const struct sigv4_claim *claim, struct error *err)
+{
+    const struct {
+        bool missing;
+        const char *text;
+    } parts[] = {
+        { credential.len == 0, "Authorization header requires 'Credential' parameter. " },
+        { claim->signature.len == 0, "Authorization header requires 'Signature' parameter. " },
+        { claim->signed_headers.len == 0,
+          "Authorization header requires 'SignedHeaders' parameter. " },
+        { claim->time.data == NULL, "Authorization header requires existence of either a "
+                                    "'X-Amz-Date' or a 'Date' header. " },
+    };
+    struct buffer message;
+    buffer_init(&message, arena);
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        if (parts[i].missing)
+            buffer_append_bytes(&message, bytes_from_text(parts[i].text));
+    if (message.len == 0)
+        return true;
+    buffer_append_bytes(&message, BYTES("Authorization="));
+    buffer_append_bytes(&message, header);
+    return error_set_bytes(err, ERROR_INCOMPLETE_SIGNATURE, buffer_bytes(&message));
+}
+
+static bool read_credential(struct bytes credential, struct sigv4_claim *out, struct error *err)
+{
+    struct bytes rest = credential;
+    struct bytes terminator;
+    out->access_key = header_text_next(&rest, '/');
+    out->date = header_text_next(&rest, '/');
+    out->region = header_text_next(&rest, '/');
+    out->service = header_text_next(&rest, '/');
+    terminator = rest;
+    size_t slashes = 0;
+    for (size_t i = 0; i < credential.len; i++)
+        slashes += credential.data[i] == '/';
+    if (slashes != 4 || out->access_key.len == 0)
+        return error_set(err, ERROR_INCOMPLETE_SIGNATURE,
+                         "Credential must have exactly 5 slash-delimited elements, e.g. "
+                         "keyid/date/region/service/term, got '%.*s'",
+                         BYTES_FMT(credential));
+    if (!bytes_equal_text(terminator, TERMINATOR))
+        return error_set(err, ERROR_INVALID_SIGNATURE,
+                         "Credential should be scoped with a valid terminator: '" TERMINATOR
+                         "', not '%.*s'.",
+                         BYTES_FMT(terminator));
+    return true;
+}
+
+static bool check_scope(const struct sigv4_claim *claim, const struct sigv4_scope *scope,
+                        struct error *err)
+{
+    if (!bytes_equal(claim->region, scope->region))
+        return error_set(err, ERROR_INVALID_SIGNATURE,
+                         "Credential should be scoped to a valid region, not '%.*s'. ",
+                         BYTES_FMT(claim->region));
+    if (!bytes_equal(claim->service, scope->service))
+        return error_set(err, ERROR_INVALID_SIGNATURE,
+                         "Credential should be scoped to correct service: '%.*s'. ",
+                         BYTES_FMT(scope->service));
+    if (!bytes_starts_with(claim->time, claim->date) || claim->date.len != DATE_TEXT_SIZE)
+        return error_set(err, ERROR_INVALID_SIGNATURE,
+                         "Date in Credential scope does not match YYYYMMDD from ISO-8601 version "
+                         "of date from HTTP: '%.*s' != '%.*s', from '%.*s'.",
+                         BYTES_FMT(claim->date), DATE_TEXT_SIZE, (const char *)claim->time.data,
+                         BYTES_FMT(claim->time));
+    return true;
+}
+
+static bool must_be_signed(struct bytes name)
+{
+    static const char prefix[] = "x-amz-";
+    if (header_text_equal(name, BYTES("x-amz-content-sha256")))
+        return false; /* It must equal the body's hash, which is signed in any case. */
+    return header_text_equal(name, BYTES("host")) ||
+           (name.len > sizeof prefix - 1 &&
+            strncasecmp((const char *)name.data, prefix, sizeof prefix - 1) == 0);
+}
+
+static bool check_signed_headers(const struct sigv4_request *request,
+                                 const struct sigv4_claim *claim, struct error *err)
+{
+    struct bytes rest = claim->signed_headers;
+    size_t count = 0;
+    while (rest.len > 0) {
+        header_text_next(&rest, ';');
+        count++;
+    }
+    if (count > SIGV4_SIGNED_HEADERS_MAX)
+        return error_set(err, ERROR_INVALID_SIGNATURE, "More than %d headers are signed",
+                         SIGV4_SIGNED_HEADERS_MAX);
+    if (!is_signed(claim, BYTES("host")))
+        return error_set(err, ERROR_INVALID_SIGNATURE,
+                         "'Host' or ':authority' must be a 'SignedHeader' in the AWS "
+                         "Authorization.");
+    for (size_t i = 0; i < request->header_count; i++) {
+        struct bytes name = request->headers[i].name;
+        if (must_be_signed(name) && !is_signed(claim, name))
+            return error_set(err, ERROR_INVALID_SIGNATURE,
+                             "There were headers present in the request which were not signed: "
+                             "%.*s",
+                             BYTES_FMT(name));
+    }
+    return true;
+}
+
+bool sigv4_read(struct arena *arena, const struct sigv4_request *request,
+                const struct sigv4_scope *scope, int64_t now_ms, struct sigv4_claim *out,
+                struct error *err)
+{
+    struct bytes header = find_header(request, "Authorization");
+    struct bytes credential = { 0 };
+    *out = (struct sigv4_claim){ .time = find_header(request, "X-Amz-Date"),
+                                 .security_token = find_header(request, "X-Amz-Security-Token") };
+    /* Credentials come in one header, not in two and not in the query. */
+    if (!bytes_starts_with(header, BYTES(ALGORITHM)) || count_headers(request, "Authorization") > 1)
+        return error_set(err, ERROR_MISSING_AUTHENTICATION_TOKEN,
+                         "Request is missing Authentication Token");
+    return read_parameters(header, &credential, out, err) &&
+           check_complete(arena, header, credential, out, err) &&
+           read_credential(credential, out, err) && check_clock(arena, out->time, now_ms, err) &&
+           check_scope(out, scope, err) && check_signed_headers(request, out, err);
+}
+
+/* --- The signature --- */
+
+void sigv4_derive_key(struct sha256 *hasher, struct bytes secret, const struct sigv4_claim *claim,
+                      uint8_t out[SIGV4_KEY_SIZE])
+{
+    static const char prefix[] = "AWS4";
+    uint8_t first[sizeof prefix - 1 + SIGV4_SECRET_SIZE_MAX];
+    assert(secret.len <= SIGV4_SECRET_SIZE_MAX);
+    memcpy(first, prefix, sizeof prefix - 1);
+    memcpy(first + sizeof prefix - 1, secret.data, secret.len);
+    const struct bytes steps[] = { claim->date, claim->region, claim->service, BYTES(TERMINATOR) };
+    struct bytes key = bytes_of(first, sizeof prefix - 1 + secret.len);
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        sha256_hmac(hasher, key, steps[i], out);
+        key = bytes_of(out, SIGV4_KEY_SIZE);
+    }
+    explicit_bzero(first, sizeof first);
+}
+
+/* The value without spaces around it, and with one where there were several. */
+static void append_value(struct buffer *buffer, struct bytes value)
+{
+    value = header_text_trim(value);
+    bool was_space = false;
+    for (size_t i = 0; i < value.len; i++) {
+        bool is_space = value.data[i] == ' ' || value.data[i] == '\t';
+        if (!is_space)
+            buffer_append_byte(buffer, value.data[i]);
+        else if (!was_space)
+            buffer_append_byte(buffer, ' ');
+        was_space = is_space;
+    }
+}
+
+static void append_header(struct buffer *buffer, const struct sigv4_request *request,
+                          struct bytes name)
+{
+    buffer_append_bytes(buffer, name);
+    buffer_append_byte(buffer, ':');
+    bool is_first = true;
+    for (size_t i = 0; i < request->header_count; i++) {
+        if (!header_text_equal(request->headers[i].name, name))
+            continue;
+        if (!is_first)
+            buffer_append_byte(buffer, ',');
+        is_first = false;
+        append_value(buffer, request->headers[i].value);
+    }
+    buffer_append_byte(buffer, '\n');
+}
+
+static struct bytes canonical_request(struct arena *arena, const struct sigv4_request *request,
+                                      const struct sigv4_claim *claim,
+                                      const char body_hash[SHA256_HEX_SIZE])
+{
+    struct buffer buffer;
+    buffer_init(&buffer, arena);
+    buffer_append_bytes(&buffer, request->method);
+    buffer_append_bytes(&buffer, BYTES("\n/\n\n")); /* The path, and a query that is empty. */
+    struct bytes rest = claim->signed_headers;
+    while (rest.len > 0)
+        append_header(&buffer, request, header_text_next(&rest, ';'));
+    buffer_append_byte(&buffer, '\n');
+    buffer_append_bytes(&buffer, claim->signed_headers);
+    buffer_append_byte(&buffer, '\n');
+    buffer_append(&buffer, body_hash, SHA256_HEX_SIZE);
+    return buffer_bytes(&buffer);
+}
+
+static struct bytes string_to_sign(struct arena *arena, const struct sigv4_claim *claim,
+                                   const char request_hash[SHA256_HEX_SIZE])
+{
+    struct buffer buffer;
+    buffer_init(&buffer, arena);
+    buffer_append_bytes(&buffer, BYTES(ALGORITHM "\n"));
+    buffer_append_bytes(&buffer, claim->time);
+    buffer_append_byte(&buffer, '\n');
+    const struct bytes scope[] = { claim->date, claim->region, claim->service };
+    for (size_t i = 0; i < COUNT_OF(scope); i++) {
+        buffer_append_bytes(&buffer, scope[i]);
+        buffer_append_byte(&buffer, '/');
+    }
+    buffer_append_bytes(&buffer, BYTES(TERMINATOR "\n"));
+    buffer_append(&buffer, request_hash, SHA256_HEX_SIZE);
+    return buffer_bytes(&buffer);
+}
+
+bool sigv4_matches(struct sha256 *hasher, struct arena *arena, const struct sigv4_request *request,
+                   const struct sigv4_claim *claim, const uint8_t key[SIGV4_KEY_SIZE])
+{
+    uint8_t digest[SHA256_SIZE];
+    char hex[SHA256_HEX_SIZE];
+    sha256_digest(hasher, request->body, digest);
+    sha256_hex(digest, hex);
+    struct bytes claimed_hash = find_header(request, "X-Amz-Content-Sha256");
+    if (claimed_hash.data != NULL && !bytes_equal(claimed_hash, bytes_of(hex, sizeof hex)))
+        return false;
+    if (!bytes_equal_text(request->target, "/"))
+        return false;
+    sha256_digest(hasher, canonical_request(arena, request, claim, hex), digest);
+    sha256_hex(digest, hex);
+    sha256_hmac(hasher, bytes_of(key, SIGV4_KEY_SIZE), string_to_sign(arena, claim, hex), digest);
+    sha256_hex(digest, hex);
+    return claim->signature.len == sizeof hex &&
+           sha256_hex_equal(hex, (const char *)claim->signature.data);
+}

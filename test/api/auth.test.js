@@ -1,0 +1,142 @@
+// Authentication: what the SDK sees with a right key, a wrong one, a wrong region, clock or policy.
+'use strict';
+const assert = require('node:assert/strict');
+const { execFileSync } = require('node:child_process');
+const crypto = require('node:crypto');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { after, before, describe, test } = require('node:test');
+const {
+  DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand, ScanCommand,
+  TransactWriteItemsCommand,
+} = require('@aws-sdk/client-dynamodb');
+const { createTable, refusal, tableShape } = require('./lib/client.js');
+const { binary, startServer } = require('./lib/server.js');
+
+const QUARTER_HOUR_MS = 15 * 60 * 1000;
+const EVERYTHING = { Effect: 'Allow', Action: 'dynamodb:*', Resource: '*' };
+const INVALID = {
+  name: 'UnrecognizedClientException',
+  message: 'The security token included in the request is invalid.',
+};
+
+let folder;
+let flags;
+let server;
+let admin;
+let reader;
+const clients = [];
+
+const command = (words, input) => execFileSync(binary(), [...words, ...flags], { input })
+  .toString();
+
+// A key of the user, with one policy; as the SDK takes it.
+function createKey(user, ...statements) {
+  const lines = command(['key', 'create', user]).trim().split('\n');
+  const [accessKeyId, secretAccessKey] = lines.map((line) => line.slice(line.indexOf('=') + 1));
+  const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements });
+  command(['policy', 'put', accessKeyId, 'policy', '-'], policy);
+  return { accessKeyId, secretAccessKey };
+}
+
+function client(credentials, settings) {
+  const made = new DynamoDBClient({
+    endpoint: server.url, region: 'us-east-1', credentials, maxAttempts: 1, ...settings,
+  });
+  clients.push(made);
+  return made;
+}
+
+const list = (credentials, settings) => (
+  client(credentials, settings).send(new ListTablesCommand({})));
+
+before(async () => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stator-auth-'));
+  const master = path.join(folder, 'master.key');
+  fs.writeFileSync(master, crypto.randomBytes(32).toString('hex'));
+  flags = ['--data-dir', path.join(folder, 'data'), '--master-key-file', master];
+  admin = createKey('admin', EVERYTHING);
+  reader = createKey('reader', {
+    Effect: 'Allow',
+    Action: ['dynamodb:GetItem', 'dynamodb:PutItem'],
+    Resource: 'arn:aws:dynamodb:*:*:table/games',
+    Condition: {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': '${aws:username}#*' },
+    },
+  });
+  server = await startServer('--auth', ...flags);
+  await createTable(client(admin), tableShape('games', 'pk:S'));
+});
+after(async () => {
+  clients.forEach((made) => made.destroy());
+  await server.stop();
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+describe('credentials', () => {
+  test('a right key is let in', async () => {
+    assert.deepEqual((await list(admin)).TableNames, ['games']);
+  });
+
+  test('an unknown key, a wrong secret and a made-up token are told the same', async () => {
+    const unknown = { ...admin, accessKeyId: 'AKIAAAAAAAAAAAAAAAAA' };
+    assert.deepEqual(await refusal(list(unknown)), INVALID);
+    assert.deepEqual(await refusal(list({ ...admin, secretAccessKey: 'wrong' })), INVALID);
+    assert.deepEqual(await refusal(list({ ...admin, sessionToken: 'made-up' })), INVALID);
+  });
+
+  test('a wrong region is refused', async () => {
+    assert.deepEqual(await refusal(list(admin, { region: 'eu-west-1' })), {
+      name: 'InvalidSignatureException',
+      message: "Credential should be scoped to a valid region, not 'eu-west-1'. ",
+    });
+  });
+
+  test('a wrong clock is refused, and the SDK corrects it when it may try again', async () => {
+    const settings = { systemClockOffset: -QUARTER_HOUR_MS - 60_000 };
+    const told = await refusal(list(admin, settings));
+    assert.equal(told.name, 'InvalidSignatureException');
+    assert.match(told.message, /^Signature expired: \d{8}T\d{6}Z is now earlier than /);
+    const corrected = await list(admin, { ...settings, maxAttempts: 2 });
+    assert.deepEqual(corrected.TableNames, ['games']);
+  });
+});
+
+describe('policies', () => {
+  const key = (pk) => ({ TableName: 'games', Key: { pk: { S: pk } } });
+  const item = (pk) => ({ TableName: 'games', Item: { pk: { S: pk } } });
+
+  test('what is allowed works, for the keys that are allowed', async () => {
+    const own = client(reader);
+    await own.send(new PutItemCommand(item('reader#1')));
+    assert.deepEqual((await own.send(new GetItemCommand(key('reader#1')))).Item,
+      { pk: { S: 'reader#1' } });
+    assert.deepEqual(await refusal(own.send(new GetItemCommand(key('admin#1')))), {
+      name: 'AccessDeniedException',
+      message: 'User: arn:aws:iam::000000000000:user/reader is not authorized to perform: '
+        + 'dynamodb:GetItem on resource: arn:aws:dynamodb:us-east-1:000000000000:table/games '
+        + 'because no identity-based policy allows the dynamodb:GetItem action',
+    });
+  });
+
+  test('each action of a transaction is asked about', async () => {
+    const own = client(reader);
+    const puts = (...names) => new TransactWriteItemsCommand({
+      TransactItems: names.map((name) => ({ Put: item(name) })),
+    });
+    await own.send(puts('reader#2', 'reader#3'));
+    const told = await refusal(own.send(puts('reader#4', 'admin#2')));
+    assert.equal(told.name, 'AccessDeniedException');
+    assert.match(told.message, /dynamodb:PutItem on resource/);
+    assert.equal((await own.send(new GetItemCommand(key('reader#4')))).Item, undefined);
+  });
+
+  test('a table that one may not use is not told from one that does not exist', async () => {
+    const own = client(reader);
+    for (const TableName of ['games', 'nothing']) {
+      const told = await refusal(own.send(new ScanCommand({ TableName })));
+      assert.equal(told.name, 'AccessDeniedException');
+    }
+  });
+});

@@ -1,0 +1,358 @@
+"""`--auth`: who is let in, what is told to those who are not, and what the log says of it."""
+
+import datetime
+import json
+import os
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import boto3
+import botocore.auth
+import botocore.awsrequest
+import botocore.config
+import botocore.credentials
+import botocore.exceptions
+import pytest
+from stator_process import Keys, StatorProcess
+
+REGION = "us-east-1"
+FOLLOW_S = 1.2  # A server follows the file of keys within a second.
+EVERYTHING = {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}
+INVALID = "The security token included in the request is invalid."
+TABLE = {
+    "TableName": "Table",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+}
+
+
+@pytest.fixture(scope="module", name="keys")
+def fixture_keys(tmp_path_factory):
+    return Keys(tmp_path_factory.mktemp("auth"))
+
+
+@pytest.fixture(scope="module", name="admin")
+def fixture_admin(keys):
+    return keys.create("admin", EVERYTHING)
+
+
+@pytest.fixture(scope="module", name="server")
+def fixture_server(keys, admin):
+    with StatorProcess("--auth", *keys.flags) as server:
+        client(server, *admin).create_table(**TABLE)
+        yield server
+        server.stop()
+
+
+def client(server, key, secret, token=None, region=REGION):
+    return boto3.client(
+        "dynamodb",
+        endpoint_url=server.url,
+        region_name=region,
+        aws_access_key_id=key,
+        aws_secret_access_key=secret,
+        aws_session_token=token,
+        config=botocore.config.Config(retries={"max_attempts": 0}),
+    )
+
+
+def refusal(call, **arguments):
+    with pytest.raises(botocore.exceptions.ClientError) as caught:
+        call(**arguments)
+    error = caught.value.response["Error"]
+    return error["Code"], error["Message"]
+
+
+def send(server, key, secret, *, change=None, operation="ListTables", body=b"{}", sign=()):
+    """One request, signed and then changed. (status, type, message) of its answer."""
+    request = botocore.awsrequest.AWSRequest(
+        method="POST",
+        url=server.url + "/",
+        data=body,
+        headers={
+            "Host": f"{server.host}:{server.port}",
+            "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+            **dict(sign),
+        },
+    )
+    credentials = botocore.credentials.Credentials(key, secret)
+    botocore.auth.SigV4Auth(credentials, "dynamodb", REGION).add_auth(request)
+    prepared = urllib.request.Request(request.url, data=body, headers=dict(request.headers))
+    if change:
+        change(prepared)
+    try:
+        with urllib.request.urlopen(prepared, timeout=30) as answer:
+            return answer.status, None, None
+    except urllib.error.HTTPError as error:
+        told = json.loads(error.read())
+        return error.code, told["__type"].split("#")[1], told.get("message", told.get("Message"))
+
+
+# --- Who is let in ---
+
+
+def test_a_key_with_a_policy_works(server, admin):
+    dynamodb = client(server, *admin)
+    dynamodb.put_item(TableName="Table", Item={"pk": {"S": "a"}, "n": {"N": "1"}})
+    got = dynamodb.get_item(TableName="Table", Key={"pk": {"S": "a"}})
+    assert got["Item"] == {"pk": {"S": "a"}, "n": {"N": "1"}}
+
+
+def test_unknown_disabled_and_wrong_keys_are_told_the_same(server, keys, admin):
+    key, secret = keys.create("eve", EVERYTHING)
+    time.sleep(FOLLOW_S)
+    client(server, key, secret).list_tables()
+    same = ("UnrecognizedClientException", INVALID)
+    assert refusal(client(server, "AKIA" + "A" * 16, secret).list_tables) == same
+    assert refusal(client(server, "x", secret).list_tables) == same
+    assert refusal(client(server, key, "x" * 40).list_tables) == same
+    assert refusal(client(server, key, secret, token="made-up").list_tables) == same
+    keys.command("key", "disable", key)
+    time.sleep(FOLLOW_S)
+    assert refusal(client(server, key, secret).list_tables) == same
+    keys.command("key", "enable", key)
+    time.sleep(FOLLOW_S)
+    client(server, key, secret).list_tables()
+    keys.command("key", "delete", key)
+    time.sleep(FOLLOW_S)
+    assert refusal(client(server, key, secret).list_tables) == same
+    client(server, *admin).list_tables()
+
+
+def test_a_temporary_key_needs_its_token_and_ends(server, keys):
+    parent, _ = keys.create("temp", EVERYTHING)
+    session = keys.session(parent, 3600)
+    short = keys.session(parent, 1)
+    time.sleep(FOLLOW_S)
+    client(server, *session).list_tables()
+    same = ("UnrecognizedClientException", INVALID)
+    assert refusal(client(server, *session[:2]).list_tables) == same
+    assert refusal(client(server, *session[:2], token=short[2]).list_tables) == same
+    assert refusal(client(server, *short).list_tables) == (
+        "ExpiredTokenException",
+        "The security token included in the request is expired",
+    )
+    keys.command("key", "disable", parent)
+    time.sleep(FOLLOW_S)
+    assert refusal(client(server, *session).list_tables) == same
+
+
+def test_a_wrong_region_is_refused(server, admin):
+    assert refusal(client(server, *admin, region="eu-west-1").list_tables) == (
+        "InvalidSignatureException",
+        "Credential should be scoped to a valid region, not 'eu-west-1'. ",
+    )
+
+
+@pytest.mark.parametrize("minutes, accepted", [(-16, False), (-14, True), (14, True), (16, False)])
+def test_a_clock_may_be_off_by_a_quarter_of_an_hour(server, admin, monkeypatch, minutes, accepted):
+    class Shifted(datetime.datetime):
+        @classmethod
+        def utcnow(cls):
+            return datetime.datetime.utcnow() + datetime.timedelta(minutes=minutes)
+
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.datetime.now(tz) + datetime.timedelta(minutes=minutes)
+
+    module = type("datetime", (), {"datetime": Shifted, "timezone": datetime.timezone})
+    monkeypatch.setattr(botocore.auth, "datetime", module)
+    status, kind, message = send(server, *admin)
+    if accepted:
+        assert status == 200
+    else:
+        assert (status, kind) == (400, "InvalidSignatureException")
+        assert message.startswith(
+            "Signature expired: " if minutes < 0 else "Signature not yet current: "
+        )
+
+
+def test_the_aws_cli_is_let_in_or_told_why_not(server, keys, admin, tmp_path):
+    poor = keys.create("poor")
+    time.sleep(FOLLOW_S)
+
+    def aws(key, secret, region=REGION):
+        return subprocess.run(
+            ["/usr/bin/aws", "dynamodb", "list-tables", "--endpoint-url", server.url],
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(tmp_path),
+                "AWS_ACCESS_KEY_ID": key,
+                "AWS_SECRET_ACCESS_KEY": secret,
+                "AWS_DEFAULT_REGION": region,
+                "AWS_EC2_METADATA_DISABLED": "true",
+            },
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    assert json.loads(aws(*admin).stdout) == {"TableNames": ["Table"]}
+    for arguments, code in (
+        ((admin[0], "wrong"), "UnrecognizedClientException"),
+        ((*admin, "eu-west-1"), "InvalidSignatureException"),
+        (poor, "AccessDeniedException"),
+    ):
+        assert f"An error occurred ({code})" in aws(*arguments).stderr
+
+
+# --- Each rule of the signature ---
+
+
+def test_a_changed_request_is_refused(server, admin):
+    def change_body(request):
+        request.data = b'{"Limit":1}'
+
+    def change_target(request):
+        request.add_header("X-Amz-Target", "DynamoDB_20120810.DescribeLimits")
+
+    def change_host(request):
+        request.add_header("Host", "localhost")
+
+    for change in (change_body, change_target, change_host):
+        assert send(server, *admin, change=change)[1:] == ("UnrecognizedClientException", INVALID)
+
+
+def test_every_amazon_header_must_be_signed(server, admin):
+    def add(request):
+        request.add_header("X-Amz-Extra", "1")
+
+    def drop(request):
+        text = request.get_header("Authorization").replace(";x-amz-target", "")
+        request.add_header("Authorization", text)
+
+    for change, header in ((add, "x-amz-extra"), (drop, "x-amz-target")):
+        _, kind, message = send(server, *admin, change=change)
+        assert kind == "InvalidSignatureException"
+        assert message.lower() == (
+            "there were headers present in the request which were not signed: " + header
+        )
+
+
+def test_payloads_must_be_hashed(server, admin):
+    for claimed in ("UNSIGNED-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "0" * 64):
+        answer = send(server, *admin, sign={"X-Amz-Content-SHA256": claimed}.items())
+        assert answer[1:] == ("UnrecognizedClientException", INVALID)
+
+
+def test_credentials_come_in_one_header(server, admin):
+    def remove(request):
+        request.remove_header("Authorization")
+
+    def query(request):
+        request.full_url += "?X-Amz-Credential=x"
+
+    assert send(server, *admin, change=remove)[1:] == (
+        "MissingAuthenticationTokenException",
+        "Request is missing Authentication Token",
+    )
+    assert send(server, *admin, change=query)[1:] == ("UnrecognizedClientException", INVALID)
+
+
+def test_an_unknown_operation_is_told_before_who_asks(server):
+    answer = send(server, "AKIA" + "A" * 16, "x", operation="Nonsense")
+    assert answer[:2] == (400, "UnknownOperationException")
+
+
+# --- What they may do ---
+
+
+def test_a_policy_limits_a_key_to_its_items(server, keys, admin):
+    own = {
+        "Effect": "Allow",
+        "Action": ["dynamodb:*Item", "dynamodb:Query"],
+        "Resource": "arn:aws:dynamodb:*:*:table/Table",
+        "Condition": {
+            "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["${aws:username}"]},
+            "IpAddress": {"aws:SourceIp": "127.0.0.0/8"},
+        },
+    }
+    key, secret = keys.create("bob", own)
+    time.sleep(FOLLOW_S)
+    bob = client(server, key, secret)
+    bob.put_item(TableName="Table", Item={"pk": {"S": "bob"}})
+    denied = refusal(bob.get_item, TableName="Table", Key={"pk": {"S": "alice"}})
+    assert denied == (
+        "AccessDeniedException",
+        "User: arn:aws:iam::000000000000:user/bob is not authorized to perform: dynamodb:GetItem "
+        "on resource: arn:aws:dynamodb:us-east-1:000000000000:table/Table because no "
+        "identity-based policy allows the dynamodb:GetItem action",
+    )
+    mixed = [{"pk": {"S": "bob"}}, {"pk": {"S": "alice"}}]
+    batch = refusal(bob.batch_get_item, RequestItems={"Table": {"Keys": mixed}})
+    assert batch[0] == "AccessDeniedException"
+    assert refusal(bob.scan, TableName="Table")[0] == "AccessDeniedException"
+    assert refusal(bob.delete_table, TableName="Table")[0] == "AccessDeniedException"
+    keys.command("policy", "delete", key, "policy")
+    time.sleep(FOLLOW_S)
+    gone = refusal(bob.get_item, TableName="Table", Key={"pk": {"S": "bob"}})
+    assert gone[0] == "AccessDeniedException"
+
+
+def test_the_log_names_changes_and_refusals_and_no_items(server, keys, admin):
+    key, secret = keys.create("mallory")
+    time.sleep(FOLLOW_S)
+    mallory = client(server, key, secret)
+    refusal(mallory.put_item, TableName="Table", Item={"pk": {"S": "private"}})
+    refusal(client(server, key, "wrong").list_tables)
+    client(server, *admin).tag_resource(
+        ResourceArn="arn:aws:dynamodb:us-east-1:000000000000:table/Table",
+        Tags=[{"Key": "team", "Value": "blue"}],
+    )
+    table = "arn:aws:dynamodb:us-east-1:000000000000:table/Table"
+    log = server.log()
+    user = "arn:aws:iam::000000000000:user/"
+    assert (
+        f"warn audit: user={user}mallory key={key} operation=PutItem resource={table} "
+        "result=AccessDeniedException" in log
+    )
+    assert (
+        f"warn audit: key={key} operation=ListTables address=127.0.0.1 "
+        "result=UnrecognizedClientException" in log
+    )
+    assert (
+        f"info audit: user={user}admin key={admin[0]} operation=TagResource resource={table} "
+        "result=ok" in log
+    )
+    assert "private" not in log
+    assert secret not in log
+
+
+# --- The commands ---
+
+
+def test_policies_are_put_got_and_refused(keys):
+    key, _ = keys.create("commands")
+    text = json.dumps({"Statement": EVERYTHING})
+    keys.command("policy", "put", key, "all", "-", text=text)
+    assert keys.command("policy", "get", key, "all") == text
+    line = next(line for line in keys.command("key", "list").splitlines() if key in line)
+    assert line.startswith(f"{key} commands active ") and line.endswith(" all")
+    for words, said in (
+        (("policy", "put", key, "bad", "-"), "Unknown element: Statment"),
+        (("policy", "get", key, "none"), f"the access key {key} has no policy none"),
+        (("key", "delete", "AKIAX"), "there is no access key AKIAX"),
+        (("key", "session", key, "x"), "'x' is no number of seconds"),
+    ):
+        result = keys.run(*words, text='{"Statment":[]}')
+        assert (result.returncode, result.stderr) == (1, f"stator: {said}\n")
+    for words in (("key",), ("key", "create"), ("key", "list", "x"), ("policy", "put", key)):
+        result = keys.run(*words)
+        assert (result.returncode, result.stderr) == (
+            2,
+            "stator: no such command (see --help)\n",
+        )
+
+
+def test_another_master_key_opens_nothing(keys):
+    other = Keys(keys.folder)  # The same data directory, and a new master key.
+    result = other.run("key", "list")
+    assert (result.returncode, result.stderr) == (
+        1,
+        f"stator: {other.flags[1]}/KEYS: sealed under another master key, or damaged\n",
+    )

@@ -1,0 +1,436 @@
+/* test_keys.c -- access keys: how they change, how they are stored, and who may use them when. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "auth/key_edit.h"
+#include "auth/key_file.h"
+#include "auth/key_ring.h"
+#include "auth/live_keys.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/compiler.h"
+#include "model/error.h"
+#include "scratch.h"
+
+#define NOW INT64_C(1763185204000)
+#define POLICY "{\"Statement\":{\"Effect\":\"Allow\",\"Action\":\"*\",\"Resource\":\"*\"}}"
+#define MASTER "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+struct fixture {
+    struct arena *arena;
+    struct key_ring ring;
+    struct error err;
+};
+
+static int setup(void **state)
+{
+    static struct fixture fixture;
+    fixture = (struct fixture){ .arena = arena_create() };
+    error_init(&fixture.err, fixture.arena);
+    *state = &fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    arena_destroy(fixture->arena);
+    return 0;
+}
+
+static struct bytes create(struct fixture *fixture, const char *user)
+{
+    const struct access_key *key =
+        key_edit_create(fixture->arena, &fixture->ring, bytes_from_text(user), NOW, &fixture->err);
+    assert_non_null(key);
+    return key->id;
+}
+
+static void expect_message(struct fixture *fixture, const char *message)
+{
+    struct bytes got = fixture->err.message;
+    if (!bytes_equal_text(got, message))
+        fail_msg("'%.*s', not '%s'", BYTES_FMT(got), message);
+    error_init(&fixture->err, fixture->arena);
+}
+
+/* --- Changes --- */
+
+static void a_new_key_has_an_id_a_secret_and_no_rights(void **state)
+{
+    struct fixture *fixture = *state;
+    struct bytes id = create(fixture, "alice");
+    const struct access_key *key = key_ring_find(&fixture->ring, id);
+    assert_int_equal(id.len, KEY_ID_SIZE);
+    assert_true(bytes_starts_with(id, BYTES("AKIA")));
+    assert_int_equal(key->secret.len, KEY_SECRET_SIZE);
+    assert_int_equal(key->policy_count, 0);
+    assert_ptr_equal(key_ring_grantor(&fixture->ring, key, NOW), key);
+    struct bytes other = create(fixture, "alice");
+    assert_false(bytes_equal(id, other));
+    assert_false(bytes_equal(key_ring_find(&fixture->ring, id)->secret,
+                             key_ring_find(&fixture->ring, other)->secret));
+}
+
+static void names_of_users_are_those_of_iam(void **state)
+{
+    struct fixture *fixture = *state;
+    char name[KEY_NAME_SIZE_MAX + 2];
+    memset(name, 'a', sizeof name);
+    for (size_t size = KEY_NAME_SIZE_MAX - 1; size <= KEY_NAME_SIZE_MAX + 1; size++)
+        assert_int_equal(key_name_is_valid(bytes_of(name, size)), size <= KEY_NAME_SIZE_MAX);
+    assert_false(key_name_is_valid(BYTES("")));
+    assert_true(key_name_is_valid(BYTES("Az09+=,.@_-")));
+    assert_null(key_edit_create(fixture->arena, &fixture->ring, BYTES("a/b"), NOW, &fixture->err));
+    expect_message(fixture, "'a/b' is no user name: 1 to 128 of A-Z a-z 0-9 + = , . @ _ -");
+}
+
+static void a_ring_has_at_most_its_number_of_keys(void **state)
+{
+    struct fixture *fixture = *state;
+    struct bytes id = create(fixture, "alice");
+    fixture->ring.count = KEY_RING_KEYS_MAX; /* Not looked at before the count. */
+    assert_null(key_edit_create(fixture->arena, &fixture->ring, BYTES("bob"), NOW, &fixture->err));
+    expect_message(fixture, "there are 10000 access keys already");
+    fixture->ring.count = 1;
+    assert_non_null(key_ring_find(&fixture->ring, id));
+}
+
+static void a_disabled_key_is_of_no_use_until_it_is_enabled(void **state)
+{
+    struct fixture *fixture = *state;
+    struct bytes id = create(fixture, "alice");
+    const struct access_key *key = key_ring_find(&fixture->ring, id);
+    assert_true(key_edit_disable(&fixture->ring, id, true, &fixture->err));
+    assert_null(key_ring_grantor(&fixture->ring, key, NOW));
+    assert_true(key_edit_disable(&fixture->ring, id, false, &fixture->err));
+    assert_non_null(key_ring_grantor(&fixture->ring, key, NOW));
+    assert_false(key_edit_disable(&fixture->ring, BYTES("AKIAX"), true, &fixture->err));
+    expect_message(fixture, "there is no access key AKIAX");
+}
+
+static void a_temporary_key_ends_with_its_time_or_its_parent(void **state)
+{
+    struct fixture *fixture = *state;
+    struct bytes id = create(fixture, "alice");
+    struct bytes token;
+    const struct access_key *session =
+        key_edit_create_session(fixture->arena, &fixture->ring, id, 60, NOW, &token, &fixture->err);
+    assert_non_null(session);
+    assert_true(bytes_starts_with(session->id, BYTES("ASIA")));
+    assert_int_equal(token.len, KEY_TOKEN_SIZE);
+    assert_int_equal(session->token_hash.len, KEY_TOKEN_HASH_SIZE);
+    const struct key_ring *ring = &fixture->ring;
+    assert_ptr_equal(key_ring_grantor(ring, session, NOW + 59999), key_ring_find(ring, id));
+    assert_null(key_ring_grantor(ring, session, NOW + 60000));
+    assert_true(key_edit_disable(&fixture->ring, id, true, &fixture->err));
+    assert_null(key_ring_grantor(ring, session, NOW));
+    key_edit_drop_expired(&fixture->ring, NOW + 59999);
+    assert_int_equal(ring->count, 2);
+    key_edit_drop_expired(&fixture->ring, NOW + 60000);
+    assert_int_equal(ring->count, 1);
+}
+
+static void a_temporary_key_has_bounds_and_no_children(void **state)
+{
+    static const struct {
+        int64_t seconds;
+        bool ok;
+    } cases[] = { { 0, false },
+                  { 1, true },
+                  { KEY_SESSION_SECONDS_MAX, true },
+                  { KEY_SESSION_SECONDS_MAX + 1, false } };
+    struct fixture *fixture = *state;
+    struct bytes id = create(fixture, "alice");
+    struct bytes token;
+    const struct access_key *session = NULL;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct access_key *key = key_edit_create_session(
+            fixture->arena, &fixture->ring, id, cases[i].seconds, NOW, &token, &fixture->err);
+        assert_int_equal(key != NULL, cases[i].ok);
+        if (key == NULL)
+            expect_message(fixture, "a temporary key lasts from 1 to 129600 seconds");
+        else
+            session = key;
+    }
+    struct bytes session_id = session->id;
+    assert_null(key_edit_create_session(fixture->arena, &fixture->ring, session_id, 60, NOW, &token,
+                                        &fixture->err));
+    assert_non_null(strstr((const char *)fixture->err.message.data, "is a temporary key itself"));
+    error_init(&fixture->err, fixture->arena);
+    assert_false(key_edit_put_policy(fixture->arena, &fixture->ring, session_id, BYTES("p"),
+                                     BYTES(POLICY), &fixture->err));
+    error_init(&fixture->err, fixture->arena);
+    assert_true(key_edit_delete(&fixture->ring, id, &fixture->err));
+    assert_int_equal(fixture->ring.count, 0); /* The temporary ones go with their parent. */
+}
+
+static void policies_are_put_replaced_and_deleted_by_name(void **state)
+{
+    struct fixture *fixture = *state;
+    struct key_ring *ring = &fixture->ring;
+    struct bytes id = create(fixture, "alice");
+    char name[] = "p0";
+    for (size_t i = 0; i < KEY_POLICIES_MAX; i++) {
+        name[1] = (char)('0' + i);
+        struct bytes copy = arena_copy(fixture->arena, bytes_from_text(name));
+        assert_true(
+            key_edit_put_policy(fixture->arena, ring, id, copy, BYTES(POLICY), &fixture->err));
+    }
+    assert_false(
+        key_edit_put_policy(fixture->arena, ring, id, BYTES("more"), BYTES(POLICY), &fixture->err));
+    expect_message(fixture, "an access key has at most 10 policies");
+    assert_true(key_edit_put_policy(fixture->arena, ring, id, BYTES("p3"), BYTES(POLICY " "),
+                                    &fixture->err));
+    assert_true(bytes_equal_text(key_edit_find_policy(ring, id, BYTES("p3"), &fixture->err)->text,
+                                 POLICY " "));
+    assert_true(key_edit_delete_policy(ring, id, BYTES("p3"), &fixture->err));
+    assert_null(key_edit_find_policy(ring, id, BYTES("p3"), &fixture->err));
+    error_init(&fixture->err, fixture->arena);
+    assert_non_null(key_edit_find_policy(ring, id, BYTES("p9"), &fixture->err));
+    assert_false(
+        key_edit_put_policy(fixture->arena, ring, id, BYTES("p3"), BYTES("{}"), &fixture->err));
+    expect_message(fixture, "Syntax errors in policy.");
+}
+
+/* --- Storage --- */
+
+static void a_ring_comes_back_from_its_json(void **state)
+{
+    struct fixture *fixture = *state;
+    struct buffer first;
+    struct buffer second;
+    struct bytes token;
+    struct key_ring again;
+    struct bytes id = create(fixture, "alice");
+    create(fixture, "bob");
+    assert_true(key_edit_put_policy(fixture->arena, &fixture->ring, id, BYTES("p"), BYTES(POLICY),
+                                    &fixture->err));
+    assert_non_null(key_edit_create_session(fixture->arena, &fixture->ring, id, 60, NOW, &token,
+                                            &fixture->err));
+    buffer_init(&first, fixture->arena);
+    key_ring_write(&fixture->ring, &first);
+    assert_true(key_ring_parse(fixture->arena, buffer_bytes(&first), &again));
+    buffer_init(&second, fixture->arena);
+    key_ring_write(&again, &second);
+    assert_true(bytes_equal(buffer_bytes(&first), buffer_bytes(&second)));
+}
+
+#define KEY_JSON(id, rest)                                                                         \
+    "{\"AccessKeyId\":\"" id "\",\"SecretAccessKey\":"                                             \
+    "\"0123456789012345678901234567890123456789\",\"UserName\":\"u\"" rest "}"
+#define ID "AKIAAAAAAAAAAAAAAAAA"
+
+static void what_is_no_ring_is_refused(void **state)
+{
+    static const struct {
+        const char *text;
+        bool ok;
+    } cases[] = {
+        { "{\"Version\":1,\"Keys\":[]}", true },
+        { "{\"Version\":1,\"Keys\":[" KEY_JSON(ID, "") "]}", true },
+        { "{\"Keys\":[]}", false },
+        { "{\"Version\":2,\"Keys\":[]}", false },
+        { "{\"Version\":1,\"Keys\":[],\"Keys\":[" KEY_JSON(ID, "") "]}", false },
+        { "{\"Version\":1,\"Keys\":[],\"More\":1}", false },
+        { "{\"Version\":1,\"Keys\":[" KEY_JSON(ID, "") "," KEY_JSON(ID, "") "]}", false },
+        { "{\"Version\":1,\"Keys\":[" KEY_JSON("AKIA", "") "]}", false },
+        { "{\"Version\":1,\"Keys\":[" KEY_JSON(ID, ",\"Parent\":\"x\"") "]}", false },
+        { "{\"Version\":1,\"Keys\":[" KEY_JSON(ID, ",\"Unknown\":1") "]}", false },
+        { "{\"Version\":1,\"Keys\":[{}]}", false },
+        { "{\"Version\":1,\"Keys\":[]", false },
+    };
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct key_ring ring;
+        if (key_ring_parse(fixture->arena, bytes_from_text(cases[i].text), &ring) != cases[i].ok)
+            fail_msg("%s", cases[i].text);
+    }
+}
+
+static void a_key_with_a_policy_that_cannot_be_read_may_do_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct key_ring ring;
+    assert_true(key_ring_parse(
+        fixture->arena,
+        BYTES("{\"Version\":1,\"Keys\":[" KEY_JSON(ID, ",\"Policies\":{\"p\":\"{}\"}") "]}"),
+        &ring));
+    assert_null(key_ring_grantor(&ring, &ring.keys[0], NOW));
+}
+
+/* --- The file --- */
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+struct files {
+    char folder[SCRATCH_PATH_MAX];
+    char directory[SCRATCH_PATH_MAX];
+    char master[SCRATCH_PATH_MAX];
+    struct key_file file;
+};
+
+static void open_files(struct files *files)
+{
+    char message[KEY_FILE_MESSAGE_MAX];
+    scratch_create(files->folder);
+    scratch_join(files->directory, files->folder, "data");
+    scratch_join(files->master, files->folder, "master");
+    write_text(files->master, MASTER "\n");
+    assert_true(key_file_init(&files->file, files->directory, files->master, message));
+}
+
+static void store(struct fixture *fixture, const struct files *files)
+{
+    char message[KEY_FILE_MESSAGE_MAX];
+    int lock = key_file_lock(&files->file, message);
+    assert_true(lock >= 0);
+    assert_true(key_file_write(fixture->arena, &files->file, &fixture->ring, message));
+    key_file_unlock(lock);
+}
+
+static void the_file_shows_no_secret_and_opens_with_its_master_key_only(void **state)
+{
+    struct fixture *fixture = *state;
+    struct files files;
+    struct key_ring again;
+    struct stat status;
+    char message[KEY_FILE_MESSAGE_MAX];
+    char path[SCRATCH_PATH_MAX];
+    char content[4096];
+    open_files(&files);
+    assert_true(key_file_read(fixture->arena, &files.file, &again, &status, message));
+    assert_int_equal(again.count, 0); /* There is no file yet. */
+    struct bytes id = create(fixture, "alice");
+    store(fixture, &files);
+    assert_true(key_file_read(fixture->arena, &files.file, &again, &status, message));
+    assert_non_null(key_ring_find(&again, id));
+    assert_int_equal(status.st_mode & 0777, 0600);
+
+    scratch_join(path, files.directory, "KEYS");
+    FILE *file = fopen(path, "r");
+    size_t size = fread(content, 1, sizeof content, file);
+    fclose(file);
+    assert_null(memmem(content, size, fixture->ring.keys[0].secret.data, KEY_SECRET_SIZE));
+    assert_null(memmem(content, size, "alice", 5));
+
+    files.file.master[0] ^= 1;
+    assert_false(key_file_read(fixture->arena, &files.file, &again, &status, message));
+    assert_non_null(strstr(message, "sealed under another master key, or damaged"));
+    files.file.master[0] ^= 1;
+    assert_int_equal(truncate(path, (off_t)size - 1), 0);
+    assert_false(key_file_read(fixture->arena, &files.file, &again, &status, message));
+    write_text(path, "stator keys 2\n0123456789012345678901234567890123456789");
+    assert_false(key_file_read(fixture->arena, &files.file, &again, &status, message));
+    assert_non_null(strstr(message, "not a file of keys of this version"));
+    scratch_destroy(files.folder);
+}
+
+static void a_master_key_is_64_digits_outside_of_the_data_directory(void **state)
+{
+    static const struct {
+        const char *text;
+        bool ok;
+    } cases[] = {
+        { MASTER, true },
+        { MASTER "\n", true },
+        { MASTER "0", false },
+        { MASTER "\n\n", false },
+        { "0123", false },
+        { "", false },
+        { "g00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", false },
+    };
+    struct files files;
+    char message[KEY_FILE_MESSAGE_MAX];
+    char inside[SCRATCH_PATH_MAX];
+    (void)state;
+    open_files(&files);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        write_text(files.master, cases[i].text);
+        assert_int_equal(key_file_init(&files.file, files.directory, files.master, message),
+                         cases[i].ok);
+    }
+    assert_int_equal(mkdir(files.directory, 0700), 0);
+    scratch_join(inside, files.directory, "master");
+    write_text(inside, MASTER);
+    assert_false(key_file_init(&files.file, files.directory, inside, message));
+    assert_non_null(strstr(message, "must not lie in the data directory"));
+    assert_false(key_file_init(&files.file, files.directory, "/nowhere/at/all", message));
+    assert_string_equal(message, "/nowhere/at/all: No such file or directory");
+    scratch_destroy(files.folder);
+}
+
+static void a_server_follows_the_file_and_shuts_out_on_damage(void **state)
+{
+    struct fixture *fixture = *state;
+    struct files files;
+    char message[KEY_FILE_MESSAGE_MAX];
+    char path[SCRATCH_PATH_MAX];
+    open_files(&files);
+    struct live_keys *keys = live_keys_open(&files.file, message);
+    assert_non_null(keys);
+    struct live_ring *empty = live_keys_acquire(keys, NOW);
+    assert_int_equal(empty->ring.count, 0);
+    struct bytes id = create(fixture, "alice");
+    store(fixture, &files);
+
+    struct live_ring *early = live_keys_acquire(keys, NOW + LIVE_KEYS_INTERVAL_MS - 1);
+    assert_ptr_equal(early, empty); /* Not looked at yet. */
+    live_keys_release(early);
+    struct live_ring *full = live_keys_acquire(keys, NOW + LIVE_KEYS_INTERVAL_MS);
+    assert_non_null(key_ring_find(&full->ring, id));
+    assert_int_not_equal(full->generation, empty->generation);
+    live_keys_release(empty); /* Held all the while. */
+
+    scratch_join(path, files.directory, "KEYS");
+    write_text(path, "nonsense");
+    struct live_ring *damaged = live_keys_acquire(keys, NOW + 2 * LIVE_KEYS_INTERVAL_MS);
+    assert_int_equal(damaged->ring.count, 0);
+    live_keys_release(damaged);
+    store(fixture, &files);
+    struct live_ring *again = live_keys_acquire(keys, NOW + 3 * LIVE_KEYS_INTERVAL_MS);
+    assert_int_equal(again->ring.count, 1);
+    live_keys_release(again);
+    unlink(path);
+    struct live_ring *gone = live_keys_acquire(keys, NOW + 4 * LIVE_KEYS_INTERVAL_MS);
+    assert_int_equal(gone->ring.count, 0);
+    live_keys_release(gone);
+    live_keys_release(full);
+    live_keys_close(keys);
+    write_text(path, "nonsense");
+    assert_null(live_keys_open(&files.file, message)); /* No server starts with it. */
+    scratch_destroy(files.folder);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_new_key_has_an_id_a_secret_and_no_rights),
+        TEST(names_of_users_are_those_of_iam),
+        TEST(a_ring_has_at_most_its_number_of_keys),
+        TEST(a_disabled_key_is_of_no_use_until_it_is_enabled),
+        TEST(a_temporary_key_ends_with_its_time_or_its_parent),
+        TEST(a_temporary_key_has_bounds_and_no_children),
+        TEST(policies_are_put_replaced_and_deleted_by_name),
+        TEST(a_ring_comes_back_from_its_json),
+        TEST(what_is_no_ring_is_refused),
+        TEST(a_key_with_a_policy_that_cannot_be_read_may_do_nothing),
+        TEST(the_file_shows_no_secret_and_opens_with_its_master_key_only),
+        TEST(a_master_key_is_64_digits_outside_of_the_data_directory),
+        TEST(a_server_follows_the_file_and_shuts_out_on_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/* test_trigger_runner.c -- a trigger's thread from change to call, with the function and the time
+ * in the test's hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "api_fixture.h"
+#include "base/arena.h"
+#include "base/compiler.h"
+#include "scratch.h"
+#include "trigger/trigger_runner.h"
+
+enum { TEXT_MAX = 4096, CALLS_MAX = 64 };
+
+static struct api_fixture db;
+static char directory[SCRATCH_PATH_MAX];
+
+/* The function: what it was called with, and whether it is there. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t called;
+    bool reachable;
+    char events[CALLS_MAX][TEXT_MAX];
+    size_t count;
+} function = { .mutex = PTHREAD_MUTEX_INITIALIZER, .called = PTHREAD_COND_INITIALIZER };
+
+static enum http_client_result post(struct arena *arena, const struct http_client_request *request,
+                                    struct http_client_answer *answer)
+{
+    pthread_mutex_lock(&function.mutex);
+    bool reachable = function.reachable;
+    assert(function.count < CALLS_MAX && request->body.len < TEXT_MAX);
+    snprintf(function.events[function.count++], TEXT_MAX, "%.*s", BYTES_FMT(request->body));
+    pthread_cond_signal(&function.called);
+    pthread_mutex_unlock(&function.mutex);
+    *answer = (struct http_client_answer){ .problem = BYTES("away") };
+    http_response_init(&answer->response, arena, request->answer_size_max);
+    http_response_feed(&answer->response, BYTES("HTTP/1.1 204 No Content\r\n\r\n"));
+    return reachable ? HTTP_CLIENT_OK : HTTP_CLIENT_UNREACHABLE;
+}
+
+static void set_reachable(bool reachable)
+{
+    pthread_mutex_lock(&function.mutex);
+    function.reachable = reachable;
+    pthread_mutex_unlock(&function.mutex);
+}
+
+/* Waits for the next call, from which on later ones are counted anew. */
+static void await_call(char event[TEXT_MAX])
+{
+    pthread_mutex_lock(&function.mutex);
+    while (function.count == 0)
+        pthread_cond_wait(&function.called, &function.mutex);
+    memcpy(event, function.events[0], TEXT_MAX);
+    function.count = 0;
+    pthread_mutex_unlock(&function.mutex);
+}
+
+static const struct trigger_outside outside = { .post = post, .dead_letter_dir = directory };
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_create(directory);
+    function.count = 0;
+    set_reachable(true);
+    api_fixture_open_with(&db, &(struct api_options){ .trigger_outside = &outside });
+    assert_true(api_fixture_call(
+        &db, "CreateTable",
+        "{'TableName':'orders','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["
+        "{'AttributeName':'p','AttributeType':'S'}],'KeySchema':[{'AttributeName':'p','KeyType':"
+        "'HASH'}],'StreamSpecification':{'StreamEnabled':true,'StreamViewType':'NEW_IMAGE'}}"));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    api_fixture_close(&db);
+    scratch_destroy(directory);
+    return 0;
+}
+
+static void put(const char *key)
+{
+    char body[TEXT_MAX];
+    snprintf(body, sizeof body, "{'TableName':'orders','Item':{'p':{'S':'%s'}}}", key);
+    assert_true(api_fixture_call(&db, "PutItem", body));
+}
+
+static void add_trigger(const char *more)
+{
+    char body[TEXT_MAX];
+    snprintf(body, sizeof body, "{'TableName':'orders','Url':'http://h/f'%s}", more);
+    assert_true(api_fixture_call(&db, "AddTrigger", body));
+}
+
+static void an_event_is_what_lambda_sends(void **state)
+{
+    (void)state;
+    char event[TEXT_MAX];
+    put("a");
+    add_trigger("");
+    await_call(event);
+    static const char begin[] = "{\"Records\":[{\"eventID\":\"";
+    static const char rest[] =
+        "\",\"eventName\":\"INSERT\",\"eventVersion\":\"1.1\",\"eventSource\":\"aws:dynamodb\","
+        "\"awsRegion\":\"eu-west-1\",\"dynamodb\":{\"ApproximateCreationDateTime\":1700000000,"
+        "\"Keys\":{\"p\":{\"S\":\"a\"}},\"NewImage\":{\"p\":{\"S\":\"a\"}},\"SequenceNumber\":\"";
+    static const char end[] =
+        "\",\"SizeBytes\":4,\"StreamViewType\":\"NEW_IMAGE\"},\"eventSourceARN\":"
+        "\"arn:aws:dynamodb:eu-west-1:123456789012:table/orders/stream/"
+        "2023-11-14T22:13:20.000\"}]}";
+    assert_memory_equal(event, begin, sizeof begin - 1);
+    assert_non_null(strstr(event, rest));
+    assert_string_equal(event + strlen(event) - (sizeof end - 1), end);
+}
+
+static void a_trigger_goes_on_where_it_was_before_a_restart(void **state)
+{
+    (void)state;
+    char event[TEXT_MAX];
+    add_trigger("");
+    put("a");
+    await_call(event);
+    assert_non_null(strstr(event, "\"Keys\":{\"p\":{\"S\":\"a\"}}"));
+    /* The position is stored behind the call; a second one tells that it was. */
+    put("a2");
+    await_call(event);
+    assert_non_null(strstr(event, "\"Keys\":{\"p\":{\"S\":\"a2\"}}"));
+    api_fixture_restart(&db, 1000);
+    put("b");
+    await_call(event);
+    assert_null(strstr(event, "\"Keys\":{\"p\":{\"S\":\"a\"}}"));
+}
+
+static size_t read_dead_letters(char out[TEXT_MAX])
+{
+    char path[SCRATCH_PATH_MAX];
+    scratch_join(path, directory, "d");
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return 0;
+    size_t size = fread(out, 1, TEXT_MAX - 1, file);
+    out[size] = '\0';
+    fclose(file);
+    return size;
+}
+
+static void a_record_that_is_too_old_becomes_a_dead_letter(void **state)
+{
+    (void)state;
+    char event[TEXT_MAX], letters[TEXT_MAX];
+    set_reachable(false);
+    add_trigger(",'MaximumRecordAgeInSeconds':60,'DeadLetterFile':'d'");
+    put("a");
+    await_call(event);
+    assert_int_equal(read_dead_letters(letters), 0);
+    db.clock.fixed_ms += 60001;
+    set_reachable(true);
+    put("b"); /* Perhaps of another partition; it is young, and delivered. */
+    do
+        await_call(event);
+    while (strstr(event, "\"Keys\":{\"p\":{\"S\":\"b\"}}") == NULL);
+    while (read_dead_letters(letters) == 0 || strchr(letters, '\n') == NULL)
+        api_fixture_call(&db, "ListTables", "{}");
+    assert_non_null(strstr(letters, "\"condition\":\"RecordAgeExceeded\",\"failures\":0,"
+                                    "\"timestamp\":1700000060.001,\"record\":{\"eventID\":"));
+    assert_non_null(strstr(letters, "\"Keys\":{\"p\":{\"S\":\"a\"}}"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_event_is_what_lambda_sends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_trigger_goes_on_where_it_was_before_a_restart, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_record_that_is_too_old_becomes_a_dead_letter, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

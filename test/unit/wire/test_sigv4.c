@@ -1,0 +1,391 @@
+/* test_sigv4.c -- AWS's published signatures are right, and every way to be wrong is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/compiler.h"
+#include "crypto/sha256.h"
+#include "http/server.h"
+#include "model/error.h"
+#include "wire/sigv4.h"
+
+/* Those of AWS's test suite for Signature Version 4. */
+#define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+#define CREDENTIAL                                                                                 \
+    "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
+#define HOST                                                                                       \
+    {                                                                                              \
+        BYTES("Host"), BYTES("example.amazonaws.com")                                              \
+    }
+#define DATE                                                                                       \
+    {                                                                                              \
+        BYTES("X-Amz-Date"), BYTES("20150830T123600Z")                                             \
+    }
+#define NOW_MS 1440938160000 /* 2015-08-30 12:36:00 */
+
+static const struct sigv4_scope scope = { BYTES("us-east-1"), BYTES("service") };
+
+struct fixture {
+    struct arena *arena;
+    struct sha256 *hasher;
+};
+
+static int setup(void **state)
+{
+    static struct fixture fixture;
+    fixture.arena = arena_create();
+    fixture.hasher = sha256_create();
+    *state = &fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    sha256_destroy(fixture->hasher);
+    arena_destroy(fixture->arena);
+    return 0;
+}
+
+enum { HEADERS_MAX = 8 };
+struct signed_request {
+    const char *name;
+    const char *method;
+    struct http_header headers[HEADERS_MAX]; /* Up to the first without a name. */
+    const char *authorization;
+    const char *body;
+};
+
+static struct sigv4_request request_of(struct fixture *fixture, const struct signed_request *from)
+{
+    struct http_header *headers = arena_alloc(fixture->arena, (HEADERS_MAX + 1) * sizeof *headers);
+    size_t count = 0;
+    while (count < HEADERS_MAX && from->headers[count].name.data != NULL) {
+        headers[count] = from->headers[count];
+        count++;
+    }
+    if (from->authorization != NULL)
+        headers[count++] =
+            (struct http_header){ BYTES("Authorization"), bytes_from_text(from->authorization) };
+    return (struct sigv4_request){ .method = bytes_from_text(from->method),
+                                   .target = BYTES("/"),
+                                   .headers = headers,
+                                   .header_count = count,
+                                   .body = bytes_from_text(from->body) };
+}
+
+static bool verify(struct fixture *fixture, const struct sigv4_request *request, const char *secret)
+{
+    struct error err;
+    struct sigv4_claim claim;
+    uint8_t key[SIGV4_KEY_SIZE];
+    error_init(&err, fixture->arena);
+    if (!sigv4_read(fixture->arena, request, &scope, NOW_MS, &claim, &err))
+        return false;
+    sigv4_derive_key(fixture->hasher, bytes_from_text(secret), &claim, key);
+    return sigv4_matches(fixture->hasher, fixture->arena, request, &claim, key);
+}
+
+#define TOKEN                                                                                      \
+    "AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSP" \
+    "fIeoIYRqTflfKD8YUuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT" \
+    "7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iPPkUL64lIZbqBAz+scqKmlz" \
+    "m8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2ICCR/oLxBA=="
+
+static const struct signed_request published[] = {
+    { "get-vanilla",
+      "GET",
+      { HOST, DATE },
+      CREDENTIAL "SignedHeaders=host;x-amz-date, "
+                 "Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
+      "" },
+    { "post-vanilla",
+      "POST",
+      { HOST, DATE },
+      CREDENTIAL "SignedHeaders=host;x-amz-date, "
+                 "Signature=5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b",
+      "" },
+    { "get-header-key-duplicate",
+      "GET",
+      { HOST,
+        { BYTES("My-Header1"), BYTES("value2") },
+        { BYTES("My-Header1"), BYTES("value2") },
+        { BYTES("My-Header1"), BYTES("value1") },
+        DATE },
+      CREDENTIAL "SignedHeaders=host;my-header1;x-amz-date, "
+                 "Signature=c9d5ea9f3f72853aea855b47ea873832890dbdd183b4468f858259531a5138ea",
+      "" },
+    { "get-header-value-order",
+      "GET",
+      { HOST,
+        { BYTES("My-Header1"), BYTES("value4") },
+        { BYTES("My-Header1"), BYTES("value1") },
+        { BYTES("My-Header1"), BYTES("value3") },
+        { BYTES("My-Header1"), BYTES("value2") },
+        DATE },
+      CREDENTIAL "SignedHeaders=host;my-header1;x-amz-date, "
+                 "Signature=08c7e5a9acfcfeb3ab6b2185e75ce8b1deb5e634ec47601a50643f830c755c01",
+      "" },
+    { "get-header-value-trim",
+      "GET",
+      { HOST,
+        { BYTES("My-Header1"), BYTES(" value1") },
+        { BYTES("My-Header2"), BYTES(" \"a   b   c\"") },
+        DATE },
+      CREDENTIAL "SignedHeaders=host;my-header1;my-header2;x-amz-date, "
+                 "Signature=acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736",
+      "" },
+    { "post-header-key-sort",
+      "POST",
+      { HOST, { BYTES("My-Header1"), BYTES("value1") }, DATE },
+      CREDENTIAL "SignedHeaders=host;my-header1;x-amz-date, "
+                 "Signature=c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c",
+      "" },
+    { "post-header-value-case",
+      "POST",
+      { HOST, { BYTES("My-Header1"), BYTES("VALUE1") }, DATE },
+      CREDENTIAL "SignedHeaders=host;my-header1;x-amz-date, "
+                 "Signature=cdbc9802e29d2942e5e10b5bccfdd67c5f22c7c4e8ae67b53629efa58b974b7d",
+      "" },
+    { "post-x-www-form-urlencoded",
+      "POST",
+      { { BYTES("Content-Type"), BYTES("application/x-www-form-urlencoded") }, HOST, DATE },
+      CREDENTIAL "SignedHeaders=content-type;host;x-amz-date, "
+                 "Signature=ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a",
+      "Param1=value1" },
+    { "post-sts-header-before",
+      "POST",
+      { HOST, DATE, { BYTES("X-Amz-Security-Token"), BYTES(TOKEN) } },
+      CREDENTIAL "SignedHeaders=host;x-amz-date;x-amz-security-token, "
+                 "Signature=85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead",
+      "" },
+};
+
+static void published_signatures_match(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < COUNT_OF(published); i++) {
+        struct sigv4_request request = request_of(fixture, &published[i]);
+        if (!verify(fixture, &request, SECRET))
+            fail_msg("%s", published[i].name);
+    }
+}
+
+static void a_change_of_anything_signed_breaks_the_signature(void **state)
+{
+    struct fixture *fixture = *state;
+    struct sigv4_request right = request_of(fixture, &published[7]);
+    assert_true(verify(fixture, &right, SECRET));
+    assert_false(verify(fixture, &right, "another secret"));
+
+    struct sigv4_request changed = right;
+    changed.method = BYTES("GET");
+    assert_false(verify(fixture, &changed, SECRET));
+    changed = right;
+    changed.body = BYTES("Param1=value2");
+    assert_false(verify(fixture, &changed, SECRET));
+    changed = right;
+    changed.target = BYTES("/?X-Amz-Credential=AKIDEXAMPLE");
+    assert_false(verify(fixture, &changed, SECRET));
+    for (size_t i = 0; i < 3; i++) {
+        struct http_header headers[HEADERS_MAX + 1];
+        memcpy(headers, right.headers, right.header_count * sizeof *headers);
+        headers[i].value = i == 2 ? BYTES("20150830T123601Z") : BYTES("changed");
+        changed = right;
+        changed.headers = headers;
+        assert_false(verify(fixture, &changed, SECRET));
+    }
+}
+
+static void a_body_hash_that_is_sent_must_be_the_bodys(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const hashes[] = { "UNSIGNED-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD",
+                                          "" };
+    struct signed_request with_hash = published[1];
+    with_hash.headers[2] = (struct http_header){
+        BYTES("X-Amz-Content-Sha256"),
+        BYTES("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    };
+    struct sigv4_request request = request_of(fixture, &with_hash);
+    assert_true(verify(fixture, &request, SECRET));
+    for (size_t i = 0; i < COUNT_OF(hashes); i++) {
+        with_hash.headers[2].value = bytes_from_text(hashes[i]);
+        request = request_of(fixture, &with_hash);
+        assert_false(verify(fixture, &request, SECRET));
+    }
+}
+
+#define SIGNED_HEADERS "SignedHeaders=host;x-amz-date, "
+#define SIGNATURE "Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"
+#define SCOPED(credential) "AWS4-HMAC-SHA256 Credential=" credential ", " SIGNED_HEADERS SIGNATURE
+
+static const struct {
+    struct signed_request request;
+    enum error_code code;
+    const char *message;
+} refused[] = {
+    { { "no header", "POST", { HOST, DATE }, NULL, "" },
+      ERROR_MISSING_AUTHENTICATION_TOKEN,
+      "Request is missing Authentication Token" },
+    { { "another scheme", "POST", { HOST, DATE }, "Bearer abc", "" },
+      ERROR_MISSING_AUTHENTICATION_TOKEN,
+      "Request is missing Authentication Token" },
+    { { "two headers",
+        "POST",
+        { HOST, DATE, { BYTES("authorization"), BYTES(CREDENTIAL SIGNED_HEADERS SIGNATURE) } },
+        CREDENTIAL SIGNED_HEADERS SIGNATURE,
+        "" },
+      ERROR_MISSING_AUTHENTICATION_TOKEN,
+      "Request is missing Authentication Token" },
+    { { "nothing behind the algorithm", "POST", { HOST }, "AWS4-HMAC-SHA256", "" },
+      ERROR_INCOMPLETE_SIGNATURE,
+      "Authorization header requires 'Credential' parameter. Authorization header requires "
+      "'Signature' parameter. Authorization header requires 'SignedHeaders' parameter. "
+      "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
+      "Authorization=AWS4-HMAC-SHA256" },
+    { { "no signature", "POST", { HOST, DATE }, CREDENTIAL "SignedHeaders=host", "" },
+      ERROR_INCOMPLETE_SIGNATURE,
+      "Authorization header requires 'Signature' parameter. Authorization=" CREDENTIAL
+      "SignedHeaders=host" },
+    { { "no pair", "POST", { HOST, DATE }, "AWS4-HMAC-SHA256 Credential", "" },
+      ERROR_INCOMPLETE_SIGNATURE,
+      "'Credential' not a valid key=value pair (missing equal-sign) in Authorization header: "
+      "'AWS4-HMAC-SHA256 Credential'." },
+    { { "four elements", "POST", { HOST, DATE }, SCOPED("AKID/20150830/us-east-1/service"), "" },
+      ERROR_INCOMPLETE_SIGNATURE,
+      "Credential must have exactly 5 slash-delimited elements, e.g. "
+      "keyid/date/region/service/term, got 'AKID/20150830/us-east-1/service'" },
+    { { "another end", "POST", { HOST, DATE }, SCOPED("AKID/20150830/us-east-1/service/aws3"), "" },
+      ERROR_INVALID_SIGNATURE,
+      "Credential should be scoped with a valid terminator: 'aws4_request', not 'aws3'." },
+    { { "another region",
+        "POST",
+        { HOST, DATE },
+        SCOPED("AKID/20150830/eu-west-1/service/aws4_request"),
+        "" },
+      ERROR_INVALID_SIGNATURE,
+      "Credential should be scoped to a valid region, not 'eu-west-1'. " },
+    { { "another service",
+        "POST",
+        { HOST, DATE },
+        SCOPED("AKID/20150830/us-east-1/s3/aws4_request"),
+        "" },
+      ERROR_INVALID_SIGNATURE,
+      "Credential should be scoped to correct service: 'service'. " },
+    { { "another day",
+        "POST",
+        { HOST, DATE },
+        SCOPED("AKID/20150831/us-east-1/service/aws4_request"),
+        "" },
+      ERROR_INVALID_SIGNATURE,
+      "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: "
+      "'20150831' != '20150830', from '20150830T123600Z'." },
+    { { "no time",
+        "POST",
+        { HOST, { BYTES("X-Amz-Date"), BYTES("yesterday") } },
+        CREDENTIAL SIGNED_HEADERS SIGNATURE,
+        "" },
+      ERROR_INCOMPLETE_SIGNATURE,
+      "Date must be in ISO-8601 'basic format'. Got 'yesterday'. See "
+      "http://en.wikipedia.org/wiki/ISO_8601" },
+    { { "a second too old",
+        "POST",
+        { HOST, { BYTES("X-Amz-Date"), BYTES("20150830T122059Z") } },
+        CREDENTIAL SIGNED_HEADERS SIGNATURE,
+        "" },
+      ERROR_INVALID_SIGNATURE,
+      "Signature expired: 20150830T122059Z is now earlier than 20150830T122100Z "
+      "(20150830T123600Z - 15 min.)" },
+    { { "a second too early",
+        "POST",
+        { HOST, { BYTES("X-Amz-Date"), BYTES("20150830T125101Z") } },
+        CREDENTIAL SIGNED_HEADERS SIGNATURE,
+        "" },
+      ERROR_INVALID_SIGNATURE,
+      "Signature not yet current: 20150830T125101Z is still later than 20150830T125100Z "
+      "(20150830T123600Z + 15 min.)" },
+    { { "host not signed",
+        "POST",
+        { HOST, DATE },
+        CREDENTIAL "SignedHeaders=x-amz-date, " SIGNATURE,
+        "" },
+      ERROR_INVALID_SIGNATURE,
+      "'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization." },
+    { { "target not signed",
+        "POST",
+        { HOST, DATE, { BYTES("X-Amz-Target"), BYTES("DynamoDB_20120810.DeleteItem") } },
+        CREDENTIAL SIGNED_HEADERS SIGNATURE,
+        "" },
+      ERROR_INVALID_SIGNATURE,
+      "There were headers present in the request which were not signed: X-Amz-Target" },
+};
+
+static void what_is_wrong_is_refused_in_the_services_words(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        struct sigv4_request request = request_of(fixture, &refused[i].request);
+        struct sigv4_claim claim;
+        struct error err;
+        error_init(&err, fixture->arena);
+        if (sigv4_read(fixture->arena, &request, &scope, NOW_MS, &claim, &err))
+            fail_msg("%s: accepted", refused[i].request.name);
+        assert_int_equal(err.code, refused[i].code);
+        if (!bytes_equal_text(err.message, refused[i].message))
+            fail_msg("%s: %.*s", refused[i].request.name, BYTES_FMT(err.message));
+    }
+}
+
+static void the_clock_may_be_a_quarter_of_an_hour_off(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const times[] = { "20150830T122100Z", "20150830T125100Z" };
+    for (size_t i = 0; i < COUNT_OF(times); i++) {
+        struct signed_request from = published[1];
+        struct sigv4_claim claim;
+        struct error err;
+        error_init(&err, fixture->arena);
+        from.headers[1].value = bytes_from_text(times[i]);
+        struct sigv4_request request = request_of(fixture, &from);
+        assert_true(sigv4_read(fixture->arena, &request, &scope, NOW_MS, &claim, &err));
+    }
+}
+
+static void as_many_headers_as_the_bound_may_be_signed(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t count = SIGV4_SIGNED_HEADERS_MAX - 1; count <= SIGV4_SIGNED_HEADERS_MAX + 1;
+         count++) {
+        struct buffer list;
+        buffer_init(&list, fixture->arena);
+        buffer_append_bytes(&list, BYTES(CREDENTIAL SIGNATURE ", SignedHeaders=host;x-amz-date"));
+        for (size_t i = 2; i < count; i++)
+            buffer_append_bytes(&list, BYTES(";a"));
+        buffer_append_byte(&list, '\0');
+        struct signed_request from = published[1];
+        from.authorization = (const char *)list.data;
+        struct sigv4_request request = request_of(fixture, &from);
+        struct sigv4_claim claim;
+        struct error err;
+        error_init(&err, fixture->arena);
+        assert_int_equal(sigv4_read(fixture->arena, &request, &scope, NOW_MS, &claim, &err),
+                         count <= SIGV4_SIGNED_HEADERS_MAX);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_signatures_match),
+        cmocka_unit_test(a_change_of_anything_signed_breaks_the_signature),
+        cmocka_unit_test(a_body_hash_that_is_sent_must_be_the_bodys),
+        cmocka_unit_test(what_is_wrong_is_refused_in_the_services_words),
+        cmocka_unit_test(the_clock_may_be_a_quarter_of_an_hour_off),
+        cmocka_unit_test(as_many_headers_as_the_bound_may_be_signed),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
