@@ -58,7 +58,6 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
         struct txn_item *item = &txn->items[i];
         if (!item->exists && item->effect != TXN_PUT)
             item->effect = TXN_KEEP;
-        txn_expiry_apply(txn, item, write);
         if (item->effect == TXN_KEEP)
             continue;
         if (item->effect == TXN_PUT)
@@ -67,6 +66,10 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
             engine_write_delete(write, &item->place.address);
         txn_indexes_apply(txn, item, write);
     }
+    /* Apart from the items: the expiry job's come in the order of their keys, in both places, and
+       what goes in in order goes in faster. */
+    for (size_t i = 0; i < txn->item_count; i++)
+        txn_expiry_apply(txn, &txn->items[i], write);
     txn_collections_apply(txn, write);
     txn_records_apply(txn, write);
     enum engine_status status = txn->read_status;
