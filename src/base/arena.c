@@ -36,7 +36,7 @@ struct block {
 };
 
 struct arena {
-    struct block *newest; /* The chain ends with the first block, of ARENA_KEPT_SIZE. */
+    struct block *newest; /* The chain ends with the first block, which a reset keeps. */
     size_t used;          /* Of the newest block. */
     size_t held;
 };
@@ -65,14 +65,19 @@ static void block_destroy(struct block *block)
     free(block);
 }
 
-struct arena *arena_create(void)
+struct arena *arena_create_sized(size_t size)
 {
+    assert(size > 0 && size <= ARENA_ALLOCATION_MAX);
     struct arena *arena = malloc(sizeof *arena);
     if (arena == NULL)
         abort();
-    *arena =
-        (struct arena){ .newest = block_create(ARENA_KEPT_SIZE, NULL), .held = ARENA_KEPT_SIZE };
+    *arena = (struct arena){ .newest = block_create(size, NULL), .held = size };
     return arena;
+}
+
+struct arena *arena_create(void)
+{
+    return arena_create_sized(ARENA_KEPT_SIZE);
 }
 
 static void drop_later_blocks(struct arena *arena)

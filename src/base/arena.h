@@ -22,6 +22,8 @@ enum {
 
 /* The owner calls arena_destroy; destroying NULL is allowed. */
 struct arena *arena_create(void);
+/* For one of many that are kept for long: holds `size` bytes, above 0, until more are needed. */
+struct arena *arena_create_sized(size_t size);
 void arena_destroy(struct arena *arena);
 
 /* Forgets everything allocated. Under ASan the memory is poisoned, so a stale pointer fails. */

@@ -21,9 +21,11 @@ static struct stream_step step_of(const struct stream_upkeep *upkeep, struct are
 
 static bool lacks_stream(const struct table_definition *table, void *context)
 {
-    const struct streams *streams = context;
-    return table->stream_enabled &&
-           (table->log_id == 0 || streams_of_log(streams, table->log_id) == NULL);
+    if (!table->stream_enabled || table->log_id == 0)
+        return table->stream_enabled;
+    const struct stream_definition *stream =
+        streams_named(context, table->name, table->stream_label);
+    return stream == NULL || stream->log_id != table->log_id;
 }
 
 static enum engine_status announce(const struct stream_upkeep *upkeep,

@@ -34,13 +34,16 @@ const struct engine_place streams_place = { .owner = LAYOUT_CATALOGUE_OWNER,
 
 /* --- Streams in memory --- */
 
+/* About what a definition takes besides its texts. */
+enum { DECODED_SIZE = 256 };
+
 /* NULL if the record is no definition. */
 static struct stream *stream_create(uint64_t log_id, struct bytes record)
 {
     struct stream *stream = memory_checked(malloc(sizeof *stream));
     struct item item;
     atomic_init(&stream->references, 1);
-    stream->arena = arena_create();
+    stream->arena = arena_create_sized(2 * record.len + DECODED_SIZE);
     if (item_open(record, &item) &&
         stream_definition_decode(stream->arena, log_id, &item, &stream->definition))
         return stream;
@@ -140,6 +143,14 @@ static size_t position_of_log(const struct streams *streams, uint64_t log_id)
     while (position < streams->count && streams->list[position]->definition.log_id != log_id)
         position++;
     return position;
+}
+
+const struct stream_definition *streams_named(const struct streams *streams,
+                                              struct bytes table_name, struct bytes label)
+{
+    size_t position = position_of(streams, table_name, label);
+    return is_at(streams, position, table_name, label) ? &streams->list[position]->definition
+                                                       : NULL;
 }
 
 const struct stream_definition *streams_of_log(const struct streams *streams, uint64_t log_id)

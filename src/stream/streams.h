@@ -44,7 +44,9 @@ extern const struct engine_place streams_place;
 size_t streams_count(const struct streams *streams);
 /* Valid until the next change. */
 const struct stream_definition *streams_at(const struct streams *streams, size_t index);
-/* NULL if no stream has that log. Valid until the next change. */
+/* Both NULL if there is none. Valid until the next change. The second looks at all of them. */
+const struct stream_definition *streams_named(const struct streams *streams,
+                                              struct bytes table_name, struct bytes label);
 const struct stream_definition *streams_of_log(const struct streams *streams, uint64_t log_id);
 
 /* Put a stream's record into a write, or remove it. Once that is durable the caller publishes it.

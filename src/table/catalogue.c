@@ -51,6 +51,9 @@ struct catalogue {
 
 /* --- Tables in memory --- */
 
+/* A small definition, decoded, takes about four times its record and this. */
+enum { DECODED_SIZE = 1024 };
+
 static struct table_life *life_create(void)
 {
     struct table_life *life = memory_checked(malloc(sizeof *life));
@@ -70,7 +73,7 @@ static struct table *table_create(struct bytes record, struct table_life *life)
     struct table *table = memory_checked(malloc(sizeof *table));
     atomic_init(&table->references, 1);
     table->life = life;
-    table->arena = arena_create();
+    table->arena = arena_create_sized(4 * record.len + DECODED_SIZE);
     struct item item;
     if (item_open(arena_copy(table->arena, record), &item) &&
         table_definition_decode(table->arena, &item, &table->definition))

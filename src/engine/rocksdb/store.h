@@ -30,6 +30,7 @@ struct store_view {
 struct store_write {
     struct engine_write base;
     rocksdb_writebatch_t *batch;
+    unsigned range_count; /* Ranges that the batch deletes. */
     struct latches_held held;
     struct store_write *next; /* In the pool. */
 };
@@ -39,6 +40,10 @@ enum {
     STORE_WRITES_KEPT_MAX = 64,
     /* A batch that grew beyond this is given back rather than kept. */
     STORE_BATCH_KEPT_SIZE_MAX = 256 * 1024,
+    /* Ranges deleted until the memtable is flushed. The first read after each such deletion sorts
+     * all that are in the memtable: thousands of dropped tables, or of trimmed logs, would make
+     * that milliseconds. */
+    STORE_RANGES_MAX = 256,
 };
 
 struct store {
@@ -51,6 +56,8 @@ struct store {
     struct latches latches;
     struct syncer *syncer; /* NULL: a write is complete once RocksDB has taken it. */
     bool read_only;
+
+    atomic_uint ranges_deleted; /* Since the last flush for their sake. */
 
     /* Writes that RocksDB refused, and how many of them lay behind when a later one succeeded. */
     atomic_uint_fast64_t write_failures;

@@ -45,6 +45,7 @@ static void give_back(struct store *store, struct store_write *write)
     bool keep = size <= STORE_BATCH_KEPT_SIZE_MAX;
     if (keep)
         rocksdb_writebatch_clear(write->batch);
+    write->range_count = 0;
     pthread_mutex_lock(&store->pool_mutex);
     assert(store->writes_begun > 0);
     store->writes_begun--;
@@ -117,8 +118,9 @@ void store_write_delete(struct engine_write *base, const struct engine_address *
 static void delete_between(struct engine_write *base, const struct store_key *first,
                            const struct store_key *last)
 {
-    rocksdb_writebatch_delete_range(((struct store_write *)base)->batch, first->data, first->size,
-                                    last->data, last->size);
+    struct store_write *write = (struct store_write *)base;
+    rocksdb_writebatch_delete_range(write->batch, first->data, first->size, last->data, last->size);
+    write->range_count++;
 }
 
 void store_write_delete_range(struct engine_write *base, const struct engine_place *place,
@@ -185,6 +187,21 @@ static void write_succeeded(struct store *store, uint64_t failures)
             log_write(LOG_WARN, "engine", "writing works again");
 }
 
+/* Begins a flush where enough ranges were deleted; does not wait for its end. One that fails is no
+ * loss: the next one comes. */
+static void count_ranges(struct store *store, unsigned count)
+{
+    char *error = NULL;
+    if (atomic_fetch_add(&store->ranges_deleted, count) + count < STORE_RANGES_MAX)
+        return;
+    atomic_store(&store->ranges_deleted, 0);
+    rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(options, 0);
+    rocksdb_flush(store->db, options, &error);
+    rocksdb_flushoptions_destroy(options);
+    rocksdb_free(error);
+}
+
 static enum engine_status apply(struct store *store, struct store_write *write)
 {
     uint64_t failures = atomic_load(&store->write_failures);
@@ -214,7 +231,10 @@ void store_write_commit(struct engine_write *base, struct engine_completion *com
     else if (status == ENGINE_OK)
         store_view_publish_newest(store);
     latches_release(&store->latches, &write->held);
+    unsigned range_count = status == ENGINE_OK ? write->range_count : 0;
     give_back(store, write);
+    if (UNLIKELY(range_count > 0)) /* Before the write ends: the engine may be closed then. */
+        count_ranges(store, range_count);
     if (waits)
         syncer_queue(store->syncer, completion);
     else

@@ -64,6 +64,21 @@ static void an_allocation_may_be_larger_than_any_block_so_far(void **state)
     assert_true(arena_held_size(arena) >= size + ARENA_KEPT_SIZE);
 }
 
+static void a_sized_arena_holds_no_more_than_it_needs(void **state)
+{
+    (void)state;
+    for (size_t size = 1; size <= 1000; size += 37) {
+        struct arena *arena = arena_create_sized(size);
+        assert_int_equal(arena_held_size(arena), size);
+        for (int i = 0; i < 20; i++)
+            memset(arena_alloc(arena, 100), i, 100);
+        assert_in_range(arena_held_size(arena), 2000, 16 * 1024);
+        arena_reset(arena);
+        assert_int_equal(arena_held_size(arena), size);
+        arena_destroy(arena);
+    }
+}
+
 static void a_reset_keeps_the_first_block_only(void **state)
 {
     struct arena *arena = *state;
@@ -219,6 +234,7 @@ int main(void)
         TEST(a_block_is_never_overfilled),
         TEST(zeroed_memory_is_zero_though_it_was_used),
         TEST(an_allocation_may_be_larger_than_any_block_so_far),
+        TEST(a_sized_arena_holds_no_more_than_it_needs),
         TEST(a_reset_keeps_the_first_block_only),
         TEST(small_requests_never_need_a_second_block),
         TEST(the_last_block_grows_in_place),
