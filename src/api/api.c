@@ -152,6 +152,14 @@ void operation_fail(struct api_call *call)
     call->done(call);
 }
 
+void operation_end(struct api_call *call, bool ok)
+{
+    if (ok)
+        operation_succeed(call);
+    else
+        operation_fail(call);
+}
+
 void operation_end_engine(struct api_call *call, enum engine_status status)
 {
     if (status != ENGINE_OK) {

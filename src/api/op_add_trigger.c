@@ -223,7 +223,7 @@ static void run(struct api_call *call, const void *input)
               (stream = find_stream(call, request->table_name)) != NULL &&
               add(call, &draft, stream_definition(stream));
     stream_release(stream);
-    table_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_add_trigger = { .name = "AddTrigger",

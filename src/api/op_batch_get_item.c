@@ -313,10 +313,7 @@ static void run(struct api_call *call, const void *input)
     }
     for (size_t i = 0; i < batch.table_count; i++)
         table_release(batch.tables[i].table);
-    if (ok)
-        operation_succeed(call);
-    else
-        operation_fail(call);
+    operation_end(call, ok);
 }
 
 const struct operation op_batch_get_item = { .name = "BatchGetItem",

@@ -79,8 +79,8 @@ static void run(struct api_call *call, const void *input)
 {
     const struct create_table_request *request = input;
     struct table_definition draft;
-    table_operation_end(call, make_draft(call, request, &draft) && authorize_rest(call, &draft) &&
-                                  check_free(call, draft.name) && create(call, &draft));
+    operation_end(call, make_draft(call, request, &draft) && authorize_rest(call, &draft) &&
+                            check_free(call, draft.name) && create(call, &draft));
 }
 
 const struct operation op_create_table = { .name = "CreateTable",

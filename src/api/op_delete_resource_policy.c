@@ -46,7 +46,7 @@ static void run(struct api_call *call, const void *input)
     bool ok = resource_policy_find(call, request->resource_arn, &table, &resource) &&
               remove_policy(call, request->expected_revision_id, &resource);
     table_release(table);
-    table_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_delete_resource_policy = { .name = "DeleteResourcePolicy",

@@ -57,7 +57,7 @@ static void run(struct api_call *call, const void *input)
     table_release(table);
     if (ok)
         stream_operation_settle(call, NULL);
-    table_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_delete_table = { .name = "DeleteTable",

@@ -12,7 +12,7 @@ static void run(struct api_call *call, const void *input)
     if (ok)
         continuous_backups_answer(call, table_definition(table));
     table_release(table);
-    table_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_describe_continuous_backups = { .name = "DescribeContinuousBackups",

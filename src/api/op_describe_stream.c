@@ -229,7 +229,7 @@ static void run(struct api_call *call, const void *input)
               (stream = stream_operation_find(call, request->stream_arn)) != NULL &&
               describe(call, request, stream_definition(stream));
     stream_release(stream);
-    stream_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_describe_stream = { .name = "DescribeStream",

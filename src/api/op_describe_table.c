@@ -18,7 +18,7 @@ static void run(struct api_call *call, const void *input)
         ok = table_operation_answer(call, &answer);
     }
     table_release(table);
-    table_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_describe_table = { .name = "DescribeTable",

@@ -76,10 +76,7 @@ static void run(struct api_call *call, const void *input)
         ok = status == ENGINE_OK || storage_error_set(&call->error, status, "GetItem");
     }
     table_release(table);
-    if (ok)
-        operation_succeed(call);
-    else
-        operation_fail(call);
+    operation_end(call, ok);
 }
 
 const struct operation op_get_item = { .name = "GetItem",

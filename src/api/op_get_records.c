@@ -133,7 +133,7 @@ static void run(struct api_call *call, const void *input)
             arn);
     }
     stream_release(stream);
-    stream_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_get_records = { .name = "GetRecords",

@@ -36,7 +36,7 @@ static void run(struct api_call *call, const void *input)
     bool ok = resource_policy_find(call, request->resource_arn, &table, &resource) &&
               get(call, &resource);
     table_release(table);
-    table_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_get_resource_policy = { .name = "GetResourcePolicy",

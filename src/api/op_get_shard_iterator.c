@@ -135,7 +135,7 @@ static void run(struct api_call *call, const void *input)
               (stream = stream_operation_find(call, request->stream_arn)) != NULL &&
               find_and_answer(call, request, stream_definition(stream));
     stream_release(stream);
-    stream_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_get_shard_iterator = { .name = "GetShardIterator",

@@ -57,7 +57,7 @@ static void run(struct api_call *call, const void *input)
     bool ok = check(call, input);
     if (ok)
         answer(call);
-    table_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_list_contributor_insights = { .name = "ListContributorInsights",

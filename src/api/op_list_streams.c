@@ -77,7 +77,7 @@ static bool list(struct api_call *call, const struct list_streams_request *reque
 
 static void run(struct api_call *call, const void *input)
 {
-    stream_operation_end(call, list(call, input));
+    operation_end(call, list(call, input));
 }
 
 const struct operation op_list_streams = { .name = "ListStreams",

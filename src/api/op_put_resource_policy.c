@@ -73,7 +73,7 @@ static void run(struct api_call *call, const void *input)
               resource_policy_find(call, request->resource_arn, &table, &resource) &&
               put(call, request, &resource);
     table_release(table);
-    table_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_put_resource_policy = { .name = "PutResourcePolicy",

@@ -87,10 +87,7 @@ static void run(struct api_call *call, const void *input)
               item_authorization_read(call, &query.source, request, &query.expressions) &&
               answer(call, &query);
     table_release(table);
-    if (ok)
-        operation_succeed(call);
-    else
-        operation_fail(call);
+    operation_end(call, ok);
 }
 
 const struct operation op_query = { .name = "Query",

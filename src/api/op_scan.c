@@ -93,10 +93,7 @@ static void run(struct api_call *call, const void *input)
               item_authorization_read(call, &scan.source, request, &scan.expressions) &&
               answer(call, &scan);
     table_release(table);
-    if (ok)
-        operation_succeed(call);
-    else
-        operation_fail(call);
+    operation_end(call, ok);
 }
 
 const struct operation op_scan = { .name = "Scan",

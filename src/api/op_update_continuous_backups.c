@@ -72,7 +72,7 @@ static void run(struct api_call *call, const void *input)
     struct table *table = continuous_backups_find(call, request->table_name);
     bool ok = table != NULL && update(call, request->recovery, table);
     table_release(table);
-    table_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_update_continuous_backups = { .name = "UpdateContinuousBackups",

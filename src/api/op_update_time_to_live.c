@@ -92,7 +92,7 @@ static void run(struct api_call *call, const void *input)
     struct table *table = table_operation_find(call, request->table_name);
     bool ok = table != NULL && update(call, request->specification, table);
     table_release(table);
-    table_operation_end(call, ok);
+    operation_end(call, ok);
 }
 
 const struct operation op_update_time_to_live = { .name = "UpdateTimeToLive",

@@ -73,6 +73,7 @@ struct txn_conflicts *api_conflicts(const struct api *api);
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);
+void operation_end(struct api_call *call, bool ok); /* Either of the two. */
 /* Ends a call once the engine is done: with the answer or the refusal that was decided on, or with
  * the exception that the engine's status means; details go to the log. */
 void operation_end_engine(struct api_call *call, enum engine_status status);

@@ -115,8 +115,5 @@ void partiql_read_start(struct api_call *call, const struct execute_statement_re
         read_source_check_attributes(call, &read.source, &read.read, &read.expressions) &&
         start(call, &read) && answer(call, &read);
     table_release(table);
-    if (ok)
-        operation_succeed(call);
-    else
-        operation_fail(call);
+    operation_end(call, ok);
 }

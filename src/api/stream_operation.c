@@ -48,14 +48,6 @@ bool stream_operation_trimmed(struct api_call *call)
                      "The data you are trying to access has been trimmed");
 }
 
-void stream_operation_end(struct api_call *call, bool ok)
-{
-    if (ok)
-        operation_succeed(call);
-    else
-        operation_fail(call);
-}
-
 /* --- Control thread --- */
 
 void stream_operation_label(struct api_call *call, struct table_definition *table)

@@ -30,9 +30,6 @@ struct stream *stream_operation_find(struct api_call *call, struct bytes arn);
 bool stream_operation_no_shard(struct api_call *call);
 bool stream_operation_trimmed(struct api_call *call);
 
-/* Ends a call that reads streams: with success, or with the error that is set. */
-void stream_operation_end(struct api_call *call, bool ok);
-
 /* --- Control thread --- */
 
 /* Gives a table whose stream is new its label: the time, or the next one that no stream of that

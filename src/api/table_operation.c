@@ -90,11 +90,3 @@ bool table_operation_check_token(struct api_call *call, struct bytes token)
 {
     return token.data == NULL || error_validation(&call->error, "Invalid NextToken");
 }
-
-void table_operation_end(struct api_call *call, bool ok)
-{
-    if (ok)
-        operation_succeed(call);
-    else
-        operation_fail(call);
-}

@@ -44,7 +44,4 @@ MUST_CHECK bool table_operation_answer(struct api_call *call, const struct table
 /* NextToken of a list that always fits on one page: nobody was given one. */
 MUST_CHECK bool table_operation_check_token(struct api_call *call, struct bytes token);
 
-/* Ends the call: with success, or with the error that is set. */
-void table_operation_end(struct api_call *call, bool ok);
-
 #endif

@@ -33,5 +33,5 @@ struct table *tag_operation_find(struct api_call *call, struct bytes arn)
 void tag_operation_store(struct api_call *call, struct table_definition *changed)
 {
     /* The answer has an empty body, as the service's. */
-    table_operation_end(call, table_operation_store(call, changed, "table tags"));
+    operation_end(call, table_operation_store(call, changed, "table tags"));
 }

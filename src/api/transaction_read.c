@@ -199,8 +199,5 @@ void transaction_read_start(struct api_call *call, const struct transaction_read
     bool ok = find_tables(&view) && locate_items(&view) && check_distinct(&view) &&
               check_conflicts(&view) && read_and_answer(&view);
     transaction_tables_release(&view.tables);
-    if (ok)
-        operation_succeed(call);
-    else
-        operation_fail(call);
+    operation_end(call, ok);
 }
