@@ -1,7 +1,8 @@
 """Terraform against stator: what it applied is what it finds again, so that a plan stays empty.
 
-It runs where `terraform` is installed and TERRAFORM_PLUGINS names a directory that has the AWS
-provider, in the layout of Terraform's file-system mirrors. Nothing is downloaded.
+It runs where `terraform` is installed and a directory has the AWS provider in the layout of
+Terraform's file-system mirrors: the one that TERRAFORM_PLUGINS names, one of those where Terraform
+itself looks, or one below /opt. Nothing is downloaded.
 """
 
 import json
@@ -20,13 +21,30 @@ STEP_LIMIT_S = 120
 NO_CHANGE = 0  # Of `terraform plan -detailed-exitcode`.
 
 
+def find_plugins():
+    """The directory that has the AWS provider, or None."""
+    named = [os.environ.get(name) for name in ("TERRAFORM_PLUGINS", "TF_PLUGIN_CACHE_DIR")]
+    usual = [
+        pathlib.Path.home() / ".terraform.d/plugins",
+        "/usr/local/share/terraform/plugins",
+        "/usr/share/terraform/plugins",
+        *pathlib.Path("/opt").glob("*"),
+    ]
+    for directory in filter(None, [*named, *usual]):
+        if list(pathlib.Path(directory).glob("registry.terraform.io/hashicorp/aws/*")):
+            return str(directory)
+    return None
+
+
+PLUGINS = find_plugins()
+
+
 def missing():
     """Why the test cannot run here, or None."""
     if shutil.which("terraform") is None:
         return "terraform is not installed"
-    plugins = os.environ.get("TERRAFORM_PLUGINS", "")
-    if not list(pathlib.Path(plugins or os.devnull).glob("registry.terraform.io/hashicorp/aws/*")):
-        return "TERRAFORM_PLUGINS names no directory with Terraform's AWS provider"
+    if PLUGINS is None:
+        return "there is no directory with Terraform's AWS provider"
     return None
 
 
@@ -46,7 +64,7 @@ class Terraform:
             "CHECKPOINT_DISABLE": "1",  # Asks nobody for newer versions.
         }
         shutil.copytree(CONFIGURATION, directory)
-        self.run("init", f"-plugin-dir={os.environ['TERRAFORM_PLUGINS']}")
+        self.run("init", f"-plugin-dir={PLUGINS}")
 
     def run(self, command, *arguments, expected=0):
         result = subprocess.run(
