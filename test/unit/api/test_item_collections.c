@@ -269,6 +269,32 @@ static void a_transaction_is_cancelled_by_what_adds_to_a_full_collection(void **
     }
 }
 
+/* A statement of a batch that adds too much fails alone. */
+static void statements_of_partiql_have_the_same_limit(void **state)
+{
+#define GROW(p, text)                                                                              \
+    "{'Statement':'UPDATE ttt SET x=? WHERE p=? AND s=?'"                                          \
+    ",'Parameters':[{'S':'" text "'},{'S':'" p "'},{'S':'1'}]}"
+    struct api_fixture *fixture = *state;
+    char text[TEXT_MAX];
+    const int left = LIMIT - 2 * ITEM_SIZE;
+    assert_true(put(fixture, "ttt", item(text, "a", "0", left - 1, "")));
+    assert_true(put(fixture, "ttt", item(text, "a", "1", 0, "")));
+    assert_true(put(fixture, "ttt", item(text, "b", "1", 0, "")));
+    api_fixture_expect_error(fixture, "ExecuteStatement", GROW("a", "xx"),
+                             ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED, too_large);
+    assert_true(api_fixture_call(fixture, "ExecuteStatement", GROW("a", "x")));
+    assert_true(api_fixture_call(fixture, "BatchExecuteStatement",
+                                 "{'Statements':[" GROW("a", "yy") "," GROW("b", "yy") "]}"));
+    assert_true(api_fixture_shows(fixture, "'Code':'ItemCollectionSizeLimitExceeded'"));
+    assert_true(api_fixture_call(
+        fixture, "Scan",
+        "{'TableName':'ttt','ProjectionExpression':'p','FilterExpression':'x = :y',"
+        "'ExpressionAttributeValues':{':y':{'S':'yy'}}}"));
+    assert_true(api_fixture_shows(fixture, "'Items':[{'p':{'S':'b'}}]"));
+#undef GROW
+}
+
 /* --- The service's limit and its metrics, without gigabytes of items --- */
 
 /* Makes the only collection there is as large as told. */
@@ -380,6 +406,7 @@ int main(void)
         LIMITED(an_over_full_collection_may_shrink_or_stay_and_not_grow),
         LIMITED(a_batch_is_judged_as_a_whole),
         LIMITED(a_transaction_is_cancelled_by_what_adds_to_a_full_collection),
+        LIMITED(statements_of_partiql_have_the_same_limit),
         PLANTED(the_limit_is_ten_gigabytes),
         PLANTED(metrics_tell_between_which_gigabytes_the_size_lies),
         PLANTED(metrics_tell_the_size_after_the_write),
