@@ -104,12 +104,8 @@ struct http_loop *http_exchange_loop(const struct http_exchange *exchange)
 void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE])
 {
     struct http_connection *connection = exchange->connection;
-    struct sockaddr_storage address;
-    int size = sizeof address;
-    if (connection->peer[0] == '\0' &&
-        (uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&address, &size) != 0 ||
-         uv_ip_name((const struct sockaddr *)&address, connection->peer, HTTP_PEER_SIZE) != 0))
-        connection->peer[0] = '\0';
+    if (connection->peer[0] == '\0')
+        http_transport_peer(&connection->transport, connection->peer);
     memcpy(out, connection->peer, HTTP_PEER_SIZE);
 }
 
