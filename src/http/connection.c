@@ -21,6 +21,7 @@ static_assert(sizeof(struct http_connection) <= 1024, "ten thousand idle clients
 
 #define BIT(name) (1u << HTTP_CONNECTION_##name)
 static const unsigned allowed_next[HTTP_CONNECTION_STATE_COUNT] = {
+    [HTTP_CONNECTION_OPENING] = BIT(IDLE) | BIT(DRAINING) | BIT(CLOSED),
     [HTTP_CONNECTION_IDLE] = BIT(HEAD) | BIT(WRITING) | BIT(CLOSED),
     [HTTP_CONNECTION_HEAD] = BIT(BODY) | BIT(WRITING) | BIT(CLOSED),
     [HTTP_CONNECTION_BODY] = BIT(HANDLING) | BIT(WRITING) | BIT(CLOSED),
@@ -241,8 +242,9 @@ void http_connection_arrived(struct http_connection *connection, size_t size)
 
 void http_connection_ended(struct http_connection *connection, bool orderly)
 {
+    enum http_connection_state state = connection->state;
     connection->at_end = true;
-    if (!orderly || connection->state == HTTP_CONNECTION_DRAINING)
+    if (!orderly || state == HTTP_CONNECTION_OPENING || state == HTTP_CONNECTION_DRAINING)
         http_connection_close(connection);
     advance(connection);
 }
@@ -296,19 +298,41 @@ void http_connection_open(struct http_loop *loop, int fd)
     bool counted = atomic_fetch_add(&shared->connection_count, 1) < shared->options.connections_max;
     if (!counted) {
         atomic_fetch_sub(&shared->connection_count, 1);
-        if (loop->refused_count == HTTP_CONNECTION_REFUSED_MAX) {
+        /* A handshake would cost more than the request that is refused. */
+        if (shared->options.tls != NULL || loop->refused_count == HTTP_CONNECTION_REFUSED_MAX) {
             close(fd);
             return;
         }
         loop->refused_count++;
     }
     struct http_connection *connection = create_connection(loop, counted);
-    if (!http_transport_open(&connection->transport, fd))
+    if (!http_transport_open(&connection->transport, fd)) {
         http_connection_close(connection);
-    else if (counted)
+        return;
+    }
+    if (http_transport_is_secure(&connection->transport))
+        http_connection_watch(connection, HTTP_DEADLINE_HEADER);
+    else
+        http_connection_set_state(connection, HTTP_CONNECTION_IDLE);
+    if (counted)
         advance(connection);
     else
         http_request_refuse(connection, 503);
+}
+
+void http_connection_opened(struct http_connection *connection)
+{
+    http_connection_set_state(connection, HTTP_CONNECTION_IDLE);
+    advance(connection);
+}
+
+void http_connection_failed(struct http_connection *connection)
+{
+    if (connection->state == HTTP_CONNECTION_OPENING)
+        begin_to_drain(connection); /* So that it can read what it was told. */
+    else
+        http_connection_close(connection);
+    advance(connection);
 }
 
 struct http_connection *http_connection_of_transport(struct http_transport *transport)
@@ -328,10 +352,12 @@ void http_connection_expire(struct http_connection *connection)
     switch (connection->deadline.kind) {
     case HTTP_DEADLINE_HEADER:
     case HTTP_DEADLINE_BODY:
+        if (connection->state == HTTP_CONNECTION_OPENING)
+            break;
         http_request_refuse(connection, 408);
         return;
     case HTTP_DEADLINE_WRITE: {
-        size_t unwritten_size = http_transport_unwritten(&connection->transport);
+        uint64_t unwritten_size = http_transport_unwritten(&connection->transport);
         if (unwritten_size == connection->unwritten_size)
             break;
         connection->unwritten_size = unwritten_size;
@@ -346,6 +372,6 @@ void http_connection_expire(struct http_connection *connection)
 
 void http_connection_stop(struct http_connection *connection)
 {
-    if (connection->state == HTTP_CONNECTION_IDLE)
+    if (connection->state == HTTP_CONNECTION_OPENING || connection->state == HTTP_CONNECTION_IDLE)
         http_connection_close(connection);
 }

@@ -23,6 +23,7 @@ struct http_loop;
 enum { HTTP_CONNECTION_REFUSED_MAX = 64 };
 
 enum http_connection_state {
+    HTTP_CONNECTION_OPENING,  /* The two ends agree on TLS. */
     HTTP_CONNECTION_IDLE,     /* Nothing of the next request has been looked at. */
     HTTP_CONNECTION_HEAD,     /* A request's head is arriving. */
     HTTP_CONNECTION_BODY,     /* Its body is arriving. */
@@ -42,7 +43,7 @@ struct http_connection {
     struct http_exchange *exchange; /* While HANDLING or WRITING. */
     struct http_body body;          /* What does not stay in the input. */
     size_t request_size;            /* How much of the input is the request under way. */
-    size_t unwritten_size;          /* When the write deadline was set. */
+    uint64_t unwritten_size;        /* When the write deadline was set. */
     uint64_t drained_size;
     enum http_connection_state state;
     bool counted;    /* Against connections_max. */
@@ -79,6 +80,10 @@ struct http_connection *http_connection_of_transport(struct http_transport *tran
 uint8_t *http_connection_room(struct http_connection *connection, size_t *size);
 /* So many bytes were put there, maybe none. */
 void http_connection_arrived(struct http_connection *connection, size_t size);
+/* A secure transport is ready. */
+void http_connection_opened(struct http_connection *connection);
+/* The client does not speak TLS, or not as it should. It may have been told why. */
+void http_connection_failed(struct http_connection *connection);
 /* The client will send no more; or, if not `orderly`, the connection is broken. */
 void http_connection_ended(struct http_connection *connection, bool orderly);
 /* An answer that took longer is written, or never will be. */

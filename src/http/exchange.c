@@ -109,6 +109,11 @@ void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER
     memcpy(out, connection->peer, HTTP_PEER_SIZE);
 }
 
+bool http_exchange_is_secure(const struct http_exchange *exchange)
+{
+    return http_transport_is_secure(&exchange->connection->transport);
+}
+
 void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer)
 {
     if (http_connection_take_back(exchange->connection, exchange))

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "http/connection.h"
 #include "http/loop.h"
+#include "http/tls_link.h"
 
 static uv_stream_t *stream_of(struct http_transport *transport)
 {
@@ -30,17 +31,29 @@ bool http_transport_open(struct http_transport *transport, int fd)
         close(fd);
         return false;
     }
+    transport->link =
+        http_shared_create_link(http_connection_of_transport(transport)->loop->shared);
     uv_tcp_nodelay(&transport->tcp, 1); /* If it fails, answers are slower, not wrong. */
     return true;
 }
 
+bool http_transport_is_secure(const struct http_transport *transport)
+{
+    return transport->link != NULL;
+}
+
 static void on_closed(uv_handle_t *handle)
 {
-    http_connection_closed(handle->data);
+    struct http_connection *connection = handle->data;
+    http_tls_link_destroy(connection->transport.link);
+    connection->transport.link = NULL;
+    http_connection_closed(connection);
 }
 
 void http_transport_close(struct http_transport *transport)
 {
+    if (transport->link != NULL)
+        http_tls_link_end(transport);
     uv_close((uv_handle_t *)&transport->tcp, on_closed);
 }
 
@@ -68,6 +81,8 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *room)
 
 bool http_transport_read(struct http_transport *transport)
 {
+    if (transport->link != NULL)
+        return http_tls_link_read(transport);
     if (transport->reading)
         return true;
     transport->reading = true;
@@ -76,6 +91,10 @@ bool http_transport_read(struct http_transport *transport)
 
 void http_transport_stop_reading(struct http_transport *transport)
 {
+    if (transport->link != NULL) {
+        http_tls_link_stop_reading(transport);
+        return;
+    }
     if (transport->reading)
         uv_read_stop(stream_of(transport));
     transport->reading = false;
@@ -105,6 +124,8 @@ static enum http_transport_status write_rest(struct http_transport *transport, u
 enum http_transport_status http_transport_write(struct http_transport *transport, uv_write_t *write,
                                                 struct bytes head, struct bytes body)
 {
+    if (transport->link != NULL)
+        return http_tls_link_write(transport, head, body);
     assert(head.len <= UINT32_MAX && body.len <= UINT32_MAX);
     uv_buf_t parts[2] = { part_of(head), part_of(body) };
     int written = uv_try_write(stream_of(transport), parts, body.len > 0 ? 2 : 1);
@@ -119,20 +140,26 @@ enum http_transport_status http_transport_write(struct http_transport *transport
 
 bool http_transport_write_now(struct http_transport *transport, struct bytes text)
 {
+    if (transport->link != NULL)
+        return http_tls_link_write_now(transport, text);
     uv_buf_t part = part_of(text);
     int written = uv_try_write(stream_of(transport), &part, 1);
     /* Half a line cannot be taken back. */
     return written == UV_EAGAIN || (written >= 0 && (size_t)written == text.len);
 }
 
-size_t http_transport_unwritten(const struct http_transport *transport)
+uint64_t http_transport_unwritten(const struct http_transport *transport)
 {
+    if (transport->link != NULL)
+        return http_tls_link_unwritten(transport);
     return uv_stream_get_write_queue_size((const uv_stream_t *)&transport->tcp);
 }
 
 bool http_transport_end(struct http_transport *transport)
 {
     int fd = -1;
+    if (transport->link != NULL)
+        http_tls_link_end(transport);
     return uv_fileno((const uv_handle_t *)&transport->tcp, &fd) == 0 && shutdown(fd, SHUT_WR) == 0;
 }
 
