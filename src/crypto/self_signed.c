@@ -129,7 +129,6 @@ static X509 *create_cert(const struct self_signed_options *options, EVP_PKEY *ke
     add_extension(cert, NID_key_usage, "critical,digitalSignature");
     add_extension(cert, NID_ext_key_usage, "serverAuth");
     add_extension(cert, NID_subject_key_identifier, "hash");
-    add_extension(cert, NID_authority_key_identifier, "keyid");
     add_names(cert, options);
     require(X509_sign(cert, key, EVP_sha256()) > 0);
     return cert;

@@ -7,6 +7,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -256,6 +257,11 @@ void tls_context_release(struct tls_context *context)
     SSL_CTX_free(context->ssl);
     BIO_meth_free(context->wire);
     free(context);
+}
+
+bool tls_context_is_self_signed(const struct tls_context *context)
+{
+    return (X509_get_extension_flags(SSL_CTX_get0_certificate(context->ssl)) & EXFLAG_SS) != 0;
 }
 
 struct ssl_ctx_st *tls_context_ssl(const struct tls_context *context)

@@ -6,6 +6,7 @@
  */
 #ifndef STATOR_CRYPTO_TLS_CONTEXT_H
 #define STATOR_CRYPTO_TLS_CONTEXT_H
+#include <stdbool.h>
 #include "base/compiler.h"
 
 struct bio_method_st;
@@ -31,6 +32,9 @@ MUST_CHECK struct tls_context *tls_context_create(const struct tls_context_optio
                                                   char message[TLS_CONTEXT_MESSAGE_MAX]);
 struct tls_context *tls_context_acquire(struct tls_context *context);
 void tls_context_release(struct tls_context *context); /* Releasing NULL is allowed. */
+
+/* Is the server's certificate its own authority, so that clients have to be told to trust it? */
+bool tls_context_is_self_signed(const struct tls_context *context);
 
 /* For tls_session.c, as long as it holds a reference. */
 struct ssl_ctx_st *tls_context_ssl(const struct tls_context *context);
