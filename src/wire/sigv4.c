@@ -72,7 +72,7 @@ static bool parse_time(struct bytes text, int64_t *out_ms)
     return true;
 }
 
-static struct bytes format_time(struct arena *arena, int64_t time_ms)
+struct bytes sigv4_format_time(struct arena *arena, int64_t time_ms)
 {
     time_t seconds = (time_t)(time_ms / 1000);
     struct tm parts;
@@ -93,15 +93,15 @@ static bool check_clock(struct arena *arena, struct bytes time, int64_t now_ms, 
     struct bytes now;
     struct bytes bound;
     if (time_ms < now_ms - SIGV4_CLOCK_SKEW_MAX_MS) {
-        now = format_time(arena, now_ms);
-        bound = format_time(arena, now_ms - SIGV4_CLOCK_SKEW_MAX_MS);
+        now = sigv4_format_time(arena, now_ms);
+        bound = sigv4_format_time(arena, now_ms - SIGV4_CLOCK_SKEW_MAX_MS);
         return error_set(err, ERROR_INVALID_SIGNATURE,
                          "Signature expired: %.*s is now earlier than %.*s (%.*s - 15 min.)",
                          BYTES_FMT(time), BYTES_FMT(bound), BYTES_FMT(now));
     }
     if (time_ms > now_ms + SIGV4_CLOCK_SKEW_MAX_MS) {
-        now = format_time(arena, now_ms);
-        bound = format_time(arena, now_ms + SIGV4_CLOCK_SKEW_MAX_MS);
+        now = sigv4_format_time(arena, now_ms);
+        bound = sigv4_format_time(arena, now_ms + SIGV4_CLOCK_SKEW_MAX_MS);
         return error_set(
             err, ERROR_INVALID_SIGNATURE,
             "Signature not yet current: %.*s is still later than %.*s (%.*s + 15 min.)",
@@ -351,22 +351,99 @@ static struct bytes string_to_sign(struct arena *arena, const struct sigv4_claim
     return buffer_bytes(&buffer);
 }
 
+static void compute(struct sha256 *hasher, struct arena *arena, const struct sigv4_request *request,
+                    const struct sigv4_claim *claim, const char body_hash[SHA256_HEX_SIZE],
+                    const uint8_t key[SIGV4_KEY_SIZE], char out[SHA256_HEX_SIZE])
+{
+    uint8_t digest[SHA256_SIZE];
+    sha256_digest(hasher, canonical_request(arena, request, claim, body_hash), digest);
+    sha256_hex(digest, out);
+    sha256_hmac(hasher, bytes_of(key, SIGV4_KEY_SIZE), string_to_sign(arena, claim, out), digest);
+    sha256_hex(digest, out);
+}
+
+static void hash_body(struct sha256 *hasher, struct bytes body, char out[SHA256_HEX_SIZE])
+{
+    uint8_t digest[SHA256_SIZE];
+    sha256_digest(hasher, body, digest);
+    sha256_hex(digest, out);
+}
+
 bool sigv4_matches(struct sha256 *hasher, struct arena *arena, const struct sigv4_request *request,
                    const struct sigv4_claim *claim, const uint8_t key[SIGV4_KEY_SIZE])
 {
-    uint8_t digest[SHA256_SIZE];
-    char hex[SHA256_HEX_SIZE];
-    sha256_digest(hasher, request->body, digest);
-    sha256_hex(digest, hex);
+    char hash[SHA256_HEX_SIZE];
+    char right[SHA256_HEX_SIZE];
+    hash_body(hasher, request->body, hash);
     struct bytes claimed_hash = find_header(request, "X-Amz-Content-Sha256");
-    if (claimed_hash.data != NULL && !bytes_equal(claimed_hash, bytes_of(hex, sizeof hex)))
+    if (claimed_hash.data != NULL && !bytes_equal(claimed_hash, bytes_of(hash, sizeof hash)))
         return false;
     if (!bytes_equal_text(request->target, "/"))
         return false;
-    sha256_digest(hasher, canonical_request(arena, request, claim, hex), digest);
-    sha256_hex(digest, hex);
-    sha256_hmac(hasher, bytes_of(key, SIGV4_KEY_SIZE), string_to_sign(arena, claim, hex), digest);
-    sha256_hex(digest, hex);
-    return claim->signature.len == sizeof hex &&
-           sha256_hex_equal(hex, (const char *)claim->signature.data);
+    compute(hasher, arena, request, claim, hash, key, right);
+    return claim->signature.len == sizeof right &&
+           sha256_hex_equal(right, (const char *)claim->signature.data);
+}
+
+/* --- Signing --- */
+
+static struct bytes lower_case(struct arena *arena, struct bytes text)
+{
+    uint8_t *out = arena_alloc(arena, text.len);
+    for (size_t i = 0; i < text.len; i++)
+        out[i] = (uint8_t)(text.data[i] >= 'A' && text.data[i] <= 'Z' ? text.data[i] - 'A' + 'a'
+                                                                      : text.data[i]);
+    return bytes_of(out, text.len);
+}
+
+/* Every header's name once, sorted: "host;x-amz-date". */
+static struct bytes list_headers(struct arena *arena, const struct sigv4_request *request)
+{
+    struct bytes names[SIGV4_SIGNED_HEADERS_MAX];
+    struct buffer list;
+    size_t count = 0;
+    assert(request->header_count <= SIGV4_SIGNED_HEADERS_MAX);
+    for (size_t i = 0; i < request->header_count; i++) {
+        struct bytes name = lower_case(arena, request->headers[i].name);
+        size_t place = count;
+        while (place > 0 && bytes_compare(names[place - 1], name) > 0)
+            place--;
+        if (place > 0 && bytes_equal(names[place - 1], name))
+            continue;
+        memmove(names + place + 1, names + place, (count - place) * sizeof *names);
+        names[place] = name;
+        count++;
+    }
+    buffer_init(&list, arena);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buffer_append_byte(&list, ';');
+        buffer_append_bytes(&list, names[i]);
+    }
+    return buffer_bytes(&list);
+}
+
+struct bytes sigv4_authorize(struct sha256 *hasher, struct arena *arena,
+                             const struct sigv4_request *request, const struct sigv4_scope *scope,
+                             const struct sigv4_credentials *credentials)
+{
+    uint8_t key[SIGV4_KEY_SIZE];
+    char hash[SHA256_HEX_SIZE];
+    char signature[SHA256_HEX_SIZE];
+    struct sigv4_claim claim = { .region = scope->region,
+                                 .service = scope->service,
+                                 .time = find_header(request, "X-Amz-Date"),
+                                 .signed_headers = list_headers(arena, request) };
+    assert(claim.time.len == TIME_TEXT_SIZE);
+    claim.date = bytes_of(claim.time.data, DATE_TEXT_SIZE);
+    sigv4_derive_key(hasher, credentials->secret, &claim, key);
+    hash_body(hasher, request->body, hash);
+    compute(hasher, arena, request, &claim, hash, key, signature);
+    explicit_bzero(key, sizeof key);
+    return arena_printf(arena,
+                        ALGORITHM " Credential=%.*s/%.*s/%.*s/%.*s/" TERMINATOR
+                                  ", SignedHeaders=%.*s, Signature=%.*s",
+                        BYTES_FMT(credentials->access_key), BYTES_FMT(claim.date),
+                        BYTES_FMT(claim.region), BYTES_FMT(claim.service),
+                        BYTES_FMT(claim.signed_headers), SHA256_HEX_SIZE, signature);
 }

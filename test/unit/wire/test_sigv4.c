@@ -219,6 +219,21 @@ static void a_body_hash_that_is_sent_must_be_the_bodys(void **state)
     }
 }
 
+static void what_we_sign_is_what_was_published(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct sigv4_credentials credentials = { BYTES("AKIDEXAMPLE"), BYTES(SECRET) };
+    for (size_t i = 0; i < COUNT_OF(published); i++) {
+        struct signed_request from = published[i];
+        from.authorization = NULL;
+        struct sigv4_request request = request_of(fixture, &from);
+        struct bytes got =
+            sigv4_authorize(fixture->hasher, fixture->arena, &request, &scope, &credentials);
+        if (!bytes_equal_text(got, published[i].authorization))
+            fail_msg("%s: %.*s", published[i].name, BYTES_FMT(got));
+    }
+}
+
 #define SIGNED_HEADERS "SignedHeaders=host;x-amz-date, "
 #define SIGNATURE "Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"
 #define SCOPED(credential) "AWS4-HMAC-SHA256 Credential=" credential ", " SIGNED_HEADERS SIGNATURE
@@ -381,6 +396,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_signatures_match),
+        cmocka_unit_test(what_we_sign_is_what_was_published),
         cmocka_unit_test(a_change_of_anything_signed_breaks_the_signature),
         cmocka_unit_test(a_body_hash_that_is_sent_must_be_the_bodys),
         cmocka_unit_test(what_is_wrong_is_refused_in_the_services_words),
