@@ -15,7 +15,7 @@ import botocore.config
 import botocore.credentials
 import botocore.exceptions
 import pytest
-from stator_process import Keys, StatorProcess
+from stator_process import Keys, StatorProcess, binary
 
 REGION = "us-east-1"
 FOLLOW_S = 1.2  # A server follows the file of keys within a second.
@@ -324,6 +324,50 @@ def test_the_log_names_changes_and_refusals_and_no_items(server, keys, admin):
 
 
 # --- The commands ---
+
+
+def trigger(server, key=None, secret=None, token=None, region=None):
+    """`stator trigger list`, with these credentials in its environment."""
+    variables = {
+        "AWS_ACCESS_KEY_ID": key,
+        "AWS_SECRET_ACCESS_KEY": secret,
+        "AWS_SESSION_TOKEN": token,
+        "AWS_REGION": region,
+    }
+    return subprocess.run(
+        [binary(), "trigger", "list", "--endpoint", server.url],
+        env={name: value for name, value in variables.items() if value},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_commands_sign_with_the_environments_credentials(server, keys, admin):
+    session = keys.session(admin[0], 3600)
+    poor = keys.create("poor-commander")
+    time.sleep(FOLLOW_S)
+    for credentials in (admin, session):
+        result = trigger(server, *credentials)
+        assert (result.returncode, result.stderr) == (0, "")
+    for arguments, said in (
+        ((), INVALID),
+        ((), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+        (session[:2], INVALID),
+        ((*admin, None, "eu-west-1"), "Credential should be scoped to a valid region"),
+        (poor, "is not authorized to perform: dynamodb:ListTriggers on resource: *"),
+    ):
+        result = trigger(server, *arguments)
+        assert result.returncode == 1
+        assert said in result.stderr
+    for arguments, said in (
+        (admin[:1], "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: one is set alone"),
+        (("a b", "c"), "AWS_ACCESS_KEY_ID: has a character that no such value has"),
+        (("a", "c" * 129), "AWS_SECRET_ACCESS_KEY: is too long"),
+    ):
+        result = trigger(server, *arguments)
+        assert (result.returncode, result.stderr) == (2, f"stator: {said}\n")
 
 
 def test_policies_are_put_got_and_refused(keys):
