@@ -100,13 +100,15 @@ static bool token_matches(struct authentication *authentication, const struct ac
            temporary;
 }
 
-static bool refuse(struct error *err)
+static const struct access_key *refuse(struct error *err)
 {
-    return error_set(err, ERROR_UNRECOGNIZED_CLIENT,
-                     "The security token included in the request is invalid.");
+    error_set(err, ERROR_UNRECOGNIZED_CLIENT,
+              "The security token included in the request is invalid.");
+    return NULL;
 }
 
-/* The key whose policies count. All the work is done for every request, and only then looked at. */
+/* The key whose policies count. All the work is done for every request, and only then looked at, in
+ * the service's order: the key and its token, its time, the signature. */
 static const struct access_key *verify(struct authentication *authentication,
                                        struct live_ring *ring, struct arena *arena,
                                        const struct sigv4_request *request,
@@ -121,19 +123,20 @@ static const struct access_key *verify(struct authentication *authentication,
     bool signed_right = sigv4_matches(authentication->hasher, arena, request, claim, key_of_day);
     bool token_right = token_matches(authentication, key, claim->security_token);
     explicit_bzero(key_of_day, sizeof key_of_day);
-    if (key == NULL || !signed_right || !token_right) {
-        refuse(err);
-        return NULL;
-    }
+    if (key == NULL || !token_right)
+        return refuse(err);
     const struct access_key *grantor = key_ring_grantor(&ring->ring, key, now_ms);
-    if (grantor != NULL)
-        return grantor;
-    if (key->parent.data != NULL && key->expires_ms <= now_ms)
+    if (grantor == NULL && (key->parent.data == NULL || key->expires_ms > now_ms))
+        return refuse(err);
+    if (grantor == NULL)
         error_set(err, ERROR_EXPIRED_TOKEN,
                   "The security token included in the request is expired");
-    else
-        refuse(err);
-    return NULL;
+    else if (!signed_right)
+        error_set(err, ERROR_INVALID_SIGNATURE,
+                  "The request signature we calculated does not match the signature you provided. "
+                  "Check your AWS Secret Access Key and signing method. Consult the service "
+                  "documentation for details.");
+    return signed_right ? grantor : NULL;
 }
 
 /* --- The caller --- */

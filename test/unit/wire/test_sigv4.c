@@ -270,13 +270,21 @@ static const struct {
       ERROR_INCOMPLETE_SIGNATURE,
       "'Credential' not a valid key=value pair (missing equal-sign) in Authorization header: "
       "'AWS4-HMAC-SHA256 Credential'." },
+    { { "a parameter twice",
+        "POST",
+        { HOST, DATE },
+        "AWS4-HMAC-SHA256 Signature=0, Signature=1",
+        "" },
+      ERROR_INCOMPLETE_SIGNATURE,
+      "Authorization header has the 'Signature' parameter twice: 'AWS4-HMAC-SHA256 Signature=0, "
+      "Signature=1'." },
     { { "four elements", "POST", { HOST, DATE }, SCOPED("AKID/20150830/us-east-1/service"), "" },
       ERROR_INCOMPLETE_SIGNATURE,
       "Credential must have exactly 5 slash-delimited elements, e.g. "
       "keyid/date/region/service/term, got 'AKID/20150830/us-east-1/service'" },
     { { "another end", "POST", { HOST, DATE }, SCOPED("AKID/20150830/us-east-1/service/aws3"), "" },
       ERROR_INVALID_SIGNATURE,
-      "Credential should be scoped with a valid terminator: 'aws4_request', not 'aws3'." },
+      "Credential should be scoped with a valid terminator: 'aws4_request', not 'aws3'. " },
     { { "another region",
         "POST",
         { HOST, DATE },
@@ -291,6 +299,12 @@ static const struct {
         "" },
       ERROR_INVALID_SIGNATURE,
       "Credential should be scoped to correct service: 'service'. " },
+    { { "all of the scope", "POST", { HOST, DATE }, SCOPED("AKID/20150831/eu-west-1/s3/aws3"), "" },
+      ERROR_INVALID_SIGNATURE,
+      "Credential should be scoped to a valid region, not 'eu-west-1'. Credential should be scoped "
+      "to correct service: 'service'. Credential should be scoped with a valid terminator: "
+      "'aws4_request', not 'aws3'. Date in Credential scope does not match YYYYMMDD from ISO-8601 "
+      "version of date from HTTP: '20150831' != '20150830', from '20150830T123600Z'." },
     { { "another day",
         "POST",
         { HOST, DATE },
