@@ -237,6 +237,32 @@ def test_a_policy_limits_a_key_to_its_items(server, keys, admin):
     assert gone[0] == "AccessDeniedException"
 
 
+def test_a_policy_sees_how_a_request_came(server, keys):
+    direct = {
+        **EVERYTHING,
+        "Condition": {
+            "Bool": {"aws:ViaAWSService": "false", "aws:PrincipalIsAWSService": "false"},
+            "StringEquals": {"aws:ResourceAccount": "000000000000", "aws:Referer": "here"},
+            "Null": {"aws:SourceVpc": "true", "aws:PrincipalOrgID": "true"},
+        },
+    }
+    no_sessions = {
+        "Effect": "Deny",
+        "Action": "*",
+        "Resource": "*",
+        "Condition": {"DateGreaterThan": {"aws:TokenIssueTime": "2020-01-01T00:00:00Z"}},
+    }
+    key, secret = keys.create("direct", direct, no_sessions)
+    session = keys.session(key, 3600)
+    time.sleep(FOLLOW_S)
+    referer = {"Referer": "here"}.items()
+    assert send(server, key, secret, sign=referer)[0] == 200
+    assert send(server, key, secret)[1] == "AccessDeniedException"
+    code, message = refusal(client(server, *session).list_tables)
+    assert code == "AccessDeniedException"
+    assert message.endswith("with an explicit deny in an identity-based policy")
+
+
 def test_the_log_names_changes_and_refusals_and_no_items(server, keys, admin):
     key, secret = keys.create("mallory")
     time.sleep(FOLLOW_S)
