@@ -2,8 +2,9 @@
  *
  * Credentials and region come from the variables that AWS's own tools read: AWS_ACCESS_KEY_ID,
  * AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN; AWS_REGION or AWS_DEFAULT_REGION. Not from the file of
- * keys: who may read that is root's business, and a command may run on another machine. Without
- * credentials a request is signed in nobody's name, which is enough for a server without `auth`.
+ * keys: a command may run on another machine, and as somebody who may not read the master key.
+ * Without credentials a request is signed in nobody's name, which is enough for a server without
+ * `auth`.
  */
 #ifndef STATOR_ADMIN_CLIENT_H
 #define STATOR_ADMIN_CLIENT_H
