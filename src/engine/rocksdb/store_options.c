@@ -23,7 +23,7 @@ enum {
     SYNC_CHUNK_SIZE = 1024 * 1024, /* Table files reach the disk evenly, not in one burst. */
     LOG_FILE_SIZE_MAX = 1024 * 1024,
     LOG_FILES_KEPT = 2,
-    WARNINGS_ONLY = 2, /* RocksDB's InfoLogLevel::WARN_LEVEL. */
+    HEADERS_ONLY = 5, /* RocksDB's InfoLogLevel::HEADER_LEVEL. */
 };
 
 /* Of a write buffer: some thirty bits for each typical item in it. Most reads are of items that are
@@ -88,7 +88,11 @@ static void set_log_and_files(rocksdb_options_t *db)
 {
     rocksdb_options_set_max_open_files(db, OPEN_FILES_MAX);
     rocksdb_options_set_max_file_opening_threads(db, FILE_OPENING_THREADS);
-    rocksdb_options_set_info_log_level(db, WARNINGS_ONLY);
+    /* RocksDB's own log is a file in the data directory, and Debian's build asserts that a file
+     * which failed to take a line is given no other: the log would be what ends a server whose disk
+     * is full. So it holds the options, from the start, and nothing else; what it would say is the
+     * status of some call, too, and goes into the server's log. */
+    rocksdb_options_set_info_log_level(db, HEADERS_ONLY);
     rocksdb_options_set_max_log_file_size(db, LOG_FILE_SIZE_MAX);
     rocksdb_options_set_keep_log_file_num(db, LOG_FILES_KEPT);
     /* Nobody reads the statistics; without them no thread wakes up to collect any. */
