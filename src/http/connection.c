@@ -339,7 +339,7 @@ void http_connection_open(struct http_loop *loop, int fd)
     bool counted = atomic_fetch_add(&shared->connection_count, 1) < shared->options.connections_max;
     if (!counted) {
         atomic_fetch_sub(&shared->connection_count, 1);
-        if (loop->refused_count == HTTP_CONNECTION_REFUSED_MAX) {
+        if (loop->refused_count >= shared->options.refused_max) {
             close(fd);
             return;
         }

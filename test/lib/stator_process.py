@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import tempfile
 import time
@@ -35,6 +36,11 @@ def preload(name):
     return str(path)
 
 
+def set_limits(limits):
+    for which, value in limits.items():
+        resource.setrlimit(which, (value, value))
+
+
 class DidNotStart(AssertionError):
     """The server ended instead, with this code and this log."""
 
@@ -47,7 +53,8 @@ class DidNotStart(AssertionError):
 class StatorProcess:
     """A running server. As a context manager it is killed at the end, if it is still there."""
 
-    def __init__(self, *flags, program=None, variables=None):
+    def __init__(self, *flags, program=None, variables=None, limits=None):
+        """`limits`: {resource.RLIMIT_...: value}, hard and soft."""
         # To a file: a pipe that nobody reads would stop a server that has much to say.
         self._log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
@@ -56,6 +63,7 @@ class StatorProcess:
             stderr=self._log,
             text=True,
             env={**os.environ, **(variables or {})},
+            preexec_fn=lambda: set_limits(limits or {}),
         )
         line = self.process.stdout.readline()  # Empty if the server ended instead.
         match = LISTENING.fullmatch(line)

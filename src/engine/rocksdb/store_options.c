@@ -17,7 +17,6 @@ enum {
     CACHE_SHARD_BITS_MAX = 6,
     WRITE_BUFFERS_MAX = 2, /* One filling, one being written out. */
     BACKGROUND_JOBS = 2,   /* One flush and one compaction at a time. */
-    OPEN_FILES_MAX = 512,  /* The rest of the usual limit of 1024 is for connections. */
     FILE_OPENING_THREADS = 2,
     LEVELS = 7,
     SYNC_CHUNK_SIZE = 1024 * 1024, /* Table files reach the disk evenly, not in one burst. */
@@ -84,9 +83,9 @@ static void set_memory_and_levels(rocksdb_options_t *db, size_t write_buffer_siz
     rocksdb_options_set_bytes_per_sync(db, SYNC_CHUNK_SIZE);
 }
 
-static void set_log_and_files(rocksdb_options_t *db)
+static void set_log_and_files(rocksdb_options_t *db, unsigned open_files_max)
 {
-    rocksdb_options_set_max_open_files(db, OPEN_FILES_MAX);
+    rocksdb_options_set_max_open_files(db, (int)open_files_max);
     rocksdb_options_set_max_file_opening_threads(db, FILE_OPENING_THREADS);
     /* RocksDB's own log is a file in the data directory, and Debian's build asserts that a file
      * which failed to take a line is given no other: the log would be what ends a server whose disk
@@ -130,7 +129,8 @@ struct store_options *store_options_create(const struct rocksdb_engine_options *
     }
     set_tables(options, from->block_cache_size);
     set_memory_and_levels(options->db, from->write_buffer_size);
-    set_log_and_files(options->db);
+    set_log_and_files(options->db, from->open_files_max != 0 ? from->open_files_max
+                                                             : ROCKSDB_ENGINE_OPEN_FILES_MAX);
     set_recovery(options->db);
     return options;
 }

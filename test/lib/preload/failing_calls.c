@@ -5,17 +5,20 @@
  * names, which is why no product code knows of this. Sockets and files elsewhere are left alone.
  *
  *   FAILING_CALLS_UNDER    the data directory, as an absolute path
- *   FAILING_CALLS_KIND     write, sync, open, rename, size, mkdir, unlink, link
+ *   FAILING_CALLS_KIND     write, sync, open, rename, size, mkdir, unlink, link; or thread, which
+ *                          has nothing to do with the directory: starting one
  *   FAILING_CALLS_NTH      the first call to fail, from 1
  *   FAILING_CALLS_HOW      EIO, ENOSPC, EINTR, or "short": half of the bytes are written
  *   FAILING_CALLS_STAYING  if it is there, all later calls of the kind fail too
  *   FAILING_CALLS_REPORT   a file that gets the path of the first call that failed
  *
- * Each call goes to the kernel by number, so that no function of this file meets another.
+ * Each call on files goes to the kernel by number, so that no function of this file meets another.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -244,4 +247,16 @@ int link(const char *from, const char *to)
 {
     int error = fate("link", to);
     return error > 0 ? fail(error) : (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+/* --- thread --- */
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument)
+{
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (fate("thread", setting("FAILING_CALLS_UNDER")) != 0)
+        return EAGAIN;
+    *(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
+    return create(thread, attributes, run, argument);
 }
