@@ -9,8 +9,8 @@ MAKEFLAGS += --no-builtin-rules
 # A test's object is a step on the way to the program; keeping it makes the next build short.
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all run test check check-static warnings format fuzz fuzz-targets bench tsan crash deps \
-	test-deps bench-deps clean
+.PHONY: all run install test check check-static warnings format fuzz fuzz-targets bench tsan crash \
+	deps test-deps bench-deps clean
 
 BUILD ?= build
 # The targets that set up the machine build in a second make, as parallel as the machine is, unless
@@ -92,6 +92,17 @@ $(BUILD)/stator: $(BUILD)/release/stator
 run: deps
 	@$(MAKE) $(PARALLEL) $(BUILD)/stator
 	@exec $(BUILD)/stator serve $(ARGS)
+
+# make install PREFIX=/usr DESTDIR=package
+PREFIX ?= /usr/local
+UNIT_DIR ?= $(PREFIX)/lib/systemd/system
+install: $(BUILD)/stator
+	install -D -m 755 $(BUILD)/stator $(DESTDIR)$(PREFIX)/bin/stator
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/stator README.md LICENSE
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/stator/doc doc/*.md
+	install -d $(DESTDIR)$(UNIT_DIR)
+	sed 's|/usr/local/|$(PREFIX)/|' systemd/stator.service > $(DESTDIR)$(UNIT_DIR)/stator.service
+	chmod 644 $(DESTDIR)$(UNIT_DIR)/stator.service
 
 deps:
 	@tools/install-packages build

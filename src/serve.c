@@ -5,10 +5,12 @@
  */
 #include "serve.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 #include "auth/live_keys.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/notify.h"
 #include "config/config.h"
 #include "engine/rocksdb/rocksdb_engine.h"
 #include "http/client.h"
@@ -237,6 +240,13 @@ static void announce(const struct server *server, const struct config *config)
     fflush(stdout); /* Whoever started the server may be waiting for the port. */
 }
 
+static void tell_service_manager(const char *state)
+{
+    if (!notify_send(getenv("NOTIFY_SOCKET"), state))
+        log_write(LOG_WARN, "server", "cannot tell the service manager %s: %s", state,
+                  strerror(errno));
+}
+
 /* --- Stop --- */
 
 static void stop(struct server *server)
@@ -256,7 +266,9 @@ int serve(const struct config *config)
     bool started = start(&server, config);
     if (started) {
         announce(&server, config);
+        tell_service_manager("READY=1");
         int number = wait_for_signal();
+        tell_service_manager("STOPPING=1");
         log_write(LOG_INFO, "server", "stopping: %s", strsignal(number));
     }
     leave_on_next_signal();
