@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
+#include "base/file.h"
 
 /* False with errno set if the name is none of either kind. */
 static bool make_address(const char *name, struct sockaddr_un *address, socklen_t *size)
@@ -42,8 +42,6 @@ bool notify_send(const char *socket_name, const char *state)
     size_t size = strlen(state);
     bool ok = sendto(fd, state, size, MSG_NOSIGNAL, (const struct sockaddr *)&address,
                      address_size) == (ssize_t)size;
-    int error = errno;
-    close(fd);
-    errno = error;
+    file_close(fd);
     return ok;
 }
