@@ -17,6 +17,7 @@
 #include "api/api.h"
 #include "auth/key_file.h"
 #include "auth/live_keys.h"
+#include "backup/backup_service.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/notify.h"
@@ -35,6 +36,7 @@ struct server {
     struct api *api;
     struct wire *wire;
     struct http_server *http;
+    struct backup_service *backups; /* NULL: none. */
     struct trigger_outside outside;
     char dead_letter_dir[PATH_MAX];
 };
@@ -209,6 +211,8 @@ static bool start(struct server *server, const struct config *config)
                                                         .region = config->region,
                                                         .account_id = config->account_id } };
     server->wire = wire_create(server->api, &options);
+    if (!config->in_memory)
+        server->backups = backup_service_start(server->engine, config->data_dir);
     return start_http(server, config);
 }
 
@@ -253,6 +257,7 @@ static void stop(struct server *server)
 {
     if (server->http != NULL)
         http_server_stop(server->http, SERVE_STOP_GRACE_MS);
+    backup_service_stop(server->backups);
     api_close(server->api);
     if (server->wire != NULL)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */

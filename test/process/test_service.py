@@ -158,7 +158,9 @@ def filter_set(name):
 
 @pytest.fixture(scope="module", name="traced")
 def fixture_traced(tmp_path_factory):
-    """Every system call of a server that starts, works, rests and ends."""
+    """Every system call of a server that starts, works, is backed up and ends."""
+    if run("strace", "-f", "-o", "/dev/null", "true").returncode != 0:
+        pytest.skip("strace may not trace here")
     folder = tmp_path_factory.mktemp("traced")
     trace = folder / "trace"
     wrapper = folder / "traced-stator"
@@ -174,6 +176,8 @@ def fixture_traced(tmp_path_factory):
         assert connection.call("Scan", {"TableName": TABLE})[0] == 200
         assert connection.call("DeleteTable", {"TableName": TABLE})[0] == 200
         connection.close()
+        result = run(RELEASE_BINARY, "backup", folder / "backup", "--data-dir", folder / "data")
+        assert result.returncode == 0, result.stderr
         # The tracer stands between the process we know and the server.
         main = re.match(r"\d+", trace.read_text("utf-8", "replace"))[0]
         os.kill(int(main), 15)
