@@ -6,17 +6,21 @@
  */
 #include "serve.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "api/api.h"
 #include "auth/key_file.h"
 #include "auth/live_keys.h"
+#include "backup/backup_service.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/notify.h"
 #include "config/config.h"
 #include "crypto/tls_context.h"
 #include "engine/rocksdb/rocksdb_engine.h"
@@ -34,6 +38,7 @@ struct server {
     struct api *api;
     struct wire *wire;
     struct http_server *http;
+    struct backup_service *backups; /* NULL: none. */
     struct trigger_outside outside;
     char dead_letter_dir[PATH_MAX];
 };
@@ -223,6 +228,8 @@ static bool start(struct server *server, const struct config *config)
                                                         .region = config->region,
                                                         .account_id = config->account_id } };
     server->wire = wire_create(server->api, &options);
+    if (!config->in_memory)
+        server->backups = backup_service_start(server->engine, config->data_dir);
     return start_http(server, config);
 }
 
@@ -286,12 +293,20 @@ static int run(struct server *server, const struct config *config)
     return number;
 }
 
+static void tell_service_manager(const char *state)
+{
+    if (!notify_send(getenv("NOTIFY_SOCKET"), state))
+        log_write(LOG_WARN, "server", "cannot tell the service manager %s: %s", state,
+                  strerror(errno));
+}
+
 /* --- Stop --- */
 
 static void stop(struct server *server)
 {
     if (server->http != NULL)
         http_server_stop(server->http, SERVE_STOP_GRACE_MS);
+    backup_service_stop(server->backups);
     api_close(server->api);
     if (server->wire != NULL)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */
@@ -306,7 +321,9 @@ int serve(const struct config *config)
     bool started = start(&server, config);
     if (started) {
         announce(&server, config);
+        tell_service_manager("READY=1");
         int number = run(&server, config);
+        tell_service_manager("STOPPING=1");
         log_write(LOG_INFO, "server", "stopping: %s", strsignal(number));
     }
     leave_on_next_signal();
