@@ -13,6 +13,7 @@
 #include "base/byte_order.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "base/folder.h"
 
 enum { FORMAT_TEXT_MAX = 64, MARK_SIZE = 12 };
 
@@ -53,23 +54,6 @@ static bool refuse_errno(char *message, const char *path, int error)
     default:
         return store_directory_refuse(message, path, "%s", strerror(error));
     }
-}
-
-/* A directory whose own entry is not on the disk takes all its files along in a power cut. */
-static bool create(const char *path)
-{
-    if (mkdir(path, 0700) != 0)
-        return errno == EEXIST;
-    int self = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int parent = self < 0 ? -1 : openat(self, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = parent >= 0 && fsync(parent) == 0;
-    int error = errno;
-    if (parent >= 0)
-        close(parent);
-    if (self >= 0)
-        close(self);
-    errno = error;
-    return ok;
 }
 
 /* Written beside and renamed, so that FORMAT is whole or missing. */
@@ -242,7 +226,7 @@ bool store_directory_open(struct store_directory *directory, const char *path,
                           char message[ROCKSDB_ENGINE_MESSAGE_MAX])
 {
     *directory = (struct store_directory){ -1, -1 };
-    if (!create(path))
+    if (!folder_create(path))
         return refuse_errno(message, path, errno);
     bool ok = lock(directory, R_OK | W_OK | X_OK, path, message) &&
               check_space(directory->directory, path, message) &&
