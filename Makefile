@@ -114,15 +114,21 @@ $(BUILD)/fuzz/$(notdir $(1:%_fuzz=%)): $(BUILD)/fuzz/$(1).o $(BUILD)/fuzz/libtes
 endef
 $(foreach source,$(FUZZ_SOURCES:.c=),$(eval $(call fuzz_target,$(source))))
 
+# Loaded into a server (LD_PRELOAD), which is why they are built alike for all flavours.
+POWER_CUT := $(BUILD)/preload/power_cut.so
+$(BUILD)/preload/%.so: test/lib/preload/%.c Makefile
+	@mkdir -p $(@D)
+	$(call SAY,link)$(release_CC) $(CPPFLAGS) $(CFLAGS) -O2 -fPIC -shared $< -o $@
+
 test: test-deps
 	@$(MAKE) $(PARALLEL) check-static
-	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(ASAN_TESTS) $(REPLAYS)
+	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(POWER_CUT) $(ASAN_TESTS) $(REPLAYS)
 	@tools/run-tests --build $(BUILD) $(if $(T),--only '$(T)')
 
 # The long form, on the server that people run.
 CRASH_TESTS := $(filter $(BUILD)/release/test/crash/%,$(TEST_SOURCES:%.c=$(BUILD)/release/%))
 crash: test-deps
-	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(CRASH_TESTS)
+	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(POWER_CUT) $(CRASH_TESTS)
 	@tools/run-tests --build $(BUILD) --flavour release --long --only crash/
 
 # --- Checks ---
@@ -136,7 +142,7 @@ check-static:
 
 # Every source, with both compilers and all warnings as errors.
 ALL_SOURCES := $(SOURCES) src/main.c $(TEST_LIB_SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) \
-	$(BENCH_SOURCES)
+	$(BENCH_SOURCES) $(wildcard test/lib/preload/*.c)
 warnings: $(ALL_SOURCES:%.c=$(BUILD)/release/%.o) $(ALL_SOURCES:%.c=$(BUILD)/clang/%.o)
 
 format:
@@ -154,7 +160,8 @@ fuzz: test-deps
 		-artifact_prefix=$(BUILD)/fuzz/crash-$(F)- $(BUILD)/fuzz/found/$(F) test/corpus/$(F)
 
 tsan: test-deps
-	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
+	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(BUILD)/stator $(POWER_CUT) \
+		$(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
 	@tools/run-tests --build $(BUILD) --flavour tsan
 
 bench: bench-deps
