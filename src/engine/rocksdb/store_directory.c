@@ -10,12 +10,9 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include "base/byte_order.h"
-#include "base/bytes.h"
-#include "base/crc32c.h"
 #include "base/folder.h"
 
-enum { FORMAT_TEXT_MAX = 64, MARK_SIZE = 12 };
+enum { FORMAT_TEXT_MAX = 64 };
 
 static const char format_prefix[] = "stator store, format ";
 
@@ -215,23 +212,17 @@ static bool lock(struct store_directory *directory, int rights, const char *path
     return true;
 }
 
-static bool open_mark(struct store_directory *directory, const char *path, char *message)
-{
-    directory->mark =
-        openat(directory->directory, "SYNCED", O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);
-    return directory->mark >= 0 || refuse_errno(message, path, errno);
-}
-
 bool store_directory_open(struct store_directory *directory, const char *path,
                           char message[ROCKSDB_ENGINE_MESSAGE_MAX])
 {
-    *directory = (struct store_directory){ -1, -1 };
+    *directory = STORE_DIRECTORY_NONE;
     if (!folder_create(path))
         return refuse_errno(message, path, errno);
     bool ok = lock(directory, R_OK | W_OK | X_OK, path, message) &&
               check_space(directory->directory, path, message) &&
-              check_format(directory->directory, false, path, message) &&
-              open_mark(directory, path, message);
+              check_format(directory->directory, false, path, message);
+    if (ok && !store_mark_open(&directory->mark, directory->directory))
+        ok = refuse_errno(message, path, errno);
     if (!ok)
         store_directory_close(directory);
     return ok;
@@ -241,13 +232,13 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
                                     char message[ROCKSDB_ENGINE_MESSAGE_MAX])
 {
     struct stat status;
-    *directory = (struct store_directory){ -1, -1 };
+    *directory = STORE_DIRECTORY_NONE;
     if (stat(path, &status) != 0 && errno == ENOENT)
         return store_directory_refuse(message, path, "it does not exist");
     bool ok = lock(directory, R_OK | X_OK, path, message) &&
               check_format(directory->directory, true, path, message);
     if (ok)
-        directory->mark = openat(directory->directory, "SYNCED", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        store_mark_open_read_only(&directory->mark, directory->directory);
     else
         store_directory_close(directory);
     return ok;
@@ -255,30 +246,8 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
 
 void store_directory_close(struct store_directory *directory)
 {
-    if (directory->mark >= 0)
-        close(directory->mark);
+    store_mark_close(&directory->mark);
     if (directory->directory >= 0)
         close(directory->directory); /* And with it the lock. */
-    *directory = (struct store_directory){ -1, -1 };
-}
-
-/* --- Mark: the sequence number, big-endian, and its CRC-32C. --- */
-
-void store_directory_set_mark(const struct store_directory *directory, uint64_t sequence)
-{
-    uint8_t mark[MARK_SIZE];
-    store_u64_be(mark, sequence);
-    store_u32_be(mark + 8, crc32c(bytes_of(mark, 8)));
-    /* One that could not be written leaves an older one, which is true as well. */
-    if (pwrite(directory->mark, mark, sizeof mark, 0) < 0)
-        return;
-}
-
-bool store_directory_get_mark(const struct store_directory *directory, uint64_t *sequence)
-{
-    uint8_t mark[MARK_SIZE];
-    if (pread(directory->mark, mark, sizeof mark, 0) != MARK_SIZE)
-        return false;
-    *sequence = load_u64_be(mark);
-    return load_u32_be(mark + 8) == crc32c(bytes_of(mark, 8));
+    *directory = STORE_DIRECTORY_NONE;
 }
