@@ -21,6 +21,7 @@ FLUSHING, MERGING = "rocksdb:high", "rocksdb:low"
 LETTERS, LETTER_FOLDER = "refused.jsonl", "dead-letters"
 REACHED_MAX_S = 10  # A point that is not reached by then is missed.
 START_MAX_S = 30
+LINGER_MS = (0, 0, 2, 20)  # At the point, while other threads go on.
 BEFORE_START_S = (0.02, 0.2)  # Time for writes that the start at a point then finds in the log.
 
 
@@ -118,30 +119,30 @@ class Run:
         self.journal = journal
         self.arm = root.parent / "armed"
 
-    def variables(self, kill=None, armed=True):
+    def variables(self, kill=None, linger_ms=0, arm=None):
         return power_cut.variables(
-            self.root, self.journal, kill, None if armed else self.arm, self.scenario.clock_s
+            self.root, self.journal, kill, linger_ms, arm, self.scenario.clock_s
         )
 
     def to_point(self, one, choices):
         """Whether the server ended at the point; else it was killed after a while."""
-        kill = kill_setting(one, choices)
+        kill = kill_setting(one, choices), choices.choice(LINGER_MS)
         if one.at_start:
             self.for_a_while(choices.uniform(*BEFORE_START_S))
         self.scenario.new_round()
-        reached = self.start_to_point(kill) if one.at_start else self.work_to_point(kill)
+        reached = self.start_to_point(*kill) if one.at_start else self.work_to_point(*kill)
         ended_at_ns = time.monotonic_ns()
         for client in self.scenario.clients:
             client.settle(ended_at_ns)
         return reached
 
-    def start_to_point(self, kill):
+    def start_to_point(self, *kill):
         command = [crash_run.program(), "serve", "--port", "0", *crash_run.flags(self.directory)]
         process = subprocess.Popen(
             [*command, *self.scenario.flags],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **self.variables(kill)},
+            env={**os.environ, **self.variables(*kill)},
         )
         process.stdout.readline()  # It listens, or it has ended.
         try:
@@ -154,9 +155,9 @@ class Run:
         process.wait(START_MAX_S)
         return reached
 
-    def work_to_point(self, kill):
+    def work_to_point(self, *kill):
         self.arm.unlink(missing_ok=True)
-        variables = self.variables(kill, armed=False)
+        variables = self.variables(*kill, arm=self.arm)
         with crash_run.start_server(
             self.directory, *self.scenario.flags, variables=variables
         ) as server:

@@ -39,7 +39,7 @@ def library():
     return path
 
 
-def variables(root, journal=None, kill=None, arm=None, clock_s=0):
+def variables(root, journal=None, kill=None, linger_ms=0, arm=None, clock_s=0):
     """What a process needs in its environment to be watched."""
     chosen = {
         "LD_PRELOAD": str(library()),
@@ -47,6 +47,7 @@ def variables(root, journal=None, kill=None, arm=None, clock_s=0):
         "POWER_CUT_CLOCK_S": str(clock_s),
         "POWER_CUT_JOURNAL": journal and str(journal),
         "POWER_CUT_KILL": kill,
+        "POWER_CUT_LINGER_MS": str(linger_ms),
         "POWER_CUT_ARM": arm and str(arm),
     }
     return {name: value for name, value in chosen.items() if value}

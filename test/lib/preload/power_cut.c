@@ -13,14 +13,15 @@
  * those (RocksDB's LOG is stdio, and nobody reads it); test/crash/README.md has how that was found.
  *
  * Settings, all from the environment:
- *   POWER_CUT_ROOT     the folder, absolute and without symbolic links. Without it nothing happens.
- *   POWER_CUT_JOURNAL  where to write the journal; not below the root.
- *   POWER_CUT_KILL     WHEN/CALL/FILE/THREAD/COUNT, such as after/sync/?*.log/rocksdb:low/3. File
- *                      (its name without folders) and thread are patterns of fnmatch. The calls
- *                      are open (of what may be new), write, truncate, sync, rename (by the new
- *                      name), unlink, mkdir.
- *   POWER_CUT_ARM      a file; calls count towards the kill only while it exists.
- *   POWER_CUT_CLOCK_S  seconds by which the clock is ahead.
+ *   POWER_CUT_ROOT       the folder, absolute and without symbolic links; else nothing happens.
+ *   POWER_CUT_JOURNAL    where to write the journal; not below the root.
+ *   POWER_CUT_KILL       WHEN/CALL/FILE/THREAD/COUNT, such as after/sync/?*.log/rocksdb:low/3.
+ *                        File (its name without folders) and thread are patterns of fnmatch. The
+ *                        calls are open (of what may be new), write, truncate, sync, rename (by
+ *                        the new name), unlink, mkdir.
+ *   POWER_CUT_LINGER_MS  how long the thread stays at the point before the kill; others go on.
+ *   POWER_CUT_ARM        a file; calls count towards the kill only while it exists.
+ *   POWER_CUT_CLOCK_S    seconds by which the clock is ahead.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,6 +48,8 @@ enum {
     DESCRIPTORS_MAX = 4096, /* Higher ones are not watched. */
     THREAD_NAME_SIZE = 16,
     PARTS_MAX = 5,
+    NS_PER_MS = 1000000,
+    NS_PER_S = 1000000000,
     SYNC_NS = 300000, /* What a sync takes: long enough for writers to gather meanwhile. */
 };
 
@@ -91,6 +94,7 @@ static struct {
     const char *kill_file;
     const char *kill_thread;
     unsigned long kill_count;
+    long linger_ms;
     atomic_ulong counted;
     atomic_ulong syncs;
     /* The path of a watched descriptor, or NULL. Never freed, so that whoever uses the descriptor
@@ -130,6 +134,7 @@ static void initialise(void)
     const char *journal = getenv("POWER_CUT_JOURNAL");
     const char *kill_point = getenv("POWER_CUT_KILL");
     const char *clock_ahead = getenv("POWER_CUT_CLOCK_S");
+    const char *linger = getenv("POWER_CUT_LINGER_MS");
     if (root == NULL)
         return;
     if (journal != NULL) {
@@ -140,6 +145,8 @@ static void initialise(void)
     }
     if (kill_point != NULL)
         read_kill(kill_point);
+    if (linger != NULL)
+        state.linger_ms = strtol(linger, NULL, 10);
     if (clock_ahead != NULL)
         state.clock_ahead_s = (time_t)strtoll(clock_ahead, NULL, 10);
     state.arm = getenv("POWER_CUT_ARM");
@@ -173,6 +180,11 @@ static bool resolve(int base, const char *path, char out[PATH_MAX])
 
 /* --- Kill points --- */
 
+static void wait_ns(long ns)
+{
+    nanosleep(&(struct timespec){ ns / NS_PER_S, ns % NS_PER_S }, NULL);
+}
+
 static void point(enum when when, const char *call, const char *path)
 {
     char thread[THREAD_NAME_SIZE];
@@ -185,8 +197,10 @@ static void point(enum when when, const char *call, const char *path)
         return;
     if (state.arm != NULL && faccessat(AT_FDCWD, state.arm, F_OK, 0) != 0)
         return;
-    if (atomic_fetch_add(&state.counted, 1) + 1 == state.kill_count)
-        kill(getpid(), SIGKILL);
+    if (atomic_fetch_add(&state.counted, 1) + 1 != state.kill_count)
+        return;
+    wait_ns(state.linger_ms * NS_PER_MS);
+    kill(getpid(), SIGKILL);
 }
 
 /* --- Journal --- */
@@ -413,7 +427,7 @@ static int watched_sync(int descriptor, long call)
         begin();
         append_locked(line, NULL, no_bytes);
         end();
-        nanosleep(&(struct timespec){ .tv_nsec = SYNC_NS }, NULL);
+        wait_ns(SYNC_NS);
         line.kind = KIND_SYNC_END;
         begin();
         append_locked(line, NULL, no_bytes);
