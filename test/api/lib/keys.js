@@ -9,6 +9,13 @@ const { binary } = require('./server.js');
 
 const EVERYTHING = { Effect: 'Allow', Action: 'dynamodb:*', Resource: '*' };
 
+// What a command prints as NAME=VALUE, as the SDK takes it.
+function readKey(text) {
+  const [accessKeyId, secretAccessKey, sessionToken] = text.trim().split('\n')
+    .map((line) => line.slice(line.indexOf('=') + 1));
+  return { accessKeyId, secretAccessKey, sessionToken };
+}
+
 class Keys {
   constructor() {
     this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stator-keys-'));
@@ -24,11 +31,15 @@ class Keys {
 
   // A key of the user, with one policy; as the SDK takes it.
   create(user, ...statements) {
-    const lines = this.command(['key', 'create', user]).trim().split('\n');
-    const [accessKeyId, secretAccessKey] = lines.map((line) => line.slice(line.indexOf('=') + 1));
+    const { accessKeyId, secretAccessKey } = readKey(this.command(['key', 'create', user]));
     const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements });
     this.command(['policy', 'put', accessKeyId, 'policy', '-'], policy);
     return { accessKeyId, secretAccessKey };
+  }
+
+  // A temporary key of the same rights, with its token.
+  session({ accessKeyId }) {
+    return readKey(this.command(['key', 'session', accessKeyId, '3600']));
   }
 
   remove() {
