@@ -188,7 +188,8 @@ static size_t add_request_keys(struct authentication *authentication,
     add_key(arena, keys, &count, BYTES("aws:UserAgent"),
             http_exchange_header(exchange, "User-Agent"));
     add_key(arena, keys, &count, BYTES("aws:Referer"), http_exchange_header(exchange, "Referer"));
-    add_key(arena, keys, &count, BYTES("aws:SecureTransport"), BYTES("false"));
+    add_key(arena, keys, &count, BYTES("aws:SecureTransport"),
+            http_exchange_is_secure(exchange) ? BYTES("true") : BYTES("false"));
     add_key(arena, keys, &count, BYTES("aws:ViaAWSService"), BYTES("false"));
     add_key(arena, keys, &count, BYTES("aws:CurrentTime"),
             arena_copy(arena, bytes_from_text(authentication->current_time)));

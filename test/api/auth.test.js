@@ -1,21 +1,16 @@
 // Authentication: what the SDK sees with a right key, a wrong one, a wrong region, clock or policy.
 'use strict';
 const assert = require('node:assert/strict');
-const { execFileSync } = require('node:child_process');
-const crypto = require('node:crypto');
-const fs = require('node:fs');
-const os = require('node:os');
-const path = require('node:path');
 const { after, before, describe, test } = require('node:test');
 const {
   DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand, ScanCommand,
   TransactWriteItemsCommand,
 } = require('@aws-sdk/client-dynamodb');
 const { createTable, refusal, tableShape } = require('./lib/client.js');
-const { binary, startServer } = require('./lib/server.js');
+const { EVERYTHING, Keys } = require('./lib/keys.js');
+const { startServer } = require('./lib/server.js');
 
 const QUARTER_HOUR_MS = 15 * 60 * 1000;
-const EVERYTHING = { Effect: 'Allow', Action: 'dynamodb:*', Resource: '*' };
 const INVALID = {
   name: 'UnrecognizedClientException',
   message: 'The security token included in the request is invalid.',
@@ -27,32 +22,13 @@ const MISMATCH = {
     + 'details.',
 };
 
-let folder;
-let flags;
+let keys;
 let server;
 let admin;
 let reader;
 let disabled;
 let session;
 const clients = [];
-
-const command = (words, input) => execFileSync(binary(), [...words, ...flags], { input })
-  .toString();
-
-// What a command prints as NAME=VALUE, as the SDK takes it.
-function readKey(text) {
-  const [accessKeyId, secretAccessKey, sessionToken] = text.trim().split('\n')
-    .map((line) => line.slice(line.indexOf('=') + 1));
-  return { accessKeyId, secretAccessKey, sessionToken };
-}
-
-// A key of the user, with one policy.
-function createKey(user, ...statements) {
-  const { accessKeyId, secretAccessKey } = readKey(command(['key', 'create', user]));
-  const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements });
-  command(['policy', 'put', accessKeyId, 'policy', '-'], policy);
-  return { accessKeyId, secretAccessKey };
-}
 
 function client(credentials, settings) {
   const made = new DynamoDBClient({
@@ -66,12 +42,9 @@ const list = (credentials, settings) => (
   client(credentials, settings).send(new ListTablesCommand({})));
 
 before(async () => {
-  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stator-auth-'));
-  const master = path.join(folder, 'master.key');
-  fs.writeFileSync(master, crypto.randomBytes(32).toString('hex'));
-  flags = ['--data-dir', path.join(folder, 'data'), '--master-key-file', master];
-  admin = createKey('admin', EVERYTHING);
-  reader = createKey('reader', {
+  keys = new Keys();
+  admin = keys.create('admin', EVERYTHING);
+  reader = keys.create('reader', {
     Effect: 'Allow',
     Action: ['dynamodb:GetItem', 'dynamodb:PutItem'],
     Resource: 'arn:aws:dynamodb:*:*:table/games',
@@ -79,16 +52,16 @@ before(async () => {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': '${aws:username}#*' },
     },
   });
-  disabled = createKey('disabled', EVERYTHING);
-  command(['key', 'disable', disabled.accessKeyId]);
-  session = readKey(command(['key', 'session', admin.accessKeyId, '3600']));
-  server = await startServer('--auth', ...flags);
+  disabled = keys.create('disabled', EVERYTHING);
+  keys.command(['key', 'disable', disabled.accessKeyId]);
+  session = keys.session(admin, 3600);
+  server = await startServer('--auth', ...keys.flags);
   await createTable(client(admin), tableShape('games', 'pk:S'));
 });
 after(async () => {
   clients.forEach((made) => made.destroy());
   await server.stop();
-  fs.rmSync(folder, { recursive: true, force: true });
+  keys.remove();
 });
 
 describe('credentials', () => {
