@@ -13,9 +13,11 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "http/addresses.h"
 #include "http/exchange.h"
 #include "http/loop.h"
 #include "http/pool.h"
+#include "http/pressure.h"
 #include "http/request.h"
 
 static_assert(sizeof(struct http_connection) <= 1024, "ten thousand idle clients cost 10 MB");
@@ -60,6 +62,26 @@ void http_connection_unwatch(struct http_connection *connection)
     http_deadline_clear(&connection->loop->deadlines, &connection->deadline);
 }
 
+/* --- Places ---
+ *
+ * Of the connections there may be, and of those that one address may have. */
+
+static bool take_place(struct http_shared *shared, uint64_t address_key)
+{
+    if (atomic_fetch_add(&shared->connection_count, 1) < shared->options.connections_max &&
+        (shared->addresses == NULL || http_addresses_add(shared->addresses, address_key)))
+        return true;
+    atomic_fetch_sub(&shared->connection_count, 1);
+    return false;
+}
+
+static void leave_place(struct http_shared *shared, uint64_t address_key)
+{
+    if (shared->addresses != NULL)
+        http_addresses_remove(shared->addresses, address_key);
+    atomic_fetch_sub(&shared->connection_count, 1);
+}
+
 /* --- Letting go --- */
 
 void http_connection_drop_input(struct http_connection *connection)
@@ -75,7 +97,7 @@ static void drop_request(struct http_connection *connection)
     struct http_exchange *exchange = connection->exchange;
     connection->exchange = NULL;
     http_pool_give_arena(&connection->loop->pool, exchange->arena); /* It was in there. */
-    http_body_deinit(&connection->body);
+    http_body_deinit(&connection->body, &connection->loop->shared->memory);
     if (connection->input != NULL)
         connection->input->start += connection->request_size;
     connection->request_size = 0;
@@ -86,9 +108,9 @@ static void free_connection(struct http_connection *connection)
     assert(connection->state == HTTP_CONNECTION_CLOSED && connection->exchange == NULL);
     struct http_loop *loop = connection->loop;
     http_connection_drop_input(connection);
-    http_body_deinit(&connection->body);
+    http_body_deinit(&connection->body, &loop->shared->memory);
     if (connection->counted)
-        atomic_fetch_sub(&loop->shared->connection_count, 1);
+        leave_place(loop->shared, connection->address_key);
     else
         loop->refused_count--;
     free(connection);
@@ -228,40 +250,88 @@ void http_connection_send_continue(struct http_connection *connection)
 
 /* --- Reading --- */
 
+/* Behind what has arrived of a body, but no more than `turn_left`. None if memory is short. */
+static uv_buf_t room_in_body(struct http_connection *connection, size_t turn_left)
+{
+    struct http_loop *loop = connection->loop;
+    struct http_body *body = &connection->body;
+    size_t length = (size_t)connection->input->parser.content_length;
+    if (!http_body_reserve(body, &loop->shared->memory, length)) {
+        http_connection_watch(connection, HTTP_DEADLINE_BODY); /* It is not one of the stalled. */
+        connection->starved = !http_pressure_makes_room_for_body(loop, http_body_next_size(body));
+        return uv_buf_init(NULL, 0);
+    }
+    size_t size = body->capacity - body->len;
+    return uv_buf_init((char *)body->data + body->len,
+                       (unsigned)(size < turn_left ? size : turn_left));
+}
+
+static uv_buf_t room_in_input(struct http_connection *connection)
+{
+    if (connection->input == NULL)
+        connection->input = http_pool_take_input(&connection->loop->pool);
+    struct http_input *input = connection->input;
+    assert(input->end < input->capacity);
+    return uv_buf_init((char *)input->data + input->end, (unsigned)(input->capacity - input->end));
+}
+
+/* No room makes libuv call on_read with UV_ENOBUFS, and ask again in the next turn. */
 static void on_room_wanted(uv_handle_t *handle, size_t suggested_size, uv_buf_t *room)
 {
+    static_assert(HTTP_TURN_CONNECTION_SIZE <= HTTP_DRAIN_READ_SIZE, "what a turn reads fits");
     (void)suggested_size;
     struct http_connection *connection = handle->data;
     struct http_loop *loop = connection->loop;
-    if (connection->state == HTTP_CONNECTION_DRAINING) {
-        *room = uv_buf_init((char *)loop->drain, sizeof loop->drain);
+    bool is_draining = connection->state == HTTP_CONNECTION_DRAINING;
+    bool is_body = connection->state == HTTP_CONNECTION_BODY;
+    size_t turn_left = SIZE_MAX;
+    if (is_draining || is_body)
+        turn_left = http_loop_turn_left(loop, connection);
+    if (turn_left == 0)
+        *room = uv_buf_init(NULL, 0);
+    else if (is_draining)
+        *room = uv_buf_init((char *)loop->drain, (unsigned)turn_left);
+    else if (is_body && connection->body_apart)
+        *room = room_in_body(connection, turn_left);
+    else
+        *room = room_in_input(connection);
+}
+
+/* Where memory is short the request ends here; else the next turn comes. */
+static void on_no_room(struct http_connection *connection)
+{
+    if (!connection->starved)
         return;
-    }
-    if (connection->state == HTTP_CONNECTION_BODY && connection->body_apart) {
-        struct http_body *body = &connection->body;
-        size_t length = (size_t)connection->input->parser.content_length;
-        http_body_reserve(body, length);
-        *room = uv_buf_init((char *)body->data + body->len, (unsigned)(body->capacity - body->len));
+    connection->starved = false;
+    http_request_refuse(connection, 503);
+    advance(connection);
+}
+
+/* A few bytes now and then are no progress: else 16 MB could be held for good by one byte at a
+ * time. */
+static void count_progress(struct http_connection *connection, size_t size)
+{
+    connection->progress_size += size;
+    if (connection->progress_size < HTTP_CONNECTION_PROGRESS_SIZE)
         return;
-    }
-    if (connection->input == NULL)
-        connection->input = http_pool_take_input(&loop->pool);
-    struct http_input *input = connection->input;
-    assert(input->end < input->capacity);
-    *room = uv_buf_init((char *)input->data + input->end, (unsigned)(input->capacity - input->end));
+    connection->progress_size = 0;
+    http_connection_watch(connection, HTTP_DEADLINE_BODY);
 }
 
 static void count_arrived(struct http_connection *connection, size_t size)
 {
     if (connection->state == HTTP_CONNECTION_DRAINING) {
+        http_loop_turn_count(connection->loop, size);
         connection->drained_size += size;
         if (connection->drained_size > 2 * (uint64_t)options_of(connection)->body_size_max)
             http_connection_close(connection);
         return;
     }
     bool is_body = connection->state == HTTP_CONNECTION_BODY;
-    if (is_body)
-        http_connection_watch(connection, HTTP_DEADLINE_BODY);
+    if (is_body) {
+        http_loop_turn_count(connection->loop, size);
+        count_progress(connection, size);
+    }
     if (is_body && connection->body_apart)
         connection->body.len += size;
     else
@@ -272,6 +342,10 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *room)
 {
     (void)room;
     struct http_connection *connection = stream->data;
+    if (size == UV_ENOBUFS) {
+        on_no_room(connection);
+        return;
+    }
     if (size > 0) {
         count_arrived(connection, (size_t)size);
     } else if (size == UV_EOF) {
@@ -317,13 +391,17 @@ static void advance(struct http_connection *connection)
 
 /* --- Beginning, time-outs, stopping --- */
 
-static struct http_connection *create_connection(struct http_loop *loop, bool counted)
+static struct http_connection *create_connection(struct http_loop *loop,
+                                                 const struct sockaddr *peer, bool counted)
 {
     struct http_connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL)
         abort();
     connection->loop = loop;
     connection->counted = counted;
+    connection->address_key = http_addresses_key(peer);
+    if (uv_ip_name(peer, connection->peer, sizeof connection->peer) != 0)
+        connection->peer[0] = '\0';
     uv_tcp_init(&loop->uv, &connection->tcp); /* Cannot fail without an address family. */
     connection->tcp.data = connection;
     connection->next = loop->connections;
@@ -333,19 +411,17 @@ static struct http_connection *create_connection(struct http_loop *loop, bool co
     return connection;
 }
 
-void http_connection_open(struct http_loop *loop, int fd)
+void http_connection_open(struct http_loop *loop, int fd, const struct sockaddr *peer)
 {
-    struct http_shared *shared = loop->shared;
-    bool counted = atomic_fetch_add(&shared->connection_count, 1) < shared->options.connections_max;
+    bool counted = take_place(loop->shared, http_addresses_key(peer));
     if (!counted) {
-        atomic_fetch_sub(&shared->connection_count, 1);
         if (loop->refused_count == HTTP_CONNECTION_REFUSED_MAX) {
             close(fd);
             return;
         }
         loop->refused_count++;
     }
-    struct http_connection *connection = create_connection(loop, counted);
+    struct http_connection *connection = create_connection(loop, peer, counted);
     if (uv_tcp_open(&connection->tcp, fd) != 0) {
         close(fd);
         http_connection_close(connection);

@@ -21,6 +21,8 @@ struct http_loop;
 
 /* Connections beyond connections_max that a loop still tells so; more are closed without a word. */
 enum { HTTP_CONNECTION_REFUSED_MAX = 64 };
+/* What has to arrive of a body for its time-out to begin anew. */
+enum { HTTP_CONNECTION_PROGRESS_SIZE = 16 * 1024 };
 
 enum http_connection_state {
     HTTP_CONNECTION_IDLE,     /* Nothing of the next request has been looked at. */
@@ -44,19 +46,22 @@ struct http_connection {
     size_t request_size;            /* How much of the input is the request under way. */
     size_t unwritten_size;          /* When the write deadline was set. */
     uint64_t drained_size;
+    size_t progress_size; /* Of the body, since its deadline was set. */
     enum http_connection_state state;
-    bool counted;    /* Against connections_max. */
+    bool counted;    /* Against the bounds on connections. */
     bool reading;    /* libuv reads. */
     bool at_end;     /* The client will send no more. */
     bool advancing;  /* connection.c's guard against recursion. */
     bool body_apart; /* A body of known length is read straight into `body`. */
     bool closes;     /* After the answer being written. */
+    bool starved;    /* Its body cannot grow. */
     bool socket_closed;
-    char peer[HTTP_PEER_SIZE]; /* The client's address, once it was asked for. */
+    uint64_t address_key;      /* See addresses.h. */
+    char peer[HTTP_PEER_SIZE]; /* The client's address. */
 };
 
 /* Takes `fd` over, whatever happens. */
-void http_connection_open(struct http_loop *loop, int fd);
+void http_connection_open(struct http_loop *loop, int fd, const struct sockaddr *peer);
 /* At once, without a last word. Again is allowed. */
 void http_connection_close(struct http_connection *connection);
 /* The loop is stopping: closes the connection if it is idle. */

@@ -103,14 +103,7 @@ struct http_loop *http_exchange_loop(const struct http_exchange *exchange)
 
 void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE])
 {
-    struct http_connection *connection = exchange->connection;
-    struct sockaddr_storage address;
-    int size = sizeof address;
-    if (connection->peer[0] == '\0' &&
-        (uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&address, &size) != 0 ||
-         uv_ip_name((const struct sockaddr *)&address, connection->peer, HTTP_PEER_SIZE) != 0))
-        connection->peer[0] = '\0';
-    memcpy(out, connection->peer, HTTP_PEER_SIZE);
+    memcpy(out, exchange->connection->peer, HTTP_PEER_SIZE);
 }
 
 void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer)

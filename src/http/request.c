@@ -8,6 +8,7 @@
 #include "http/exchange.h"
 #include "http/loop.h"
 #include "http/pool.h"
+#include "http/pressure.h"
 
 static const struct http_options *options_of(const struct http_connection *connection)
 {
@@ -45,6 +46,10 @@ static void hand_over(struct http_connection *connection)
     if (body.len == 0)
         body = BYTES("");
     http_connection_unwatch(connection);
+    if (!http_pressure_admits(loop)) {
+        http_request_refuse(connection, 503);
+        return;
+    }
     http_connection_set_state(connection, HTTP_CONNECTION_HANDLING);
     connection->exchange = http_exchange_create(http_pool_take_arena(&loop->pool), connection,
                                                 &input->parser, head, body);
@@ -58,6 +63,36 @@ static bool wait_for_more(struct http_connection *connection)
     if (connection->at_end)
         http_connection_close(connection);
     return false;
+}
+
+/* Bodies that do not stay in the input. Those that find no memory are refused, and false. */
+static bool append_to_body(struct http_connection *connection, struct bytes more)
+{
+    struct http_loop *loop = connection->loop;
+    struct http_body *body = &connection->body;
+    size_t size = http_body_next_size(body);
+    if (http_body_append(body, &loop->shared->memory, more) ||
+        (http_pressure_makes_room_for_body(loop, size) &&
+         http_body_append(body, &loop->shared->memory, more)))
+        return true;
+    http_request_refuse(connection, 503);
+    return false;
+}
+
+/* A body of known length that is read straight to where it will be. */
+static bool begin_body_apart(struct http_connection *connection, size_t length, size_t arrived)
+{
+    struct http_input *input = connection->input;
+    struct bytes first = bytes_of(input->data + input->parser.at, arrived);
+    if (!http_pressure_makes_room_for_body(connection->loop, length)) {
+        http_request_refuse(connection, 503); /* Before it was sent in vain. */
+        return false;
+    }
+    if (!append_to_body(connection, first))
+        return false;
+    connection->body_apart = true;
+    input->end = input->parser.at;
+    return true;
 }
 
 /* The head is whole. Decides where the body will go. */
@@ -75,15 +110,14 @@ static void begin_body(struct http_connection *connection)
     connection->body_apart = false;
     if (!parser->chunked && arrived >= length)
         return;
+    connection->progress_size = 0;
     http_connection_watch(connection, HTTP_DEADLINE_BODY);
     http_input_compact(input);
     if (parser->chunked)
         http_chunked_init(&input->chunked, options_of(connection)->body_size_max);
-    else if (length > input->capacity - parser->at) {
-        connection->body_apart = true;
-        http_body_append(&connection->body, bytes_of(input->data + parser->at, arrived));
-        input->end = parser->at;
-    }
+    else if (length > input->capacity - parser->at &&
+             !begin_body_apart(connection, length, arrived))
+        return;
     if (parser->expects_continue && arrived == 0)
         http_connection_send_continue(connection);
 }
@@ -115,7 +149,8 @@ static bool advance_chunked_body(struct http_connection *connection)
     struct bytes content;
     enum http_chunked_status status;
     while ((status = http_chunked_next(&input->chunked, &raw, &content)) == HTTP_CHUNKED_CONTENT)
-        http_body_append(&connection->body, content);
+        if (!append_to_body(connection, content))
+            return true;
     if (status == HTTP_CHUNKED_REFUSED) {
         http_request_refuse(connection, input->chunked.refusal);
         return true;

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "http/addresses.h"
 #include "http/loop.h"
 #include "http/parser.h"
+#include "http/pressure.h"
 
 const struct http_options http_options_default = {
     .address = "127.0.0.1",
@@ -15,6 +17,8 @@ const struct http_options http_options_default = {
     .header_size_max = 16 * 1024,
     .body_size_max = 16 * 1024 * 1024,
     .connections_max = 10000,
+    .connections_per_address_max = 5000,
+    .memory_max = 1024 * 1024 * 1024,
     .header_timeout_ms = 10 * 1000,
     .body_timeout_ms = 30 * 1000,
     .idle_timeout_ms = 75 * 1000,
@@ -105,6 +109,7 @@ static void destroy(struct http_server *server)
             handler->loop_close(loop->context);
         http_loop_destroy(loop);
     }
+    http_addresses_destroy(server->shared.addresses);
     free(server);
 }
 
@@ -148,6 +153,12 @@ struct http_server *http_server_start(const struct http_options *options,
     server->shared.options = *options;
     server->shared.handler = *handler;
     atomic_init(&server->shared.connection_count, 0);
+    server->shared.memory.size_max = http_pressure_scarce_size(options->memory_max);
+    if (options->connections_per_address_max > 0)
+        server->shared.addresses =
+            http_addresses_create(options->connections_max, options->connections_per_address_max);
+    server->shared.loops = server->loops;
+    server->shared.loop_count = loop_count;
     bool ok = true;
     while (ok && server->loop_count < loop_count)
         ok = add_loop(server, &address, message);

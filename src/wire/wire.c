@@ -322,7 +322,7 @@ static void fill_refusal(void *loop_context, struct arena *arena, struct http_an
         error_set(&err, ERROR_REQUEST_TOO_LARGE, "Request headers are too large");
         break;
     case 503:
-        error_set(&err, ERROR_SERVICE_UNAVAILABLE, "Too many connections");
+        error_set(&err, ERROR_SERVICE_UNAVAILABLE, "The server has no room for this request");
         break;
     default:
         error_set(&err, ERROR_MALFORMED_HTTP, "The request is not valid HTTP/1.1");

@@ -28,6 +28,8 @@ struct raw_http_answer {
 
 /* Connects to 127.0.0.1; aborts if that fails. */
 void raw_http_open(struct raw_http *client, uint16_t port);
+/* The same, from a given address of this machine, as "127.0.0.2"; NULL: any. */
+void raw_http_open_from(struct raw_http *client, uint16_t port, const char *source);
 void raw_http_close(struct raw_http *client);
 /* Closes so that the server sees a reset. */
 void raw_http_reset(struct raw_http *client);
