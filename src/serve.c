@@ -209,6 +209,14 @@ static bool open_keys(struct server *server, const struct config *config)
     return server->keys != NULL || fail(message);
 }
 
+/* Large requests may keep half of the cores busy, where the loops leave them. */
+static size_t lane_thread_count(const struct config *config)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t workers = config->workers > 0 ? config->workers : cores > 0 ? (uint64_t)cores : 1;
+    return (size_t)(workers + 1) / 2;
+}
+
 static bool start(struct server *server, const struct config *config)
 {
     raise_file_limit(config->connections_max);
@@ -219,7 +227,8 @@ static bool start(struct server *server, const struct config *config)
                                     .authentication = { .keys = server->keys,
                                                         .clock = &clock_system,
                                                         .region = config->region,
-                                                        .account_id = config->account_id } };
+                                                        .account_id = config->account_id },
+                                    .lane_thread_count = lane_thread_count(config) };
     server->wire = wire_create(server->api, &options);
     return start_http(server, config);
 }
@@ -258,6 +267,8 @@ static void stop(struct server *server)
 {
     if (server->http != NULL)
         http_server_stop(server->http, SERVE_STOP_GRACE_MS);
+    if (server->wire != NULL)
+        wire_stop(server->wire);
     api_close(server->api);
     if (server->wire != NULL)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */

@@ -3,21 +3,28 @@
  */
 #ifndef STATOR_WIRE_WIRE_H
 #define STATOR_WIRE_WIRE_H
+#include <stddef.h>
 #include "wire/authentication.h"
 
 struct api;
 struct http_handler;
 struct wire;
 
+/* Requests of this size run in the lane (lane.h), and compressed ones that may become as large. */
+enum { WIRE_LARGE_SIZE_MIN = 1024 * 1024 };
+
 struct wire_options {
     /* "*", or a list of origins separated by commas; pages of these may read answers. */
     const char *cors_origins;
     struct authentication_options authentication;
+    size_t lane_thread_count; /* Above 0. */
 };
 
 /* Borrows `api` and what the options point to. The owner calls wire_destroy after the HTTP server
  * has stopped. */
 struct wire *wire_create(struct api *api, const struct wire_options *options);
+/* No more calls begin. After the HTTP server has stopped, and before the api is closed. */
+void wire_stop(struct wire *wire);
 void wire_destroy(struct wire *wire);
 
 /* What the HTTP server is started with; lives as long as the wire. */
