@@ -27,7 +27,7 @@
 
 enum {
     FILES_BESIDE_CONNECTIONS = 1100, /* RocksDB's open files, logs, listeners. */
-    MALLOC_KEPT_SIZE_MAX = 4 * 1024 * 1024,
+    MALLOC_KEPT_SIZE_MAX = 256 * 1024,
 };
 
 struct server {
