@@ -9,6 +9,8 @@ bool storage_error_set(struct error *err, enum engine_status status, const char 
     assert(status != ENGINE_OK && status != ENGINE_END);
     if (status == ENGINE_CONFLICT || status == ENGINE_BUSY)
         return error_set(err, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
+    if (status == ENGINE_TOO_LARGE)
+        return error_validation(err, "The index entries of one write take too much memory");
     log_write(LOG_ERROR, "storage", "%s: %s", doing, engine_status_name(status));
     return error_set(err, ERROR_INTERNAL, "Internal server error");
 }
