@@ -12,38 +12,27 @@ void http_body_deinit(struct http_body *body, struct memory_budget *budget)
     *body = (struct http_body){ 0 };
 }
 
-static bool set_capacity(struct http_body *body, struct memory_budget *budget, size_t capacity)
+size_t http_body_growth(const struct http_body *body, size_t more, size_t len_max)
 {
-    if (!memory_budget_try_take(budget, capacity - body->capacity))
-        return false;
-    body->data = memory_checked(realloc(body->data, capacity));
-    body->capacity = capacity;
-    return true;
+    assert(more <= len_max - body->len);
+    size_t capacity = body->capacity;
+    while (capacity - body->len < more)
+        capacity = capacity == 0 ? HTTP_BODY_FIRST_CAPACITY : capacity * 2;
+    if (capacity > len_max)
+        capacity = len_max;
+    return capacity - body->capacity;
 }
 
-size_t http_body_next_size(const struct http_body *body)
+void http_body_grow(struct http_body *body, size_t size)
 {
-    return body->capacity == 0 ? HTTP_BODY_FIRST_CAPACITY : body->capacity;
+    body->data = memory_checked(realloc(body->data, body->capacity + size));
+    body->capacity += size;
 }
 
-bool http_body_reserve(struct http_body *body, struct memory_budget *budget, size_t len_max)
+void http_body_append(struct http_body *body, struct bytes more)
 {
-    assert(len_max > body->len);
-    if (body->len < body->capacity)
-        return true;
-    size_t capacity = body->capacity + http_body_next_size(body);
-    return set_capacity(body, budget, capacity < len_max ? capacity : len_max);
-}
-
-bool http_body_append(struct http_body *body, struct memory_budget *budget, struct bytes more)
-{
-    size_t capacity = body->capacity == 0 ? HTTP_BODY_FIRST_CAPACITY : body->capacity;
-    while (capacity - body->len < more.len)
-        capacity *= 2;
-    if (capacity != body->capacity && !set_capacity(body, budget, capacity))
-        return false;
+    assert(more.len <= body->capacity - body->len);
     if (more.len > 0)
         memcpy(body->data + body->len, more.data, more.len);
     body->len += more.len;
-    return true;
 }

@@ -5,11 +5,9 @@
  */
 #ifndef STATOR_HTTP_BODY_H
 #define STATOR_HTTP_BODY_H
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
-#include "base/compiler.h"
 
 struct memory_budget;
 
@@ -22,16 +20,14 @@ struct http_body {
     size_t capacity;
 };
 
-/* The budget is that of all bodies; always the same one. */
+/* Gives back what was taken of the budget for it: its capacity. */
 void http_body_deinit(struct http_body *body, struct memory_budget *budget);
-/* Makes sure there is room behind `len`; doubles, but not beyond `len_max`, which is larger than
- * `len`. The caller writes to data + len and adds to `len`. False if the budget has no room. */
-MUST_CHECK bool http_body_reserve(struct http_body *body, struct memory_budget *budget,
-                                  size_t len_max);
-/* False, and nothing is appended, if the budget has no room. */
-MUST_CHECK bool http_body_append(struct http_body *body, struct memory_budget *budget,
-                                 struct bytes more);
-/* How much it would grow by next. */
-size_t http_body_next_size(const struct http_body *body);
+/* By how much it has to grow for `more` bytes; 0: there is room. Doubles, but never beyond
+ * `len_max`, which `more` does not pass. */
+size_t http_body_growth(const struct http_body *body, size_t more, size_t len_max);
+/* The caller has taken `size` of the budget. */
+void http_body_grow(struct http_body *body, size_t size);
+/* There must be room. */
+void http_body_append(struct http_body *body, struct bytes more);
 
 #endif

@@ -106,6 +106,26 @@ void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER
     memcpy(out, exchange->connection->peer, HTTP_PEER_SIZE);
 }
 
+bool http_exchange_is_secure(const struct http_exchange *exchange)
+{
+    return http_transport_is_secure(&exchange->connection->transport);
+}
+
+bool http_exchange_is_in_vain(const struct http_exchange *exchange)
+{
+    return atomic_load_explicit(&exchange->connection->gone, memory_order_relaxed);
+}
+
+uint8_t http_exchange_mark(const struct http_exchange *exchange)
+{
+    return exchange->connection->mark;
+}
+
+void http_exchange_set_mark(struct http_exchange *exchange, uint8_t mark)
+{
+    exchange->connection->mark = mark;
+}
+
 void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer)
 {
     if (http_connection_take_back(exchange->connection, exchange))

@@ -17,6 +17,7 @@
 #include "http/listener.h"
 #include "http/pool.h"
 #include "http/server.h"
+#include "http/tls_link.h"
 
 struct http_addresses;
 struct http_connection;
@@ -42,7 +43,11 @@ struct http_shared {
     struct memory_budget memory;      /* See pressure.h; its bound is that of bodies. */
     struct http_loop **loops;         /* Do not change while one runs. */
     unsigned loop_count;
+    pthread_mutex_t tls_mutex; /* Guards `tls`. */
+    struct tls_context *tls;   /* For new connections; NULL: they are plain. */
 };
+/* TLS for a new connection; NULL: it is plain. From any thread. */
+struct http_tls_link *http_shared_create_link(struct http_shared *shared);
 
 struct http_loop {
     struct http_shared *shared;
@@ -69,9 +74,10 @@ struct http_loop {
         const struct http_connection *reader; /* Who read last, */
         size_t reader_size;                   /* and how much. */
     } turn;
-    uint64_t pressure_told_ms; /* When the log was told last; 0: never. */
-    struct http_task relief;   /* Posted by other loops, if they have set */
-    atomic_bool relief_asked;  /* this. */
+    uint64_t pressure_told_ms;           /* When the log was told last; 0: never. */
+    struct http_task relief;             /* Posted by other loops, if they have set */
+    atomic_bool relief_asked;            /* this. */
+    struct http_tls_buffers tls_buffers; /* Never touched without TLS, so that they cost nothing. */
 
     pthread_t thread; /* Of http_server_start and http_server_stop. */
 

@@ -65,31 +65,38 @@ static bool wait_for_more(struct http_connection *connection)
     return false;
 }
 
-/* Bodies that do not stay in the input. Those that find no memory are refused, and false. */
-static bool append_to_body(struct http_connection *connection, struct bytes more)
+/* Makes room for `more` bytes of a body that does not stay in the input. False if memory is short:
+ * the request is then refused. */
+static bool reserve_in_body(struct http_connection *connection, size_t more, size_t len_max)
 {
     struct http_loop *loop = connection->loop;
-    struct http_body *body = &connection->body;
-    size_t size = http_body_next_size(body);
-    if (http_body_append(body, &loop->shared->memory, more) ||
-        (http_pressure_makes_room_for_body(loop, size) &&
-         http_body_append(body, &loop->shared->memory, more)))
+    struct memory_budget *budget = &loop->shared->memory;
+    size_t growth = http_body_growth(&connection->body, more, len_max);
+    if (growth == 0)
         return true;
-    http_request_refuse(connection, 503);
-    return false;
+    if (!memory_budget_try_take(budget, growth)) {
+        http_connection_watch(connection, HTTP_DEADLINE_BODY); /* It is not one of the stalled. */
+        if (!http_pressure_makes_room_for_body(loop, growth)) {
+            http_request_refuse(connection, 503);
+            return false;
+        }
+        memory_budget_take(budget, growth);
+    }
+    http_body_grow(&connection->body, growth);
+    return true;
 }
 
 /* A body of known length that is read straight to where it will be. */
 static bool begin_body_apart(struct http_connection *connection, size_t length, size_t arrived)
 {
     struct http_input *input = connection->input;
-    struct bytes first = bytes_of(input->data + input->parser.at, arrived);
     if (!http_pressure_makes_room_for_body(connection->loop, length)) {
         http_request_refuse(connection, 503); /* Before it was sent in vain. */
         return false;
     }
-    if (!append_to_body(connection, first))
+    if (!reserve_in_body(connection, arrived, length))
         return false;
+    http_body_append(&connection->body, bytes_of(input->data + input->parser.at, arrived));
     connection->body_apart = true;
     input->end = input->parser.at;
     return true;
@@ -148,9 +155,11 @@ static bool advance_chunked_body(struct http_connection *connection)
     struct bytes raw = bytes_of(input->data + body_start, input->end - body_start);
     struct bytes content;
     enum http_chunked_status status;
-    while ((status = http_chunked_next(&input->chunked, &raw, &content)) == HTTP_CHUNKED_CONTENT)
-        if (!append_to_body(connection, content))
+    while ((status = http_chunked_next(&input->chunked, &raw, &content)) == HTTP_CHUNKED_CONTENT) {
+        if (!reserve_in_body(connection, content.len, options_of(connection)->body_size_max))
             return true;
+        http_body_append(&connection->body, content);
+    }
     if (status == HTTP_CHUNKED_REFUSED) {
         http_request_refuse(connection, input->chunked.refusal);
         return true;
@@ -173,8 +182,11 @@ static bool advance_body(struct http_connection *connection)
     size_t length = (size_t)parser->content_length;
     size_t arrived =
         connection->body_apart ? connection->body.len : input->end - input->start - parser->at;
-    if (arrived < length)
+    if (arrived < length) {
+        if (connection->body_apart && !reserve_in_body(connection, 1, length))
+            return true;
         return wait_for_more(connection);
+    }
     connection->request_size = parser->at + (connection->body_apart ? 0 : length);
     hand_over(connection);
     return true;

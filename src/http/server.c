@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "crypto/tls_context.h"
 #include "http/addresses.h"
 #include "http/loop.h"
 #include "http/parser.h"
@@ -103,14 +104,19 @@ static void open_contexts(struct http_server *server)
 static void destroy(struct http_server *server)
 {
     const struct http_handler *handler = &server->shared.handler;
+    bool abandoned = false;
     for (unsigned i = 0; i < server->loop_count; i++) {
         struct http_loop *loop = server->loops[i];
+        abandoned = abandoned || loop->abandoned;
         if (i < server->loops_open && handler->loop_close != NULL && !loop->abandoned)
             handler->loop_close(loop->context);
         http_loop_destroy(loop);
     }
     http_addresses_destroy(server->shared.addresses);
-    free(server);
+    tls_context_release(server->shared.tls);
+    pthread_mutex_destroy(&server->shared.tls_mutex);
+    if (!abandoned) /* Else arenas that count in its budget are still used. */
+        free(server);
 }
 
 static void stop_loops(struct http_server *server, unsigned count, uint64_t grace_ms)
@@ -159,6 +165,9 @@ struct http_server *http_server_start(const struct http_options *options,
             http_addresses_create(options->connections_max, options->connections_per_address_max);
     server->shared.loops = server->loops;
     server->shared.loop_count = loop_count;
+    pthread_mutex_init(&server->shared.tls_mutex, NULL);
+    if (options->tls != NULL)
+        server->shared.tls = tls_context_acquire(options->tls);
     bool ok = true;
     while (ok && server->loop_count < loop_count)
         ok = add_loop(server, &address, message);
@@ -175,6 +184,29 @@ struct http_server *http_server_start(const struct http_options *options,
 uint16_t http_server_port(const struct http_server *server)
 {
     return server->port;
+}
+
+void http_server_set_tls(struct http_server *server, struct tls_context *tls)
+{
+    struct http_shared *shared = &server->shared;
+    assert(shared->options.tls != NULL && tls != NULL);
+    pthread_mutex_lock(&shared->tls_mutex);
+    struct tls_context *before = shared->tls;
+    shared->tls = tls_context_acquire(tls);
+    pthread_mutex_unlock(&shared->tls_mutex);
+    tls_context_release(before);
+}
+
+struct http_tls_link *http_shared_create_link(struct http_shared *shared)
+{
+    if (shared->options.tls == NULL)
+        return NULL;
+    pthread_mutex_lock(&shared->tls_mutex);
+    struct tls_context *tls = tls_context_acquire(shared->tls);
+    pthread_mutex_unlock(&shared->tls_mutex);
+    struct http_tls_link *link = http_tls_link_create(tls, &shared->memory);
+    tls_context_release(tls);
+    return link;
 }
 
 void http_server_stop(struct http_server *server, uint64_t grace_ms)

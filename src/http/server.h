@@ -19,6 +19,7 @@ struct arena;
 struct http_exchange;
 struct http_loop;
 struct http_server;
+struct tls_context;
 
 struct http_header {
     struct bytes name;  /* As sent; compare with http_exchange_header, which ignores case. */
@@ -57,10 +58,12 @@ struct http_options {
     size_t connections_max; /* Over all loops; further ones are answered 503 and closed. */
     size_t connections_per_address_max; /* The same; 0: no such bound. */
     size_t memory_max;                  /* Of all requests, see README.md: 503 beyond. */
-    uint64_t header_timeout_ms; /* From a request's first byte to the end of its headers: 408. */
+    uint64_t header_timeout_ms; /* From a request's first byte to the end of its headers: 408.
+                                 * For TLS's handshake as well, which has no answer. */
     uint64_t body_timeout_ms;   /* Without progress of the body: 408. */
     uint64_t idle_timeout_ms;   /* Between requests: closed. */
     uint64_t write_timeout_ms;  /* Without progress of an answer: closed. */
+    struct tls_context *tls;    /* NULL: plain HTTP. Else the server has a reference of its own. */
 };
 extern const struct http_options http_options_default;
 
@@ -72,6 +75,9 @@ MUST_CHECK struct http_server *http_server_start(const struct http_options *opti
                                                  const struct http_handler *handler,
                                                  char message[HTTP_MESSAGE_MAX]);
 uint16_t http_server_port(const struct http_server *server);
+/* Gives connections from here on another context; those that are open go on with theirs. Only for
+ * a server that was started with one. From any thread; has a reference of its own. */
+void http_server_set_tls(struct http_server *server, struct tls_context *tls);
 /* Stops accepting, closes idle connections, finishes what is under way or `grace_ms` have passed,
  * joins the threads, frees everything. A loop whose handler then still owes answers is not freed
  * and its loop_close not called: late http_loop_posts stay harmless, and are not run. Otherwise
@@ -94,6 +100,15 @@ struct http_loop *http_exchange_loop(const struct http_exchange *exchange);
 enum { HTTP_PEER_SIZE = 46 }; /* The longest IPv6 address and a NUL. */
 /* The client's address, without its port. */
 void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE]);
+/* Did the request come through TLS? */
+bool http_exchange_is_secure(const struct http_exchange *exchange);
+
+/* From any thread: nobody will read the answer, which is owed all the same. */
+bool http_exchange_is_in_vain(const struct http_exchange *exchange);
+/* What the handler remembers of a connection from one request to the next; 0 at first. On the
+ * loop's thread, before the answer. */
+uint8_t http_exchange_mark(const struct http_exchange *exchange);
+void http_exchange_set_mark(struct http_exchange *exchange, uint8_t mark);
 
 /* `answer`'s bytes must be literals, or live in the exchange's arena. If the client is gone this
  * only cleans up. */

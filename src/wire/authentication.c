@@ -187,7 +187,8 @@ static void fill_caller(struct authentication *authentication, const struct http
     add_key(arena, keys, &count, BYTES("aws:SourceIp"), bytes_from_text(peer));
     add_key(arena, keys, &count, BYTES("aws:UserAgent"),
             http_exchange_header(exchange, "User-Agent"));
-    add_key(arena, keys, &count, BYTES("aws:SecureTransport"), BYTES("false"));
+    add_key(arena, keys, &count, BYTES("aws:SecureTransport"),
+            http_exchange_is_secure(exchange) ? BYTES("true") : BYTES("false"));
     /* Copied: the call may outlive the second, and the loop's thread. */
     format_time(authentication, now_ms);
     add_key(arena, keys, &count, BYTES("aws:CurrentTime"),

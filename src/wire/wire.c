@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include "api/api.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "http/server.h"
@@ -25,6 +26,13 @@
 /* A compressed body is large if it may be after it was inflated: deflate makes at most about a
  * thousand bytes of one. */
 enum { COMPRESSED_LARGE_SIZE_MIN = WIRE_LARGE_SIZE_MIN / 1024 };
+
+/* What the last call of a connection that reads many items was: the next one will be alike. */
+enum weight {
+    WEIGHT_UNKNOWN,
+    WEIGHT_LIGHT,
+    WEIGHT_HEAVY,
+};
 
 struct wire {
     struct api *api;
@@ -49,6 +57,10 @@ struct wire_call {
     struct wire_loop *loop;              /* The exchange's. */
     struct authenticated *authenticated; /* NULL: nobody is told apart. */
     pthread_t thread;                    /* The loop's. */
+    /* Of an operation that reads many items. */
+    pthread_t runner;   /* The thread that runs it, */
+    int64_t began_ns;   /* and what that had used of the processor before; 0: not measured. */
+    enum weight weight; /* How much the call turned out to be. */
 };
 
 /* --- Headers --- */
@@ -149,6 +161,8 @@ static void answer_call(struct wire_call *call)
     struct http_answer answer = { .status = 200 };
     audit_call(&call->call);
     authentication_release(call->authenticated);
+    if (call->weight != WEIGHT_UNKNOWN)
+        http_exchange_set_mark(call->exchange, (uint8_t)call->weight);
     buffer_trim(&call->call.response); /* It may have to wait for its client for long. */
     if (error_is_set(&call->call.error))
         answer_fill_error(&context, &call->call.error, &answer);
@@ -162,11 +176,22 @@ static void run_answer_task(struct http_task *task)
     answer_call((struct wire_call *)((char *)task - offsetof(struct wire_call, task)));
 }
 
+/* A call that ended on another thread than it began has waited for the disk, and not read much. */
+static void weigh(struct wire_call *call)
+{
+    bool measured = pthread_equal(call->runner, pthread_self());
+    call->weight = WEIGHT_LIGHT;
+    if (measured && clock_thread_cpu_ns() - call->began_ns > WIRE_LIGHT_NS_MAX)
+        call->weight = WEIGHT_HEAVY;
+}
+
 /* On whichever thread the call ended; the answer belongs to the exchange's loop. */
 static void call_done(struct api_call *api_call)
 {
     struct wire_call *call =
         (struct wire_call *)((char *)api_call - offsetof(struct wire_call, call));
+    if (call->began_ns != 0)
+        weigh(call);
     if (pthread_equal(call->thread, pthread_self())) {
         answer_call(call);
         return;
@@ -233,6 +258,10 @@ static bool authenticate(struct wire_loop *loop, struct wire_call *call, struct 
 static void run_call(struct wire_loop *loop, struct wire_call *call)
 {
     struct error *err = &call->call.error;
+    if (operation_reads_many(call->call.operation)) {
+        call->runner = pthread_self();
+        call->began_ns = clock_thread_cpu_ns();
+    }
     if (authenticate(loop, call, err) && read_body(call->exchange, &call->call.body, err))
         api_run(loop->wire->api, &call->call);
     else
@@ -241,15 +270,22 @@ static void run_call(struct wire_loop *loop, struct wire_call *call)
 
 static void run_lane_task(struct lane_task *task, void *thread_context)
 {
-    run_call(thread_context,
-             (struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task)));
+    struct wire_call *call =
+        (struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task));
+    if (!http_exchange_is_in_vain(call->exchange)) {
+        run_call(thread_context, call);
+        return;
+    }
+    error_set(&call->call.error, ERROR_REQUEST_TIMEOUT, "The client is gone");
+    call->call.done(&call->call);
 }
 
-/* Whether a request would keep its loop's other clients waiting for too long. */
-static bool is_large(const struct http_exchange *exchange)
+/* Whether a request would, or may, keep its loop's other clients waiting for too long. */
+static bool is_for_lane(const struct http_exchange *exchange, const struct operation *operation)
 {
     size_t size = http_exchange_body(exchange).len;
-    return size >= WIRE_LARGE_SIZE_MIN ||
+    return (operation_reads_many(operation) && http_exchange_mark(exchange) != WEIGHT_LIGHT) ||
+           size >= WIRE_LARGE_SIZE_MIN ||
            (size >= COMPRESSED_LARGE_SIZE_MIN &&
             http_exchange_header(exchange, "Content-Encoding").data != NULL);
 }
@@ -286,7 +322,7 @@ static void run_operation(struct wire_loop *loop, struct http_exchange *exchange
     };
     error_init(&call->call.error, arena);
     buffer_init(&call->call.response, arena);
-    if (is_large(exchange))
+    if (is_for_lane(exchange, operation))
         run_in_lane(call);
     else
         run_call(loop, call);

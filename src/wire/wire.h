@@ -10,8 +10,14 @@ struct api;
 struct http_handler;
 struct wire;
 
-/* Requests of this size run in the lane (lane.h), and compressed ones that may become as large. */
-enum { WIRE_LARGE_SIZE_MIN = 1024 * 1024 };
+enum {
+    /* Requests of this size run in the lane (lane.h), and compressed ones that may become as large.
+     */
+    WIRE_LARGE_SIZE_MIN = 1024 * 1024,
+    /* So do operations that read many items (Query, Scan, ...), unless the last one of the same
+     * connection took no more than this of the processor. */
+    WIRE_LIGHT_NS_MAX = 500 * 1000,
+};
 
 struct wire_options {
     /* "*", or a list of origins separated by commas; pages of these may read answers. */

@@ -1,44 +1,26 @@
 // Authentication: what the SDK sees with a right key, a wrong one, a wrong region, clock or policy.
 'use strict';
 const assert = require('node:assert/strict');
-const { execFileSync } = require('node:child_process');
-const crypto = require('node:crypto');
-const fs = require('node:fs');
-const os = require('node:os');
-const path = require('node:path');
 const { after, before, describe, test } = require('node:test');
 const {
   DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand, ScanCommand,
   TransactWriteItemsCommand,
 } = require('@aws-sdk/client-dynamodb');
 const { createTable, refusal, tableShape } = require('./lib/client.js');
-const { binary, startServer } = require('./lib/server.js');
+const { EVERYTHING, Keys } = require('./lib/keys.js');
+const { startServer } = require('./lib/server.js');
 
 const QUARTER_HOUR_MS = 15 * 60 * 1000;
-const EVERYTHING = { Effect: 'Allow', Action: 'dynamodb:*', Resource: '*' };
 const INVALID = {
   name: 'UnrecognizedClientException',
   message: 'The security token included in the request is invalid.',
 };
 
-let folder;
-let flags;
+let keys;
 let server;
 let admin;
 let reader;
 const clients = [];
-
-const command = (words, input) => execFileSync(binary(), [...words, ...flags], { input })
-  .toString();
-
-// A key of the user, with one policy; as the SDK takes it.
-function createKey(user, ...statements) {
-  const lines = command(['key', 'create', user]).trim().split('\n');
-  const [accessKeyId, secretAccessKey] = lines.map((line) => line.slice(line.indexOf('=') + 1));
-  const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements });
-  command(['policy', 'put', accessKeyId, 'policy', '-'], policy);
-  return { accessKeyId, secretAccessKey };
-}
 
 function client(credentials, settings) {
   const made = new DynamoDBClient({
@@ -52,12 +34,9 @@ const list = (credentials, settings) => (
   client(credentials, settings).send(new ListTablesCommand({})));
 
 before(async () => {
-  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stator-auth-'));
-  const master = path.join(folder, 'master.key');
-  fs.writeFileSync(master, crypto.randomBytes(32).toString('hex'));
-  flags = ['--data-dir', path.join(folder, 'data'), '--master-key-file', master];
-  admin = createKey('admin', EVERYTHING);
-  reader = createKey('reader', {
+  keys = new Keys();
+  admin = keys.create('admin', EVERYTHING);
+  reader = keys.create('reader', {
     Effect: 'Allow',
     Action: ['dynamodb:GetItem', 'dynamodb:PutItem'],
     Resource: 'arn:aws:dynamodb:*:*:table/games',
@@ -65,13 +44,13 @@ before(async () => {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': '${aws:username}#*' },
     },
   });
-  server = await startServer('--auth', ...flags);
+  server = await startServer('--auth', ...keys.flags);
   await createTable(client(admin), tableShape('games', 'pk:S'));
 });
 after(async () => {
   clients.forEach((made) => made.destroy());
   await server.stop();
-  fs.rmSync(folder, { recursive: true, force: true });
+  keys.remove();
 });
 
 describe('credentials', () => {

@@ -94,6 +94,26 @@ def test_the_tour_of_triggers_runs(server, tmp_path):
     assert "INSERT {'Title': {'S': 'Ege Bamyasi'}}" in (tmp_path / "function.log").read_text("utf-8")
 
 
+def test_the_tour_of_tls_runs(tmp_path):
+    with FunctionTarget() as free:
+        port = free.port
+    text = code_block("TLS").replace("build/stator", binary())
+    text = text.replace("stator serve ", f"stator serve --in-memory --port {port} ")
+    text = text.replace("https://localhost:8000", f"https://localhost:{port}")
+    result = subprocess.run(
+        ["bash", "-euo", "pipefail"],
+        input=text + "kill %1\nwait %1\n",
+        capture_output=True,
+        text=True,
+        timeout=TOUR_LIMIT_S,
+        check=False,
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert '"TableNames": []' in result.stdout
+
+
 def is_unknown(server, name):
     request = urllib.request.Request(
         server.url,
