@@ -31,7 +31,7 @@ def resident_mb(pid, field="VmRSS"):
 def server(tmp_path):
     flags = ["--in-memory", "--request-memory-max", f"{MEMORY_MAX_MB}M"]
     # Not the build with sanitizers, whose memory says nothing about ours.
-    program = stator_process.binary("STATOR_BENCH_BINARY", "build/stator", "build/release/stator")
+    program = stator_process.binary("STATOR_RELEASE_BINARY", "build/stator", "build/release/stator")
     with stator_process.StatorProcess(*flags, program=program) as started:
         client = FastClient(started.port)
         stator_process.create_table(client, TABLE)
