@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@
 #include "system_limits.h"
 #include "trigger/trigger_runner.h"
 #include "wire/wire.h"
+
+enum { MALLOC_KEPT_SIZE_MAX = 256 * 1024 };
 
 struct server {
     struct file_shares files;
@@ -105,6 +108,14 @@ static int wait_for_signal(void)
 }
 
 /* --- Start --- */
+
+/* Large bodies and answers come from the system and go back there when they are done. By itself
+ * malloc would soon keep blocks of up to 32 MB for the next time, wherever they are most in the
+ * way. Below this, keeping them is what makes pages of a Scan cheap. */
+static void tune_malloc(void)
+{
+    mallopt(M_MMAP_THRESHOLD, MALLOC_KEPT_SIZE_MAX);
+}
 
 static bool fail(const char *message)
 {
@@ -192,6 +203,8 @@ static bool start_http(struct server *server, const struct config *config)
     options.loop_count = (unsigned)config->workers;
     options.connections_max = server->files.connections;
     options.refused_max = server->files.refused_per_loop;
+    options.connections_per_address_max = config->connections_per_address_max;
+    options.memory_max = config->request_memory_max;
     options.header_timeout_ms = config->header_timeout_ms;
     options.body_timeout_ms = config->body_timeout_ms;
     options.idle_timeout_ms = config->idle_timeout_ms;
@@ -214,11 +227,20 @@ static bool open_keys(struct server *server, const struct config *config)
     return server->keys != NULL || fail(message);
 }
 
+/* Large requests may keep half of the cores busy, where the loops leave them. */
+static size_t lane_thread_count(const struct config *config)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t workers = config->workers > 0 ? config->workers : cores > 0 ? (uint64_t)cores : 1;
+    return (size_t)(workers + 1) / 2;
+}
+
 static bool start(struct server *server, const struct config *config)
 {
     char message[SYSTEM_LIMITS_MESSAGE_MAX];
     if (!system_limits_prepare(config, &server->files, message))
         return fail(message);
+    tune_malloc();
     if (!open_tls(server, config) || !open_keys(server, config) || !open_engine(server, config) ||
         !open_api(server, config))
         return false;
@@ -226,7 +248,8 @@ static bool start(struct server *server, const struct config *config)
                                     .authentication = { .keys = server->keys,
                                                         .clock = &clock_system,
                                                         .region = config->region,
-                                                        .account_id = config->account_id } };
+                                                        .account_id = config->account_id },
+                                    .lane_thread_count = lane_thread_count(config) };
     server->wire = wire_create(server->api, &options);
     if (!config->in_memory)
         server->backups = backup_service_start(server->engine, config->data_dir);
@@ -306,6 +329,8 @@ static void stop(struct server *server)
 {
     if (server->http != NULL)
         http_server_stop(server->http, SERVE_STOP_GRACE_MS);
+    if (server->wire != NULL)
+        wire_stop(server->wire);
     backup_service_stop(server->backups);
     api_close(server->api);
     if (server->wire != NULL)

@@ -21,11 +21,21 @@ struct clock clock_fixed(int64_t now_ms)
     return (struct clock){ .wall_ms = fixed_wall_ms, .fixed_ms = now_ms };
 }
 
-int64_t clock_monotonic_ns(void)
+static int64_t read_ns(clockid_t id)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(id, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t clock_monotonic_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+
+int64_t clock_thread_cpu_ns(void)
+{
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 struct timespec clock_monotonic_after_ms(int64_t ms)
