@@ -6,35 +6,39 @@
  */
 #include "serve.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include "api/api.h"
 #include "auth/key_file.h"
 #include "auth/live_keys.h"
+#include "backup/backup_service.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/notify.h"
 #include "config/config.h"
 #include "crypto/tls_context.h"
 #include "engine/rocksdb/rocksdb_engine.h"
 #include "http/client.h"
 #include "http/server.h"
+#include "system_limits.h"
 #include "trigger/trigger_runner.h"
 #include "wire/wire.h"
 
-enum { FILES_BESIDE_CONNECTIONS = 1100 }; /* RocksDB's open files, logs, listeners. */
-
 struct server {
+    struct file_shares files;
     struct live_keys *keys;  /* NULL: requests are not authenticated. */
     struct tls_context *tls; /* NULL: plain HTTP. */
     struct engine *engine;
     struct api *api;
     struct wire *wire;
     struct http_server *http;
+    struct backup_service *backups; /* NULL: none. */
     struct trigger_outside outside;
     char dead_letter_dir[PATH_MAX];
 };
@@ -102,21 +106,6 @@ static int wait_for_signal(void)
 
 /* --- Start --- */
 
-/* Each connection is an open file, and the usual soft limit of 1024 is meant for old programs. */
-static void raise_file_limit(uint64_t connections_max)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    if (limit.rlim_max < connections_max + FILES_BESIDE_CONNECTIONS)
-        log_write(LOG_WARN, "server",
-                  "the system allows %llu open files, too few for %llu connections",
-                  (unsigned long long)limit.rlim_max, (unsigned long long)connections_max);
-}
-
 static bool fail(const char *message)
 {
     fprintf(stderr, "stator: %s\n", message);
@@ -132,6 +121,7 @@ static bool open_engine(struct server *server, const struct config *config)
             config->durability == CONFIG_DURABILITY_SYNC ? ROCKSDB_ENGINE_SYNC : ROCKSDB_ENGINE_OS,
         .block_cache_size = config->block_cache_size,
         .write_buffer_size = config->write_buffer_size,
+        .open_files_max = (unsigned)server->files.table_files,
     };
     char message[ROCKSDB_ENGINE_MESSAGE_MAX];
     server->engine = rocksdb_engine_open(&options, message);
@@ -200,7 +190,8 @@ static bool start_http(struct server *server, const struct config *config)
     options.address = config->bind;
     options.port = (uint16_t)config->port;
     options.loop_count = (unsigned)config->workers;
-    options.connections_max = config->connections_max;
+    options.connections_max = server->files.connections;
+    options.refused_max = server->files.refused_per_loop;
     options.header_timeout_ms = config->header_timeout_ms;
     options.body_timeout_ms = config->body_timeout_ms;
     options.idle_timeout_ms = config->idle_timeout_ms;
@@ -225,7 +216,9 @@ static bool open_keys(struct server *server, const struct config *config)
 
 static bool start(struct server *server, const struct config *config)
 {
-    raise_file_limit(config->connections_max);
+    char message[SYSTEM_LIMITS_MESSAGE_MAX];
+    if (!system_limits_prepare(config, &server->files, message))
+        return fail(message);
     if (!open_tls(server, config) || !open_keys(server, config) || !open_engine(server, config) ||
         !open_api(server, config))
         return false;
@@ -235,6 +228,8 @@ static bool start(struct server *server, const struct config *config)
                                                         .region = config->region,
                                                         .account_id = config->account_id } };
     server->wire = wire_create(server->api, &options);
+    if (!config->in_memory)
+        server->backups = backup_service_start(server->engine, config->data_dir);
     return start_http(server, config);
 }
 
@@ -298,12 +293,20 @@ static int run(struct server *server, const struct config *config)
     return number;
 }
 
+static void tell_service_manager(const char *state)
+{
+    if (!notify_send(getenv("NOTIFY_SOCKET"), state))
+        log_write(LOG_WARN, "server", "cannot tell the service manager %s: %s", state,
+                  strerror(errno));
+}
+
 /* --- Stop --- */
 
 static void stop(struct server *server)
 {
     if (server->http != NULL)
         http_server_stop(server->http, SERVE_STOP_GRACE_MS);
+    backup_service_stop(server->backups);
     api_close(server->api);
     if (server->wire != NULL)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */
@@ -318,7 +321,9 @@ int serve(const struct config *config)
     bool started = start(&server, config);
     if (started) {
         announce(&server, config);
+        tell_service_manager("READY=1");
         int number = run(&server, config);
+        tell_service_manager("STOPPING=1");
         log_write(LOG_INFO, "server", "stopping: %s", strsignal(number));
     }
     leave_on_next_signal();
