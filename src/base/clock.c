@@ -21,6 +21,23 @@ struct clock clock_fixed(int64_t now_ms)
     return (struct clock){ .wall_ms = fixed_wall_ms, .fixed_ms = now_ms };
 }
 
+static int64_t since_start_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int64_t steady_wall_ms(const struct clock *clock)
+{
+    return since_start_ms() + clock->fixed_ms;
+}
+
+struct clock clock_steady(int64_t now_ms)
+{
+    return (struct clock){ .wall_ms = steady_wall_ms, .fixed_ms = now_ms - since_start_ms() };
+}
+
 int64_t clock_monotonic_ns(void)
 {
     struct timespec now;
