@@ -43,3 +43,11 @@ bool file_write_at(int file, struct bytes data, int64_t offset)
             return false;
     return true;
 }
+
+void file_close(int file)
+{
+    int error = errno;
+    if (file >= 0)
+        close(file);
+    errno = error;
+}

@@ -19,4 +19,7 @@ MUST_CHECK bool file_write(int file, struct bytes data);
 /* All of `data` at `offset`. */
 MUST_CHECK bool file_write_at(int file, struct bytes data, int64_t offset);
 
+/* Closes it, unless it is negative, and leaves errno as it was. */
+void file_close(int file);
+
 #endif

@@ -62,6 +62,7 @@ static void close_engine(struct engine *engine)
 static const struct engine_ops ops = {
     .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_CHECKPOINT | ENGINE_RANGE_DELETE,
     .close = close_engine,
+    .checkpoint = store_checkpoint,
     .view_open = store_view_open,
     .view_share = store_view_share,
     .view_close = store_view_close,

@@ -1,8 +1,9 @@
 /* store.h -- the embedded engine's state, shared by the files of this folder.
  *
  * rocksdb_engine.c opens and closes it; store_view.c, store_scan.c and store_write.c carry out the
- * operations; syncer.c makes writes durable. Lock order: a write's latches, then `publish_mutex`,
- * then `view_mutex`; the mutexes of the syncer and of the write pool are leaves.
+ * operations; store_checkpoint.c copies it; syncer.c makes writes durable. Lock order: a write's
+ * latches, then `publish_mutex`, then `view_mutex`; the mutexes of the syncer and of the write pool
+ * are leaves.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_H
 #define STATOR_ENGINE_ROCKSDB_STORE_H
@@ -86,6 +87,8 @@ static inline void store_stop_counting(void)
 {
     rocksdb_set_perf_level(rocksdb_disable);
 }
+
+enum engine_status store_checkpoint(struct engine *engine, const char *path);
 
 /* Takes a snapshot of all that was written. The caller publishes or releases it. */
 struct store_view *store_view_create(struct store *store);

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "engine/data_directory.h"
 #include "engine/rocksdb/store_space.h"
 
 enum { FORMAT_TEXT_MAX = 64, MARK_SIZE = 12 };
@@ -205,17 +206,56 @@ static bool add_log_size(int file, void *context)
     return true;
 }
 
-/* Recovery writes the logs' content into tables, beside some small files. RocksDB may not survive
- * running out of space in the middle of it, so ask before. */
-static bool check_space(int directory, const char *path, char *message)
+/* The logs' content goes into tables, beside some small files. False with errno set. */
+static bool has_space(int directory)
 {
     uint64_t needed = STORE_DIRECTORY_SPACE_MIN;
     struct statvfs space;
     if (!for_each_log(directory, add_log_size, &needed) || fstatvfs(directory, &space) != 0)
-        return refuse_errno(message, path, errno);
-    if ((uint64_t)space.f_bavail * space.f_frsize < needed)
-        return refuse_errno(message, path, ENOSPC);
+        return false;
+    errno = ENOSPC;
+    return (uint64_t)space.f_bavail * space.f_frsize >= needed;
+}
+
+bool store_directory_has_space(const struct store_directory *directory)
+{
+    return has_space(directory->directory);
+}
+
+/* RocksDB may not survive running out of space in the middle of recovery, so ask before. */
+static bool check_space(int directory, const char *path, char *message)
+{
+    return has_space(directory) || refuse_errno(message, path, errno);
+}
+
+/* --- Copies --- */
+
+/* Whether a copy into the directory is not finished, or one must not be changed. */
+static bool check_copy(int directory, bool read_only, const char *path, char *message)
+{
+    if (faccessat(directory, DATA_DIRECTORY_INCOMPLETE, F_OK, 0) == 0)
+        return store_directory_refuse(
+            message, path, "a backup or restore into it is not finished, or was interrupted");
+    if (!read_only && faccessat(directory, DATA_DIRECTORY_BACKUP, F_OK, 0) == 0)
+        return store_directory_refuse(message, path,
+                                      "holds a backup; `stator restore` makes a store of it");
     return true;
+}
+
+bool store_directory_finish_copy(const char *path, uint64_t sequence)
+{
+    struct store_directory copy = { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), -1 };
+    if (copy.directory < 0)
+        return false;
+    copy.mark = openat(copy.directory, "SYNCED", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    bool ok = copy.mark >= 0;
+    if (ok)
+        store_directory_set_mark(&copy, sequence);
+    ok = ok && write_format(copy.directory);
+    int error = errno;
+    store_directory_close(&copy);
+    errno = error;
+    return ok;
 }
 
 /* --- Open and close --- */
@@ -244,7 +284,8 @@ bool store_directory_open(struct store_directory *directory, const char *path,
     *directory = (struct store_directory){ -1, -1 };
     if (!create(path))
         return refuse_errno(message, path, errno);
-    bool ok = lock(directory, R_OK | W_OK | X_OK, path, message);
+    bool ok = lock(directory, R_OK | W_OK | X_OK, path, message) &&
+              check_copy(directory->directory, false, path, message);
     if (ok)
         store_space_give_up(directory->directory);
     ok = ok && check_space(directory->directory, path, message) &&
@@ -263,6 +304,7 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
     if (stat(path, &status) != 0 && errno == ENOENT)
         return store_directory_refuse(message, path, "it does not exist");
     bool ok = lock(directory, R_OK | X_OK, path, message) &&
+              check_copy(directory->directory, true, path, message) &&
               check_format(directory->directory, true, path, message);
     if (ok)
         directory->mark =

@@ -1,7 +1,9 @@
 /* store_directory.h -- the data directory around RocksDB: rights, lock, format, mark.
  *
  * Beside RocksDB's own files a directory holds FORMAT, the version of all that is stored, and
- * SYNCED, the mark: a lower bound of what was made durable. doc/disk-format.md, "Data directory".
+ * SYNCED, the mark: a lower bound of what was made durable. A backup, or what an interrupted copy
+ * left behind, is not opened for writing, the latter not at all. doc/disk-format.md, "Data
+ * directory".
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_DIRECTORY_H
 #define STATOR_ENGINE_ROCKSDB_STORE_DIRECTORY_H
@@ -31,6 +33,13 @@ MUST_CHECK bool store_directory_open_read_only(struct store_directory *directory
                                                char message[ROCKSDB_ENGINE_MESSAGE_MAX]);
 /* Lets go of it; closing one that was never opened ({ -1, -1 }) is allowed. */
 void store_directory_close(struct store_directory *directory);
+
+/* Whether recovering from the logs, or writing out what they hold, leaves some space. */
+MUST_CHECK bool store_directory_has_space(const struct store_directory *directory);
+
+/* Gives a copy of RocksDB's files our own, the mark with them: each write up to `sequence` is in
+ * the copy. False with errno set. */
+MUST_CHECK bool store_directory_finish_copy(const char *path, uint64_t sequence);
 
 /* Syncs RocksDB's write-ahead logs from outside. False with errno set if that fails. */
 MUST_CHECK bool store_directory_sync_logs(const struct store_directory *directory);
