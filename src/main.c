@@ -1,11 +1,12 @@
 /* main.c -- the program: reads the settings, then serves, checks, copies or prints what was asked
- * for. `trigger`, which asks a server over HTTP, has flags of its own. */
+ * for. The commands that ask a server over HTTP, or make a certificate, have flags of their own. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "backup_command.h"
 #include "base/arena.h"
 #include "base/log.h"
+#include "cert_command.h"
 #include "check_command.h"
 #include "config/config.h"
 #include "key_command.h"
@@ -53,6 +54,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "trigger") == 0)
         return trigger_command(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "cert") == 0)
+        return cert_command(argc - 2, argv + 2);
     struct arena *arena = arena_create();
     struct config_input input = { .argc = argc,
                                   .argv = argv,
