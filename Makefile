@@ -51,6 +51,8 @@ SAY = $(if $(V),,@echo '  $(1) $@';)
 FUZZ_SOURCES := $(sort $(shell find src -name '*_fuzz.c'))
 SOURCES := $(sort $(filter-out src/main.c $(FUZZ_SOURCES),$(shell find src -name '*.c')))
 TEST_LIB_SOURCES := $(filter-out test/lib/fuzz_replay.c,$(sort $(wildcard test/lib/*.c)))
+# Libraries that tests preload into a server: each is a shared object of its own.
+PRELOAD_SOURCES := $(sort $(wildcard test/lib/preload/*.c))
 TEST_SOURCES := $(sort $(shell find test -name node_modules -prune -o -name 'test_*.c' -print))
 BENCH_SOURCES := $(sort $(wildcard bench/bench_*.c))
 FUZZ_NAMES := $(patsubst %_fuzz.c,%,$(notdir $(FUZZ_SOURCES)))
@@ -88,6 +90,10 @@ all: $(BUILD)/stator
 $(BUILD)/stator: $(BUILD)/release/stator
 	@cp --remove-destination $< $@
 
+$(BUILD)/preload/%.so: test/lib/preload/%.c Makefile
+	@mkdir -p $(@D)
+	$(call SAY,link)$(release_CC) $(CPPFLAGS) $(CFLAGS) -O2 -fPIC -shared $< -o $@
+
 # make run ARGS='--port 8001 --in-memory'
 run: deps
 	@$(MAKE) $(PARALLEL) $(BUILD)/stator
@@ -116,6 +122,7 @@ valgrind-deps:
 # --- Tests. T=name runs those whose name contains it. ---
 
 ASAN_TESTS := $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
+PRELOADS := $(PRELOAD_SOURCES:test/lib/preload/%.c=$(BUILD)/preload/%.so)
 REPLAYS := $(FUZZ_NAMES:%=$(BUILD)/asan/replay/%)
 
 # $(1): path of a fuzz source without its ending. The same target twice: with libFuzzer to explore,
@@ -134,13 +141,13 @@ $(foreach source,$(FUZZ_SOURCES:.c=),$(eval $(call fuzz_target,$(source))))
 
 test: test-deps
 	@$(MAKE) $(PARALLEL) check-static
-	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(ASAN_TESTS) $(REPLAYS)
+	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(ASAN_TESTS) $(REPLAYS) $(PRELOADS)
 	@tools/run-tests --build $(BUILD) $(if $(T),--only '$(T)')
 
 # The long form, on the server that people run.
 CRASH_TESTS := $(filter $(BUILD)/release/test/crash/%,$(TEST_SOURCES:%.c=$(BUILD)/release/%))
 crash: test-deps
-	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(CRASH_TESTS)
+	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(CRASH_TESTS) $(PRELOADS)
 	@tools/run-tests --build $(BUILD) --flavour release --long --only crash/
 
 # --- Checks ---
@@ -153,8 +160,8 @@ check-static:
 	@tools/check-format
 
 # Every source, with both compilers and all warnings as errors.
-ALL_SOURCES := $(SOURCES) src/main.c $(TEST_LIB_SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) \
-	$(BENCH_SOURCES)
+ALL_SOURCES := $(SOURCES) src/main.c $(TEST_LIB_SOURCES) $(PRELOAD_SOURCES) $(TEST_SOURCES) \
+	$(FUZZ_SOURCES) $(BENCH_SOURCES)
 warnings: $(ALL_SOURCES:%.c=$(BUILD)/release/%.o) $(ALL_SOURCES:%.c=$(BUILD)/clang/%.o)
 
 format:
@@ -172,7 +179,7 @@ fuzz: test-deps
 		-artifact_prefix=$(BUILD)/fuzz/crash-$(F)- $(BUILD)/fuzz/found/$(F) test/corpus/$(F)
 
 tsan: test-deps
-	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
+	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(TEST_SOURCES:%.c=$(BUILD)/tsan/%) $(PRELOADS)
 	@tools/run-tests --build $(BUILD) --flavour tsan
 
 # The API tests on the server that people run, under Valgrind's memcheck: about ten minutes.

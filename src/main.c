@@ -1,5 +1,5 @@
 /* main.c -- the program: reads the settings, then serves, checks, copies or prints what was asked
- * for. The commands that ask a server over HTTP, or make a certificate, have flags of their own. */
+ * for. The commands that ask a running server, or make a certificate, have flags of their own. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include "api/api.h"
 #include "auth/key_file.h"
@@ -27,15 +26,14 @@
 #include "engine/rocksdb/rocksdb_engine.h"
 #include "http/client.h"
 #include "http/server.h"
+#include "system_limits.h"
 #include "trigger/trigger_runner.h"
 #include "wire/wire.h"
 
-enum {
-    FILES_BESIDE_CONNECTIONS = 1100, /* RocksDB's open files, logs, listeners. */
-    RELOADING_TEXT_MAX = 64,
-};
+enum { RELOADING_TEXT_MAX = 64 };
 
 struct server {
+    struct file_shares files;
     struct live_keys *keys;  /* NULL: requests are not authenticated. */
     struct tls_context *tls; /* NULL: plain HTTP. */
     struct engine *engine;
@@ -110,21 +108,6 @@ static int wait_for_signal(void)
 
 /* --- Start --- */
 
-/* Each connection is an open file, and the usual soft limit of 1024 is meant for old programs. */
-static void raise_file_limit(uint64_t connections_max)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    if (limit.rlim_max < connections_max + FILES_BESIDE_CONNECTIONS)
-        log_write(LOG_WARN, "server",
-                  "the system allows %llu open files, too few for %llu connections",
-                  (unsigned long long)limit.rlim_max, (unsigned long long)connections_max);
-}
-
 static bool fail(const char *message)
 {
     fprintf(stderr, "stator: %s\n", message);
@@ -140,6 +123,7 @@ static bool open_engine(struct server *server, const struct config *config)
             config->durability == CONFIG_DURABILITY_SYNC ? ROCKSDB_ENGINE_SYNC : ROCKSDB_ENGINE_OS,
         .block_cache_size = config->block_cache_size,
         .write_buffer_size = config->write_buffer_size,
+        .open_files_max = (unsigned)server->files.table_files,
     };
     char message[ROCKSDB_ENGINE_MESSAGE_MAX];
     server->engine = rocksdb_engine_open(&options, message);
@@ -208,7 +192,8 @@ static bool start_http(struct server *server, const struct config *config)
     options.address = config->bind;
     options.port = (uint16_t)config->port;
     options.loop_count = (unsigned)config->workers;
-    options.connections_max = config->connections_max;
+    options.connections_max = server->files.connections;
+    options.refused_max = server->files.refused_per_loop;
     options.header_timeout_ms = config->header_timeout_ms;
     options.body_timeout_ms = config->body_timeout_ms;
     options.idle_timeout_ms = config->idle_timeout_ms;
@@ -233,7 +218,9 @@ static bool open_keys(struct server *server, const struct config *config)
 
 static bool start(struct server *server, const struct config *config)
 {
-    raise_file_limit(config->connections_max);
+    char message[SYSTEM_LIMITS_MESSAGE_MAX];
+    if (!system_limits_prepare(config, &server->files, message))
+        return fail(message);
     if (!open_tls(server, config) || !open_keys(server, config) || !open_engine(server, config) ||
         !open_api(server, config))
         return false;

@@ -299,7 +299,7 @@ void http_connection_open(struct http_loop *loop, int fd)
     if (!counted) {
         atomic_fetch_sub(&shared->connection_count, 1);
         /* A handshake would cost more than the request that is refused. */
-        if (shared->options.tls != NULL || loop->refused_count == HTTP_CONNECTION_REFUSED_MAX) {
+        if (shared->options.tls != NULL || loop->refused_count >= shared->options.refused_max) {
             close(fd);
             return;
         }

@@ -19,9 +19,6 @@ struct http_exchange;
 struct http_input;
 struct http_loop;
 
-/* Connections beyond connections_max that a loop still tells so; more are closed without a word. */
-enum { HTTP_CONNECTION_REFUSED_MAX = 64 };
-
 enum http_connection_state {
     HTTP_CONNECTION_OPENING,  /* The two ends agree on TLS. */
     HTTP_CONNECTION_IDLE,     /* Nothing of the next request has been looked at. */

@@ -16,6 +16,7 @@ const struct http_options http_options_default = {
     .header_size_max = 16 * 1024,
     .body_size_max = 16 * 1024 * 1024,
     .connections_max = 10000,
+    .refused_max = HTTP_REFUSED_MAX,
     .header_timeout_ms = 10 * 1000,
     .body_timeout_ms = 30 * 1000,
     .idle_timeout_ms = 75 * 1000,

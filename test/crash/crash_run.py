@@ -51,8 +51,10 @@ def flags(directory):
     return ("--data-dir", str(directory), "--write-buffer-size", "1M")
 
 
-def start_server(directory, *more_flags):
-    return stator_process.StatorProcess(*flags(directory), *more_flags, program=program())
+def start_server(directory, *more_flags, variables=None):
+    return stator_process.StatorProcess(
+        *flags(directory), *more_flags, program=program(), variables=variables
+    )
 
 
 class Client:

@@ -40,6 +40,7 @@ static void destroy(struct store *store)
         rocksdb_writeoptions_destroy(store->write_options);
     if (store->options != NULL)
         store_options_destroy(store->options);
+    store_space_deinit(&store->space);
     store_directory_close(&store->directory);
     pthread_mutex_destroy(&store->pool_mutex);
     pthread_mutex_destroy(&store->view_mutex);
@@ -174,6 +175,8 @@ static bool open_store(struct store *store, const struct rocksdb_engine_options 
         return false;
     }
     store_view_publish_newest(store);
+    if (!options->in_memory && !options->read_only)
+        store_space_init(&store->space, store->directory.directory, options->write_buffer_size);
     if (options->in_memory || options->read_only || options->durability == ROCKSDB_ENGINE_OS)
         return true;
     store->syncer = syncer_create(store);
@@ -192,6 +195,7 @@ struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
     store->read_only = options->read_only;
     store->base.ops = &ops;
     store->directory = (struct store_directory){ -1, -1 };
+    store_space_init(&store->space, -1, 0); /* Until there is a directory. */
     latches_init(&store->latches, options->latch_wait_ms != 0 ? options->latch_wait_ms
                                                               : ROCKSDB_ENGINE_LATCH_WAIT_MS);
     pthread_mutex_init(&store->publish_mutex, NULL);

@@ -15,6 +15,7 @@
 #include "engine/engine_ops.h"
 #include "engine/rocksdb/latches.h"
 #include "engine/rocksdb/store_directory.h"
+#include "engine/rocksdb/store_space.h"
 
 struct syncer;
 struct store_options;
@@ -32,6 +33,7 @@ struct store_write {
     struct engine_write base;
     rocksdb_writebatch_t *batch;
     unsigned range_count; /* Ranges that the batch deletes. */
+    bool stores;          /* It puts items or index entries. */
     struct latches_held held;
     struct store_write *next; /* In the pool. */
 };
@@ -54,6 +56,7 @@ struct store {
     rocksdb_writeoptions_t *write_options;
     rocksdb_readoptions_t *newest; /* Reads without a snapshot. */
     struct store_directory directory;
+    struct store_space space;
     struct latches latches;
     struct syncer *syncer; /* NULL: a write is complete once RocksDB has taken it. */
     bool read_only;

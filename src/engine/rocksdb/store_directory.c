@@ -13,7 +13,9 @@
 #include "base/byte_order.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "base/file.h"
 #include "engine/data_directory.h"
+#include "engine/rocksdb/store_space.h"
 
 enum { FORMAT_TEXT_MAX = 64, MARK_SIZE = 12 };
 
@@ -61,8 +63,8 @@ static bool create(const char *path)
 {
     if (mkdir(path, 0700) != 0)
         return errno == EEXIST;
-    int self = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int parent = self < 0 ? -1 : openat(self, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int self = file_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    int parent = self < 0 ? -1 : file_open_at(self, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     bool ok = parent >= 0 && fsync(parent) == 0;
     int error = errno;
     if (parent >= 0)
@@ -78,13 +80,11 @@ static bool write_format(int directory)
 {
     char text[FORMAT_TEXT_MAX];
     int size = snprintf(text, sizeof text, "%s%d\n", format_prefix, STORE_DIRECTORY_FORMAT);
-    int file = openat(directory, "FORMAT.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int file =
+        file_open_at(directory, "FORMAT.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0)
         return false;
-    ssize_t written = write(file, text, (size_t)size);
-    if (written >= 0 && written < size)
-        errno = ENOSPC;
-    bool ok = written == size && fsync(file) == 0;
+    bool ok = file_write(file, bytes_of(text, (size_t)size)) && fsync(file) == 0;
     int error = errno;
     close(file);
     errno = error;
@@ -109,7 +109,7 @@ static long parse_format(const char *text)
 static bool read_format(int directory, char text[FORMAT_TEXT_MAX])
 {
     /* O_NONBLOCK: opening must not wait if somebody put a pipe there. */
-    int file = openat(directory, "FORMAT", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int file = file_open_at(directory, "FORMAT", O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     if (file < 0)
         return false;
     ssize_t size = read(file, text, FORMAT_TEXT_MAX - 1);
@@ -159,7 +159,7 @@ static bool is_log(const char *name)
 /* Opens each write-ahead log and hands it to `visit`, until that says false. */
 static bool for_each_log(int directory, bool (*visit)(int file, void *context), void *context)
 {
-    int listed = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int listed = file_open_at(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (listed < 0)
         return false;
     DIR *entries = fdopendir(listed);
@@ -172,7 +172,7 @@ static bool for_each_log(int directory, bool (*visit)(int file, void *context), 
     for (struct dirent *entry; ok && (entry = readdir(entries)) != NULL;) {
         if (!is_log(entry->d_name))
             continue;
-        int file = openat(directory, entry->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        int file = file_open_at(directory, entry->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
         if (file < 0 && errno == ENOENT)
             continue; /* RocksDB deletes a log only when its content is in tables. */
         ok = file >= 0 && visit(file, context);
@@ -263,7 +263,7 @@ bool store_directory_finish_copy(const char *path, uint64_t sequence)
 /* Opens and locks a directory that exists. */
 static bool lock(struct store_directory *directory, int rights, const char *path, char *message)
 {
-    directory->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    directory->directory = file_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (directory->directory < 0 || faccessat(directory->directory, ".", rights, AT_EACCESS) != 0)
         return refuse_errno(message, path, errno);
     if (flock(directory->directory, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -273,8 +273,8 @@ static bool lock(struct store_directory *directory, int rights, const char *path
 
 static bool open_mark(struct store_directory *directory, const char *path, char *message)
 {
-    directory->mark =
-        openat(directory->directory, "SYNCED", O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);
+    directory->mark = file_open_at(directory->directory, "SYNCED",
+                                   O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);
     return directory->mark >= 0 || refuse_errno(message, path, errno);
 }
 
@@ -285,10 +285,12 @@ bool store_directory_open(struct store_directory *directory, const char *path,
     if (!create(path))
         return refuse_errno(message, path, errno);
     bool ok = lock(directory, R_OK | W_OK | X_OK, path, message) &&
-              check_copy(directory->directory, false, path, message) &&
-              check_space(directory->directory, path, message) &&
-              check_format(directory->directory, false, path, message) &&
-              open_mark(directory, path, message);
+              check_copy(directory->directory, false, path, message);
+    if (ok)
+        store_space_give_up(directory->directory);
+    ok = ok && check_space(directory->directory, path, message) &&
+         check_format(directory->directory, false, path, message) &&
+         open_mark(directory, path, message);
     if (!ok)
         store_directory_close(directory);
     return ok;
@@ -305,7 +307,8 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
               check_copy(directory->directory, true, path, message) &&
               check_format(directory->directory, true, path, message);
     if (ok)
-        directory->mark = openat(directory->directory, "SYNCED", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        directory->mark =
+            file_open_at(directory->directory, "SYNCED", O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     else
         store_directory_close(directory);
     return ok;
@@ -328,7 +331,7 @@ void store_directory_set_mark(const struct store_directory *directory, uint64_t 
     store_u64_be(mark, sequence);
     store_u32_be(mark + 8, crc32c(bytes_of(mark, 8)));
     /* One that could not be written leaves an older one, which is true as well. */
-    if (pwrite(directory->mark, mark, sizeof mark, 0) < 0)
+    if (!file_write_at(directory->mark, bytes_of(mark, sizeof mark), 0))
         return;
 }
 
