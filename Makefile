@@ -179,7 +179,8 @@ fuzz: test-deps
 		-artifact_prefix=$(BUILD)/fuzz/crash-$(F)- $(BUILD)/fuzz/found/$(F) test/corpus/$(F)
 
 tsan: test-deps
-	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(TEST_SOURCES:%.c=$(BUILD)/tsan/%) $(PRELOADS)
+	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(BUILD)/stator $(PRELOADS) \
+		$(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
 	@tools/run-tests --build $(BUILD) --flavour tsan
 
 # The API tests on the server that people run, under Valgrind's memcheck: about ten minutes.

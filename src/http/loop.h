@@ -29,7 +29,7 @@ enum {
 
 /* What all loops of a server share. */
 struct http_shared {
-    struct http_options options;    /* Does not change. */
+    struct http_options options;    /* Does not change; its `tls` may be gone: see below. */
     struct http_handler handler;    /* Does not change. */
     atomic_size_t connection_count; /* Of those that count against connections_max. */
     pthread_mutex_t tls_mutex;      /* Guards `tls`. */
