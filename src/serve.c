@@ -32,7 +32,7 @@
 #include "trigger/trigger_runner.h"
 #include "wire/wire.h"
 
-enum { MALLOC_KEPT_SIZE_MAX = 256 * 1024 };
+enum { MALLOC_KEPT_SIZE_MAX = 256 * 1024, RELOADING_TEXT_MAX = 64 };
 
 struct server {
     struct file_shares files;
@@ -303,6 +303,13 @@ static void announce(const struct server *server, const struct config *config)
 
 /* --- Run --- */
 
+static void tell_service_manager(const char *state)
+{
+    if (!notify_send(getenv("NOTIFY_SOCKET"), state))
+        log_write(LOG_WARN, "server", "cannot tell the service manager %s: %s", state,
+                  strerror(errno));
+}
+
 /* What is broken changes nothing: the server goes on as before. */
 static void reload_tls(struct server *server, const struct config *config)
 {
@@ -322,20 +329,25 @@ static void reload_tls(struct server *server, const struct config *config)
     log_write(LOG_INFO, "tls", "read %s again; new connections get it", config->tls_cert_file);
 }
 
+static void reload(struct server *server, const struct config *config)
+{
+    char state[RELOADING_TEXT_MAX];
+    snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%lld",
+             (long long)clock_monotonic_ns() / 1000);
+    tell_service_manager(state);
+    reload_tls(server, config);
+    tell_service_manager("READY=1");
+}
+
 /* Returns the number of the signal that ends it. */
 static int run(struct server *server, const struct config *config)
 {
     int number;
+    tell_service_manager("READY=1");
     while ((number = wait_for_signal()) == SIGHUP)
-        reload_tls(server, config);
+        reload(server, config);
+    tell_service_manager("STOPPING=1");
     return number;
-}
-
-static void tell_service_manager(const char *state)
-{
-    if (!notify_send(getenv("NOTIFY_SOCKET"), state))
-        log_write(LOG_WARN, "server", "cannot tell the service manager %s: %s", state,
-                  strerror(errno));
 }
 
 /* --- Stop --- */
@@ -361,9 +373,7 @@ int serve(const struct config *config)
     bool started = start(&server, config);
     if (started) {
         announce(&server, config);
-        tell_service_manager("READY=1");
         int number = run(&server, config);
-        tell_service_manager("STOPPING=1");
         log_write(LOG_INFO, "server", "stopping: %s", strsignal(number));
     }
     leave_on_next_signal();
