@@ -7,6 +7,7 @@ as that which fills an index, the log's appends and syncs are those of that thre
 """
 
 import collections
+import fnmatch
 import os
 import subprocess
 import time
@@ -99,9 +100,19 @@ POINTS = {
 }
 
 
-def points_of(scenario):
-    """The names of its points, in the order of the table."""
-    return [name for name, one in POINTS.items() if one.scenario == scenario]
+def chosen_points(scenario):
+    """The names of its points that fit CRASH_POINT, in the order of the table."""
+    pattern = os.environ.get("CRASH_POINT", "*")
+    names = [name for name, one in POINTS.items() if one.scenario == scenario]
+    return [name for name in names if fnmatch.fnmatch(name, pattern)]
+
+
+def set_up(scenario, root):
+    """A new store, at rest."""
+    root.mkdir()
+    with crash_run.start_server(root / "data", *scenario.flags) as server:
+        scenario.set_up(server)
+        server.stop()
 
 
 def kill_setting(one, choices):
@@ -123,6 +134,9 @@ class Run:
         return power_cut.variables(
             self.root, self.journal, kill, linger_ms, arm, self.scenario.clock_s
         )
+
+    def start(self, variables):
+        return crash_run.start_server(self.directory, *self.scenario.flags, variables=variables)
 
     def to_point(self, one, choices):
         """Whether the server ended at the point; else it was killed after a while."""
@@ -158,9 +172,7 @@ class Run:
     def work_to_point(self, *kill):
         self.arm.unlink(missing_ok=True)
         variables = self.variables(*kill, arm=self.arm)
-        with crash_run.start_server(
-            self.directory, *self.scenario.flags, variables=variables
-        ) as server:
+        with self.start(variables) as server:
             with crash_run.working(self.scenario.clients, server.port):
                 self.arm.touch()
                 until = time.monotonic() + REACHED_MAX_S
@@ -172,7 +184,18 @@ class Run:
 
     def for_a_while(self, seconds):
         """The server is killed at no point in particular."""
-        with crash_run.start_server(
-            self.directory, *self.scenario.flags, variables=self.variables()
-        ) as server:
+        with self.start(self.variables()) as server:
             crash_run.work_until_killed(self.scenario.clients, server, seconds)
+
+    def verify(self):
+        """What is left is whole, and has all that the scenario knows of."""
+        crash_run.assert_whole(self.directory)
+        with self.start(self.variables()) as server:
+            self.scenario.verify(server, self.directory)
+            server.stop()
+
+    def try_out(self):
+        """The same for a store that is then given up: the scenario forgets what was found."""
+        crash_run.assert_whole(self.directory)
+        with self.start(self.variables()) as server:
+            self.scenario.try_out(server, self.directory)
