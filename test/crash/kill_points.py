@@ -9,6 +9,7 @@ as that which fills an index, the log's appends and syncs are those of that thre
 import collections
 import fnmatch
 import os
+import signal
 import subprocess
 import time
 
@@ -21,7 +22,7 @@ LOG, TABLE_FILE, MANIFEST = "*.log", "*.sst", "MANIFEST-*"
 FLUSHING, MERGING = "rocksdb:high", "rocksdb:low"
 LETTERS, LETTER_FOLDER = "refused.jsonl", "dead-letters"
 REACHED_MAX_S = 10  # A point that is not reached by then is missed.
-START_MAX_S = 30
+START_MAX_S = 5  # The same for a point at the start.
 LINGER_MS = (0, 0, 2, 20)  # At the point, while other threads go on.
 BEFORE_START_S = (0.02, 0.2)  # Time for writes that the start at a point then finds in the log.
 
@@ -154,20 +155,19 @@ class Run:
         command = [crash_run.program(), "serve", "--port", "0", *crash_run.flags(self.directory)]
         process = subprocess.Popen(
             [*command, *self.scenario.flags],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
             env={**os.environ, **self.variables(*kill)},
         )
-        process.stdout.readline()  # It listens, or it has ended.
         try:
-            process.wait(1)
-            reached = True
+            _, log = process.communicate(timeout=START_MAX_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            reached = False
-        process.stdout.close()
-        process.wait(START_MAX_S)
-        return reached
+            process.communicate()
+            return False
+        assert process.returncode == -signal.SIGKILL, log
+        return True
 
     def work_to_point(self, *kill):
         self.arm.unlink(missing_ok=True)
@@ -180,6 +180,7 @@ class Run:
                     time.sleep(0.002)
                 reached = server.process.poll() is not None
                 server.kill()
+            assert server.process.returncode == -signal.SIGKILL, server.log()
         return reached
 
     def for_a_while(self, seconds):
