@@ -21,8 +21,7 @@ Point = collections.namedtuple("Point", "scenario when call file thread count_ma
 LOG, TABLE_FILE, MANIFEST = "*.log", "*.sst", "MANIFEST-*"
 FLUSHING, MERGING = "rocksdb:high", "rocksdb:low"
 LETTERS, LETTER_FOLDER = "refused.jsonl", "dead-letters"
-REACHED_MAX_S = 10  # A point that is not reached by then is missed.
-START_MAX_S = 5  # The same for a point at the start.
+REACHED_MAX_S = 30  # A point that is not reached by then is missed.
 LINGER_MS = (0, 0, 2, 20)  # At the point, while other threads go on.
 BEFORE_START_S = (0.02, 0.2)  # Time for writes that the start at a point then finds in the log.
 
@@ -87,8 +86,8 @@ POINTS = {
     # Streams.
     "change_appended": point("Stream", "after", "write", LOG, count_max=100),
     "change_synced": point("Stream", "after", "sync", LOG, count_max=100),
-    "trim_appended": point("Trimming", "after", "write", LOG, count_max=10, at_start=True),
-    "trim_synced": point("Trimming", "after", "sync", LOG, count_max=10, at_start=True),
+    "trim_appended": point("Trimming", "after", "write", LOG, count_max=4, at_start=True),
+    "trim_synced": point("Trimming", "after", "sync", LOG, count_max=4, at_start=True),
     # Triggers: positions are in the log, records that were given up in a file.
     "position_appended": point("Triggers", "after", "write", LOG, count_max=40),
     "position_synced": point("Triggers", "after", "sync", LOG, count_max=40),
@@ -161,7 +160,7 @@ class Run:
             env={**os.environ, **self.variables(*kill)},
         )
         try:
-            _, log = process.communicate(timeout=START_MAX_S)
+            _, log = process.communicate(timeout=REACHED_MAX_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
