@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_options.h"
 #include "engine/rocksdb/store_status.h"
 #include "engine/rocksdb/syncer.h"
@@ -40,6 +41,7 @@ static void destroy(struct store *store)
         rocksdb_writeoptions_destroy(store->write_options);
     if (store->options != NULL)
         store_options_destroy(store->options);
+    store_cache_destroy(store->cache);
     store_directory_close(&store->directory);
     pthread_mutex_destroy(&store->pool_mutex);
     pthread_mutex_destroy(&store->view_mutex);
@@ -191,6 +193,8 @@ struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
     store->read_only = options->read_only;
     store->base.ops = &ops;
     store->directory = (struct store_directory){ -1, -1 };
+    if (options->item_cache_size > 0)
+        store->cache = store_cache_create(options->item_cache_size);
     latches_init(&store->latches, options->latch_wait_ms != 0 ? options->latch_wait_ms
                                                               : ROCKSDB_ENGINE_LATCH_WAIT_MS);
     pthread_mutex_init(&store->publish_mutex, NULL);
