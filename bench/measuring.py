@@ -67,14 +67,15 @@ def children_seconds():
 
 
 def turn(
-    port, pids, operation, connections, template, key_count, seconds, script="request.lua"
+    port, pids, operation, connections, template, key_count, seconds, script="request.lua",
+    scheme="http",
 ):  # fmt: skip
     """One run of wrk against one server, with keys below `key_count`."""
     before, wrk_before = cpu_seconds(pids), children_seconds()
     machine_before, capacity_before = machine_seconds()
     output = subprocess.run(
         ["wrk", "-t", str(WRK_THREADS), "-c", str(connections), "-d", f"{seconds}s", "--timeout", "10s",
-         "-s", str(BENCH / script), f"http://127.0.0.1:{port}/", "--",
+         "-s", str(BENCH / script), f"{scheme}://127.0.0.1:{port}/", "--",
          operation, str(template), str(key_count)],
         capture_output=True, text=True, check=True, timeout=seconds + 30,
     ).stdout  # fmt: skip

@@ -1,10 +1,12 @@
-/* main.c -- the program: reads the settings, then serves, checks or prints what was asked for. The
- * commands that ask a running server have flags of their own. */
+/* main.c -- the program: reads the settings, then serves, checks, copies or prints what was asked
+ * for. The commands that ask a running server, or make a certificate, have flags of their own. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "backup_command.h"
 #include "base/arena.h"
 #include "base/log.h"
+#include "cert_command.h"
 #include "check_command.h"
 #include "config/config.h"
 #include "key_command.h"
@@ -30,6 +32,8 @@ static int run(struct arena *arena, const struct config_result *result)
     case CONFIG_KEY:
     case CONFIG_POLICY:
     case CONFIG_CHECK:
+    case CONFIG_BACKUP:
+    case CONFIG_RESTORE:
     case CONFIG_SERVE:
         break;
     }
@@ -38,6 +42,8 @@ static int run(struct arena *arena, const struct config_result *result)
         log_write(LOG_INFO, "config", "%s", result->note);
     if (result->action == CONFIG_CHECK)
         return check_command(&result->config);
+    if (result->action == CONFIG_BACKUP || result->action == CONFIG_RESTORE)
+        return backup_command(result);
     if (result->action == CONFIG_KEY || result->action == CONFIG_POLICY)
         return key_command(arena, result);
     serve_block_signals();
@@ -48,6 +54,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "trigger") == 0)
         return trigger_command(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "cert") == 0)
+        return cert_command(argc - 2, argv + 2);
     struct arena *arena = arena_create();
     struct config_input input = { .argc = argc,
                                   .argv = argv,

@@ -16,6 +16,7 @@
 #include "stream/stream_upkeep.h"
 #include "table/catalogue.h"
 #include "table/token_record.h"
+#include "trigger/triggers.h"
 
 struct control_save;
 
@@ -182,6 +183,7 @@ static int64_t run_due(struct control *control, struct arena *arena)
     wait_ms = timed_wait_sooner(wait_ms, expiry_steps_run(control->api, control->backfill, arena));
     wait_ms = timed_wait_sooner(wait_ms, remove_dropped(control, arena));
     wait_ms = timed_wait_sooner(wait_ms, keep_streams(control, arena));
+    wait_ms = timed_wait_sooner(wait_ms, triggers_run_refused(api_triggers(control->api)));
     return timed_wait_sooner(wait_ms, remove_old_tokens(control));
 }
 

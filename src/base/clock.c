@@ -37,3 +37,12 @@ struct timespec clock_monotonic_after_ms(int64_t ms)
     at.tv_nsec = nanoseconds % 1000000000;
     return at;
 }
+
+void clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE])
+{
+    time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm parts;
+    gmtime_r(&seconds, &parts);
+    if (strftime(out, CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        out[0] = 0; /* A year of five digits. */
+}

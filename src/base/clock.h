@@ -23,6 +23,10 @@ static inline int64_t clock_wall_ms(const struct clock *clock)
     return clock->wall_ms(clock);
 }
 
+/* "2026-11-15T12:00:00Z" */
+enum { CLOCK_TEXT_SIZE = sizeof "2026-11-15T12:00:00Z" };
+void clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);
+
 /* Never goes back; for measuring, not for storing. */
 int64_t clock_monotonic_ns(void);
 /* So far from now on that clock, as waiting for a condition takes it. */

@@ -50,15 +50,20 @@ struct config {
     bool insecure;
     bool auth;
     const char *master_key_file; /* Empty: none. */
-    const char *config;          /* The file that was read; NULL: none. */
+    const char *tls_cert_file;   /* Empty: plain HTTP; else the next is not empty either. */
+    const char *tls_key_file;
+    const char *tls_client_ca_file; /* Empty: clients need no certificate. */
+    const char *config;             /* The file that was read; NULL: none. */
 };
 
 /* What the command line asks for. */
 enum config_action {
     CONFIG_SERVE,
-    CONFIG_CHECK,  /* The store in `data_dir`. */
-    CONFIG_KEY,    /* `words` say what of the access keys. */
-    CONFIG_POLICY, /* And of their policies. */
+    CONFIG_CHECK,   /* The store in `data_dir`. */
+    CONFIG_KEY,     /* `words` say what of the access keys. */
+    CONFIG_POLICY,  /* And of their policies. */
+    CONFIG_BACKUP,  /* The store in `data_dir`, into the directory that `words` name. */
+    CONFIG_RESTORE, /* And the other way round. */
     CONFIG_SHOW_HELP,
     CONFIG_SHOW_VERSION,
     CONFIG_SHOW_SETTINGS,
@@ -83,7 +88,7 @@ struct config_result {
     enum config_action action;
     struct config config;     /* Not for CONFIG_SHOW_HELP and _VERSION. */
     const char *note;         /* One line worth logging, or NULL. */
-    const char *const *words; /* Behind `key` or `policy`: "create", "alice". */
+    const char *const *words; /* Behind `key`, `policy`, `backup` or `restore`. */
     size_t word_count;
 };
 

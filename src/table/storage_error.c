@@ -9,6 +9,9 @@ bool storage_error_set(struct error *err, enum engine_status status, const char 
     assert(status != ENGINE_OK && status != ENGINE_END);
     if (status == ENGINE_CONFLICT || status == ENGINE_BUSY)
         return error_set(err, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
+    if (status == ENGINE_FULL) /* The engine logs when that begins and when it ends. */
+        return error_set(err, ERROR_INTERNAL,
+                         "The disk is full: items can be read and deleted, but not written");
     log_write(LOG_ERROR, "storage", "%s: %s", doing, engine_status_name(status));
     return error_set(err, ERROR_INTERNAL, "Internal server error");
 }

@@ -6,9 +6,9 @@
 
 struct error;
 
-/* Sets an InternalServerError; what happened goes to the log, not to the client. `doing` says what
- * failed, for people. Where others only were in the way it is a TransactionConflictException.
- * Returns false. */
+/* Sets an InternalServerError; what happened goes to the log, not to the client, but for a full
+ * disk, which both can do something about. `doing` says what failed, for people. Where others only
+ * were in the way it is a TransactionConflictException. Returns false. */
 bool storage_error_set(struct error *err, enum engine_status status, const char *doing);
 
 #endif

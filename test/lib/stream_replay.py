@@ -62,6 +62,7 @@ class Replay:
         self.items = {}  # None: removed.
         self.record_count = 0
         self.expired_count = 0  # Of them: what the service itself removed.
+        self.oldest_s = None  # When the oldest of them was written.
 
     def key(self, item):
         return tuple(str(item[name]) for name in self.key_names)
@@ -83,6 +84,8 @@ class Replay:
             self.expired_count += 1
         self.items[key] = after
         self.record_count += 1
+        written_s = change["ApproximateCreationDateTime"]
+        self.oldest_s = min(written_s, self.oldest_s or written_s)
 
     def apply_all(self, client, arn):
         for shard in shards(client, arn):

@@ -1,8 +1,9 @@
 /* store.h -- the embedded engine's state, shared by the files of this folder.
  *
  * rocksdb_engine.c opens and closes it; store_view.c, store_scan.c and store_write.c carry out the
- * operations; syncer.c makes writes durable. Lock order: a write's latches, then `publish_mutex`,
- * then `view_mutex`; the mutexes of the syncer, of the cache and of the write pool are leaves.
+ * operations; store_checkpoint.c copies it; syncer.c makes writes durable. Lock order: a write's
+ * latches, then `publish_mutex`, then `view_mutex`; the mutexes of the syncer, of the cache and of
+ * the write pool are leaves.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_H
 #define STATOR_ENGINE_ROCKSDB_STORE_H
@@ -14,6 +15,7 @@
 #include "engine/engine_ops.h"
 #include "engine/rocksdb/latches.h"
 #include "engine/rocksdb/store_directory.h"
+#include "engine/rocksdb/store_space.h"
 
 struct store_cache;
 struct store_cache_touch;
@@ -34,6 +36,7 @@ struct store_write {
     struct engine_write base;
     rocksdb_writebatch_t *batch;
     unsigned range_count; /* Ranges that the batch deletes. */
+    bool stores;          /* It puts items or index entries. */
     uint64_t range_first; /* Owners that they lie between. */
     uint64_t range_last;
     struct store_cache_touch *touches; /* What of the cache the batch changes. */
@@ -62,6 +65,7 @@ struct store {
     rocksdb_writeoptions_t *write_options;
     rocksdb_readoptions_t *newest; /* Reads without a snapshot. */
     struct store_directory directory;
+    struct store_space space;
     struct latches latches;
     struct store_cache *cache;       /* NULL: every read asks RocksDB. */
     atomic_uint_fast64_t generation; /* Of the view that was created last. */
@@ -94,6 +98,8 @@ static inline void store_stop_counting(void)
 {
     rocksdb_set_perf_level(rocksdb_disable);
 }
+
+enum engine_status store_checkpoint(struct engine *engine, const char *path);
 
 /* Takes a snapshot of all that was written. The caller publishes or releases it. */
 struct store_view *store_view_create(struct store *store);

@@ -52,6 +52,7 @@ static void give_back(struct store *store, struct store_write *write)
         rocksdb_writebatch_clear(write->batch);
     write->range_count = 0;
     write->touch_count = 0;
+    write->stores = false;
     pthread_mutex_lock(&store->pool_mutex);
     assert(store->writes_begun > 0);
     store->writes_begun--;
@@ -129,6 +130,8 @@ void store_write_put(struct engine_write *base, const struct engine_address *add
     store_key_init(&key, &address->place, address->key);
     rocksdb_writebatch_put(write->batch, key.data, key.size, (const char *)value.data, value.len);
     touch(write, address->place.space, &key);
+    if (address->place.space == ENGINE_SPACE_ITEMS || address->place.space == ENGINE_SPACE_INDEX)
+        write->stores = true;
     store_key_deinit(&key);
 }
 
@@ -205,7 +208,10 @@ static enum engine_status write_failed(struct store *store, char *error)
         log_write(LOG_ERROR, "engine", "writing fails: %s", error);
     enum engine_status status = store_status_of(error);
     rocksdb_free(error);
-    return status == ENGINE_FULL ? ENGINE_FULL : ENGINE_IO;
+    if (status != ENGINE_FULL)
+        return ENGINE_IO;
+    store_space_ran_out(&store->space);
+    return ENGINE_FULL;
 }
 
 /* `failures`: how many there had been when the write that succeeded began. Later ones it does not
@@ -254,6 +260,10 @@ static enum engine_status apply(struct store *store, const struct store_write *w
 {
     uint64_t failures = atomic_load(&store->write_failures);
     char *error = NULL;
+    size_t size;
+    rocksdb_writebatch_data(write->batch, &size);
+    if (!store_space_admits(&store->space, size, write->stores))
+        return ENGINE_FULL;
     write_batch(store, write, &error);
     if (error != NULL)
         return write_failed(store, error);

@@ -35,6 +35,25 @@ static void fixed_clocks_are_independent(void **state)
     assert_int_equal(clock_wall_ms(&b), 2);
 }
 
+static void a_time_is_written_in_utc_by_the_second(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t wall_ms;
+        const char *want;
+    } cases[] = {
+        { 0, "1970-01-01T00:00:00Z" },
+        { 1794744000999, "2026-11-15T12:00:00Z" },
+        { 253402300799999, "9999-12-31T23:59:59Z" },
+        { 253402300800000, "" }, /* There is no room for more digits. */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[CLOCK_TEXT_SIZE];
+        clock_format_utc(cases[i].wall_ms, text);
+        assert_string_equal(text, cases[i].want);
+    }
+}
+
 static void monotonic_time_never_goes_back_and_counts_nanoseconds(void **state)
 {
     (void)state;
@@ -71,6 +90,7 @@ int main(void)
         cmocka_unit_test(the_system_clock_tells_milliseconds_since_1970),
         cmocka_unit_test(a_fixed_clock_stands_still_until_it_is_set),
         cmocka_unit_test(fixed_clocks_are_independent),
+        cmocka_unit_test(a_time_is_written_in_utc_by_the_second),
         cmocka_unit_test(monotonic_time_never_goes_back_and_counts_nanoseconds),
         cmocka_unit_test(a_time_ahead_on_the_monotonic_clock_is_that_far_from_now),
     };
