@@ -132,6 +132,7 @@ static bool open_engine(struct server *server, const struct config *config)
         .in_memory = config->in_memory,
         .durability =
             config->durability == CONFIG_DURABILITY_SYNC ? ROCKSDB_ENGINE_SYNC : ROCKSDB_ENGINE_OS,
+        .item_cache_size = config->item_cache_size,
         .block_cache_size = config->block_cache_size,
         .write_buffer_size = config->write_buffer_size,
         .open_files_max = (unsigned)server->files.table_files,

@@ -32,6 +32,7 @@ struct config {
     uint64_t workers;    /* 0: one per core. */
     const char *region;
     const char *account_id;
+    uint64_t item_cache_size;
     uint64_t block_cache_size;
     uint64_t write_buffer_size;
     uint64_t connections_max;

@@ -113,6 +113,7 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(config->workers, 0);
     assert_string_equal(config->region, "us-east-1");
     assert_string_equal(config->account_id, "000000000000");
+    assert_int_equal(config->item_cache_size, 64 << 20);
     assert_int_equal(config->block_cache_size, 256 << 20);
     assert_int_equal(config->write_buffer_size, 64 << 20);
     assert_int_equal(config->connections_max, 10000);
