@@ -188,6 +188,19 @@ static void requests_beyond_the_bound_are_refused_until_others_end(void **state)
     assert_int_equal(ask(fixture), 200);
 }
 
+/* What loops keep for later requests is not what keeps later requests out. */
+static void a_crowd_leaves_room_behind(void **state)
+{
+    struct http_fixture *fixture = *state;
+    fixture->options.loop_count = 8;
+    requests_beyond_the_bound_are_refused_until_others_end(state);
+    struct raw_http client = connect_to(fixture);
+    send_head(&client, BODY_SIZE_MAX);
+    send_zeros(&client, BODY_SIZE_MAX);
+    assert_int_equal(status_of(&client), 200);
+    raw_http_close(&client);
+}
+
 /* --- Answers that nobody reads --- */
 
 static void unread_answers_give_way_to_new_requests(void **state)
@@ -229,6 +242,7 @@ int main(void)
         PRESSURE_TEST(a_chunked_body_without_room_is_refused),
         PRESSURE_TEST(a_stalled_body_is_dropped_for_another),
         PRESSURE_TEST(requests_beyond_the_bound_are_refused_until_others_end),
+        PRESSURE_TEST(a_crowd_leaves_room_behind),
         PRESSURE_TEST(unread_answers_give_way_to_new_requests),
         PRESSURE_TEST(loops_drop_what_is_stalled_for_one_another),
     };
