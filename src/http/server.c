@@ -113,6 +113,8 @@ static void destroy(struct http_server *server)
             handler->loop_close(loop->context);
         http_loop_destroy(loop);
     }
+    assert(abandoned || (memory_budget_used(&server->shared.memory) == 0 &&
+                         atomic_load(&server->shared.connection_count) == 0));
     http_addresses_destroy(server->shared.addresses);
     tls_context_release(server->shared.tls);
     pthread_mutex_destroy(&server->shared.tls_mutex);
