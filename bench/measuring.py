@@ -68,15 +68,17 @@ def children_seconds():
 
 def turn(
     port, pids, operation, connections, template, key_count, seconds, script="request.lua",
-    scheme="http",
+    scheme="http", pause_ms=None,
 ):  # fmt: skip
-    """One run of wrk against one server, with keys below `key_count`."""
+    """One run of wrk against one server, with keys below `key_count`. Each connection sends its next
+    request at once, or after `pause_ms` on average."""
+    pause = [] if pause_ms is None else [str(pause_ms)]
     before, wrk_before = cpu_seconds(pids), children_seconds()
     machine_before, capacity_before = machine_seconds()
     output = subprocess.run(
         ["wrk", "-t", str(WRK_THREADS), "-c", str(connections), "-d", f"{seconds}s", "--timeout", "10s",
          "-s", str(BENCH / script), f"{scheme}://127.0.0.1:{port}/", "--",
-         operation, str(template), str(key_count)],
+         operation, str(template), str(key_count), *pause],
         capture_output=True, text=True, check=True, timeout=seconds + 30,
     ).stdout  # fmt: skip
     used = cpu_seconds(pids) - before

@@ -2,7 +2,8 @@
 --
 -- Arguments: the operation, a file with the body, in which every @KEY@ stands for the key and @TOKEN@
 -- for a text that no other request has, and the number of keys to choose from. Keys are eight digits
--- and tokens 36, so that all bodies have one length.
+-- and tokens 36, so that all bodies have one length. A fourth argument is how many milliseconds each
+-- connection waits between two requests, on average: for clients that leave the server time.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
 dofile(folder .. "report.lua")
 
@@ -34,6 +35,12 @@ function init(arguments)
   local template = file:read("*a")
   file:close()
   key_count = tonumber(arguments[3])
+  if arguments[4] then
+    local pause_ms = tonumber(arguments[4])
+    function delay() -- wrk asks whether there is one once this function has returned.
+      return math.random(0, 2 * pause_ms)
+    end
+  end
   -- The request is built once; only keys and tokens in the middle change.
   local body = template:gsub("@KEY@", KEY):gsub("@TOKEN@", TOKEN)
   local request = wrk.format(nil, "/", nil, body)

@@ -8,8 +8,6 @@ CRASH_ROUNDS is how often each point is met, CRASH_POINT a pattern that the poin
 """
 
 import contextlib
-import fnmatch
-import os
 import random
 
 import crash_run
@@ -22,32 +20,11 @@ ROUNDS_PER_STORE = 3  # `stator check` and the proofs read everything; a store s
 REACHED_SHARE_MIN = 0.5
 
 
-def chosen_points(scenario):
-    pattern = os.environ.get("CRASH_POINT", "*")
-    return [name for name in kill_points.points_of(scenario) if fnmatch.fnmatch(name, pattern)]
-
-
-def set_up(scenario, root):
-    root.mkdir()
-    with crash_run.start_server(root / "data", *scenario.flags) as server:
-        scenario.set_up(server)
-        server.stop()
-
-
-def verify(run):
-    crash_run.assert_whole(run.directory)
-    with crash_run.start_server(
-        run.directory, *run.scenario.flags, variables=run.variables()
-    ) as server:
-        run.scenario.verify(server, run.directory)
-        server.stop()
-
-
 def kill_at(run, name, choices):
     """Whether the point was reached."""
     try:
         reached = run.to_point(kill_points.POINTS[name], choices)
-        verify(run)
+        run.verify()
     except BaseException as error:
         raise AssertionError(f"at {name}: {error}") from error
     return reached
@@ -57,13 +34,13 @@ def kill_at(run, name, choices):
 def test_nothing_is_lost_at_a_point(scenario_name, tmp_path):
     seed = crash_run.seeded()
     choices = random.Random(seed)
-    points = chosen_points(scenario_name)
+    points = kill_points.chosen_points(scenario_name)
     reached = {name: 0 for name in points}
     rounds = crash_run.rounds(1, ROUNDS_LONG)
     for start in rounds[::ROUNDS_PER_STORE]:
         root = tmp_path / f"store-{start}"
         with contextlib.closing(scenarios.ALL[scenario_name](f"{seed}-{start}")) as scenario:
-            set_up(scenario, root)
+            kill_points.set_up(scenario, root)
             for _ in rounds[start : start + ROUNDS_PER_STORE]:
                 for name in choices.sample(points, len(points)):
                     reached[name] += kill_at(kill_points.Run(scenario, root), name, choices)

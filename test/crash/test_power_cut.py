@@ -19,7 +19,6 @@ import kill_points
 import power_cut
 import pytest
 import scenarios
-from test_kill_points import chosen_points, set_up, verify
 
 ROUNDS = 1
 ROUNDS_LONG = 40
@@ -31,11 +30,10 @@ AT_RANDOM = 0.2  # The share of servers that end at no point.
 class Cut:
     """A store whose server has ended, as the disk may have it."""
 
-    def __init__(self, run, disk, choices):
-        self.run = run
-        self.choices = choices
+    def __init__(self, disk, journal, choices):
         self.disk = disk
-        for line in power_cut.read_journal(run.journal):
+        self.choices = choices
+        for line in power_cut.read_journal(journal):
             disk.apply(line)
 
     def write(self, root, **how):
@@ -58,30 +56,21 @@ def work_and_cut(scenario, root, choices, one=None, lies=False):
         run.for_a_while(crash_run.until_kill_s(choices))
     else:
         run.to_point(one, choices)
-    return Cut(run, disk, choices)
-
-
-def look_at(scenario, root, is_last):
-    run = kill_points.Run(scenario, root)
-    if is_last:
-        verify(run)
-        return
-    crash_run.assert_whole(run.directory)
-    variables = run.variables()
-    with crash_run.start_server(run.directory, *scenario.flags, variables=variables) as server:
-        scenario.try_out(server, run.directory)
+    return Cut(disk, journal, choices)
 
 
 def cut_power(scenario, root, choices, name, states):
-    """Returns the number of states looked at."""
+    """Returns the number of states that were looked at."""
     what = "before the cut"
     try:
         cut = work_and_cut(scenario, root, choices, name and kill_points.POINTS[name])
         for number in range(states):
-            is_last = number == states - 1
-            # The same folder: the server has its path in mind, and so has the scenario.
             what = cut.write(root)
-            look_at(scenario, root, is_last)
+            run = kill_points.Run(scenario, root)
+            if number < states - 1:
+                run.try_out()
+            else:
+                run.verify()
     except BaseException as error:
         raise AssertionError(f"at {name or 'a random moment'}, {what}: {error}") from error
     return states
@@ -91,14 +80,14 @@ def cut_power(scenario, root, choices, name, states):
 def test_nothing_is_lost_in_a_power_cut(scenario_name, tmp_path):
     seed = crash_run.seeded()
     choices = random.Random(seed)
-    points = chosen_points(scenario_name)
+    points = kill_points.chosen_points(scenario_name)
     rounds = crash_run.rounds(ROUNDS, ROUNDS_LONG)
     states = int(os.environ.get("CRASH_STATES", STATES))
     cuts = 0
     for start in rounds[::ROUNDS_PER_STORE]:
         root = tmp_path / f"store-{start}"
         with contextlib.closing(scenarios.ALL[scenario_name](f"{seed}-{start}")) as scenario:
-            set_up(scenario, root)
+            kill_points.set_up(scenario, root)
             for _ in rounds[start : start + ROUNDS_PER_STORE]:
                 name = None if choices.random() < AT_RANDOM else choices.choice(points)
                 cuts += cut_power(scenario, root, choices, name, scenario.states_max or states)
@@ -114,12 +103,12 @@ def assert_finds_a_loss(tmp_path, lies, *flags):
     scenario = scenarios.Items(seed)
     scenario.flags = flags
     root = tmp_path / "store"
-    set_up(scenario, root)
+    kill_points.set_up(scenario, root)
     cut = work_and_cut(scenario, root, random.Random(seed), lies=lies)
     assert sum(writer.sequence for writer in scenario.writers) > 0
     cut.write(root, data="lost", names="lost")
     with pytest.raises(AssertionError, match="found|cannot be read back"):
-        look_at(scenario, root, is_last=True)
+        kill_points.Run(scenario, root).verify()
 
 
 def test_the_proof_fails_on_a_disk_that_does_not_sync(tmp_path):

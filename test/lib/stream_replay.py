@@ -53,6 +53,11 @@ def records_of(client, arn, shard):
             break  # It is open, and this is its end for now.
 
 
+def all_records(client, arn):
+    for shard in shards(client, arn):
+        yield from records_of(client, arn, shard)
+
+
 class Replay:
     """Items by key, as the records leave them."""
 
@@ -62,7 +67,6 @@ class Replay:
         self.items = {}  # None: removed.
         self.record_count = 0
         self.expired_count = 0  # Of them: what the service itself removed.
-        self.oldest_s = None  # When the oldest of them was written.
 
     def key(self, item):
         return tuple(str(item[name]) for name in self.key_names)
@@ -84,13 +88,10 @@ class Replay:
             self.expired_count += 1
         self.items[key] = after
         self.record_count += 1
-        written_s = change["ApproximateCreationDateTime"]
-        self.oldest_s = min(written_s, self.oldest_s or written_s)
 
     def apply_all(self, client, arn):
-        for shard in shards(client, arn):
-            for record in records_of(client, arn, shard):
-                self.apply(record)
+        for record in all_records(client, arn):
+            self.apply(record)
         return self
 
     def existing(self):

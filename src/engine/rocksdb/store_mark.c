@@ -1,7 +1,6 @@
 /* store_mark.c -- see store_mark.h. */
 #include "engine/rocksdb/store_mark.h"
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -114,13 +113,19 @@ void store_mark_follow_manifest(struct store_mark *mark, int directory)
 
 /* RocksDB appends to the manifest when tables come and go, and syncs it; but in between its size
  * already shows what is not durable yet. So it is synced here too, whenever it has grown. If
- * RocksDB has begun another one, the mark stays with what is known of this. */
+ * RocksDB has begun another one, or a sync fails, which must not be repeated, the mark stays with
+ * what is known. */
 static void sync_manifest(struct store_mark *mark)
 {
     struct stat status;
     if (mark->manifest < 0 || fstat(mark->manifest, &status) != 0 ||
-        (uint64_t)status.st_size <= mark->synced.size || fdatasync(mark->manifest) != 0)
+        (uint64_t)status.st_size <= mark->synced.size)
         return;
+    if (fdatasync(mark->manifest) != 0) {
+        file_close(mark->manifest);
+        mark->manifest = -1;
+        return;
+    }
     struct store_manifest grown = mark->synced;
     if (extend(mark->manifest, (uint64_t)status.st_size, &grown))
         mark->synced = grown;
