@@ -48,6 +48,7 @@ SOURCES := $(sort $(filter-out src/main.c $(FUZZ_SOURCES),$(shell find src -name
 TEST_LIB_SOURCES := $(filter-out test/lib/fuzz_replay.c,$(sort $(wildcard test/lib/*.c)))
 TEST_SOURCES := $(sort $(shell find test -name node_modules -prune -o -name 'test_*.c' -print))
 BENCH_SOURCES := $(sort $(wildcard bench/bench_*.c))
+LOAD_SOURCES := $(sort $(wildcard bench/load/*.c))
 FUZZ_NAMES := $(patsubst %_fuzz.c,%,$(notdir $(FUZZ_SOURCES)))
 
 # $(1): flavour. Objects mirror the source tree, so two files of one name never meet.
@@ -71,6 +72,9 @@ $(BUILD)/$(1)/test/%: $(BUILD)/$(1)/test/%.o $(BUILD)/$(1)/libtest.a $(BUILD)/$(
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$^ -lcmocka $$(LDLIBS) -o $$@
 
 $(BUILD)/$(1)/bench/%: $(BUILD)/$(1)/bench/%.o $(BUILD)/$(1)/libstator.a
+	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
+
+$(BUILD)/$(1)/bench/load/load: $$(LOAD_SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/libstator.a
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
 
 -include $$(shell find $(BUILD)/$(1) -name '*.d' 2>/dev/null)
@@ -116,7 +120,8 @@ $(foreach source,$(FUZZ_SOURCES:.c=),$(eval $(call fuzz_target,$(source))))
 
 test: test-deps
 	@$(MAKE) $(PARALLEL) check-static
-	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(ASAN_TESTS) $(REPLAYS)
+	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(ASAN_TESTS) $(REPLAYS) \
+		$(BUILD)/asan/bench/load/load
 	@tools/run-tests --build $(BUILD) $(if $(T),--only '$(T)')
 
 # The long form, on the server that people run.
@@ -136,7 +141,7 @@ check-static:
 
 # Every source, with both compilers and all warnings as errors.
 ALL_SOURCES := $(SOURCES) src/main.c $(TEST_LIB_SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) \
-	$(BENCH_SOURCES)
+	$(BENCH_SOURCES) $(LOAD_SOURCES)
 warnings: $(ALL_SOURCES:%.c=$(BUILD)/release/%.o) $(ALL_SOURCES:%.c=$(BUILD)/clang/%.o)
 
 format:
@@ -154,12 +159,15 @@ fuzz: test-deps
 		-artifact_prefix=$(BUILD)/fuzz/crash-$(F)- $(BUILD)/fuzz/found/$(F) test/corpus/$(F)
 
 tsan: test-deps
-	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
+	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(TEST_SOURCES:%.c=$(BUILD)/tsan/%) \
+		$(BUILD)/tsan/bench/load/load
 	@tools/run-tests --build $(BUILD) --flavour tsan
 
+# make bench ARGS=--write-readme
 bench: bench-deps
-	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(BENCH_SOURCES:%.c=$(BUILD)/release/%)
-	@bench/run --build $(BUILD)
+	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(BENCH_SOURCES:%.c=$(BUILD)/release/%) \
+		$(BUILD)/release/bench/load/load
+	@bench/run --build $(BUILD) $(ARGS)
 
 clean:
 	rm -rf $(BUILD)
