@@ -16,10 +16,11 @@ import servers
 import stator_process
 import workload
 
-CONNECTIONS = (1, 32, 256)
+MAIN_CONNECTIONS = 32
+CONNECTIONS = (1, MAIN_CONNECTIONS, 256)
 # More than these, and a peer that answers few requests would be measured by its queue.
 WAIT_MAX_S = 6
-SIZED_CONNECTIONS = (32,)  # Of the larger items.
+SIZED_CONNECTIONS = (MAIN_CONNECTIONS,)  # Of the larger items.
 BODY_SHARE_MIN = 0.9  # Of the first answer's size, on the average.
 START_RUNS = {"stator": 9, "stator-memory": 9}
 START_RUNS_OTHERS = 3
@@ -57,18 +58,10 @@ def fill(server, folder, requests, key_count):
 # --- Turns ---
 
 
-def concrete(body):
-    """A request of a template: its places filled in."""
-    text = json.dumps(body).replace(workload.TOKEN, f"{time.monotonic_ns():036d}")
-    for number in range(workload.BATCH_SIZE):
-        text = text.replace(workload.key(number), workload.key_of(number))
-    return json.loads(text)
-
-
 def check_answers(each, port, label):
     """Sends one request of each kind; the first one's answer must be right."""
     for number, (_, operation, body) in enumerate(each.requests):
-        answer = servers.answer_of(port, operation, concrete(body))
+        answer = servers.answer_of(port, operation, workload.concrete(body))
         if number == 0 and not each.is_right(answer):
             raise measuring.MeasuringError(
                 f"{label} answers {each.name} with {json.dumps(answer)[:400]}"
@@ -80,7 +73,7 @@ def check_size(each, server, turn):
     if len(each.requests) > 1:
         return
     _, operation, body = each.requests[0]
-    size = len(servers.raw_answer(server.port, operation, concrete(body))[1])
+    size = len(servers.raw_answer(server.port, operation, workload.concrete(body))[1])
     if turn["body_bytes"] < size * BODY_SHARE_MIN:
         raise measuring.MeasuringError(
             f"{server.label} answers {each.name} with {turn['body_bytes']:.0f} bytes instead of {size}"
@@ -108,15 +101,18 @@ def warm_up(each, server, arguments, options):
     """A turn that does not count. That the answers are right is seen here."""
     if not isinstance(server, servers.Nginx):
         check_answers(each, server.port, server.label)
-    turn = measuring.turn_function(server, arguments, 32, each.key_count, options.warm_up_s)()
+    turn = measuring.turn_function(
+        server, arguments, MAIN_CONNECTIONS, each.key_count, options.warm_up_s
+    )()
     check_size(each, server, turn)
     return turn
 
 
 def measure_cell(each, able, arguments, connections, options):
     """The figures of every server with so many connections."""
-    # The load that is compared most gets the longest turns.
-    seconds = options.turn_s if connections == 32 else options.side_turn_s
+    # What is compared most gets the longest turns.
+    is_main = connections == MAIN_CONNECTIONS and each.item_size == workload.ITEM_SIZE
+    seconds = options.turn_s if is_main else options.side_turn_s
     unable = {}
 
     def guarded(server):
@@ -163,7 +159,7 @@ def compare(running, scratch, options, say):
         folder = scratch / f"workload-{number}"
         arguments = workload.write_requests(folder / "requests", each.requests)
         _, operation, body = each.requests[0]
-        constant = servers.raw_answer(running[0].port, operation, concrete(body))
+        constant = servers.raw_answer(running[0].port, operation, workload.concrete(body))
         begin = time.monotonic()
         with servers.Nginx(folder / "nginx", *constant) as nginx:
             cells += measure_workload(each, [*running, nginx], arguments, options)

@@ -13,7 +13,7 @@ import workload
 from measuring import latencies
 
 ITEMS = 1_000_000
-SECONDS = 900
+SECONDS_DEFAULT = 900
 INTERVALS = 30
 CONNECTIONS = 32
 TABLE = "bench-endurance"

@@ -6,7 +6,7 @@ import html
 import math
 
 FONT = "font-family='system-ui, sans-serif'"
-WIDTH = 960
+WIDTH = 1200
 MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP = 80, 20, 76
 INK, FAINT = "#24292f", "#d0d7de"
 # Told apart also by those who do not tell red from green.
@@ -18,7 +18,7 @@ COLOURS = {
     "dynamodb-local": "#e8b339",
     "dynalite": "#7d4e9e",
 }
-LINE_COLOURS = tuple(COLOURS.values())
+LINE_COLOURS = (COLOURS["stator"], COLOURS["dynoxide"], COLOURS["dynalite"])
 
 
 def text(x, y, content, size=13, anchor="start", colour=INK, more=""):
@@ -37,7 +37,8 @@ def short(value):
     for limit, letter in ((1e6, "M"), (1e3, "k")):
         if value >= limit:
             number = value / limit
-            return f"{number:.0f}{letter}" if number >= 10 else f"{number:.1f}".rstrip("0").rstrip(".") + letter
+            digits = f"{number:.0f}" if number >= 10 else f"{number:.1f}".removesuffix(".0")
+            return digits + letter
     return f"{value:.0f}" if value >= 10 or value == round(value) else f"{value:.1f}"
 
 
@@ -128,7 +129,7 @@ def lines(title, note, series, points, powers=False):
     """`series` is {label: [value...]}, one value for each label of `points`."""
     values = [value for list_ in series.values() for value in list_ if value > 0]
     scale = scale_of(values, 300, powers)
-    colours = dict(zip(series, LINE_COLOURS, strict=False))
+    colours = dict(zip(series, LINE_COLOURS))
     parts, base = frame(title, note, list(colours.items()), scale, 56)
     width = WIDTH - MARGIN_LEFT - MARGIN_RIGHT
     step = width / max(1, len(points) - 1)

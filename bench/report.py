@@ -4,13 +4,14 @@ and as plots."""
 import plots
 import servers
 import targets
+from compare import MAIN_CONNECTIONS
+from workload import ITEM_SIZE
 
 # Above this share of the machine's CPU taken by other programs, requests/s and latencies tell how
 # the scheduler shared the machine out and not which server is faster. CPU per request still holds.
 OTHERS_SHARE_MAX = 0.1
 # From here on the load generator had no core to spare, and the server may have had.
 LOAD_SHARE_MAX = 0.97
-MAIN_CONNECTIONS = 32
 NAMES = [kind.name for kind in servers.ALL]
 LABELS = {kind.name: kind.label for kind in servers.ALL}
 
@@ -189,7 +190,7 @@ def headline(results, folder):
     return "\n".join([
         f"![Requests per second, side by side]({folder}/throughput.svg)",
         "",
-        *rates_table({**results, "cells": [c for c in results["cells"] if c["item_size"] == 300]},
+        *rates_table({**results, "cells": [c for c in results["cells"] if c["item_size"] == ITEM_SIZE]},
                      MAIN_CONNECTIONS),
         "",
         circumstances(results),
@@ -208,7 +209,7 @@ def plot_texts(results):
     note = f"{results['date']}, {results['machine']}"
     names = names_in(results)
     main = [
-        cell for cell in with_connections(results, MAIN_CONNECTIONS) if cell["item_size"] == 300
+        cell for cell in with_connections(results, MAIN_CONNECTIONS) if cell["item_size"] == ITEM_SIZE
     ]
     drawn = {
         "throughput.svg": (f"Requests per second, {MAIN_CONNECTIONS} connections, 300 bytes", "requests_per_s"),
@@ -225,7 +226,7 @@ def plot_texts(results):
         (f"{cell['workload']}, {cell['connections']}",
          {name: own["requests_per_s"] for name, own in cell["servers"].items()})
         for cell in results["cells"]
-        if cell["workload"] in ("GetItem", "PutItem") and cell["item_size"] == 300
+        if cell["workload"] in ("GetItem", "PutItem") and cell["item_size"] == ITEM_SIZE
     ]  # fmt: skip
     texts["connections.svg"] = plots.bars(
         "Requests per second by the number of connections", note, groups, names, LABELS

@@ -3,8 +3,10 @@
 import dataclasses
 import typing
 
-CONNECTIONS = 32  # Rates are compared at this many.
-PEERS = ("dynoxide", "dynamodb-local", "dynalite")
+import servers
+from compare import MAIN_CONNECTIONS
+
+PEERS = tuple(kind.name for kind in servers.PEERS)
 # The settings' defaults: block-cache-size and write-buffer-size.
 CACHES_MB = 256 + 64
 
@@ -13,7 +15,7 @@ class NotMeasured(Exception):
     """The run has no figure for it."""
 
 
-def cell_of(results, workload, connections=CONNECTIONS):
+def cell_of(results, workload, connections=MAIN_CONNECTIONS):
     for cell in results["cells"]:
         if (cell["workload"], cell["connections"]) == (workload, connections):
             return cell

@@ -1,13 +1,16 @@
 """workload.py -- the tables and items that the benchmarks use, and the requests they send.
 
 Requests are templates for bench/load: `key(7)` is a place for key number 7 of a request and TOKEN one
-for a text that no other request has (bench/load/template.h). Every server gets the same bytes but for
+for a text that no other request has (bench/load/template.h has them all). Every server gets the same bytes but for
 the port.
 """
 
 import concurrent.futures
 import dataclasses
 import json
+import random
+import re
+import time
 import typing
 
 import stator_process
@@ -56,9 +59,17 @@ def sized(value):
     return {"N": str(value)}, 1 + (len(str(value)) + 1) // 2
 
 
+def notes(partition_key, size):
+    """In a template the place of a random text, else a text of the key's own."""
+    if partition_key.startswith("~"):
+        return f"~R{size:06d}".ljust(size, "~")
+    return random.Random(partition_key).randbytes(size).hex()[:size]
+
+
 def item(partition_key, item_size=ITEM_SIZE, **more):
     """An item of so many bytes as the service counts them: names, values, no overhead. `more` are
-    attributes of it beside the usual ones, strings or numbers."""
+    attributes of it beside the usual ones, strings or numbers. Most of it is random, since a text
+    that repeats itself would take no space on the disk."""
     known = {
         "pk": ({"S": partition_key}, len(partition_key)),
         "name": ({"S": "Grace Hopper"}, 12),
@@ -68,7 +79,7 @@ def item(partition_key, item_size=ITEM_SIZE, **more):
         **{name: sized(value) for name, value in more.items()},
     }
     rest = item_size - sum(len(name) + size for name, (_, size) in known.items()) - len("notes")
-    return {**{name: value for name, (value, _) in known.items()}, "notes": {"S": "n" * rest}}
+    return {**{name: value for name, (value, _) in known.items()}, "notes": {"S": notes(partition_key, rest)}}
 
 
 def sort_key_of(number):
@@ -77,6 +88,14 @@ def sort_key_of(number):
 
 
 # --- Requests ---
+
+
+def concrete(body):
+    """A request of a template: its places filled in."""
+    text = json.dumps(body).replace(TOKEN, f"{time.monotonic_ns():036d}")
+    text = re.sub(r"~K(\d\d)~~~~", lambda place: key_of(int(place[1])), text)
+    text = re.sub(r"~R(\d{6})~*", lambda place: notes("", int(place[1])), text)
+    return json.loads(text)
 
 
 def put(partition_key, table=TABLE, item_size=ITEM_SIZE):

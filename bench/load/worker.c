@@ -99,7 +99,8 @@ static bool choose_values(struct worker *worker, struct template_values *values)
 {
     struct plan *plan = worker->plan;
     *values =
-        (struct template_values){ .key_range = plan->key_range,
+        (struct template_values){ .random = &worker->random,
+                                  .key_range = plan->key_range,
                                   .token_high = (uint64_t)plan->begin_ns,
                                   .token_low = (uint64_t)worker->number << 48 | worker->begun };
     if (plan->fill_count > 0) {

@@ -139,10 +139,6 @@ def test_a_target_is_met_at_its_bound_and_not_beside_it(name, figure, met):
     assert (rows[name]["figure"], rows[name]["met"]) == (figure, met)
 
 
-def test_the_peers_of_the_targets_are_those_that_are_measured():
-    assert targets.PEERS == tuple(kind.name for kind in servers.PEERS)
-
-
 def test_the_report_has_all_cells_and_says_what_is_missing():
     run = results()
     run["missing"] = {"Dynoxide": "npm's package is not installed"}
@@ -204,8 +200,9 @@ def test_items_have_the_size_that_the_service_would_count(item_size):
         kind, content = next(iter(value.items()))
         return {"S": lambda: len(content), "N": lambda: 1 + (len(content) + 1) // 2, "BOOL": lambda: 1}[kind]()
 
-    made = workload.item(workload.key(), item_size, sk=workload.sort_key_of(99))
-    assert sum(len(name) + size(value) for name, value in made.items()) == item_size
+    for key in (workload.key(), workload.key_of(7)):
+        made = workload.item(key, item_size, sk=workload.sort_key_of(99))
+        assert sum(len(name) + size(value) for name, value in made.items()) == item_size
 
 
 def test_a_query_table_has_each_sort_key_once():
@@ -226,12 +223,12 @@ def test_requests_of_all_workloads_work_on_a_server(tmp_path):
         compare.create_tables(server)
         for item_size in workload.TABLE_ITEMS:
             (_, operation, body), = workload.fill_requests(workload.table_of(item_size), item_size)
-            status, answer = client.call(operation, compare.concrete(body))
+            status, answer = client.call(operation, workload.concrete(body))
             assert (status, answer) == (200, {"UnprocessedItems": {}})
         workload.fill_by_batches(server.port, workload.TABLE, 4000)
         for count in workload.QUERY_COUNTS:
             for ((_, operation, body),) in workload.query_fill_requests(count):
-                assert client.call(operation, compare.concrete(body))[0] == 200
+                assert client.call(operation, workload.concrete(body))[0] == 200
         client.close()
         for each in workload.workloads():
             compare.check_answers(each, server.port, server.label)

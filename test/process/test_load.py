@@ -3,6 +3,7 @@
 import http.server
 import json
 import pathlib
+import re
 import socket
 import socketserver
 import subprocess
@@ -110,6 +111,18 @@ def test_no_two_requests_have_the_same_token(recorder, tmp_path):
     assert {len(body) for body in recorder.bodies} == {36}
 
 
+def test_random_texts_differ_and_are_as_long_as_their_places(recorder, tmp_path):
+    places = [workload.notes(workload.key(), size) for size in (8, 9, 300)]
+    request = template(tmp_path, f"{workload.key()}|{'|'.join(places)}|end")
+    result_of(recorder.server_address[1], "--keys", 20, "--fill", request)
+    texts = [body.split("|") for body in recorder.bodies]
+    assert {tuple(map(len, each)) for each in texts} == {(8, 8, 9, 300, 3)}
+    assert all(each[4] == "end" for each in texts)
+    for number in (1, 2, 3):
+        assert len({each[number] for each in texts}) == 20
+    assert re.fullmatch("[A-Za-z0-9 .]+", "".join(each[3] for each in texts))
+
+
 def test_requests_are_sent_in_proportion_to_their_weights(recorder, tmp_path):
     requests = [template(tmp_path, "often", 4), template(tmp_path, "seldom", 1)]
     result_of(recorder.server_address[1], "--keys", 500, "--fill", *requests)
@@ -173,7 +186,9 @@ def test_requests_and_answers_larger_than_any_buffer(recorder, tmp_path):
         (["--keys", "7", "--fill", "TWO KEYS"], "no multiple of a request's 2"),
         (["--keys", "1", "--seconds", "1", "TWO KEYS"], "has 2 keys, and there are 1"),
         (["--seconds", "1", "1:/nowhere"], "/nowhere"),
-        (["--seconds", "1", "WRONG PLACE"], "neither a key nor a token"),
+        (["--seconds", "1", "WRONG PLACE"], "neither a key nor a token nor a random text"),
+        (["--seconds", "1", "SHORT TEXT"], "neither a key nor a token nor a random text"),
+        (["--seconds", "1", "LONG TEXT"], "neither a key nor a token nor a random text"),
         (["--seconds", "1", "0:WEIGHT"], "expected WEIGHT:FILE"),
     ],
 )
@@ -181,6 +196,8 @@ def test_a_command_that_makes_no_sense_is_refused(tmp_path, words, message):
     files = {
         "TWO KEYS": template(tmp_path, workload.key(0) + workload.key(1)),
         "WRONG PLACE": template(tmp_path, "~K0~"),
+        "SHORT TEXT": template(tmp_path, "~R000007"),
+        "LONG TEXT": template(tmp_path, "~R000010~"),
     }
     done = run(1, *(files.get(word, word) for word in words))
     assert done.returncode == 2 and message in done.stderr
