@@ -9,8 +9,8 @@ MAKEFLAGS += --no-builtin-rules
 # A test's object is a step on the way to the program; keeping it makes the next build short.
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all run test check check-static warnings format fuzz fuzz-targets bench tsan crash deps \
-	test-deps bench-deps clean
+.PHONY: all run test check check-static warnings format fuzz fuzz-targets bench tsan valgrind crash \
+	deps test-deps bench-deps valgrind-deps clean
 
 BUILD ?= build
 # The targets that set up the machine build in a second make, as parallel as the machine is, unless
@@ -22,7 +22,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pr
 CPPFLAGS := -D_GNU_SOURCE -Isrc
 CFLAGS := -std=c17 -g -fno-omit-frame-pointer $(WARNINGS)
 LDFLAGS := -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
-LDLIBS := -lrocksdb -luv -lxxhash -lz -lcrypto -lpthread -lm
+LDLIBS := -lrocksdb -luv -lxxhash -lz -lssl -lcrypto -lpthread -lm
 
 VERSION := 0.1.0
 CPPFLAGS += -DSTATOR_VERSION='"$(VERSION)"'
@@ -98,6 +98,8 @@ test-deps:
 	@tools/install-packages build test
 bench-deps:
 	@tools/install-packages build test bench
+valgrind-deps:
+	@tools/install-packages build test valgrind
 
 # --- Tests. T=name runs those whose name contains it. ---
 
@@ -162,6 +164,11 @@ tsan: test-deps
 	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(TEST_SOURCES:%.c=$(BUILD)/tsan/%) \
 		$(BUILD)/tsan/bench/load/load
 	@tools/run-tests --build $(BUILD) --flavour tsan
+
+# The API tests on the server that people run, under Valgrind's memcheck: about ten minutes.
+valgrind: valgrind-deps
+	@$(MAKE) $(PARALLEL) $(BUILD)/release/stator
+	@tools/valgrind-api --build $(BUILD) $(if $(T),--only '$(T)')
 
 # make bench ARGS=--write-readme
 bench: bench-deps

@@ -103,7 +103,10 @@ def fill(port, arguments, key_count):
     return run_load(port, *limits, "--fill", *arguments, limit_s=FILL_LIMIT_S)["elapsed_s"]
 
 
-def turn(port, pids, arguments, connections, key_count, seconds, rate_per_s=None, threads=LOAD_THREADS):
+def turn(
+    port, pids, arguments, connections, key_count, seconds, rate_per_s=None, tls=False,
+    threads=LOAD_THREADS,
+):  # fmt: skip
     """One run of bench/load against one server, with keys below `key_count`. `arguments` are those of
     workload.write_requests."""
     before, load_before = cpu_seconds(pids), children_seconds()
@@ -112,6 +115,8 @@ def turn(port, pids, arguments, connections, key_count, seconds, rate_per_s=None
     options += ["--seconds", seconds, "--seed", time.monotonic_ns() % 2**31 + 1]
     if rate_per_s:
         options += ["--rate", f"{rate_per_s:.0f}"]
+    if tls:
+        options.append("--tls")
     result = run_load(port, *options, *arguments, limit_s=seconds + TURN_LIMIT_S)
     used, load_used = cpu_seconds(pids) - before, children_seconds() - load_before
     machine_after, capacity_after = machine_seconds()

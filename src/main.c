@@ -1,10 +1,11 @@
 /* main.c -- the program: reads the settings, then serves, checks or prints what was asked for. The
- * commands that ask a running server have flags of their own. */
+ * commands that ask a running server, or make a certificate, have flags of their own. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/log.h"
+#include "cert_command.h"
 #include "check_command.h"
 #include "config/config.h"
 #include "key_command.h"
@@ -48,6 +49,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "trigger") == 0)
         return trigger_command(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "cert") == 0)
+        return cert_command(argc - 2, argv + 2);
     struct arena *arena = arena_create();
     struct config_input input = { .argc = argc,
                                   .argv = argv,

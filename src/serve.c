@@ -1,7 +1,8 @@
 /* serve.c -- see serve.h.
  *
  * Layers open from the bottom up and close in reverse, so that none ever sees one below it gone.
- * The signals are blocked everywhere and taken by this thread alone, which has nothing else to do.
+ * The signals are blocked everywhere and taken by this thread alone, which has nothing else to do
+ * but to read the certificate again when SIGHUP asks for it.
  */
 #include "serve.h"
 #include <arpa/inet.h>
@@ -18,6 +19,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "crypto/tls_context.h"
 #include "engine/rocksdb/rocksdb_engine.h"
 #include "http/client.h"
 #include "http/server.h"
@@ -27,7 +29,8 @@
 enum { FILES_BESIDE_CONNECTIONS = 1100 }; /* RocksDB's open files, logs, listeners. */
 
 struct server {
-    struct live_keys *keys; /* NULL: requests are not authenticated. */
+    struct live_keys *keys;  /* NULL: requests are not authenticated. */
+    struct tls_context *tls; /* NULL: plain HTTP. */
     struct engine *engine;
     struct api *api;
     struct wire *wire;
@@ -45,10 +48,16 @@ static void stop_signals(sigset_t *set)
     sigaddset(set, SIGTERM);
 }
 
+static void awaited_signals(sigset_t *set)
+{
+    stop_signals(set);
+    sigaddset(set, SIGHUP);
+}
+
 void serve_block_signals(void)
 {
     sigset_t set;
-    stop_signals(&set);
+    awaited_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* A client that went away is an error of its socket, no more. */
 }
@@ -67,7 +76,7 @@ static void leave_late(int number)
     _exit(1);
 }
 
-/* From here on a signal does not wait for anything. */
+/* From here on a signal does not wait for anything; SIGHUP stays blocked. */
 static void leave_on_next_signal(void)
 {
     sigset_t set;
@@ -85,7 +94,7 @@ static int wait_for_signal(void)
 {
     sigset_t set;
     int number = 0;
-    stop_signals(&set);
+    awaited_signals(&set);
     while (sigwait(&set, &number) != 0)
         continue;
     return number;
@@ -167,6 +176,24 @@ static bool open_api(struct server *server, const struct config *config)
     return false;
 }
 
+static struct tls_context *create_tls(const struct config *config,
+                                      char message[TLS_CONTEXT_MESSAGE_MAX])
+{
+    const struct tls_context_options options = { .cert_file = config->tls_cert_file,
+                                                 .key_file = config->tls_key_file,
+                                                 .client_ca_file = config->tls_client_ca_file };
+    return tls_context_create(&options, message);
+}
+
+static bool open_tls(struct server *server, const struct config *config)
+{
+    char message[TLS_CONTEXT_MESSAGE_MAX];
+    if (config->tls_cert_file[0] == '\0')
+        return true;
+    server->tls = create_tls(config, message);
+    return server->tls != NULL || fail(message);
+}
+
 static bool start_http(struct server *server, const struct config *config)
 {
     struct http_options options = http_options_default;
@@ -178,6 +205,7 @@ static bool start_http(struct server *server, const struct config *config)
     options.body_timeout_ms = config->body_timeout_ms;
     options.idle_timeout_ms = config->idle_timeout_ms;
     options.write_timeout_ms = config->write_timeout_ms;
+    options.tls = server->tls;
     char message[HTTP_MESSAGE_MAX];
     server->http = http_server_start(&options, wire_http_handler(server->wire), message);
     return server->http != NULL || fail(message);
@@ -198,7 +226,8 @@ static bool open_keys(struct server *server, const struct config *config)
 static bool start(struct server *server, const struct config *config)
 {
     raise_file_limit(config->connections_max);
-    if (!open_keys(server, config) || !open_engine(server, config) || !open_api(server, config))
+    if (!open_tls(server, config) || !open_keys(server, config) || !open_engine(server, config) ||
+        !open_api(server, config))
         return false;
     struct wire_options options = { .cors_origins = config->cors_origins,
                                     .authentication = { .keys = server->keys,
@@ -210,10 +239,11 @@ static bool start(struct server *server, const struct config *config)
 }
 
 /* "http://127.0.0.1:8000", with an IPv6 address in brackets. */
-static void print_url(const char *address, unsigned port)
+static void print_url(const struct server *server, const char *address)
 {
     bool is_v6 = strchr(address, ':') != NULL;
-    printf("http://%s%s%s:%u", is_v6 ? "[" : "", address, is_v6 ? "]" : "", port);
+    printf("%s://%s%s%s:%u", server->tls != NULL ? "https" : "http", is_v6 ? "[" : "", address,
+           is_v6 ? "]" : "", (unsigned)http_server_port(server->http));
 }
 
 /* Where a client on this machine finds a server that listens on `address`. */
@@ -226,15 +256,46 @@ static const char *local_address(const char *address)
 
 static void announce(const struct server *server, const struct config *config)
 {
-    unsigned port = http_server_port(server->http);
     printf("stator " STATOR_VERSION " listening on ");
-    print_url(config->bind, port);
+    print_url(server, config->bind);
     printf(", data in %s\n", config->in_memory ? "memory" : config->data_dir);
+    if (server->tls != NULL && tls_context_is_self_signed(server->tls))
+        printf("AWS_CA_BUNDLE=%s ", config->tls_cert_file);
     printf("%saws dynamodb list-tables --endpoint-url ",
            config->auth ? "" : "AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x ");
-    print_url(local_address(config->bind), port);
+    print_url(server, local_address(config->bind));
     printf(" --region %s\n", config->region);
     fflush(stdout); /* Whoever started the server may be waiting for the port. */
+}
+
+/* --- Run --- */
+
+/* What is broken changes nothing: the server goes on as before. */
+static void reload_tls(struct server *server, const struct config *config)
+{
+    char message[TLS_CONTEXT_MESSAGE_MAX];
+    if (server->tls == NULL) {
+        log_write(LOG_INFO, "server", "SIGHUP ignored: there is no certificate to read again");
+        return;
+    }
+    struct tls_context *tls = create_tls(config, message);
+    if (tls == NULL) {
+        log_write(LOG_ERROR, "tls", "the certificate in use stays: %s", message);
+        return;
+    }
+    http_server_set_tls(server->http, tls);
+    tls_context_release(server->tls);
+    server->tls = tls;
+    log_write(LOG_INFO, "tls", "read %s again; new connections get it", config->tls_cert_file);
+}
+
+/* Returns the number of the signal that ends it. */
+static int run(struct server *server, const struct config *config)
+{
+    int number;
+    while ((number = wait_for_signal()) == SIGHUP)
+        reload_tls(server, config);
+    return number;
 }
 
 /* --- Stop --- */
@@ -248,6 +309,7 @@ static void stop(struct server *server)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */
     engine_close(server->engine);
     live_keys_close(server->keys);
+    tls_context_release(server->tls);
 }
 
 int serve(const struct config *config)
@@ -256,7 +318,7 @@ int serve(const struct config *config)
     bool started = start(&server, config);
     if (started) {
         announce(&server, config);
-        int number = wait_for_signal();
+        int number = run(&server, config);
         log_write(LOG_INFO, "server", "stopping: %s", strsignal(number));
     }
     leave_on_next_signal();

@@ -9,11 +9,13 @@
 
 struct config;
 
-/* Blocks the signals that end the server, in this thread and in those it starts. Call it
+/* Blocks the signals that are meant for the server, in this thread and in those it starts. Call it
  * before serve, so that a signal during the start is not lost but ends the server once it is up. */
 void serve_block_signals(void);
 
-/* Returns the process's exit code: 0 after SIGTERM or SIGINT, 1 with one line on standard error if
+/* SIGHUP has it read its certificate, key and client authorities again, for new connections.
+ *
+ * Returns the process's exit code: 0 after SIGTERM or SIGINT, 1 with one line on standard error if
  * the server could not start. A second signal, or taking longer than SERVE_STOP_SECONDS_MAX, ends
  * the process from within. */
 MUST_CHECK int serve(const struct config *config);

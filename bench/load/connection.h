@@ -7,8 +7,12 @@
 
 enum { CONNECTION_BUFFER_SIZE = 64 * 1024 };
 
+struct ssl_st;
+struct ssl_ctx_st;
+
 struct connection {
     int socket;
+    struct ssl_st *tls; /* Owned; NULL: plain HTTP. */
     char **texts;       /* A request of its own for each template; owned. */
     int64_t begin_ns;   /* From when on this request's time counts. */
     const char *unsent; /* What is left of the request. */
@@ -23,9 +27,14 @@ struct connection {
 
 enum connection_state { CONNECTION_SENDING, CONNECTION_RECEIVING, CONNECTION_ANSWERED };
 
-/* Connects to 127.0.0.1. Like all functions here, it ends the program with a message if the server
- * does not keep its side: what is measured would mean nothing. */
-void connection_open(struct connection *connection, uint16_t port);
+/* For connections through TLS, which take any certificate. The caller frees it with SSL_CTX_free
+ * after the last of them. */
+struct ssl_ctx_st *connection_tls_create(void);
+
+/* Connects to 127.0.0.1, through TLS unless `tls` is NULL. Like all functions here, it ends the
+ * program with a message if the server does not keep its side: what is measured would mean nothing.
+ */
+void connection_open(struct connection *connection, uint16_t port, struct ssl_ctx_st *tls);
 void connection_close(struct connection *connection);
 
 /* Begins to send `size` bytes, which stay as they are until the answer is there. */

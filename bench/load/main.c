@@ -1,6 +1,6 @@
 /* main.c -- load: sends requests to a server on this machine and says how it answered.
  *
- *   load --port N [--connections N] [--threads N] [--keys N] [--seed N]
+ *   load --port N [--tls] [--connections N] [--threads N] [--keys N] [--seed N]
  *        (--seconds S [--rate N] [--interval S] | --fill) WEIGHT:FILE...
  *
  * A FILE is a whole request, see template.h; with several, each is sent in proportion to its
@@ -13,10 +13,12 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
+#include <openssl/ssl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
+#include "connection.h"
 #include "worker.h"
 
 enum {
@@ -32,7 +34,7 @@ enum {
 struct options {
     uint64_t port, connections, threads, keys, seed;
     double seconds, rate_per_s, interval_s;
-    bool fill;
+    bool fill, tls;
 };
 
 static double number(const char *text, double min, double max)
@@ -64,6 +66,7 @@ static struct options read_options(int argc, char **argv)
         { "rate", required_argument, NULL, 'r' },
         { "interval", required_argument, NULL, 'i' },
         { "fill", no_argument, NULL, 'f' },
+        { "tls", no_argument, NULL, 'e' },
         { NULL, 0, NULL, 0 },
     };
     struct options options = { .connections = 1, .threads = 1, .keys = 1, .seed = 1 };
@@ -95,6 +98,9 @@ static struct options read_options(int argc, char **argv)
             break;
         case 'f':
             options.fill = true;
+            break;
+        case 'e':
+            options.tls = true;
             break;
         default:
             exit(2);
@@ -128,6 +134,7 @@ static void open_templates(struct plan *plan, struct template *templates, char *
 static void make_plan(struct plan *plan, const struct options *options)
 {
     plan->port = (uint16_t)options->port;
+    plan->tls = options->tls ? connection_tls_create() : NULL;
     plan->key_range = options->keys;
     if (options->keys < plan->key_count)
         errx(2, "a request has %u keys, and there are %" PRIu64, plan->key_count, options->keys);
@@ -217,5 +224,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < plan.template_count; i++)
         template_close(&templates[i]);
     free(templates);
+    SSL_CTX_free(plan.tls);
     return 0;
 }

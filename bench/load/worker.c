@@ -75,7 +75,7 @@ void worker_open(struct worker *worker, struct plan *plan, unsigned number, size
     worker->connections = allocate(connection_count, sizeof *worker->connections);
     for (size_t i = 0; i < connection_count; i++) {
         struct connection *connection = &worker->connections[i];
-        connection_open(connection, plan->port);
+        connection_open(connection, plan->port, plan->tls);
         copy_texts(plan, connection);
         watch(worker, connection, EPOLL_CTL_ADD, EPOLLIN);
         push_free(worker, connection);

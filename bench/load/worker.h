@@ -16,10 +16,12 @@
 #include "template.h"
 
 struct connection;
+struct ssl_ctx_st;
 
 /* The same for all threads. */
 struct plan {
     uint16_t port;
+    struct ssl_ctx_st *tls; /* NULL: plain HTTP. */
     const struct template *templates;
     size_t template_count;
     unsigned weight_sum;

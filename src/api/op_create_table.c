@@ -71,8 +71,7 @@ static bool authorize_rest(struct api_call *call, const struct table_definition 
     return (draft->tag_count == 0 ||
             authorization_check(&authorization, "TagResource", &bare, no_index)) &&
            (draft->resource_policy.text.data == NULL ||
-            (authorization_check(&authorization, "PutResourcePolicy", &bare, no_index) &&
-             authorization_check_policy(call, draft->resource_policy.text)));
+            authorization_check(&authorization, "PutResourcePolicy", &bare, no_index));
 }
 
 static void run(struct api_call *call, const void *input)

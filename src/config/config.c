@@ -130,6 +130,33 @@ static void apply_credential(struct reading *reading, const char *const *environ
     reading->config->master_key_file = (const char *)path.data;
 }
 
+static bool check_tls(const struct reading *reading)
+{
+    const struct config *config = reading->config;
+    bool has_cert = config->tls_cert_file[0] != '\0', has_key = config->tls_key_file[0] != '\0';
+    if (has_cert != has_key)
+        return config_error_set(reading->err, "%s: needs --tls-%s-file as well",
+                                origin_of(reading, has_cert ? "tls-cert-file" : "tls-key-file"),
+                                has_cert ? "key" : "cert");
+    if (config->tls_client_ca_file[0] != '\0' && !has_cert)
+        return config_error_set(reading->err, "%s: needs --tls-cert-file and --tls-key-file",
+                                origin_of(reading, "tls-client-ca-file"));
+    return true;
+}
+
+static bool check_bind(const struct reading *reading)
+{
+    const struct config *config = reading->config;
+    bool has_tls = config->tls_cert_file[0] != '\0';
+    if (config->insecure || (has_tls && config->auth) || setting_address_is_loopback(config->bind))
+        return true;
+    return config_error_set(reading->err,
+                            "%s: other machines can reach %s; that takes %s%s%s, or --insecure",
+                            origin_of(reading, "bind"), config->bind,
+                            has_tls ? "" : "--tls-cert-file and --tls-key-file",
+                            has_tls || config->auth ? "" : ", and ", config->auth ? "" : "--auth");
+}
+
 /* Rules that tie settings together. */
 static bool check_together(const struct reading *reading, enum config_action action)
 {
@@ -148,12 +175,7 @@ static bool check_together(const struct reading *reading, enum config_action act
     if (config->in_memory && strcmp(origin_of(reading, "in-memory"), "-inMemory") == 0 &&
         strcmp(origin_of(reading, "data-dir"), "-dbPath") == 0)
         return config_error_set(reading->err, "-inMemory and -dbPath exclude each other");
-    if (!config->insecure && !setting_address_is_loopback(config->bind))
-        return config_error_set(reading->err,
-                                "%s: other machines can reach %s, and there is no TLS yet; "
-                                "--insecure allows it",
-                                origin_of(reading, "bind"), config->bind);
-    return true;
+    return check_tls(reading) && check_bind(reading);
 }
 
 /* The file overrides the defaults and is overridden by the rest, so all is applied again. */
@@ -243,6 +265,7 @@ struct bytes config_help(struct arena *arena)
                                     "       stator policy put ID NAME FILE [FLAGS]\n"
                                     "       stator policy get|delete ID NAME [FLAGS]\n"
                                     "       stator trigger add|list|remove (see its --help)\n"
+                                    "       stator cert self-signed (see its --help)\n"
                                     "\n"
                                     "A database that speaks DynamoDB's API. `check` looks at a\n"
                                     "store that no server has open, and names what is wrong.\n"

@@ -49,7 +49,10 @@ struct config {
     bool insecure;
     bool auth;
     const char *master_key_file; /* Empty: none. */
-    const char *config;          /* The file that was read; NULL: none. */
+    const char *tls_cert_file;   /* Empty: plain HTTP; else the next is not empty either. */
+    const char *tls_key_file;
+    const char *tls_client_ca_file; /* Empty: clients need no certificate. */
+    const char *config;             /* The file that was read; NULL: none. */
 };
 
 /* What the command line asks for. */

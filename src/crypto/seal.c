@@ -3,14 +3,7 @@
 #include <limits.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <stdlib.h>
-
-/* These fail only for want of memory or of the algorithm. */
-static void require(bool ok)
-{
-    if (!ok)
-        abort();
-}
+#include "crypto/require.h"
 
 static EVP_CIPHER_CTX *start(const uint8_t key[SEAL_KEY_SIZE], const uint8_t *nonce,
                              struct bytes beside, int encrypt)

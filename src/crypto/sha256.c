@@ -5,6 +5,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
+#include "crypto/require.h"
 
 enum { BLOCK_SIZE = 64, INNER_PAD = 0x36, OUTER_PAD = 0x5c };
 
@@ -12,13 +13,6 @@ struct sha256 {
     EVP_MD *algorithm;
     EVP_MD_CTX *context;
 };
-
-/* Hashing in memory fails only for want of memory. */
-static void require(int ok)
-{
-    if (ok != 1)
-        abort();
-}
 
 struct sha256 *sha256_create(void)
 {
@@ -41,17 +35,17 @@ void sha256_destroy(struct sha256 *hasher)
 
 static void begin(struct sha256 *hasher)
 {
-    require(EVP_DigestInit_ex2(hasher->context, hasher->algorithm, NULL));
+    require(EVP_DigestInit_ex2(hasher->context, hasher->algorithm, NULL) == 1);
 }
 
 static void add(struct sha256 *hasher, struct bytes text)
 {
-    require(EVP_DigestUpdate(hasher->context, text.data, text.len));
+    require(EVP_DigestUpdate(hasher->context, text.data, text.len) == 1);
 }
 
 static void finish(struct sha256 *hasher, uint8_t out[SHA256_SIZE])
 {
-    require(EVP_DigestFinal_ex(hasher->context, out, NULL));
+    require(EVP_DigestFinal_ex(hasher->context, out, NULL) == 1);
 }
 
 void sha256_digest(struct sha256 *hasher, struct bytes text, uint8_t out[SHA256_SIZE])

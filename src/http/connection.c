@@ -11,7 +11,6 @@
 #include "http/connection.h"
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include "http/exchange.h"
 #include "http/loop.h"
@@ -22,6 +21,7 @@ static_assert(sizeof(struct http_connection) <= 1024, "ten thousand idle clients
 
 #define BIT(name) (1u << HTTP_CONNECTION_##name)
 static const unsigned allowed_next[HTTP_CONNECTION_STATE_COUNT] = {
+    [HTTP_CONNECTION_OPENING] = BIT(IDLE) | BIT(DRAINING) | BIT(CLOSED),
     [HTTP_CONNECTION_IDLE] = BIT(HEAD) | BIT(WRITING) | BIT(CLOSED),
     [HTTP_CONNECTION_HEAD] = BIT(BODY) | BIT(WRITING) | BIT(CLOSED),
     [HTTP_CONNECTION_BODY] = BIT(HANDLING) | BIT(WRITING) | BIT(CLOSED),
@@ -43,11 +43,6 @@ void http_connection_set_state(struct http_connection *connection, enum http_con
 static const struct http_options *options_of(const struct http_connection *connection)
 {
     return &connection->loop->shared->options;
-}
-
-static uv_stream_t *stream_of(struct http_connection *connection)
-{
-    return (uv_stream_t *)&connection->tcp;
 }
 
 void http_connection_watch(struct http_connection *connection, enum http_deadline_kind kind)
@@ -95,9 +90,8 @@ static void free_connection(struct http_connection *connection)
     http_loop_end_if_done(loop);
 }
 
-static void on_closed(uv_handle_t *handle)
+void http_connection_closed(struct http_connection *connection)
 {
-    struct http_connection *connection = handle->data;
     struct http_loop *loop = connection->loop;
     if (connection->previous != NULL)
         connection->previous->next = connection->next;
@@ -116,18 +110,16 @@ void http_connection_close(struct http_connection *connection)
         return;
     http_connection_set_state(connection, HTTP_CONNECTION_CLOSED);
     http_connection_unwatch(connection);
-    /* A write under way ends with an error first, and on_written drops its exchange. */
-    uv_close((uv_handle_t *)&connection->tcp, on_closed);
+    /* A write under way ends with an error first, and its exchange is dropped then. */
+    http_transport_close(&connection->transport);
 }
 
 /* Closing at once would reset the connection if anything is unread, and with that take the
  * answer away from a client that is still sending. */
 static void begin_to_drain(struct http_connection *connection)
 {
-    int fd = -1;
     http_connection_drop_input(connection);
-    if (connection->at_end || uv_fileno((uv_handle_t *)&connection->tcp, &fd) != 0 ||
-        shutdown(fd, SHUT_WR) != 0) {
+    if (connection->at_end || !http_transport_end(&connection->transport)) {
         http_connection_close(connection);
         return;
     }
@@ -148,10 +140,9 @@ static void finish_answer(struct http_connection *connection)
     advance(connection);
 }
 
-static void on_written(uv_write_t *write, int status)
+void http_connection_written(struct http_connection *connection, bool whole)
 {
-    struct http_connection *connection = write->data;
-    if (status == 0 && connection->state == HTTP_CONNECTION_WRITING) {
+    if (whole && connection->state == HTTP_CONNECTION_WRITING) {
         finish_answer(connection);
         return;
     }
@@ -159,47 +150,24 @@ static void on_written(uv_write_t *write, int status)
     http_connection_close(connection);
 }
 
-/* What the socket did not take: `written` bytes of the parts are gone. */
-static void write_rest(struct http_connection *connection, uv_buf_t parts[2], size_t written)
-{
-    uv_write_t *write = &connection->exchange->write;
-    write->data = connection;
-    for (int i = 0; i < 2; i++) {
-        size_t gone = written < parts[i].len ? written : parts[i].len;
-        parts[i] = uv_buf_init(parts[i].base + gone, (unsigned)(parts[i].len - gone));
-        written -= gone;
-    }
-    if (uv_write(write, stream_of(connection), parts, 2, on_written) != 0) {
-        drop_request(connection);
-        http_connection_close(connection);
-        return;
-    }
-    connection->unwritten_size = uv_stream_get_write_queue_size(stream_of(connection));
-    http_connection_watch(connection, HTTP_DEADLINE_WRITE);
-}
-
-static uv_buf_t part_of(struct bytes bytes)
-{
-    return uv_buf_init((char *)(uintptr_t)bytes.data, (unsigned)bytes.len); /* Not written to. */
-}
-
 void http_connection_send(struct http_connection *connection, struct bytes head, struct bytes body,
                           bool closes)
 {
-    assert(head.len <= UINT32_MAX && body.len <= UINT32_MAX);
+    struct http_transport *transport = &connection->transport;
     http_connection_set_state(connection, HTTP_CONNECTION_WRITING);
     connection->closes = closes;
-    uv_buf_t parts[2] = { part_of(head), part_of(body) };
-    int written = uv_try_write(stream_of(connection), parts, body.len > 0 ? 2 : 1);
-    if (written == UV_EAGAIN)
-        written = 0;
-    if (written < 0) {
+    switch (http_transport_write(transport, &connection->exchange->write, head, body)) {
+    case HTTP_TRANSPORT_DONE:
+        finish_answer(connection);
+        return;
+    case HTTP_TRANSPORT_LATER:
+        connection->unwritten_size = http_transport_unwritten(transport);
+        http_connection_watch(connection, HTTP_DEADLINE_WRITE);
+        return;
+    case HTTP_TRANSPORT_FAILED:
         drop_request(connection);
         http_connection_close(connection);
-    } else if ((size_t)written == head.len + body.len) {
-        finish_answer(connection);
-    } else {
-        write_rest(connection, parts, (size_t)written);
+        return;
     }
 }
 
@@ -220,35 +188,32 @@ bool http_connection_take_back(struct http_connection *connection, struct http_e
 
 void http_connection_send_continue(struct http_connection *connection)
 {
-    uv_buf_t text = part_of(BYTES("HTTP/1.1 100 Continue\r\n\r\n"));
-    int written = uv_try_write(stream_of(connection), &text, 1);
-    if (written != (int)text.len && written != UV_EAGAIN)
-        http_connection_close(connection); /* Gone; or half a line, which cannot be taken back. */
+    struct bytes text = BYTES("HTTP/1.1 100 Continue\r\n\r\n");
+    if (!http_transport_write_now(&connection->transport, text))
+        http_connection_close(connection);
 }
 
 /* --- Reading --- */
 
-static void on_room_wanted(uv_handle_t *handle, size_t suggested_size, uv_buf_t *room)
+uint8_t *http_connection_room(struct http_connection *connection, size_t *size)
 {
-    (void)suggested_size;
-    struct http_connection *connection = handle->data;
     struct http_loop *loop = connection->loop;
     if (connection->state == HTTP_CONNECTION_DRAINING) {
-        *room = uv_buf_init((char *)loop->drain, sizeof loop->drain);
-        return;
+        *size = sizeof loop->drain;
+        return loop->drain;
     }
     if (connection->state == HTTP_CONNECTION_BODY && connection->body_apart) {
         struct http_body *body = &connection->body;
-        size_t length = (size_t)connection->input->parser.content_length;
-        http_body_reserve(body, length);
-        *room = uv_buf_init((char *)body->data + body->len, (unsigned)(body->capacity - body->len));
-        return;
+        http_body_reserve(body, (size_t)connection->input->parser.content_length);
+        *size = body->capacity - body->len;
+        return body->data + body->len;
     }
     if (connection->input == NULL)
         connection->input = http_pool_take_input(&loop->pool);
     struct http_input *input = connection->input;
     assert(input->end < input->capacity);
-    *room = uv_buf_init((char *)input->data + input->end, (unsigned)(input->capacity - input->end));
+    *size = input->capacity - input->end;
+    return input->data + input->end;
 }
 
 static void count_arrived(struct http_connection *connection, size_t size)
@@ -268,20 +233,19 @@ static void count_arrived(struct http_connection *connection, size_t size)
         connection->input->end += size;
 }
 
-static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *room)
+void http_connection_arrived(struct http_connection *connection, size_t size)
 {
-    (void)room;
-    struct http_connection *connection = stream->data;
-    if (size > 0) {
-        count_arrived(connection, (size_t)size);
-    } else if (size == UV_EOF) {
-        connection->at_end = true;
-        connection->reading = false;
-        if (connection->state == HTTP_CONNECTION_DRAINING)
-            http_connection_close(connection);
-    } else if (size < 0) {
+    if (size > 0)
+        count_arrived(connection, size);
+    advance(connection);
+}
+
+void http_connection_ended(struct http_connection *connection, bool orderly)
+{
+    enum http_connection_state state = connection->state;
+    connection->at_end = true;
+    if (!orderly || state == HTTP_CONNECTION_OPENING || state == HTTP_CONNECTION_DRAINING)
         http_connection_close(connection);
-    }
     advance(connection);
 }
 
@@ -294,14 +258,10 @@ static void update_reading(struct http_connection *connection)
     const struct http_input *input = connection->input;
     bool is_body_apart = connection->state == HTTP_CONNECTION_BODY && connection->body_apart;
     bool has_room = input == NULL || input->end < input->capacity || is_body_apart;
-    if (has_room && !connection->reading) {
-        connection->reading = true;
-        if (uv_read_start(stream_of(connection), on_room_wanted, on_read) != 0)
-            http_connection_close(connection);
-    } else if (!has_room && connection->reading) {
-        connection->reading = false;
-        uv_read_stop(stream_of(connection));
-    }
+    if (!has_room)
+        http_transport_stop_reading(&connection->transport);
+    else if (!http_transport_read(&connection->transport))
+        http_connection_close(connection);
 }
 
 static void advance(struct http_connection *connection)
@@ -324,8 +284,7 @@ static struct http_connection *create_connection(struct http_loop *loop, bool co
         abort();
     connection->loop = loop;
     connection->counted = counted;
-    uv_tcp_init(&loop->uv, &connection->tcp); /* Cannot fail without an address family. */
-    connection->tcp.data = connection;
+    http_transport_init(&connection->transport, loop);
     connection->next = loop->connections;
     if (connection->next != NULL)
         connection->next->previous = connection;
@@ -339,23 +298,47 @@ void http_connection_open(struct http_loop *loop, int fd)
     bool counted = atomic_fetch_add(&shared->connection_count, 1) < shared->options.connections_max;
     if (!counted) {
         atomic_fetch_sub(&shared->connection_count, 1);
-        if (loop->refused_count == HTTP_CONNECTION_REFUSED_MAX) {
+        /* A handshake would cost more than the request that is refused. */
+        if (shared->options.tls != NULL || loop->refused_count == HTTP_CONNECTION_REFUSED_MAX) {
             close(fd);
             return;
         }
         loop->refused_count++;
     }
     struct http_connection *connection = create_connection(loop, counted);
-    if (uv_tcp_open(&connection->tcp, fd) != 0) {
-        close(fd);
+    if (!http_transport_open(&connection->transport, fd)) {
         http_connection_close(connection);
         return;
     }
-    uv_tcp_nodelay(&connection->tcp, 1); /* If it fails, answers are slower, not wrong. */
+    if (http_transport_is_secure(&connection->transport))
+        http_connection_watch(connection, HTTP_DEADLINE_HEADER);
+    else
+        http_connection_set_state(connection, HTTP_CONNECTION_IDLE);
     if (counted)
         advance(connection);
     else
         http_request_refuse(connection, 503);
+}
+
+void http_connection_opened(struct http_connection *connection)
+{
+    http_connection_set_state(connection, HTTP_CONNECTION_IDLE);
+    advance(connection);
+}
+
+void http_connection_failed(struct http_connection *connection)
+{
+    if (connection->state == HTTP_CONNECTION_OPENING)
+        begin_to_drain(connection); /* So that it can read what it was told. */
+    else
+        http_connection_close(connection);
+    advance(connection);
+}
+
+struct http_connection *http_connection_of_transport(struct http_transport *transport)
+{
+    return (struct http_connection *)(void *)((char *)transport -
+                                              offsetof(struct http_connection, transport));
 }
 
 struct http_connection *http_connection_of_deadline(struct http_deadline *deadline)
@@ -369,10 +352,12 @@ void http_connection_expire(struct http_connection *connection)
     switch (connection->deadline.kind) {
     case HTTP_DEADLINE_HEADER:
     case HTTP_DEADLINE_BODY:
+        if (connection->state == HTTP_CONNECTION_OPENING)
+            break;
         http_request_refuse(connection, 408);
         return;
     case HTTP_DEADLINE_WRITE: {
-        size_t unwritten_size = uv_stream_get_write_queue_size(stream_of(connection));
+        uint64_t unwritten_size = http_transport_unwritten(&connection->transport);
         if (unwritten_size == connection->unwritten_size)
             break;
         connection->unwritten_size = unwritten_size;
@@ -387,6 +372,6 @@ void http_connection_expire(struct http_connection *connection)
 
 void http_connection_stop(struct http_connection *connection)
 {
-    if (connection->state == HTTP_CONNECTION_IDLE)
+    if (connection->state == HTTP_CONNECTION_OPENING || connection->state == HTTP_CONNECTION_IDLE)
         http_connection_close(connection);
 }

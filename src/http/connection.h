@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <uv.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "http/body.h"
 #include "http/deadlines.h"
 #include "http/server.h"
+#include "http/transport.h"
 
 struct http_exchange;
 struct http_input;
@@ -23,6 +23,7 @@ struct http_loop;
 enum { HTTP_CONNECTION_REFUSED_MAX = 64 };
 
 enum http_connection_state {
+    HTTP_CONNECTION_OPENING,  /* The two ends agree on TLS. */
     HTTP_CONNECTION_IDLE,     /* Nothing of the next request has been looked at. */
     HTTP_CONNECTION_HEAD,     /* A request's head is arriving. */
     HTTP_CONNECTION_BODY,     /* Its body is arriving. */
@@ -34,7 +35,7 @@ enum http_connection_state {
 };
 
 struct http_connection {
-    uv_tcp_t tcp;
+    struct http_transport transport;
     struct http_loop *loop;
     struct http_connection *previous, *next; /* Of the loop, while the socket is open. */
     struct http_deadline deadline;
@@ -42,11 +43,10 @@ struct http_connection {
     struct http_exchange *exchange; /* While HANDLING or WRITING. */
     struct http_body body;          /* What does not stay in the input. */
     size_t request_size;            /* How much of the input is the request under way. */
-    size_t unwritten_size;          /* When the write deadline was set. */
+    uint64_t unwritten_size;        /* When the write deadline was set. */
     uint64_t drained_size;
     enum http_connection_state state;
     bool counted;    /* Against connections_max. */
-    bool reading;    /* libuv reads. */
     bool at_end;     /* The client will send no more. */
     bool advancing;  /* connection.c's guard against recursion. */
     bool body_apart; /* A body of known length is read straight into `body`. */
@@ -73,6 +73,22 @@ MUST_CHECK bool http_connection_take_back(struct http_connection *connection,
  * if `closes`, closes. */
 void http_connection_send(struct http_connection *connection, struct bytes head, struct bytes body,
                           bool closes);
+
+/* For the transport. */
+struct http_connection *http_connection_of_transport(struct http_transport *transport);
+/* Where the next bytes go; at least one. Not once reading was stopped. */
+uint8_t *http_connection_room(struct http_connection *connection, size_t *size);
+/* So many bytes were put there, maybe none. */
+void http_connection_arrived(struct http_connection *connection, size_t size);
+/* A secure transport is ready. */
+void http_connection_opened(struct http_connection *connection);
+/* The client does not speak TLS, or not as it should. It may have been told why. */
+void http_connection_failed(struct http_connection *connection);
+/* The client will send no more; or, if not `orderly`, the connection is broken. */
+void http_connection_ended(struct http_connection *connection, bool orderly);
+/* An answer that took longer is written, or never will be. */
+void http_connection_written(struct http_connection *connection, bool whole);
+void http_connection_closed(struct http_connection *connection);
 
 /* For request.c. A move that the table of states does not allow is a bug, and stops the program. */
 void http_connection_set_state(struct http_connection *connection,

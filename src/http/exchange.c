@@ -104,13 +104,14 @@ struct http_loop *http_exchange_loop(const struct http_exchange *exchange)
 void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE])
 {
     struct http_connection *connection = exchange->connection;
-    struct sockaddr_storage address;
-    int size = sizeof address;
-    if (connection->peer[0] == '\0' &&
-        (uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&address, &size) != 0 ||
-         uv_ip_name((const struct sockaddr *)&address, connection->peer, HTTP_PEER_SIZE) != 0))
-        connection->peer[0] = '\0';
+    if (connection->peer[0] == '\0')
+        http_transport_peer(&connection->transport, connection->peer);
     memcpy(out, connection->peer, HTTP_PEER_SIZE);
+}
+
+bool http_exchange_is_secure(const struct http_exchange *exchange)
+{
+    return http_transport_is_secure(&exchange->connection->transport);
 }
 
 void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer)

@@ -16,6 +16,7 @@
 #include "http/listener.h"
 #include "http/pool.h"
 #include "http/server.h"
+#include "http/tls_link.h"
 
 struct http_connection;
 
@@ -31,7 +32,11 @@ struct http_shared {
     struct http_options options;    /* Does not change. */
     struct http_handler handler;    /* Does not change. */
     atomic_size_t connection_count; /* Of those that count against connections_max. */
+    pthread_mutex_t tls_mutex;      /* Guards `tls`. */
+    struct tls_context *tls;        /* For new connections; NULL: they are plain. */
 };
+/* TLS for a new connection; NULL: it is plain. From any thread. */
+struct http_tls_link *http_shared_create_link(struct http_shared *shared);
 
 struct http_loop {
     struct http_shared *shared;
@@ -52,6 +57,7 @@ struct http_loop {
     bool ending;    /* Its handles are being closed. */
     bool abandoned; /* Stopped with answers owed: never freed, see http_server_stop. */
     uint8_t drain[HTTP_DRAIN_READ_SIZE]; /* Where bytes go that nobody wants. */
+    struct http_tls_buffers tls_buffers; /* Never touched without TLS, so that they cost nothing. */
 
     pthread_t thread; /* Of http_server_start and http_server_stop. */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "crypto/tls_context.h"
 #include "http/loop.h"
 #include "http/parser.h"
 
@@ -105,6 +106,8 @@ static void destroy(struct http_server *server)
             handler->loop_close(loop->context);
         http_loop_destroy(loop);
     }
+    tls_context_release(server->shared.tls);
+    pthread_mutex_destroy(&server->shared.tls_mutex);
     free(server);
 }
 
@@ -148,6 +151,9 @@ struct http_server *http_server_start(const struct http_options *options,
     server->shared.options = *options;
     server->shared.handler = *handler;
     atomic_init(&server->shared.connection_count, 0);
+    pthread_mutex_init(&server->shared.tls_mutex, NULL);
+    if (options->tls != NULL)
+        server->shared.tls = tls_context_acquire(options->tls);
     bool ok = true;
     while (ok && server->loop_count < loop_count)
         ok = add_loop(server, &address, message);
@@ -164,6 +170,29 @@ struct http_server *http_server_start(const struct http_options *options,
 uint16_t http_server_port(const struct http_server *server)
 {
     return server->port;
+}
+
+void http_server_set_tls(struct http_server *server, struct tls_context *tls)
+{
+    struct http_shared *shared = &server->shared;
+    assert(shared->options.tls != NULL && tls != NULL);
+    pthread_mutex_lock(&shared->tls_mutex);
+    struct tls_context *before = shared->tls;
+    shared->tls = tls_context_acquire(tls);
+    pthread_mutex_unlock(&shared->tls_mutex);
+    tls_context_release(before);
+}
+
+struct http_tls_link *http_shared_create_link(struct http_shared *shared)
+{
+    if (shared->options.tls == NULL)
+        return NULL;
+    pthread_mutex_lock(&shared->tls_mutex);
+    struct tls_context *tls = tls_context_acquire(shared->tls);
+    pthread_mutex_unlock(&shared->tls_mutex);
+    struct http_tls_link *link = http_tls_link_create(tls);
+    tls_context_release(tls);
+    return link;
 }
 
 void http_server_stop(struct http_server *server, uint64_t grace_ms)

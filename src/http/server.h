@@ -19,6 +19,7 @@ struct arena;
 struct http_exchange;
 struct http_loop;
 struct http_server;
+struct tls_context;
 
 struct http_header {
     struct bytes name;  /* As sent; compare with http_exchange_header, which ignores case. */
@@ -55,10 +56,12 @@ struct http_options {
     size_t header_size_max;     /* Request line and headers together: 431 beyond. */
     size_t body_size_max;       /* 413 beyond. */
     size_t connections_max;     /* Over all loops; further ones are answered 503 and closed. */
-    uint64_t header_timeout_ms; /* From a request's first byte to the end of its headers: 408. */
+    uint64_t header_timeout_ms; /* From a request's first byte to the end of its headers: 408.
+                                 * For TLS's handshake as well, which has no answer. */
     uint64_t body_timeout_ms;   /* Without progress of the body: 408. */
     uint64_t idle_timeout_ms;   /* Between requests: closed. */
     uint64_t write_timeout_ms;  /* Without progress of an answer: closed. */
+    struct tls_context *tls;    /* NULL: plain HTTP. Else the server has a reference of its own. */
 };
 extern const struct http_options http_options_default;
 
@@ -70,6 +73,9 @@ MUST_CHECK struct http_server *http_server_start(const struct http_options *opti
                                                  const struct http_handler *handler,
                                                  char message[HTTP_MESSAGE_MAX]);
 uint16_t http_server_port(const struct http_server *server);
+/* Gives connections from here on another context; those that are open go on with theirs. Only for
+ * a server that was started with one. From any thread; has a reference of its own. */
+void http_server_set_tls(struct http_server *server, struct tls_context *tls);
 /* Stops accepting, closes idle connections, finishes what is under way or `grace_ms` have passed,
  * joins the threads, frees everything. A loop whose handler then still owes answers is not freed
  * and its loop_close not called: late http_loop_posts stay harmless, and are not run. Otherwise
@@ -93,6 +99,8 @@ enum { HTTP_PEER_SIZE = 46 }; /* The longest IPv6 address and a NUL. */
 /* The client's address, without its port; empty if the client is gone. To be asked on the loop's
  * thread, before the answer. */
 void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE]);
+/* Did the request come through TLS? */
+bool http_exchange_is_secure(const struct http_exchange *exchange);
 
 /* `answer`'s bytes must be literals, or live in the exchange's arena. If the client is gone this
  * only cleans up. */

@@ -2,6 +2,7 @@
  * credentials, and only then the body.
  */
 #include "wire/wire.h"
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include "api/api.h"
@@ -172,6 +173,13 @@ static const struct operation *find_operation(const struct http_exchange *exchan
         return NULL;
     return bytes_equal_text(service, service_names[operation_service(operation)]) ? operation
                                                                                   : NULL;
+}
+
+struct bytes wire_target(struct arena *arena, const char *operation)
+{
+    const struct operation *found = operation_find(bytes_from_text(operation));
+    assert(found != NULL);
+    return arena_printf(arena, "%s.%s", service_names[operation_service(found)], operation);
 }
 
 /* The body as the operation reads it. */

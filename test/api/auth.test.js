@@ -1,44 +1,34 @@
 // Authentication: what the SDK sees with a right key, a wrong one, a wrong region, clock or policy.
 'use strict';
 const assert = require('node:assert/strict');
-const { execFileSync } = require('node:child_process');
-const crypto = require('node:crypto');
-const fs = require('node:fs');
-const os = require('node:os');
-const path = require('node:path');
 const { after, before, describe, test } = require('node:test');
 const {
   DynamoDBClient, GetItemCommand, ListTablesCommand, PutItemCommand, ScanCommand,
   TransactWriteItemsCommand,
 } = require('@aws-sdk/client-dynamodb');
 const { createTable, refusal, tableShape } = require('./lib/client.js');
-const { binary, startServer } = require('./lib/server.js');
+const { EVERYTHING, Keys } = require('./lib/keys.js');
+const { startServer } = require('./lib/server.js');
 
 const QUARTER_HOUR_MS = 15 * 60 * 1000;
-const EVERYTHING = { Effect: 'Allow', Action: 'dynamodb:*', Resource: '*' };
 const INVALID = {
   name: 'UnrecognizedClientException',
   message: 'The security token included in the request is invalid.',
 };
+const MISMATCH = {
+  name: 'InvalidSignatureException',
+  message: 'The request signature we calculated does not match the signature you provided. Check '
+    + 'your AWS Secret Access Key and signing method. Consult the service documentation for '
+    + 'details.',
+};
 
-let folder;
-let flags;
+let keys;
 let server;
 let admin;
 let reader;
+let disabled;
+let session;
 const clients = [];
-
-const command = (words, input) => execFileSync(binary(), [...words, ...flags], { input })
-  .toString();
-
-// A key of the user, with one policy; as the SDK takes it.
-function createKey(user, ...statements) {
-  const lines = command(['key', 'create', user]).trim().split('\n');
-  const [accessKeyId, secretAccessKey] = lines.map((line) => line.slice(line.indexOf('=') + 1));
-  const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements });
-  command(['policy', 'put', accessKeyId, 'policy', '-'], policy);
-  return { accessKeyId, secretAccessKey };
-}
 
 function client(credentials, settings) {
   const made = new DynamoDBClient({
@@ -52,12 +42,9 @@ const list = (credentials, settings) => (
   client(credentials, settings).send(new ListTablesCommand({})));
 
 before(async () => {
-  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stator-auth-'));
-  const master = path.join(folder, 'master.key');
-  fs.writeFileSync(master, crypto.randomBytes(32).toString('hex'));
-  flags = ['--data-dir', path.join(folder, 'data'), '--master-key-file', master];
-  admin = createKey('admin', EVERYTHING);
-  reader = createKey('reader', {
+  keys = new Keys();
+  admin = keys.create('admin', EVERYTHING);
+  reader = keys.create('reader', {
     Effect: 'Allow',
     Action: ['dynamodb:GetItem', 'dynamodb:PutItem'],
     Resource: 'arn:aws:dynamodb:*:*:table/games',
@@ -65,13 +52,16 @@ before(async () => {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': '${aws:username}#*' },
     },
   });
-  server = await startServer('--auth', ...flags);
+  disabled = keys.create('disabled', EVERYTHING);
+  keys.command(['key', 'disable', disabled.accessKeyId]);
+  session = keys.session(admin);
+  server = await startServer('--auth', ...keys.flags);
   await createTable(client(admin), tableShape('games', 'pk:S'));
 });
 after(async () => {
   clients.forEach((made) => made.destroy());
   await server.stop();
-  fs.rmSync(folder, { recursive: true, force: true });
+  keys.remove();
 });
 
 describe('credentials', () => {
@@ -79,11 +69,23 @@ describe('credentials', () => {
     assert.deepEqual((await list(admin)).TableNames, ['games']);
   });
 
-  test('an unknown key, a wrong secret and a made-up token are told the same', async () => {
+  test('an unknown key, a disabled one and a made-up token are told the same', async () => {
     const unknown = { ...admin, accessKeyId: 'AKIAAAAAAAAAAAAAAAAA' };
     assert.deepEqual(await refusal(list(unknown)), INVALID);
-    assert.deepEqual(await refusal(list({ ...admin, secretAccessKey: 'wrong' })), INVALID);
+    assert.deepEqual(await refusal(list(disabled)), INVALID);
     assert.deepEqual(await refusal(list({ ...admin, sessionToken: 'made-up' })), INVALID);
+  });
+
+  test('a wrong secret is a wrong signature', async () => {
+    assert.deepEqual(await refusal(list({ ...admin, secretAccessKey: 'wrong' })), MISMATCH);
+    assert.deepEqual(await refusal(list({ ...session, secretAccessKey: 'wrong' })), MISMATCH);
+  });
+
+  test('a temporary key is let in with its token', async () => {
+    assert.deepEqual((await list(session)).TableNames, ['games']);
+    for (const sessionToken of [undefined, 'made-up']) {
+      assert.deepEqual(await refusal(list({ ...session, sessionToken })), INVALID);
+    }
   });
 
   test('a wrong region is refused', async () => {
@@ -101,6 +103,19 @@ describe('credentials', () => {
     const corrected = await list(admin, { ...settings, maxAttempts: 2 });
     assert.deepEqual(corrected.TableNames, ['games']);
   });
+
+  for (const hours of [-5, 5]) {
+    test(`the SDK on a machine whose clock is ${hours} hours off recovers by itself`, async (t) => {
+      const now = Date.now.bind(Date);
+      t.mock.method(Date, 'now', () => now() + hours * 3600_000);
+      const skewed = client(admin, { maxAttempts: 3 });
+      const first = await skewed.send(new ListTablesCommand({}));
+      assert.deepEqual(first.TableNames, ['games']);
+      assert.equal(first.$metadata.attempts, 2);
+      // It remembers: the next request is right at once.
+      assert.equal((await skewed.send(new ListTablesCommand({}))).$metadata.attempts, 1);
+    });
+  }
 });
 
 describe('policies', () => {

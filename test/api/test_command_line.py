@@ -24,6 +24,9 @@ RUN_TIMEOUT_S = 30
 # What -delayTransientStatuses makes a status last, with room for a slow machine.
 TRANSITION_MAX_S = 20
 TABLE_ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/kept"
+POLICY = {
+    "Statement": {"Effect": "Deny", "Principal": "*", "Action": "dynamodb:*", "Resource": "*"},
+}
 
 
 def run(*words, **variables):
@@ -275,7 +278,7 @@ def test_settings_of_a_table_are_there_after_a_restart(tmp_path, end):
                 "UpdateContinuousBackups",
                 {"TableName": "kept", "PointInTimeRecoverySpecification": recovery},
             ),
-            ("PutResourcePolicy", {"ResourceArn": TABLE_ARN, "Policy": '{"Version": 1}'}),
+            ("PutResourcePolicy", {"ResourceArn": TABLE_ARN, "Policy": json.dumps(POLICY)}),
         ]
         assert [client.call(*change)[0] for change in changes] == [200, 200]
         before = [client.call(*question) for question in asked]

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <time.h>
 #include "base/arena.h"
+#include "crypto/tls_context.h"
 #include "raw_http.h"
+#include "tls_files.h"
+#include "tls_peer.h"
 
 /* A request of /late, in its own arena. */
 struct late {
@@ -70,6 +73,8 @@ static void on_request(void *context, struct http_exchange *exchange)
         answer_length(exchange);
     else if (bytes_equal_text(target, "/large"))
         answer_large(exchange);
+    else if (bytes_equal_text(target, "/secure"))
+        answer_text(exchange, 200, http_exchange_is_secure(exchange) ? BYTES("yes") : BYTES("no"));
     else if (bytes_equal_text(target, "/late"))
         keep(context, exchange);
     else
@@ -116,6 +121,8 @@ void http_fixture_start(struct http_fixture *fixture)
         .refusal = on_refusal,
     };
     char message[HTTP_MESSAGE_MAX];
+    if (fixture->files != NULL)
+        fixture->options.tls = tls_files_context(fixture->files, "server.pem", "server.key", NULL);
     fixture->server = http_server_start(&fixture->options, &handler, message);
     if (fixture->server == NULL) {
         fprintf(stderr, "%s\n", message);
@@ -132,8 +139,20 @@ void http_fixture_stop(struct http_fixture *fixture)
 
 void http_fixture_deinit(struct http_fixture *fixture)
 {
+    tls_context_release(fixture->options.tls);
     pthread_mutex_destroy(&fixture->mutex);
     pthread_cond_destroy(&fixture->changed);
+}
+
+struct raw_http http_fixture_connect(const struct http_fixture *fixture)
+{
+    struct raw_http client;
+    const struct tls_peer_options options = { .files = fixture->files, .trusted = "server.pem" };
+    if (fixture->files == NULL)
+        raw_http_open(&client, fixture->port);
+    else
+        raw_http_open_tls(&client, fixture->port, &options);
+    return client;
 }
 
 bool http_fixture_wait_for_late(struct http_fixture *fixture, size_t count)

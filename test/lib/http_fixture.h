@@ -4,6 +4,7 @@
  *   /length  answers with the body's size and the sum of its bytes: "1000 97000"
  *   /large   answers with HTTP_FIXTURE_LARGE_SIZE bytes
  *   /late    is kept until http_fixture_release, then answered through http_loop_post
+ *   /secure  answers "yes" if the request came through TLS, else "no"
  *   others   404
  *
  * Refusals have the body "refused " and their status.
@@ -18,8 +19,12 @@
 /* More than the system's socket buffers take, so that a client that does not read is felt. */
 enum { HTTP_FIXTURE_LARGE_SIZE = 16 * 1024 * 1024 };
 
+struct raw_http;
+struct tls_files;
+
 struct http_fixture {
-    struct http_options options; /* May be changed before the start. */
+    struct http_options options;   /* May be changed before the start. */
+    const struct tls_files *files; /* The same: NULL for plain HTTP, else with server.pem. */
     struct http_server *server;
     uint16_t port;
     pthread_mutex_t mutex; /* Guards what follows. */
@@ -35,6 +40,9 @@ void http_fixture_start(struct http_fixture *fixture);
 /* Stops with a generous grace. */
 void http_fixture_stop(struct http_fixture *fixture);
 void http_fixture_deinit(struct http_fixture *fixture);
+
+/* As a client that trusts the server, if that has TLS. */
+struct raw_http http_fixture_connect(const struct http_fixture *fixture);
 
 /* Waits until `count` requests are kept; false if that takes too long. */
 MUST_CHECK bool http_fixture_wait_for_late(struct http_fixture *fixture, size_t count);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "tls_peer.h"
 
 enum { READ_SIZE = 64 * 1024 };
 
@@ -30,6 +31,7 @@ void raw_http_open(struct raw_http *client, uint16_t port)
 void raw_http_close(struct raw_http *client)
 {
     close(client->fd);
+    tls_peer_destroy(client->tls);
     free(client->data);
     *client = (struct raw_http){ .fd = -1 };
 }
@@ -41,18 +43,13 @@ void raw_http_reset(struct raw_http *client)
     raw_http_close(client);
 }
 
-void raw_http_end(struct raw_http *client)
-{
-    shutdown(client->fd, SHUT_WR);
-}
-
 static bool wait_for(const struct raw_http *client, short events)
 {
     struct pollfd wanted = { .fd = client->fd, .events = events };
     return poll(&wanted, 1, RAW_HTTP_WAIT_MS) == 1;
 }
 
-bool raw_http_send(struct raw_http *client, struct bytes text)
+static bool send_all(const struct raw_http *client, struct bytes text)
 {
     while (text.len > 0) {
         if (!wait_for(client, POLLOUT))
@@ -65,9 +62,82 @@ bool raw_http_send(struct raw_http *client, struct bytes text)
     return true;
 }
 
+bool raw_http_send(struct raw_http *client, struct bytes text)
+{
+    if (client->tls == NULL)
+        return send_all(client, text);
+    tls_peer_write(client->tls, text);
+    return send_all(client, tls_peer_take(client->tls));
+}
+
+void raw_http_end(struct raw_http *client)
+{
+    if (client->tls != NULL) {
+        tls_peer_end(client->tls);
+        (void)send_all(client, tls_peer_take(client->tls));
+    }
+    shutdown(client->fd, SHUT_WR);
+}
+
 bool raw_http_send_text(struct raw_http *client, const char *text)
 {
     return raw_http_send(client, bytes_from_text(text));
+}
+
+/* From the socket; 0 at the end of the connection, -1 for a reset or a wait too long. */
+static ssize_t receive_raw(const struct raw_http *client, void *out, size_t size)
+{
+    return wait_for(client, POLLIN) ? recv(client->fd, out, size, 0) : -1;
+}
+
+/* One more read of the socket for TLS. */
+static ssize_t receive_sealed(struct raw_http *client)
+{
+    uint8_t sealed[16 * 1024];
+    ssize_t size = receive_raw(client, sealed, sizeof sealed);
+    if (size > 0)
+        tls_peer_give(client->tls, bytes_of(sealed, (size_t)size));
+    return size;
+}
+
+/* The same through TLS. Without its own end, the connection's is a broken one. */
+static ssize_t receive_opened(struct raw_http *client, void *out, size_t size)
+{
+    for (;;) {
+        size_t read = tls_peer_read(client->tls, out, size);
+        (void)send_all(client, tls_peer_take(client->tls)); /* New keys are confirmed. */
+        if (read > 0)
+            return (ssize_t)read;
+        if (tls_peer_failed(client->tls))
+            return -1;
+        ssize_t sealed = receive_sealed(client);
+        if (sealed <= 0)
+            return sealed == 0 && tls_peer_is_ended(client->tls) ? 0 : -1;
+    }
+}
+
+bool raw_http_start_tls(struct raw_http *client, const struct tls_peer_options *options)
+{
+    client->tls = tls_peer_create(options);
+    for (;;) {
+        bool done = tls_peer_shake(client->tls);
+        if (!send_all(client, tls_peer_take(client->tls)) || tls_peer_failed(client->tls))
+            return false;
+        if (done)
+            return true;
+        if (receive_sealed(client) <= 0)
+            return false;
+    }
+}
+
+void raw_http_open_tls(struct raw_http *client, uint16_t port,
+                       const struct tls_peer_options *options)
+{
+    raw_http_open(client, port);
+    if (!raw_http_start_tls(client, options)) {
+        fprintf(stderr, "no TLS: %s\n", tls_peer_problem(client->tls));
+        abort();
+    }
 }
 
 /* Bytes read; 0 at the end of the connection, -1 for a reset or a wait too long. */
@@ -83,9 +153,9 @@ static ssize_t receive_more(struct raw_http *client)
         client->data = realloc(client->data, client->capacity + 1);
         assert(client->data != NULL);
     }
-    if (!wait_for(client, POLLIN))
-        return -1;
-    ssize_t size = recv(client->fd, client->data + client->len, READ_SIZE, 0);
+    uint8_t *room = client->data + client->len;
+    ssize_t size = client->tls == NULL ? receive_raw(client, room, READ_SIZE)
+                                       : receive_opened(client, room, READ_SIZE);
     if (size > 0)
         client->len += (size_t)size;
     client->data[client->len] = '\0'; /* Numbers are read from it by strtoul. */

@@ -12,9 +12,13 @@
 
 enum { RAW_HTTP_WAIT_MS = 20 * 1000 };
 
+struct tls_peer;
+struct tls_peer_options;
+
 struct raw_http {
     int fd;
-    uint8_t *data; /* What has arrived. */
+    struct tls_peer *tls; /* NULL: bytes go as they are. */
+    uint8_t *data;        /* What has arrived. */
     size_t len;
     size_t taken; /* By answers returned. */
     size_t capacity;
@@ -28,10 +32,15 @@ struct raw_http_answer {
 
 /* Connects to 127.0.0.1; aborts if that fails. */
 void raw_http_open(struct raw_http *client, uint16_t port);
+/* The same through TLS, once both ends have agreed. */
+void raw_http_open_tls(struct raw_http *client, uint16_t port,
+                       const struct tls_peer_options *options);
+/* Agrees with the server on TLS, over a connection that is open. False if they cannot. */
+MUST_CHECK bool raw_http_start_tls(struct raw_http *client, const struct tls_peer_options *options);
 void raw_http_close(struct raw_http *client);
 /* Closes so that the server sees a reset. */
 void raw_http_reset(struct raw_http *client);
-/* No more will be sent; answers can still be read. */
+/* No more will be sent, which TLS is told too; answers can still be read. */
 void raw_http_end(struct raw_http *client);
 
 /* False if the server has closed the connection, or takes nothing for too long. */
@@ -42,8 +51,8 @@ bool raw_http_send_text(struct raw_http *client, const char *text);
 MUST_CHECK bool raw_http_receive(struct raw_http *client, struct raw_http_answer *answer);
 /* The same for an answer that announces a body but has none: to HEAD, or 100 Continue. */
 MUST_CHECK bool raw_http_receive_head(struct raw_http *client, struct raw_http_answer *answer);
-/* Waits for the orderly end of the connection. False if bytes come first, or a reset, or too much
- * time passes. */
+/* Waits for the orderly end of the connection, also in the eyes of TLS. False if bytes come first,
+ * or a reset, or too much time passes. */
 MUST_CHECK bool raw_http_ends(struct raw_http *client);
 
 bool raw_http_has_header(const struct raw_http_answer *answer, const char *line);

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import ssl
 import subprocess
 import tempfile
 import time
@@ -14,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 30
 STOP_TIMEOUT_S = 30
 CHECK_TIMEOUT_S = 600
-LISTENING = re.compile(r"stator \S+ listening on (http://(\S+):(\d+)), data in (.*)\n")
+LISTENING = re.compile(r"stator \S+ listening on (https?://(\S+):(\d+)), data in (.*)\n")
 
 
 def binary(variable="STATOR_BINARY", *candidates):
@@ -133,6 +134,25 @@ class Keys:
         return tuple(line.split("=", 1)[1] for line in lines)
 
 
+class Certificate:
+    """A certificate and its key, as `stator cert self-signed` makes them."""
+
+    def __init__(self, folder, *flags, program=None):
+        folder = pathlib.Path(folder)
+        subprocess.run(
+            [program or binary(), "cert", "self-signed", "--out-dir", str(folder), *flags],
+            capture_output=True,
+            timeout=START_TIMEOUT_S,
+            check=True,
+        )
+        self.cert, self.key = folder / "cert.pem", folder / "key.pem"
+        self.flags = ["--tls-cert-file", str(self.cert), "--tls-key-file", str(self.key)]
+
+    def trusting(self):
+        """A client's context that trusts this server, and no other."""
+        return ssl.create_default_context(cafile=str(self.cert))
+
+
 STREAM_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
 
 
@@ -156,10 +176,15 @@ def operation_headers(operation):
 
 
 class Connection:
-    """One kept-alive connection to a server."""
+    """One kept-alive connection to a server; through TLS if there is a context for it."""
 
-    def __init__(self, port, timeout_s=30):
-        self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)
+    def __init__(self, port, timeout_s=30, context=None):
+        if context is None:
+            self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)
+        else:
+            self._http = http.client.HTTPSConnection(
+                "127.0.0.1", port, timeout=timeout_s, context=context
+            )
         self._headers = {}
 
     def call(self, operation, body):

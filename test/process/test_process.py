@@ -149,7 +149,8 @@ def test_settings_that_cannot_be_are_refused_with_2(tmp_path):
     assert_refused(
         run("--bind", "0.0.0.0"),
         2,
-        "--bind: other machines can reach 0.0.0.0, and there is no TLS yet; --insecure allows it",
+        "--bind: other machines can reach 0.0.0.0; that takes --tls-cert-file and --tls-key-file,"
+        " and --auth, or --insecure",
     )
 
 

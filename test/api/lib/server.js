@@ -16,7 +16,7 @@ const START_ATTEMPTS = 5;
 // Linux gives ports from 32768 on.
 const PORT_MIN = 10_000;
 const PORT_COUNT = 20_000;
-const LISTENING = /^stator \S+ listening on (http:\/\/\S+), data in (.*)$/;
+const LISTENING = /^stator \S+ listening on (https?:\/\/\S+), data in (.*)$/;
 
 function binary() {
   if (process.env.STATOR_BINARY) return process.env.STATOR_BINARY;

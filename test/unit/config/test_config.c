@@ -127,6 +127,9 @@ static void defaults_are_as_documented(void **state)
     assert_false(config->insecure);
     assert_false(config->auth);
     assert_string_equal(config->master_key_file, "");
+    assert_string_equal(config->tls_cert_file, "");
+    assert_string_equal(config->tls_key_file, "");
+    assert_string_equal(config->tls_client_ca_file, "");
     assert_null(config->config);
     arena_destroy(arena);
 }
@@ -400,11 +403,14 @@ static void a_bad_value_is_refused_in_one_line(void **state)
     expect_refusals(cases, COUNT_OF(cases));
 }
 
-static void an_address_others_can_reach_needs_insecure(void **state)
+static void an_address_others_can_reach_needs_tls_and_auth_or_insecure(void **state)
 {
     (void)state;
-#define REACHABLE(address)                                                                         \
-    "other machines can reach " address ", and there is no TLS yet; --insecure allows it"
+#define REACHABLE_BUT(address, missing)                                                            \
+    "other machines can reach " address "; that takes " missing ", or --insecure"
+#define REACHABLE(address) REACHABLE_BUT(address, "--tls-cert-file and --tls-key-file, and --auth")
+#define TLS "--tls-cert-file c --tls-key-file k"
+#define AUTH "--auth --master-key-file m"
     static const struct test_case cases[] = {
         { .line = "--bind 0.0.0.0", .want = "--bind: " REACHABLE("0.0.0.0") },
         { .line = "--bind ::", .want = "--bind: " REACHABLE("::") },
@@ -415,8 +421,39 @@ static void an_address_others_can_reach_needs_insecure(void **state)
           .want = "--bind: " REACHABLE("10.0.0.1") },
         { "", { "STATOR_BIND=10.0.0.1" }, NULL, "STATOR_BIND: " REACHABLE("10.0.0.1") },
         { "--config s.conf", { NULL }, "\nbind = ::\n", "s.conf:2: bind: " REACHABLE("::") },
+        { .line = TLS " --bind 10.0.0.1", .want = "--bind: " REACHABLE_BUT("10.0.0.1", "--auth") },
+        { .line = AUTH " --bind 10.0.0.1",
+          .want = "--bind: " REACHABLE_BUT("10.0.0.1", "--tls-cert-file and --tls-key-file") },
+    };
+    static const struct test_case allowed[] = {
+        { .line = TLS " " AUTH " --bind 10.0.0.1", .want = "bind = 10.0.0.1" },
+        { .line = TLS " --insecure --bind 10.0.0.1", .want = "bind = 10.0.0.1" },
+        { .line = TLS, .want = "bind = 127.0.0.1" },
     };
     expect_refusals(cases, COUNT_OF(cases));
+    expect_settings(allowed, COUNT_OF(allowed));
+}
+
+static void certificate_and_key_come_together(void **state)
+{
+    (void)state;
+    static const struct test_case cases[] = {
+        { .line = "--tls-cert-file c", .want = "--tls-cert-file: needs --tls-key-file as well" },
+        { .line = "--tls-key-file k", .want = "--tls-key-file: needs --tls-cert-file as well" },
+        { "",
+          { "STATOR_TLS_KEY_FILE=k" },
+          NULL,
+          "STATOR_TLS_KEY_FILE: needs --tls-cert-file as well" },
+        { .line = "--tls-client-ca-file a",
+          .want = "--tls-client-ca-file: needs --tls-cert-file and --tls-key-file" },
+    };
+    static const struct test_case allowed[] = {
+        { .line = TLS, .want = "tls-cert-file = c" },
+        { .line = TLS, .want = "tls-key-file = k" },
+        { .line = TLS " --tls-client-ca-file a", .want = "tls-client-ca-file = a" },
+    };
+    expect_refusals(cases, COUNT_OF(cases));
+    expect_settings(allowed, COUNT_OF(allowed));
 }
 
 static void keys_need_a_master_key(void **state)
@@ -615,7 +652,8 @@ int main(void)
         cmocka_unit_test(an_action_is_found_among_flags),
         cmocka_unit_test(a_bad_command_line_is_refused_in_one_line),
         cmocka_unit_test(a_bad_value_is_refused_in_one_line),
-        cmocka_unit_test(an_address_others_can_reach_needs_insecure),
+        cmocka_unit_test(an_address_others_can_reach_needs_tls_and_auth_or_insecure),
+        cmocka_unit_test(certificate_and_key_come_together),
         cmocka_unit_test(keys_need_a_master_key),
         cmocka_unit_test(words_behind_key_and_policy_are_kept),
         cmocka_unit_test(a_refusal_names_the_variable_or_the_line),

@@ -1,4 +1,6 @@
-/* test_server.c -- requests and answers over real sockets. Limits and time-outs: test_limits.c. */
+/* test_server.c -- requests and answers over real sockets, once plain and once through TLS. Limits
+ * and time-outs: test_limits.c. What only TLS has: test_tls.c.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +11,28 @@
 #include "base/compiler.h"
 #include "http_fixture.h"
 #include "raw_http.h"
+#include "tls_files.h"
+
+static int create_files(void **state)
+{
+    struct tls_files *files = malloc(sizeof *files);
+    tls_files_create(files);
+    *state = files;
+    return 0;
+}
+
+static int destroy_files(void **state)
+{
+    tls_files_destroy(*state);
+    free(*state);
+    return 0;
+}
 
 static int set_up(void **state)
 {
     struct http_fixture *fixture = malloc(sizeof *fixture);
     http_fixture_init(fixture);
+    fixture->files = *state; /* The group's. */
     *state = fixture;
     return 0;
 }
@@ -26,13 +45,6 @@ static int tear_down(void **state)
     http_fixture_deinit(fixture);
     free(fixture);
     return 0;
-}
-
-static struct raw_http connect_to(const struct http_fixture *fixture)
-{
-    struct raw_http client;
-    raw_http_open(&client, fixture->port);
-    return client;
 }
 
 static void expect_answer(struct raw_http *client, int status, const char *body)
@@ -63,7 +75,7 @@ static void a_connection_serves_one_request_after_another(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     for (int i = 0; i < 50; i++) {
         char text[32];
         snprintf(text, sizeof text, "request %d", i);
@@ -78,7 +90,7 @@ static void an_answer_has_the_headers_it_must_have(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc");
     struct raw_http_answer answer;
     assert_true(raw_http_receive(&client, &answer));
@@ -96,7 +108,7 @@ static void head_is_answered_without_the_body(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "HEAD /nowhere HTTP/1.1\r\nHost: h\r\n\r\n");
     struct raw_http_answer answer;
     assert_true(raw_http_receive_head(&client, &answer));
@@ -121,7 +133,7 @@ static void the_connection_is_kept_or_closed_as_agreed(void **state)
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
     for (size_t i = 0; i < COUNT_OF(closings); i++) {
-        struct raw_http client = connect_to(fixture);
+        struct raw_http client = http_fixture_connect(fixture);
         struct raw_http_answer answer;
         send_text(&client, closings[i].request);
         assert_true(raw_http_receive(&client, &answer));
@@ -141,7 +153,7 @@ static void a_request_may_arrive_byte_by_byte(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     struct bytes request = BYTES("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nok"
                                  "POST /echo HTTP/1.1\r\nHost: h\r\n"
                                  "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\na: b\r\n\r\n");
@@ -156,7 +168,7 @@ static void chunked_bodies_are_put_together(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
                        "5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: dropped\r\n\r\n"
                        "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -200,7 +212,7 @@ static void bodies_of_every_size_arrive_whole(void **state)
     static const size_t sizes[] = { 1, 15000, 16383, 16384, 17000, 17500, 65536, 70000, 262144 };
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         expect_length(&client, sizes[i], false);
         expect_length(&client, sizes[i], true);
@@ -212,7 +224,7 @@ static void continue_is_sent_before_a_body_that_is_waited_for(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     struct raw_http_answer answer;
     send_text(&client, "POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
                        "Content-Length: 5\r\n\r\n");
@@ -223,7 +235,7 @@ static void continue_is_sent_before_a_body_that_is_waited_for(void **state)
     /* Nothing to wait for: the body is here or on its way, or there is none. */
     send_text(&client, "POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
                        "Content-Length: 5\r\n\r\nhe");
-    struct raw_http other = connect_to(fixture);
+    struct raw_http other = http_fixture_connect(fixture);
     expect_echo(&other, "so the loop has seen half of the body");
     raw_http_close(&other);
     send_text(&client, "llo");
@@ -240,12 +252,12 @@ static void pipelined_answers_keep_their_order(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nfirst"
                        "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nsecond"
                        "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nthird");
     assert_true(http_fixture_wait_for_late(fixture, 1));
-    struct raw_http other = connect_to(fixture);
+    struct raw_http other = http_fixture_connect(fixture);
     expect_echo(&other, "others are served meanwhile");
     http_fixture_release(fixture);
     expect_answer(&client, 200, "first");
@@ -264,7 +276,7 @@ static void deep_pipelines_wait_outside_and_are_all_answered(void **state)
     enum { COUNT = 5000 };
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nfirst");
     assert_true(http_fixture_wait_for_late(fixture, 1));
     for (int i = 0; i < COUNT; i++) {
@@ -287,7 +299,7 @@ static void a_slow_reader_holds_up_nobody_else(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http slow = connect_to(fixture), other = connect_to(fixture);
+    struct raw_http slow = http_fixture_connect(fixture), other = http_fixture_connect(fixture);
     send_text(&slow, "GET /large HTTP/1.1\r\nHost: h\r\n\r\n"
                      "GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n");
     for (int i = 0; i < 20; i++)
@@ -310,11 +322,11 @@ static void idle_connections_hold_up_nobody(void **state)
     http_fixture_start(fixture);
     struct raw_http idle[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        idle[i] = connect_to(fixture);
+        idle[i] = http_fixture_connect(fixture);
         if (i % 2 == 0)
             expect_echo(&idle[i], "once");
     }
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     expect_echo(&client, "served");
     for (int i = 0; i < COUNT; i++) {
         expect_echo(&idle[i], "woken");
@@ -327,17 +339,17 @@ static void a_client_that_leaves_does_no_harm(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http leaving = connect_to(fixture);
+    struct raw_http leaving = http_fixture_connect(fixture);
     send_text(&leaving, "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\ngone");
     assert_true(http_fixture_wait_for_late(fixture, 1));
     raw_http_reset(&leaving);
-    struct raw_http half = connect_to(fixture);
+    struct raw_http half = http_fixture_connect(fixture);
     send_text(&half, "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Le");
     raw_http_reset(&half);
-    struct raw_http large = connect_to(fixture);
+    struct raw_http large = http_fixture_connect(fixture);
     send_text(&large, "GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
     raw_http_reset(&large);
-    struct raw_http other = connect_to(fixture);
+    struct raw_http other = http_fixture_connect(fixture);
     expect_echo(&other, "served"); /* By now the loop has seen the others go. */
     expect_echo(&other, "served again");
     http_fixture_release(fixture);
@@ -349,7 +361,7 @@ static void a_half_closed_client_is_answered(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nfirst"
                        "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nsecond"
                        "POST /ec");
@@ -445,7 +457,7 @@ static void each_loop_has_a_context(void **state)
     http_fixture_start(fixture);
     assert_int_equal(fixture->loops_opened, 3);
     for (int i = 0; i < 20; i++) {
-        struct raw_http client = connect_to(fixture);
+        struct raw_http client = http_fixture_connect(fixture);
         expect_echo(&client, "whichever loop");
         raw_http_close(&client);
     }
@@ -482,7 +494,7 @@ static void stopping_finishes_what_is_under_way(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http idle = connect_to(fixture), busy = connect_to(fixture);
+    struct raw_http idle = http_fixture_connect(fixture), busy = http_fixture_connect(fixture);
     expect_echo(&idle, "then idle");
     send_text(&busy, "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nlast"
                      "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 7\r\n\r\ndropped");
@@ -509,7 +521,7 @@ static void stopping_under_load_answers_every_request_taken(void **state)
     http_fixture_start(fixture);
     struct raw_http clients[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        clients[i] = connect_to(fixture);
+        clients[i] = http_fixture_connect(fixture);
         send_text(&clients[i], "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nok");
     }
     assert_true(http_fixture_wait_for_late(fixture, COUNT));
@@ -523,17 +535,18 @@ static void stopping_under_load_answers_every_request_taken(void **state)
     pthread_join(stopper, NULL);
 }
 
-/* The memory of an exchange that is never answered stays: this is how the leak checker knows. */
-static struct late *volatile never_answered;
+/* The memory of an exchange that is never answered stays: this is how the leak checker knows. One
+ * without TLS, one with it. */
+static struct late *volatile never_answered[2];
 
 static void stopping_gives_up_after_the_grace(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "GET /late HTTP/1.1\r\nHost: h\r\n\r\n");
     assert_true(http_fixture_wait_for_late(fixture, 1));
-    never_answered = fixture->late_first;
+    never_answered[fixture->files != NULL] = fixture->late_first;
     http_server_stop(fixture->server, 100);
     fixture->server = NULL;
     assert_true(raw_http_ends(&client));
@@ -567,5 +580,6 @@ int main(void)
         SERVER_TEST(stopping_under_load_answers_every_request_taken),
         SERVER_TEST(stopping_gives_up_after_the_grace),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("plain", tests, NULL, NULL);
+    return failed + cmocka_run_group_tests_name("TLS", tests, create_files, destroy_files);
 }

@@ -1,0 +1,13 @@
+/* require.h -- for what fails in OpenSSL only for want of memory or of an algorithm. */
+#ifndef STATOR_CRYPTO_REQUIRE_H
+#define STATOR_CRYPTO_REQUIRE_H
+#include <stdbool.h>
+#include <stdlib.h>
+
+static inline void require(bool ok)
+{
+    if (!ok)
+        abort();
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* tls_session.c -- see tls_session.h. */
+#include "crypto/tls_session.h"
+#include <assert.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include "crypto/tls_context.h"
+
+struct tls_session {
+    SSL *ssl;
+    struct tls_context *context;
+    struct tls_wire *wire;  /* During a call. */
+    enum tls_status ending; /* TLS_PLAIN_HTTP or TLS_FAILED, once it has come to that. */
+    const char *problem;
+    bool established;
+};
+
+static_assert(TLS_SESSION_PLAIN_MAX == SSL3_RT_MAX_PLAIN_LENGTH, "one record");
+static_assert(TLS_SESSION_RECORD_MAX >= SSL3_RT_MAX_TLS13_ENCRYPTED_LENGTH + SSL3_RT_HEADER_LENGTH,
+              "one record of TLS 1.3");
+
+struct tls_session *tls_session_create(struct tls_context *context)
+{
+    struct tls_session *session = calloc(1, sizeof *session);
+    BIO *bio = BIO_new(tls_context_wire(context));
+    SSL *ssl = SSL_new(tls_context_ssl(context));
+    if (session == NULL || bio == NULL || ssl == NULL)
+        abort(); /* Out of memory. */
+    BIO_set_data(bio, &session->wire);
+    SSL_set_bio(ssl, bio, bio);
+    SSL_set_accept_state(ssl);
+    session->ssl = ssl;
+    session->context = tls_context_acquire(context);
+    session->problem = "";
+    return session;
+}
+
+void tls_session_destroy(struct tls_session *session)
+{
+    if (session == NULL)
+        return;
+    SSL_free(session->ssl);
+    tls_context_release(session->context);
+    free(session);
+}
+
+static void begin(struct tls_session *session, struct tls_wire *wire)
+{
+    assert(wire->out_len <= wire->out_capacity);
+    session->wire = wire;
+    ERR_clear_error(); /* SSL_get_error takes what lies there for this call's. */
+}
+
+/* Nothing more can be done. */
+static enum tls_status fail(struct tls_session *session, const char *problem)
+{
+    session->problem = problem;
+    session->ending = TLS_FAILED;
+    return session->ending;
+}
+
+static enum tls_status fail_by_library(struct tls_session *session)
+{
+    unsigned long error = ERR_peek_error();
+    const char *reason = ERR_reason_error_string(error);
+    bool is_http = ERR_GET_LIB(error) == ERR_LIB_SSL && ERR_GET_REASON(error) == SSL_R_HTTP_REQUEST;
+    fail(session, reason != NULL ? reason : "unknown");
+    if (is_http)
+        session->ending = TLS_PLAIN_HTTP;
+    return session->ending;
+}
+
+/* Ends a call of OpenSSL's that has returned `result`. */
+static enum tls_status end(struct tls_session *session, int result)
+{
+    enum tls_status status;
+    switch (SSL_get_error(session->ssl, result)) {
+    case SSL_ERROR_NONE:
+        status = TLS_OK;
+        break;
+    case SSL_ERROR_WANT_READ:
+        status = session->wire->in.len == 0 ? TLS_MORE : fail(session, "bytes were left unread");
+        break;
+    case SSL_ERROR_WANT_WRITE:
+        status = TLS_FULL;
+        break;
+    case SSL_ERROR_ZERO_RETURN:
+        status = TLS_ENDED;
+        break;
+    default:
+        status = fail_by_library(session);
+        break;
+    }
+    ERR_clear_error();
+    session->wire = NULL;
+    return status;
+}
+
+enum tls_status tls_session_handshake(struct tls_session *session, struct tls_wire *wire)
+{
+    if (session->ending != TLS_OK)
+        return session->ending;
+    begin(session, wire);
+    enum tls_status status = end(session, SSL_do_handshake(session->ssl));
+    session->established = status == TLS_OK;
+    return status;
+}
+
+enum tls_status tls_session_read(struct tls_session *session, struct tls_wire *wire, uint8_t *plain,
+                                 size_t capacity, size_t *len)
+{
+    *len = 0;
+    if (session->ending != TLS_OK)
+        return session->ending;
+    assert(capacity > 0 && session->established);
+    begin(session, wire);
+    int ok = 1;
+    while (ok == 1 && *len < capacity) {
+        size_t read = 0;
+        ok = SSL_read_ex(session->ssl, plain + *len, capacity - *len, &read);
+        *len += read;
+    }
+    return end(session, ok);
+}
+
+enum tls_status tls_session_write(struct tls_session *session, struct tls_wire *wire,
+                                  struct bytes plain)
+{
+    if (session->ending != TLS_OK)
+        return session->ending;
+    assert(plain.len > 0 && plain.len <= TLS_SESSION_PLAIN_MAX && session->established);
+    size_t written;
+    begin(session, wire);
+    enum tls_status status =
+        end(session, SSL_write_ex(session->ssl, plain.data, plain.len, &written));
+    /* OpenSSL writes nothing behind a message that has arrived by half. An honest client sends such
+     * messages (new keys) whole, in one record. */
+    return status == TLS_MORE ? fail(session, "half a message") : status;
+}
+
+void tls_session_end(struct tls_session *session, struct tls_wire *wire)
+{
+    if (session->ending != TLS_OK || !session->established)
+        return;
+    begin(session, wire);
+    SSL_shutdown(session->ssl); /* What is wrong now does not matter any more. */
+    ERR_clear_error();
+    session->wire = NULL;
+}
+
+const char *tls_session_problem(const struct tls_session *session)
+{
+    return session->problem;
+}

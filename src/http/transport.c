@@ -1,0 +1,173 @@
+/* transport.c -- see transport.h. */
+#include "http/transport.h"
+#include <assert.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "http/connection.h"
+#include "http/loop.h"
+#include "http/tls_link.h"
+
+static uv_stream_t *stream_of(struct http_transport *transport)
+{
+    return (uv_stream_t *)&transport->tcp;
+}
+
+static uv_buf_t part_of(struct bytes bytes)
+{
+    return uv_buf_init((char *)(uintptr_t)bytes.data, (unsigned)bytes.len); /* Not written to. */
+}
+
+/* --- Life --- */
+
+void http_transport_init(struct http_transport *transport, struct http_loop *loop)
+{
+    uv_tcp_init(&loop->uv, &transport->tcp); /* Cannot fail without an address family. */
+    transport->tcp.data = http_connection_of_transport(transport);
+}
+
+bool http_transport_open(struct http_transport *transport, int fd)
+{
+    if (uv_tcp_open(&transport->tcp, fd) != 0) {
+        close(fd);
+        return false;
+    }
+    transport->link =
+        http_shared_create_link(http_connection_of_transport(transport)->loop->shared);
+    uv_tcp_nodelay(&transport->tcp, 1); /* If it fails, answers are slower, not wrong. */
+    return true;
+}
+
+bool http_transport_is_secure(const struct http_transport *transport)
+{
+    return transport->link != NULL;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct http_connection *connection = handle->data;
+    http_tls_link_destroy(connection->transport.link);
+    connection->transport.link = NULL;
+    http_connection_closed(connection);
+}
+
+void http_transport_close(struct http_transport *transport)
+{
+    if (transport->link != NULL)
+        http_tls_link_end(transport);
+    uv_close((uv_handle_t *)&transport->tcp, on_closed);
+}
+
+/* --- Reading --- */
+
+static void on_room_wanted(uv_handle_t *handle, size_t suggested_size, uv_buf_t *room)
+{
+    (void)suggested_size;
+    size_t size;
+    uint8_t *data = http_connection_room(handle->data, &size);
+    *room = uv_buf_init((char *)data, (unsigned)size);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *room)
+{
+    (void)room;
+    struct http_connection *connection = stream->data;
+    if (size >= 0) {
+        http_connection_arrived(connection, (size_t)size);
+        return;
+    }
+    connection->transport.reading = false; /* libuv has stopped. */
+    http_connection_ended(connection, size == UV_EOF);
+}
+
+bool http_transport_read(struct http_transport *transport)
+{
+    if (transport->link != NULL)
+        return http_tls_link_read(transport);
+    if (transport->reading)
+        return true;
+    transport->reading = true;
+    return uv_read_start(stream_of(transport), on_room_wanted, on_read) == 0;
+}
+
+void http_transport_stop_reading(struct http_transport *transport)
+{
+    if (transport->link != NULL) {
+        http_tls_link_stop_reading(transport);
+        return;
+    }
+    if (transport->reading)
+        uv_read_stop(stream_of(transport));
+    transport->reading = false;
+}
+
+/* --- Writing --- */
+
+static void on_written(uv_write_t *write, int status)
+{
+    http_connection_written(write->data, status == 0);
+}
+
+/* What the socket did not take: `written` bytes of the parts are gone. */
+static enum http_transport_status write_rest(struct http_transport *transport, uv_write_t *write,
+                                             uv_buf_t parts[2], size_t written)
+{
+    write->data = http_connection_of_transport(transport);
+    for (int i = 0; i < 2; i++) {
+        size_t gone = written < parts[i].len ? written : parts[i].len;
+        parts[i] = uv_buf_init(parts[i].base + gone, (unsigned)(parts[i].len - gone));
+        written -= gone;
+    }
+    int error = uv_write(write, stream_of(transport), parts, 2, on_written);
+    return error == 0 ? HTTP_TRANSPORT_LATER : HTTP_TRANSPORT_FAILED;
+}
+
+enum http_transport_status http_transport_write(struct http_transport *transport, uv_write_t *write,
+                                                struct bytes head, struct bytes body)
+{
+    if (transport->link != NULL)
+        return http_tls_link_write(transport, head, body);
+    assert(head.len <= UINT32_MAX && body.len <= UINT32_MAX);
+    uv_buf_t parts[2] = { part_of(head), part_of(body) };
+    int written = uv_try_write(stream_of(transport), parts, body.len > 0 ? 2 : 1);
+    if (written == UV_EAGAIN)
+        written = 0;
+    if (written < 0)
+        return HTTP_TRANSPORT_FAILED;
+    if ((size_t)written == head.len + body.len)
+        return HTTP_TRANSPORT_DONE;
+    return write_rest(transport, write, parts, (size_t)written);
+}
+
+bool http_transport_write_now(struct http_transport *transport, struct bytes text)
+{
+    if (transport->link != NULL)
+        return http_tls_link_write_now(transport, text);
+    uv_buf_t part = part_of(text);
+    int written = uv_try_write(stream_of(transport), &part, 1);
+    /* Half a line cannot be taken back. */
+    return written == UV_EAGAIN || (written >= 0 && (size_t)written == text.len);
+}
+
+uint64_t http_transport_unwritten(const struct http_transport *transport)
+{
+    if (transport->link != NULL)
+        return http_tls_link_unwritten(transport);
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&transport->tcp);
+}
+
+bool http_transport_end(struct http_transport *transport)
+{
+    int fd = -1;
+    if (transport->link != NULL)
+        http_tls_link_end(transport);
+    return uv_fileno((const uv_handle_t *)&transport->tcp, &fd) == 0 && shutdown(fd, SHUT_WR) == 0;
+}
+
+void http_transport_peer(const struct http_transport *transport, char out[HTTP_PEER_SIZE])
+{
+    struct sockaddr_storage address;
+    int size = sizeof address;
+    if (uv_tcp_getpeername(&transport->tcp, (struct sockaddr *)&address, &size) != 0 ||
+        uv_ip_name((const struct sockaddr *)&address, out, HTTP_PEER_SIZE) != 0)
+        out[0] = '\0';
+}
