@@ -18,7 +18,7 @@ import workload
 
 MAIN_CONNECTIONS = 32
 CONNECTIONS = (1, MAIN_CONNECTIONS, 256)
-# More than these, and a peer that answers few requests would be measured by its queue.
+# A server that takes longer for one request of each connection is not asked to.
 WAIT_MAX_S = 6
 SIZED_CONNECTIONS = (MAIN_CONNECTIONS,)  # Of the larger items.
 BODY_SHARE_MIN = 0.9  # Of the first answer's size, on the average.
@@ -140,14 +140,14 @@ def measure_workload(each, sides, arguments, options):
         warm[server.name] = without_fail(server, unable, function)
     cells = []
     for connections in connections_of(each, options):
-        able = [
-            server
-            for server in sides
-            if server.name not in unable
-            and connections / warm[server.name]["requests_per_s"] < WAIT_MAX_S
-        ]
+        slow = {
+            name: f"{connections} connections would wait longer than {WAIT_MAX_S} s"
+            for name, turn in warm.items()
+            if turn and connections / turn["requests_per_s"] > WAIT_MAX_S
+        }
+        able = [server for server in sides if server.name not in {*unable, *slow}]
         cell = measure_cell(each, able, arguments, connections, options)
-        cell["unable"] |= unable
+        cell["unable"] |= unable | slow
         cells.append(cell)
     return cells
 

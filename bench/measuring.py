@@ -6,7 +6,6 @@ import pathlib
 import re
 import statistics
 import subprocess
-import sys
 import time
 
 import histogram
@@ -42,7 +41,7 @@ def wait_until_idle(pid):
         time.sleep(IDLE_WAIT_S)
         if cpu_seconds([pid]) - before <= IDLE_SHARE_MAX * IDLE_WAIT_S:
             return
-    sys.exit("run: the server does not come to rest")
+    raise MeasuringError("the server does not come to rest")
 
 
 def resident_mb(pid, field="VmRSS"):

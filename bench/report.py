@@ -62,7 +62,7 @@ def cautions(results):
         lines.append(f"{label} was left out: {' '.join(reason.split())}.")
     for cell in with_connections(results, MAIN_CONNECTIONS):
         for name, reason in cell["unable"].items():
-            lines.append(f"{LABELS[name]} does not do {cell['workload']}: `{' '.join(reason.split())[:160]}`")
+            lines.append(f"{LABELS[name]} is left out of {cell['workload']}: `{' '.join(reason.split())[:160]}`")
     saturated = sum(turn["load_share"] > LOAD_SHARE_MAX for turn in all_turns(results))
     if saturated:
         lines.append(f"In {saturated} turns the load generator had no CPU to spare.")

@@ -147,7 +147,7 @@ def test_the_report_has_all_cells_and_says_what_is_missing():
     text = report.whole(run)
     assert "| GetItem | 5,500 | 8,000 | 10,000 | 550 | 551 | 100 |" in text
     assert "| TransactWriteItems of 2 | 5,500 | 8,000 | 10,000 | 550 | 551 | - |" in text
-    assert "dynalite does not do TransactWriteItems of 2: `400: no such operation`" in text
+    assert "dynalite is left out of TransactWriteItems of 2: `400: no such operation`" in text
     assert "Dynoxide was left out: npm's package is not installed." in text
     assert "Other programs took up to 11% of the CPU" in text
     assert "| GetItem, 1 connection | dynalite | 100 | 100 - 200 | 10 | 20 | 30 | 5.0 |" in text
