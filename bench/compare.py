@@ -125,7 +125,6 @@ def measure_cell(each, able, arguments, connections, options):
         "workload": each.name,
         "connections": connections,
         "item_size": each.item_size,
-        "items": each.items,
         "servers": {name: measuring.median_of(list_) for name, list_ in turns.items()},
         "unable": unable,
         "turns": turns,

@@ -7,6 +7,8 @@
 - GetItem at half of the rate that a server reaches, sent at fixed times.
 """
 
+import contextlib
+import statistics
 import time
 
 import compare
@@ -56,7 +58,7 @@ def start_ms(program, folder, item_count):
                 raise measuring.MeasuringError(f"the item is not there: {answer}")
             client.close()
             server.stop()
-    return sorted(times)[START_RUNS // 2]
+    return statistics.median(times)
 
 
 def measure_sizes(program, scratch, item_count, options, say):
@@ -103,16 +105,14 @@ def in_turns(sides, arguments, counts, options):
 
 
 def measure_workers(program, scratch, options):
+    """{operation: {number of workers: the medians of its turns}}"""
     arguments = request_arguments(scratch / "workers-requests")
     sides, cells = {}, {}
-    names = [str(count) for count in WORKERS]
-    folders = {name: scratch / f"workers-{name}" for name in names}
-    for folder in folders.values():
-        load(program, folder, workload.KEY_COUNT)
-    with (
-        servers.Stator(program, folders["1"], "--workers", "1") as sides["1"],
-        servers.Stator(program, folders["2"], "--workers", "2") as sides["2"],
-    ):
+    with contextlib.ExitStack() as stack:
+        for count in map(str, WORKERS):
+            folder = scratch / f"workers-{count}"
+            load(program, folder, workload.KEY_COUNT)
+            sides[count] = stack.enter_context(servers.Stator(program, folder, "--workers", count))
         counts = dict.fromkeys(sides, workload.KEY_COUNT)
         for operation in REQUESTS:
             cells[operation] = in_turns(sides, arguments[operation], counts, options)

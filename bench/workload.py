@@ -167,7 +167,6 @@ class Workload:
     key_count: int
     is_right: typing.Callable  # Whether an answer to the first of them, read from JSON, is.
     item_size: int = ITEM_SIZE
-    items: int = 1  # Of one request.
 
 
 def is_item_of(item_size):
@@ -189,7 +188,7 @@ def is_page_of(count_min):
 
 
 def is_done(answer):
-    """Nothing to say, but for ItemCollectionMetrics and the like, of which nobody asked."""
+    """There is nothing to say, of a batch that nothing is left."""
     return answer == {} or answer == {"UnprocessedItems": {}}
 
 
@@ -203,19 +202,19 @@ def workloads():
         Workload("GetItem", f"one of {KEY_COUNT:,} items, at random",
                  ((1, "GetItem", get(key())),), KEY_COUNT, is_item_of(size)),
         *(Workload(f"Query of {count}", f"all {count} items of one of {number:,} partitions",
-                   ((1, "Query", query(key(), count)),), number, is_page_of(count), items=count)
+                   ((1, "Query", query(key(), count)),), number, is_page_of(count))
           for count, number in partitions.items()),
         Workload("Scan", "the first page of 1 MB",
-                 ((1, "Scan", {"TableName": TABLE}),), 1, is_page_of(page_min), items=page_min),
+                 ((1, "Scan", {"TableName": TABLE}),), 1, is_page_of(page_min)),
         Workload("PutItem", f"replaces one of {KEY_COUNT:,} items",
                  ((1, "PutItem", put(key())),), KEY_COUNT, is_done),
         Workload("UpdateItem", "two actions under a condition of three terms",
                  ((1, "UpdateItem", update(key())),), KEY_COUNT, is_done),
         Workload("TransactWriteItems of 2", "two puts, with a ClientRequestToken as SDKs send",
-                 ((1, "TransactWriteItems", transact(key(0), key(1))),), KEY_COUNT, is_done, items=2),
+                 ((1, "TransactWriteItems", transact(key(0), key(1))),), KEY_COUNT, is_done),
         Workload("BatchWriteItem of 25", "replaces 25 items",
                  ((1, "BatchWriteItem", batch(TABLE, [item(each) for each in keys])),),
-                 KEY_COUNT, is_done, items=BATCH_SIZE),
+                 KEY_COUNT, is_done),
         Workload("80% GetItem, 20% PutItem", "of the same items", mixed, KEY_COUNT, is_item_of(size)),
         *(each for item_size in (4096, 102400) for each in sized_workloads(item_size)),
     )  # fmt: skip

@@ -64,7 +64,6 @@ def cell(name, rates, connections=32, unable=()):
         "workload": name,
         "connections": connections,
         "item_size": 300,
-        "items": 1,
         "servers": {server: measuring.median_of(list_) for server, list_ in turns.items()},
         "unable": dict.fromkeys(unable, "400: no such operation"),
         "turns": turns,
