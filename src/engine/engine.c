@@ -29,6 +29,8 @@ const char *engine_status_name(enum engine_status status)
         return "no space left";
     case ENGINE_IO:
         return "input/output error";
+    case ENGINE_TOO_LARGE:
+        return "too large";
     case ENGINE_UNSUPPORTED:
         return "unsupported";
     }
@@ -62,6 +64,14 @@ void engine_close(struct engine *engine)
 {
     if (engine != NULL)
         engine->ops->close(engine);
+}
+
+enum engine_status engine_checkpoint(struct engine *engine, const char *path)
+{
+    assert(path != NULL && path[0] != '\0');
+    if ((engine_capabilities(engine) & ENGINE_CHECKPOINT) == 0)
+        return ENGINE_UNSUPPORTED;
+    return engine->ops->checkpoint(engine, path);
 }
 
 enum engine_status engine_view_open(struct engine *engine, enum engine_consistency consistency,

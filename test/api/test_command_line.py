@@ -1,4 +1,4 @@
-"""What the command line promises, as clients see it: settings, directories, restarts, full disks.
+"""What the command line promises, as clients see it: settings, directories, restarts.
 
 How the process itself starts and ends is in test/process/.
 """
@@ -364,35 +364,6 @@ def test_a_directory_that_may_not_be_written_is_refused(tmp_path, mounted):
         place = tmp_path / "ours"
         place.mkdir(mode=0o500)
     assert_refused(run("serve", "--port", "0", "--data-dir", str(place)), 1, str(place))
-
-
-def test_a_full_disk_loses_nothing_that_was_acknowledged(mounted):
-    small_disk = mounted("size=12m")
-    flags = ("--data-dir", str(small_disk / "data"), "--write-buffer-size", "1M")
-    acknowledged = []
-    with StatorProcess(*flags) as server:
-        client = FastClient(server.port)
-        create_table(client, "full")
-        try:
-            for index in range(10_000):
-                status, answer = put(client, "full", str(index), "x" * 20_000)
-                if status != 200:
-                    assert status in (500, 503), answer
-                    break
-                acknowledged.append(index)
-            else:
-                pytest.fail("12 MB took 200 MB of items")
-        except ServerGone:
-            pass  # To end rather than to guess what the disk holds is right too.
-        assert acknowledged
-        server.kill()
-    subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
-    with StatorProcess(*flags) as server:
-        client = FastClient(server.port)
-        lost = [index for index in acknowledged if get(client, "full", str(index)) is None]
-        assert lost == []
-        assert put(client, "full", "after")[0] == 200
-        server.stop()
 
 
 # --- Tables in transition ---

@@ -80,7 +80,7 @@ def results():
     """A run in which some targets are met and some are not."""
     without = {name: rate for name, rate in RATES.items() if name != "dynalite"}
     table = {
-        "items": 10_000_000, "load_s": 60.0, "load_peak_mb": 300.0, "resident_peak_mb": 419.9,
+        "items": 10_000_000, "load_s": 60.0, "load_peak_mb": 300.0, "resident_peak_mb": 483.9,
         "disk_bytes_per_item": 310.0, "start_ms": 499.9,
     }  # fmt: skip
     sizes = {"small": figures(1000), "large": figures(600)}
@@ -130,12 +130,19 @@ def results():
         ("start to first answer, empty store", "50 ms", True),
         ("start to first answer, large table", "500 ms", True),
         ("resident memory, idle", "30 MB", False),
-        ("resident memory, at any time: caches and 100 MB", "420 MB", True),
+        ("resident memory, at any time: caches and 100 MB", "484 MB", True),
     ],
 )
 def test_a_target_is_met_at_its_bound_and_not_beside_it(name, figure, met):
     rows = {row["name"]: row for row in targets.evaluate(results())}
     assert (rows[name]["figure"], rows[name]["met"]) == (figure, met)
+
+
+def test_the_caches_are_those_of_the_settings():
+    words = [servers.stator_process.binary(), "serve", "--print-config"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    for name, size_mb in targets.CACHES_MB.items():
+        assert f"\n{name} = {size_mb}M\n" in done.stdout
 
 
 def test_the_report_has_all_cells_and_says_what_is_missing():

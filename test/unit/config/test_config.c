@@ -113,6 +113,7 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(config->workers, 0);
     assert_string_equal(config->region, "us-east-1");
     assert_string_equal(config->account_id, "000000000000");
+    assert_int_equal(config->item_cache_size, 64 << 20);
     assert_int_equal(config->block_cache_size, 256 << 20);
     assert_int_equal(config->write_buffer_size, 64 << 20);
     assert_int_equal(config->connections_max, 10000);
@@ -190,6 +191,11 @@ static void every_kind_of_value_is_read(void **state)
         { .line = "--workers 256", .want = "workers = 256" },
         { .line = "--connections-max 1", .want = "connections-max = 1" },
         { .line = "--connections-max 1000000", .want = "connections-max = 1000000" },
+        { .line = "--connections-per-address-max 0", .want = "connections-per-address-max = 0" },
+        { .line = "--connections-per-address-max 1000000",
+          .want = "connections-per-address-max = 1000000" },
+        { .line = "--request-memory-max 64M", .want = "request-memory-max = 64M" },
+        { .line = "--request-memory-max 1024G", .want = "request-memory-max = 1024G" },
         { .line = "--idle-timeout-ms 100", .want = "idle-timeout-ms = 100" },
         { .line = "--idle-timeout-ms 3600000", .want = "idle-timeout-ms = 3600000" },
         { .line = "", .want = "ttl-interval = 1000" },
@@ -298,6 +304,9 @@ static void an_action_is_found_among_flags(void **state)
         { { .line = "check --data-dir dir --log-level warn" }, CONFIG_CHECK },
         { { .line = "check", .variables = { "STATOR_BIND=0.0.0.0" } }, CONFIG_CHECK },
         { { .line = "check --help" }, CONFIG_SHOW_HELP },
+        { { .line = "backup dir" }, CONFIG_BACKUP },
+        { { .line = "restore dir --data-dir new --bind 0.0.0.0" }, CONFIG_RESTORE },
+        { { .line = "restore --help" }, CONFIG_SHOW_HELP },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct arena *arena = arena_create();
@@ -326,6 +335,10 @@ static void a_bad_command_line_is_refused_in_one_line(void **state)
         { .line = "check one two", .want = "'two': one directory is checked at a time" },
         { .line = "check --in-memory",
           .want = "--in-memory: there is no store in memory to check" },
+        { .line = "backup dir --in-memory",
+          .want = "--in-memory: there is no store in memory to back up" },
+        { .line = "restore dir --in-memory",
+          .want = "--in-memory: there is no store in memory to restore" },
         { .line = "--port 1 check", .want = "'check': no such command (see --help)" },
         { .line = "check --bogus", .want = "--bogus: no such flag (see --help)" },
         { .line = "serve serve", .want = "'serve': no such command (see --help)" },
@@ -357,6 +370,14 @@ static void a_bad_value_is_refused_in_one_line(void **state)
         { .line = "--workers 257", .want = "--workers: '257' is not a number from 0 to 256" },
         { .line = "--connections-max 0",
           .want = "--connections-max: '0' is not a number from 1 to 1000000" },
+        { .line = "--connections-per-address-max 1000001",
+          .want = "--connections-per-address-max: '1000001' is not a number from 0 to 1000000" },
+        { .line = "--request-memory-max 67108863",
+          .want = "--request-memory-max: '67108863' is not a number from 64M to 1024G "
+                  "(bytes, or with K, M or G)" },
+        { .line = "--request-memory-max 1025G",
+          .want = "--request-memory-max: '1025G' is not a number from 64M to 1024G "
+                  "(bytes, or with K, M or G)" },
         { .line = "--connections-max 1000001",
           .want = "--connections-max: '1000001' is not a number from 1 to 1000000" },
         { .line = "--ttl-interval 9",
