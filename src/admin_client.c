@@ -25,10 +25,10 @@ struct identity {
     bool is_nobody; /* No credentials were given. */
 };
 
-static int fail(int code, const char *what, const char *why)
+static bool complain(const char *what, const char *why)
 {
     fprintf(stderr, "stator: %s: %s\n", what, why);
-    return code;
+    return false;
 }
 
 /* --- Who asks --- */
@@ -43,7 +43,7 @@ static bool read_variable(const char *name, struct bytes *out)
     *out = bytes_from_text(value);
     for (size_t i = 0; i < out->len; i++) {
         if (out->data[i] <= ' ' || out->data[i] > '~')
-            return fail(false, name, "has a character that no such value has");
+            return complain(name, "has a character that no such value has");
     }
     return true;
 }
@@ -62,9 +62,9 @@ static bool read_identity(struct identity *out)
     if (out->region.data == NULL)
         out->region = BYTES("us-east-1");
     if ((out->credentials.access_key.data == NULL) != (out->credentials.secret.data == NULL))
-        return fail(false, "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "one is set alone");
+        return complain("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "one is set alone");
     if (out->credentials.secret.len > SIGV4_SECRET_SIZE_MAX)
-        return fail(false, "AWS_SECRET_ACCESS_KEY", "is too long");
+        return complain("AWS_SECRET_ACCESS_KEY", "is too long");
     if (out->credentials.access_key.data == NULL) {
         out->is_nobody = true;
         out->credentials = (struct sigv4_credentials){ BYTES("stator"), BYTES("stator") };
@@ -155,8 +155,8 @@ int admin_client_send(struct arena *arena, const struct admin_client_call *call,
     if (problem == NULL && !bytes_equal_text(request.url.target, "/"))
         problem = "an endpoint has no path";
     if (problem != NULL)
-        return fail(ADMIN_CLIENT_MISUSED, call->endpoint, problem);
-    if (!read_identity(&identity))
+        complain(call->endpoint, problem);
+    if (problem != NULL || !read_identity(&identity))
         return ADMIN_CLIENT_MISUSED;
     size_t count = fill_headers(arena, &identity, &request.url, call, headers);
     request.headers = headers + 1;

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
+#include "command_line.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -57,9 +58,7 @@ static const struct flag {
 
 struct command {
     struct arena *arena;
-    int argc;
-    char *const *argv;
-    int next;
+    struct command_line line;
     const char *verb;
     const char *endpoint;
     struct json_writer json;
@@ -68,12 +67,6 @@ struct command {
     size_t filter_count;
     const char *uuid;
 };
-
-static int fail(int code, const char *what, const char *why)
-{
-    fprintf(stderr, "stator: %s: %s\n", what, why);
-    return code;
-}
 
 /* --- The command line --- */
 
@@ -89,20 +82,11 @@ static bool is_integer(struct bytes text)
     return true;
 }
 
-/* Splits `--name=value`, or takes the next word as the value. */
 static bool take_value(struct command *command, const char *word, struct bytes *value)
 {
-    const char *equals = strchr(word, '=');
-    if (equals == NULL && command->next == command->argc)
-        return false;
-    *value = bytes_from_text(equals != NULL ? equals + 1 : command->argv[command->next++]);
-    return true;
-}
-
-static bool is_named(const char *word, const char *name)
-{
-    size_t size = strlen(name);
-    return strncmp(word, name, size) == 0 && (word[size] == '\0' || word[size] == '=');
+    const char *text = command_line_take_value(&command->line, word);
+    *value = bytes_from_text(text != NULL ? text : "");
+    return text != NULL;
 }
 
 static int parse_flag(struct command *command, const struct flag *flag, const char *word)
@@ -110,10 +94,11 @@ static int parse_flag(struct command *command, const struct flag *flag, const ch
     struct bytes value = BYTES("");
     if (flag->kind == FLAG_PRESENCE ? strchr(word, '=') != NULL
                                     : !take_value(command, word, &value))
-        return fail(ADMIN_CLIENT_MISUSED, flag->name,
-                    flag->kind == FLAG_PRESENCE ? "takes no value" : "needs a value behind it");
+        return command_line_fail(ADMIN_CLIENT_MISUSED, flag->name,
+                                 flag->kind == FLAG_PRESENCE ? "takes no value"
+                                                             : "needs a value behind it");
     if (flag->kind == FLAG_NUMBER && !is_integer(value))
-        return fail(ADMIN_CLIENT_MISUSED, flag->name, "takes a whole number");
+        return command_line_fail(ADMIN_CLIENT_MISUSED, flag->name, "takes a whole number");
     json_write_name(&command->json, flag->member);
     if (flag->kind == FLAG_NUMBER)
         json_write_raw(&command->json, value);
@@ -128,14 +113,14 @@ static int parse_flag(struct command *command, const struct flag *flag, const ch
 static int parse_other(struct command *command, const char *word, bool adds)
 {
     struct bytes value;
-    bool is_filter = adds && is_named(word, "--filter");
-    if (is_filter || is_named(word, "--endpoint")) {
+    bool is_filter = adds && command_line_is_flag(word, "--filter");
+    if (is_filter || command_line_is_flag(word, "--endpoint")) {
         if (!take_value(command, word, &value))
-            return fail(ADMIN_CLIENT_MISUSED, word, "needs a value behind it");
+            return command_line_fail(ADMIN_CLIENT_MISUSED, word, "needs a value behind it");
         if (!is_filter)
             command->endpoint = (const char *)value.data;
         else if (command->filter_count == FILTERS_MAX)
-            return fail(ADMIN_CLIENT_MISUSED, word, "too many of them");
+            return command_line_fail(ADMIN_CLIENT_MISUSED, word, "too many of them");
         else
             command->filters[command->filter_count++] = value;
         return 0;
@@ -151,14 +136,15 @@ static int parse_other(struct command *command, const char *word, bool adds)
         json_write_string(&command->json, bytes_from_text(word));
         return 0;
     }
-    return fail(ADMIN_CLIENT_MISUSED, word, "no such flag (see `stator trigger --help`)");
+    return command_line_fail(ADMIN_CLIENT_MISUSED, word,
+                             "no such flag (see `stator trigger --help`)");
 }
 
 static int parse_word(struct command *command, const char *word)
 {
     bool adds = strcmp(command->verb, "add") == 0, lists = strcmp(command->verb, "list") == 0;
     for (size_t i = 0; i < COUNT_OF(flags); i++) {
-        if (is_named(word, flags[i].name) && (adds || (lists && flags[i].for_list)))
+        if (command_line_is_flag(word, flags[i].name) && (adds || (lists && flags[i].for_list)))
             return parse_flag(command, &flags[i], word);
     }
     return parse_other(command, word, adds);
@@ -167,8 +153,9 @@ static int parse_word(struct command *command, const char *word)
 static int parse(struct command *command)
 {
     json_open_object(&command->json);
-    while (command->next < command->argc) {
-        int code = parse_word(command, command->argv[command->next++]);
+    struct command_line *line = &command->line;
+    while (line->next < line->argc) {
+        int code = parse_word(command, line->argv[line->next++]);
         if (code != 0)
             return code;
     }
@@ -188,7 +175,8 @@ static int parse(struct command *command)
     }
     json_close_object(&command->json);
     if (strcmp(command->verb, "remove") == 0 && command->uuid == NULL)
-        return fail(ADMIN_CLIENT_MISUSED, "trigger remove", "needs the UUID of a trigger");
+        return command_line_fail(ADMIN_CLIENT_MISUSED, "trigger remove",
+                                 "needs the UUID of a trigger");
     return 0;
 }
 
@@ -247,31 +235,20 @@ static const struct {
     const char *operation;
 } verbs[] = { { "add", "AddTrigger" }, { "list", "ListTriggers" }, { "remove", "RemoveTrigger" } };
 
-static bool asks_for_help(int argc, char *const *argv)
-{
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    }
-    return false;
-}
-
 int trigger_command(int argc, char *const *argv)
 {
+    const struct command_line line = { .argc = argc, .argv = argv, .next = 1 };
     size_t verb = 0;
-    if (asks_for_help(argc, argv))
+    if (command_line_asks_for_help(&line))
         return fputs(usage, stdout) >= 0 && fflush(stdout) == 0 ? 0 : ADMIN_CLIENT_REFUSED;
     while (argc > 0 && verb < COUNT_OF(verbs) && strcmp(argv[0], verbs[verb].verb) != 0)
         verb++;
     if (argc == 0 || verb == COUNT_OF(verbs))
-        return fail(ADMIN_CLIENT_MISUSED, "trigger",
-                    "add, list or remove (see `stator trigger --help`)");
-    struct command command = { .arena = arena_create(),
-                               .argc = argc,
-                               .argv = argv,
-                               .next = 1,
-                               .verb = argv[0],
-                               .endpoint = ADMIN_CLIENT_ENDPOINT };
+        return command_line_fail(ADMIN_CLIENT_MISUSED, "trigger",
+                                 "add, list or remove (see `stator trigger --help`)");
+    struct command command = {
+        .arena = arena_create(), .line = line, .verb = argv[0], .endpoint = ADMIN_CLIENT_ENDPOINT
+    };
     buffer_init(&command.body, command.arena);
     json_writer_init(&command.json, &command.body);
     int code = parse(&command);

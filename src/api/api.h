@@ -56,6 +56,8 @@ enum operation_service {
 const struct operation *operation_find(struct bytes name);
 enum operation_service operation_service(const struct operation *operation);
 const char *operation_name(const struct operation *operation);
+/* May it take milliseconds, for all that it reads? */
+bool operation_reads_many(const struct operation *operation);
 /* Does it change tables, rather than items? */
 bool operation_is_control(const struct operation *operation);
 

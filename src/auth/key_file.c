@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/folder.h"
 
 /* In front of the sealed bytes, and sealed beside them: a file of another version is not opened as
  * one of this. */
@@ -163,7 +164,7 @@ int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX
 {
     char path[PATH_MAX];
     path_of(file, "KEYS.lock", path);
-    if (mkdir(file->directory, 0700) != 0 && errno != EEXIST) {
+    if (!folder_create(file->directory)) {
         refuse(message, "", file->directory, strerror(errno));
         return -1;
     }

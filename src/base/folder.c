@@ -4,7 +4,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "base/file.h"
+
+static bool sync_entry(int folder)
+{
+    int parent = file_open_at(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (parent < 0)
+        return false;
+    bool ok = fsync(parent) == 0;
+    file_close(parent);
+    return ok;
+}
+
+bool folder_create(const char *path)
+{
+    bool is_new = mkdir(path, 0700) == 0;
+    if (!is_new && errno != EEXIST)
+        return false;
+    int folder = file_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (folder < 0)
+        return false;
+    /* One that was there is most likely on the disk; but whoever made it may have been killed
+     * before its sync. It may also be somebody else's, in a folder that we may not read. */
+    bool ok = sync_entry(folder) || !is_new;
+    file_close(folder);
+    return ok;
+}
 
 bool folder_visit(int folder, bool (*visit)(int folder, const char *name, void *context),
                   void *context)

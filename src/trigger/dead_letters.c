@@ -2,12 +2,12 @@
 #include "trigger/dead_letters.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/folder.h"
 
-enum { FOLDER_MODE = 0700, FILE_MODE = 0600 }; /* They hold what the tables hold. */
+enum { FILE_MODE = 0600 }; /* They hold what the tables hold. */
 
 /* Ends what is no whole line. */
 static bool end_last_line(int fd)
@@ -37,7 +37,7 @@ bool dead_letters_append(struct arena *arena, const char *folder, struct bytes f
                          struct bytes lines)
 {
     const char *name = (const char *)arena_printf(arena, "%.*s", BYTES_FMT(file_name)).data;
-    if (mkdir(folder, FOLDER_MODE) != 0 && errno != EEXIST)
+    if (!folder_create(folder))
         return false;
     int fd = file_open_at(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0)

@@ -231,14 +231,14 @@ static bool check_scope(struct arena *arena, const struct sigv4_claim *claim,
            error_set_bytes(err, ERROR_INVALID_SIGNATURE, buffer_bytes(&message));
 }
 
+/* Beside the host, which must be in any case. */
 static bool must_be_signed(struct bytes name)
 {
     static const char prefix[] = "x-amz-";
     if (header_text_equal(name, BYTES("x-amz-content-sha256")))
         return false; /* It must equal the body's hash, which is signed in any case. */
-    return header_text_equal(name, BYTES("host")) ||
-           (name.len > sizeof prefix - 1 &&
-            strncasecmp((const char *)name.data, prefix, sizeof prefix - 1) == 0);
+    return name.len > sizeof prefix - 1 &&
+           strncasecmp((const char *)name.data, prefix, sizeof prefix - 1) == 0;
 }
 
 static bool check_signed_headers(const struct sigv4_request *request,

@@ -54,7 +54,7 @@ before(async () => {
   });
   disabled = keys.create('disabled', EVERYTHING);
   keys.command(['key', 'disable', disabled.accessKeyId]);
-  session = keys.session(admin);
+  session = keys.session(admin, 3600);
   server = await startServer('--auth', ...keys.flags);
   await createTable(client(admin), tableShape('games', 'pk:S'));
 });

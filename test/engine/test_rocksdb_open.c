@@ -395,10 +395,11 @@ static void a_store_that_lost_synced_changes_is_not_read(void **state)
     char message[ROCKSDB_ENGINE_MESSAGE_MAX];
     make_store(folder->data);
     struct store_directory directory;
+    struct store_manifest manifest;
     uint64_t mark;
     assert_true(store_directory_open(&directory, folder->data, message));
-    assert_true(store_directory_get_mark(&directory, &mark));
-    store_directory_set_mark(&directory, mark + 3);
+    assert_int_equal(store_mark_read(&directory.mark, &mark, &manifest), STORE_MARK_READ);
+    store_mark_move(&directory.mark, mark + 3);
     store_directory_close(&directory);
     expect_read_only_refusal(
         folder->data, "the store is damaged: 3 changes that were synced cannot be read back");

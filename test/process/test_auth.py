@@ -1,5 +1,6 @@
 """`--auth`: who is let in, what is told to those who are not, and what the log says of it."""
 
+import gzip
 import json
 import subprocess
 import time
@@ -181,6 +182,29 @@ def test_payloads_must_be_hashed(server, admin):
     for claimed in ("UNSIGNED-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "0" * 64):
         answer = send(server, *admin, sign={"X-Amz-Content-SHA256": claimed}.items())
         assert answer[1:] == MISMATCH
+
+
+def test_a_compressed_body_is_signed_as_it_travels(server, admin):
+    packed = gzip.compress(b"{}")
+    encoding = {"Content-Encoding": "gzip"}.items()
+
+    def unpack(request):
+        request.data = b"{}"
+        request.remove_header("Content-encoding")
+
+    assert send(server, *admin, body=packed, sign=encoding)[0] == 200
+    assert send(server, *admin, body=packed, sign=encoding, change=unpack)[1:] == MISMATCH
+
+
+def test_streams_are_signed_for_the_same_service(server, admin):
+    streams = boto3.client(
+        "dynamodbstreams",
+        endpoint_url=server.url,
+        region_name=REGION,
+        aws_access_key_id=admin[0],
+        aws_secret_access_key=admin[1],
+    )
+    assert streams.list_streams()["Streams"] == []
 
 
 def test_credentials_come_in_one_header(server, admin):

@@ -10,14 +10,12 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include "base/byte_order.h"
-#include "base/bytes.h"
-#include "base/crc32c.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "engine/data_directory.h"
 #include "engine/rocksdb/store_space.h"
 
-enum { FORMAT_TEXT_MAX = 64, MARK_SIZE = 12 };
+enum { FORMAT_TEXT_MAX = 64 };
 
 static const char format_prefix[] = "stator store, format ";
 
@@ -56,23 +54,6 @@ static bool refuse_errno(char *message, const char *path, int error)
     default:
         return store_directory_refuse(message, path, "%s", strerror(error));
     }
-}
-
-/* A directory whose own entry is not on the disk takes all its files along in a power cut. */
-static bool create(const char *path)
-{
-    if (mkdir(path, 0700) != 0)
-        return errno == EEXIST;
-    int self = file_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    int parent = self < 0 ? -1 : file_open_at(self, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    bool ok = parent >= 0 && fsync(parent) == 0;
-    int error = errno;
-    if (parent >= 0)
-        close(parent);
-    if (self >= 0)
-        close(self);
-    errno = error;
-    return ok;
 }
 
 /* Written beside and renamed, so that FORMAT is whole or missing. */
@@ -244,13 +225,15 @@ static bool check_copy(int directory, bool read_only, const char *path, char *me
 
 bool store_directory_finish_copy(const char *path, uint64_t sequence)
 {
-    struct store_directory copy = { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), -1 };
+    struct store_directory copy = STORE_DIRECTORY_NONE;
+    copy.directory = file_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (copy.directory < 0)
         return false;
-    copy.mark = openat(copy.directory, "SYNCED", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    bool ok = copy.mark >= 0;
-    if (ok)
-        store_directory_set_mark(&copy, sequence);
+    bool ok = store_mark_open(&copy.mark, copy.directory);
+    if (ok) {
+        store_mark_follow_manifest(&copy.mark, copy.directory);
+        store_mark_move(&copy.mark, sequence);
+    }
     ok = ok && write_format(copy.directory);
     int error = errno;
     store_directory_close(&copy);
@@ -271,26 +254,20 @@ static bool lock(struct store_directory *directory, int rights, const char *path
     return true;
 }
 
-static bool open_mark(struct store_directory *directory, const char *path, char *message)
-{
-    directory->mark = file_open_at(directory->directory, "SYNCED",
-                                   O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);
-    return directory->mark >= 0 || refuse_errno(message, path, errno);
-}
-
 bool store_directory_open(struct store_directory *directory, const char *path,
                           char message[ROCKSDB_ENGINE_MESSAGE_MAX])
 {
-    *directory = (struct store_directory){ -1, -1 };
-    if (!create(path))
+    *directory = STORE_DIRECTORY_NONE;
+    if (!folder_create(path))
         return refuse_errno(message, path, errno);
     bool ok = lock(directory, R_OK | W_OK | X_OK, path, message) &&
               check_copy(directory->directory, false, path, message);
     if (ok)
         store_space_give_up(directory->directory);
     ok = ok && check_space(directory->directory, path, message) &&
-         check_format(directory->directory, false, path, message) &&
-         open_mark(directory, path, message);
+         check_format(directory->directory, false, path, message);
+    if (ok && !store_mark_open(&directory->mark, directory->directory))
+        ok = refuse_errno(message, path, errno);
     if (!ok)
         store_directory_close(directory);
     return ok;
@@ -300,15 +277,14 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
                                     char message[ROCKSDB_ENGINE_MESSAGE_MAX])
 {
     struct stat status;
-    *directory = (struct store_directory){ -1, -1 };
+    *directory = STORE_DIRECTORY_NONE;
     if (stat(path, &status) != 0 && errno == ENOENT)
         return store_directory_refuse(message, path, "it does not exist");
     bool ok = lock(directory, R_OK | X_OK, path, message) &&
               check_copy(directory->directory, true, path, message) &&
               check_format(directory->directory, true, path, message);
     if (ok)
-        directory->mark =
-            file_open_at(directory->directory, "SYNCED", O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+        store_mark_open_read_only(&directory->mark, directory->directory);
     else
         store_directory_close(directory);
     return ok;
@@ -316,30 +292,8 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
 
 void store_directory_close(struct store_directory *directory)
 {
-    if (directory->mark >= 0)
-        close(directory->mark);
+    store_mark_close(&directory->mark);
     if (directory->directory >= 0)
         close(directory->directory); /* And with it the lock. */
-    *directory = (struct store_directory){ -1, -1 };
-}
-
-/* --- Mark: the sequence number, big-endian, and its CRC-32C. --- */
-
-void store_directory_set_mark(const struct store_directory *directory, uint64_t sequence)
-{
-    uint8_t mark[MARK_SIZE];
-    store_u64_be(mark, sequence);
-    store_u32_be(mark + 8, crc32c(bytes_of(mark, 8)));
-    /* One that could not be written leaves an older one, which is true as well. */
-    if (!file_write_at(directory->mark, bytes_of(mark, sizeof mark), 0))
-        return;
-}
-
-bool store_directory_get_mark(const struct store_directory *directory, uint64_t *sequence)
-{
-    uint8_t mark[MARK_SIZE];
-    if (pread(directory->mark, mark, sizeof mark, 0) != MARK_SIZE)
-        return false;
-    *sequence = load_u64_be(mark);
-    return load_u32_be(mark + 8) == crc32c(bytes_of(mark, 8));
+    *directory = STORE_DIRECTORY_NONE;
 }

@@ -110,7 +110,7 @@ static void set_log_and_files(rocksdb_options_t *db, unsigned open_files_max)
  * open after most power cuts.
  *
  * Its danger is that a log damaged in its synced part is cut short in silence, and acknowledged
- * writes are gone. The mark of store_directory.h is what tells the two apart: rocksdb_engine.c
+ * writes are gone. The mark of store_mark.h is what tells the two apart: rocksdb_engine.c
  * refuses to open a store that would recover to less than what was once synced. */
 static void set_recovery(rocksdb_options_t *db)
 {

@@ -204,7 +204,6 @@ static const struct rule scope_rules[] = {
       { .service = "s3" },
       INVALID_SIGNATURE,
       "Credential should be scoped to correct service: 'dynamodb'. " },
-    { "the streams' requests are the same service's", { .service = "dynamodb" }, LET_IN },
     { "another region",
       { .region = "eu-west-1" },
       INVALID_SIGNATURE,
