@@ -1,5 +1,6 @@
 /* cert_command.c -- see cert_command.h. */
 #include "cert_command.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,17 +13,22 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/file.h"
+#include "command_line.h"
 #include "crypto/self_signed.h"
 
 enum {
     EXIT_FAILED = 1,
     EXIT_USAGE = 2,
+    DAY_SECONDS = 24 * 60 * 60,
     DAYS_DEFAULT = 365,
     DAYS_DIGITS_MAX = 9,
     DIRECTORY_MODE = 0755,
     CERT_MODE = 0644,
     KEY_MODE = 0600,
 };
+
+static_assert(SELF_SIGNED_DAYS_MAX == 3650, "as parse_word says");
 
 static const char usage[] =
     "Usage: stator cert self-signed --out-dir DIR [--host NAME]... [--days N]\n"
@@ -39,32 +45,22 @@ static const char *const hosts_default[] = { "localhost", "127.0.0.1", "::1" };
 
 struct command {
     struct arena *arena;
-    int argc;
-    char *const *argv;
-    int next;
+    struct command_line line;
     const char *directory;
     const char *hosts[SELF_SIGNED_HOSTS_MAX];
     size_t host_count;
     unsigned days;
 };
 
-static int fail(int code, const char *what, const char *why)
-{
-    fprintf(stderr, "stator: %s: %s\n", what, why);
-    return code;
-}
-
 /* --- The command line --- */
 
-/* `--name value` or `--name=value`; NULL for another flag, "" if there is no value. */
+/* The value of the flag `name`: NULL if `word` is another one, "" if there is no value. */
 static const char *take_value(struct command *command, const char *word, const char *name)
 {
-    size_t size = strlen(name);
-    if (strncmp(word, name, size) != 0 || (word[size] != '\0' && word[size] != '='))
+    if (!command_line_is_flag(word, name))
         return NULL;
-    if (word[size] == '=')
-        return word + size + 1;
-    return command->next < command->argc ? command->argv[command->next++] : "";
+    const char *value = command_line_take_value(&command->line, word);
+    return value != NULL ? value : "";
 }
 
 static bool parse_days(const char *text, unsigned *out)
@@ -82,32 +78,35 @@ static int parse_word(struct command *command, const char *word)
     const char *value;
     if ((value = take_value(command, word, "--out-dir")) != NULL) {
         command->directory = value;
-        return value[0] != '\0' ? 0 : fail(EXIT_USAGE, "--out-dir", "needs a value behind it");
+        return value[0] != '\0'
+                   ? 0
+                   : command_line_fail(EXIT_USAGE, "--out-dir", "needs a value behind it");
     }
     if ((value = take_value(command, word, "--host")) != NULL) {
         if (!self_signed_accepts(value))
-            return fail(EXIT_USAGE, "--host", "takes a DNS name or an IP address");
+            return command_line_fail(EXIT_USAGE, "--host", "takes a DNS name or an IP address");
         if (command->host_count == SELF_SIGNED_HOSTS_MAX)
-            return fail(EXIT_USAGE, "--host", "too many of them");
+            return command_line_fail(EXIT_USAGE, "--host", "too many of them");
         command->hosts[command->host_count++] = value;
         return 0;
     }
     if ((value = take_value(command, word, "--days")) != NULL)
         return parse_days(value, &command->days)
                    ? 0
-                   : fail(EXIT_USAGE, "--days", "takes a number from 1 to 3650");
-    return fail(EXIT_USAGE, word, "no such flag (see `stator cert --help`)");
+                   : command_line_fail(EXIT_USAGE, "--days", "takes a number from 1 to 3650");
+    return command_line_fail(EXIT_USAGE, word, "no such flag (see `stator cert --help`)");
 }
 
 static int parse(struct command *command)
 {
-    while (command->next < command->argc) {
-        int code = parse_word(command, command->argv[command->next++]);
+    struct command_line *line = &command->line;
+    while (line->next < line->argc) {
+        int code = parse_word(command, line->argv[line->next++]);
         if (code != 0)
             return code;
     }
     if (command->directory == NULL)
-        return fail(EXIT_USAGE, "cert self-signed", "needs --out-dir");
+        return command_line_fail(EXIT_USAGE, "cert self-signed", "needs --out-dir");
     if (command->host_count == 0) {
         memcpy(command->hosts, hosts_default, sizeof hosts_default);
         command->host_count = COUNT_OF(hosts_default);
@@ -117,26 +116,15 @@ static int parse(struct command *command)
 
 /* --- Files --- */
 
-static bool write_all(int fd, struct bytes text)
-{
-    while (text.len > 0) {
-        ssize_t written = write(fd, text.data, text.len);
-        if (written < 0)
-            return false;
-        text = bytes_of(text.data + written, text.len - (size_t)written);
-    }
-    return fsync(fd) == 0;
-}
-
 /* Of a file that was there before, nothing is changed. */
-static bool write_new(const char *path, mode_t mode, struct bytes text)
+static bool write_new(const char *path, unsigned mode, struct bytes text)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0)
+    int file = file_open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file < 0)
         return false;
-    bool ok = write_all(fd, text);
+    bool ok = file_write(file, text) && fsync(file) == 0;
     int error = errno;
-    close(fd);
+    file_close(file);
     if (!ok)
         unlink(path); /* Half a file helps nobody, and would be in the way. */
     errno = error;
@@ -170,42 +158,34 @@ static int write_files(struct command *command)
     struct bytes cert, key;
     char directory[PATH_MAX];
     if (mkdir(command->directory, DIRECTORY_MODE) != 0 && errno != EEXIST)
-        return fail(EXIT_FAILED, command->directory, strerror(errno));
+        return command_line_fail(EXIT_FAILED, command->directory, strerror(errno));
     if (realpath(command->directory, directory) == NULL)
-        return fail(EXIT_FAILED, command->directory, strerror(errno));
+        return command_line_fail(EXIT_FAILED, command->directory, strerror(errno));
     const char *cert_path =
         (const char *)arena_printf(command->arena, "%s/cert.pem", directory).data;
     const char *key_path = (const char *)arena_printf(command->arena, "%s/key.pem", directory).data;
     self_signed_create(command->arena, &options, &cert, &key);
     if (!write_new(key_path, KEY_MODE, key))
-        return fail(EXIT_FAILED, key_path, strerror(errno));
+        return command_line_fail(EXIT_FAILED, key_path, strerror(errno));
     if (!write_new(cert_path, CERT_MODE, cert)) {
-        int code = fail(EXIT_FAILED, cert_path, strerror(errno));
+        int code = command_line_fail(EXIT_FAILED, cert_path, strerror(errno));
         unlink(key_path);
         return code;
     }
-    print(command, cert_path, key_path, (time_t)(now_ms / 1000) + (time_t)command->days * 86400);
+    print(command, cert_path, key_path,
+          (time_t)(now_ms / 1000) + (time_t)command->days * DAY_SECONDS);
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : EXIT_FAILED;
-}
-
-static bool asks_for_help(int argc, char *const *argv)
-{
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    }
-    return false;
 }
 
 int cert_command(int argc, char *const *argv)
 {
-    if (asks_for_help(argc, argv))
+    struct command command = { .line = { .argc = argc, .argv = argv, .next = 1 },
+                               .days = DAYS_DEFAULT };
+    if (command_line_asks_for_help(&command.line))
         return fputs(usage, stdout) >= 0 && fflush(stdout) == 0 ? 0 : EXIT_FAILED;
     if (argc == 0 || strcmp(argv[0], "self-signed") != 0)
-        return fail(EXIT_USAGE, "cert", "only self-signed (see `stator cert --help`)");
-    struct command command = {
-        .arena = arena_create(), .argc = argc, .argv = argv, .next = 1, .days = DAYS_DEFAULT
-    };
+        return command_line_fail(EXIT_USAGE, "cert", "only self-signed (see `stator cert --help`)");
+    command.arena = arena_create();
     int code = parse(&command);
     if (code == 0)
         code = write_files(&command);

@@ -2,25 +2,11 @@
 #include "check_command.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include "backup/backup.h"
 #include "check/check.h"
 #include "config/config.h"
 #include "engine/engine.h"
-#include "engine/rocksdb/rocksdb_engine.h"
-
-static struct engine *open_engine(const struct config *config)
-{
-    struct rocksdb_engine_options options = {
-        .directory = config->data_dir,
-        .read_only = true,
-        .block_cache_size = config->block_cache_size,
-        .write_buffer_size = config->write_buffer_size,
-    };
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    struct engine *engine = rocksdb_engine_open(&options, message);
-    if (engine == NULL)
-        fprintf(stderr, "stator: %s\n", message);
-    return engine;
-}
+#include "open_store.h"
 
 /* `context` counts the problems. */
 static void print_problem(void *context, const char *line)
@@ -52,11 +38,14 @@ static void print_summary(const struct check_result *result)
 
 int check_command(const struct config *config)
 {
-    struct engine *engine = open_engine(config);
+    struct engine *engine = open_store(config, config->data_dir);
     if (engine == NULL)
         return 1;
-    uint64_t printed = 0;
+    uint64_t printed = 0, damaged = 0;
+    if (backup_exists(config->data_dir))
+        damaged = backup_verify(config->data_dir, print_problem, &printed);
     struct check_result result = check_store(engine, print_problem, &printed);
+    result.problem_count += damaged;
     engine_close(engine);
     print_summary(&result);
     bool told = fflush(stdout) == 0 && !ferror(stdout);

@@ -12,7 +12,8 @@ struct config;
 /* Problems beyond these are only counted. */
 enum { CHECK_COMMAND_LINES_MAX = 100 };
 
-/* Prints a line for each problem and one that sums up. Returns the process's exit code: 0 if the
+/* Of a backup, its files are compared with their digests as well.
+ * Prints a line for each problem and one that sums up. Returns the process's exit code: 0 if the
  * store is whole, 1 if it is not or cannot be opened, which one line on standard error tells. */
 MUST_CHECK int check_command(const struct config *config);
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include "auth/key_edit.h"
 #include "auth/key_file.h"
 #include "auth/key_ring.h"
@@ -82,11 +81,8 @@ static bool create_session(struct command *command)
 
 static void say_time(struct command *command, int64_t time_ms)
 {
-    char text[sizeof "2026-11-15T05:40:04Z"];
-    time_t seconds = (time_t)(time_ms / 1000);
-    struct tm parts;
-    gmtime_r(&seconds, &parts);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    char text[CLOCK_TEXT_SIZE];
+    clock_format_utc(time_ms, text);
     say(command, "%s", text);
 }
 

@@ -1,8 +1,9 @@
-/* main.c -- the program: reads the settings, then serves, checks or prints what was asked for. The
- * commands that ask a running server, or make a certificate, have flags of their own. */
+/* main.c -- the program: reads the settings, then serves, checks, copies or prints what was asked
+ * for. The commands that ask a running server, or make a certificate, have flags of their own. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "backup_command.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "cert_command.h"
@@ -31,6 +32,8 @@ static int run(struct arena *arena, const struct config_result *result)
     case CONFIG_KEY:
     case CONFIG_POLICY:
     case CONFIG_CHECK:
+    case CONFIG_BACKUP:
+    case CONFIG_RESTORE:
     case CONFIG_SERVE:
         break;
     }
@@ -39,6 +42,8 @@ static int run(struct arena *arena, const struct config_result *result)
         log_write(LOG_INFO, "config", "%s", result->note);
     if (result->action == CONFIG_CHECK)
         return check_command(&result->config);
+    if (result->action == CONFIG_BACKUP || result->action == CONFIG_RESTORE)
+        return backup_command(result);
     if (result->action == CONFIG_KEY || result->action == CONFIG_POLICY)
         return key_command(arena, result);
     serve_block_signals();

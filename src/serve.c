@@ -6,39 +6,44 @@
  */
 #include "serve.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include "api/api.h"
 #include "auth/key_file.h"
 #include "auth/live_keys.h"
+#include "backup/backup_service.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/notify.h"
 #include "config/config.h"
 #include "crypto/tls_context.h"
 #include "engine/rocksdb/rocksdb_engine.h"
 #include "http/client.h"
 #include "http/server.h"
+#include "system_limits.h"
+#include "table/token_record.h"
 #include "trigger/trigger_runner.h"
 #include "wire/wire.h"
 
-enum {
-    FILES_BESIDE_CONNECTIONS = 1100, /* RocksDB's open files, logs, listeners. */
-    MALLOC_KEPT_SIZE_MAX = 256 * 1024,
-};
+enum { MALLOC_KEPT_SIZE_MAX = 256 * 1024, RELOADING_TEXT_MAX = 64 };
 
 struct server {
+    struct file_shares files;
     struct live_keys *keys;  /* NULL: requests are not authenticated. */
     struct tls_context *tls; /* NULL: plain HTTP. */
     struct engine *engine;
     struct api *api;
     struct wire *wire;
     struct http_server *http;
+    struct clock token_clock;
+    struct backup_service *backups; /* NULL: none. */
     struct trigger_outside outside;
     char dead_letter_dir[PATH_MAX];
 };
@@ -106,21 +111,6 @@ static int wait_for_signal(void)
 
 /* --- Start --- */
 
-/* Each connection is an open file, and the usual soft limit of 1024 is meant for old programs. */
-static void raise_file_limit(uint64_t connections_max)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    if (limit.rlim_max < connections_max + FILES_BESIDE_CONNECTIONS)
-        log_write(LOG_WARN, "server",
-                  "the system allows %llu open files, too few for %llu connections",
-                  (unsigned long long)limit.rlim_max, (unsigned long long)connections_max);
-}
-
 /* Large bodies and answers come from the system and go back there when they are done. By itself
  * malloc would soon keep blocks of up to 32 MB for the next time, wherever they are most in the
  * way. Below this, keeping them is what makes pages of a Scan cheap. */
@@ -142,8 +132,10 @@ static bool open_engine(struct server *server, const struct config *config)
         .in_memory = config->in_memory,
         .durability =
             config->durability == CONFIG_DURABILITY_SYNC ? ROCKSDB_ENGINE_SYNC : ROCKSDB_ENGINE_OS,
+        .item_cache_size = config->item_cache_size,
         .block_cache_size = config->block_cache_size,
         .write_buffer_size = config->write_buffer_size,
+        .open_files_max = (unsigned)server->files.table_files,
     };
     char message[ROCKSDB_ENGINE_MESSAGE_MAX];
     server->engine = rocksdb_engine_open(&options, message);
@@ -162,6 +154,17 @@ static bool find_dead_letters(struct server *server, const struct config *config
     return (size_t)size < sizeof server->dead_letter_dir || fail("data-dir: the path is too long");
 }
 
+/* Begins with the system's time, unless tokens were stored at a later one: then that was wrong, or
+ * this is. */
+static enum engine_status start_token_clock(struct server *server)
+{
+    int64_t newest_ms = 0;
+    int64_t now_ms = clock_wall_ms(&clock_system);
+    enum engine_status status = token_record_newest_ms(server->engine, &newest_ms);
+    server->token_clock = clock_steady(newest_ms > now_ms ? newest_ms : now_ms);
+    return status;
+}
+
 static bool open_api(struct server *server, const struct config *config)
 {
     server->outside.post = http_client_post;
@@ -170,6 +173,7 @@ static bool open_api(struct server *server, const struct config *config)
     struct api_options options = {
         .engine = server->engine,
         .clock = &clock_system,
+        .token_clock = &server->token_clock,
         .region = config->region,
         .account_id = config->account_id,
         .transition_ms = (int64_t)config->transition_delay_ms,
@@ -179,8 +183,9 @@ static bool open_api(struct server *server, const struct config *config)
         .expiry_interval_ms = (int64_t)config->ttl_interval,
         .trigger_outside = &server->outside,
     };
-    enum engine_status status;
-    server->api = api_open(&options, &status);
+    enum engine_status status = start_token_clock(server);
+    if (status == ENGINE_OK)
+        server->api = api_open(&options, &status);
     if (server->api != NULL)
         return true;
     fprintf(stderr, "stator: cannot read the tables in %s: %s\n", config->data_dir,
@@ -212,7 +217,8 @@ static bool start_http(struct server *server, const struct config *config)
     options.address = config->bind;
     options.port = (uint16_t)config->port;
     options.loop_count = (unsigned)config->workers;
-    options.connections_max = config->connections_max;
+    options.connections_max = server->files.connections;
+    options.refused_max = server->files.refused_per_loop;
     options.connections_per_address_max = config->connections_per_address_max;
     options.memory_max = config->request_memory_max;
     options.header_timeout_ms = config->header_timeout_ms;
@@ -247,7 +253,9 @@ static size_t lane_thread_count(const struct config *config)
 
 static bool start(struct server *server, const struct config *config)
 {
-    raise_file_limit(config->connections_max);
+    char message[SYSTEM_LIMITS_MESSAGE_MAX];
+    if (!system_limits_prepare(config, &server->files, message))
+        return fail(message);
     tune_malloc();
     if (!open_tls(server, config) || !open_keys(server, config) || !open_engine(server, config) ||
         !open_api(server, config))
@@ -259,6 +267,8 @@ static bool start(struct server *server, const struct config *config)
                                                         .account_id = config->account_id },
                                     .lane_thread_count = lane_thread_count(config) };
     server->wire = wire_create(server->api, &options);
+    if (!config->in_memory)
+        server->backups = backup_service_start(server->engine, config->data_dir);
     return start_http(server, config);
 }
 
@@ -294,6 +304,13 @@ static void announce(const struct server *server, const struct config *config)
 
 /* --- Run --- */
 
+static void tell_service_manager(const char *state)
+{
+    if (!notify_send(getenv("NOTIFY_SOCKET"), state))
+        log_write(LOG_WARN, "server", "cannot tell the service manager %s: %s", state,
+                  strerror(errno));
+}
+
 /* What is broken changes nothing: the server goes on as before. */
 static void reload_tls(struct server *server, const struct config *config)
 {
@@ -313,12 +330,24 @@ static void reload_tls(struct server *server, const struct config *config)
     log_write(LOG_INFO, "tls", "read %s again; new connections get it", config->tls_cert_file);
 }
 
+static void reload(struct server *server, const struct config *config)
+{
+    char state[RELOADING_TEXT_MAX];
+    snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%lld",
+             (long long)clock_monotonic_ns() / 1000);
+    tell_service_manager(state);
+    reload_tls(server, config);
+    tell_service_manager("READY=1");
+}
+
 /* Returns the number of the signal that ends it. */
 static int run(struct server *server, const struct config *config)
 {
     int number;
+    tell_service_manager("READY=1");
     while ((number = wait_for_signal()) == SIGHUP)
-        reload_tls(server, config);
+        reload(server, config);
+    tell_service_manager("STOPPING=1");
     return number;
 }
 
@@ -330,6 +359,7 @@ static void stop(struct server *server)
         http_server_stop(server->http, SERVE_STOP_GRACE_MS);
     if (server->wire != NULL)
         wire_stop(server->wire);
+    backup_service_stop(server->backups);
     api_close(server->api);
     if (server->wire != NULL)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */

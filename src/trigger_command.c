@@ -1,19 +1,16 @@
 /* trigger_command.c -- see trigger_command.h. */
 #include "trigger_command.h"
 #include <stdio.h>
+#include "admin_client.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
-#include "http/client.h"
+#include "command_line.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
 enum {
-    EXIT_REFUSED = 1,
-    EXIT_USAGE = 2,
-    ANSWER_SIZE_MAX = 16 * 1024 * 1024,
     ANSWER_DEPTH_MAX = 16,
-    TIMEOUT_MS = 60000,
     FILTERS_MAX = 16, /* The server's own bound is lower. */
 };
 
@@ -24,7 +21,7 @@ static const char usage[] =
     "\n"
     "Has a function called with the changes of a table, in Lambda's event format.\n"
     "\n"
-    "  --endpoint URL            the server [http://127.0.0.1:8000]\n"
+    "  --endpoint URL            the server [" ADMIN_CLIENT_ENDPOINT "]\n"
     "  --starting-position P     TRIM_HORIZON or LATEST [TRIM_HORIZON]\n"
     "  --batch-size N            records per call [100]\n"
     "  --batch-window SECONDS    how long to wait for a batch to become full [0]\n"
@@ -35,7 +32,10 @@ static const char usage[] =
     "  --report-failures         the function answers with batchItemFailures\n"
     "  --timeout SECONDS         how long a call may take [60]\n"
     "  --dead-letters NAME       file for records that were given up, in the server's\n"
-    "                            DATA-DIR/dead-letters\n";
+    "                            DATA-DIR/dead-letters\n"
+    "\n"
+    "A server with `auth` wants AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and, of temporary\n"
+    "keys, AWS_SESSION_TOKEN) in the environment, and its region in AWS_REGION.\n";
 
 enum flag_kind { FLAG_TEXT, FLAG_NUMBER, FLAG_PRESENCE };
 static const struct flag {
@@ -58,9 +58,7 @@ static const struct flag {
 
 struct command {
     struct arena *arena;
-    int argc;
-    char *const *argv;
-    int next;
+    struct command_line line;
     const char *verb;
     const char *endpoint;
     struct json_writer json;
@@ -69,12 +67,6 @@ struct command {
     size_t filter_count;
     const char *uuid;
 };
-
-static int fail(int code, const char *what, const char *why)
-{
-    fprintf(stderr, "stator: %s: %s\n", what, why);
-    return code;
-}
 
 /* --- The command line --- */
 
@@ -90,20 +82,11 @@ static bool is_integer(struct bytes text)
     return true;
 }
 
-/* Splits `--name=value`, or takes the next word as the value. */
 static bool take_value(struct command *command, const char *word, struct bytes *value)
 {
-    const char *equals = strchr(word, '=');
-    if (equals == NULL && command->next == command->argc)
-        return false;
-    *value = bytes_from_text(equals != NULL ? equals + 1 : command->argv[command->next++]);
-    return true;
-}
-
-static bool is_named(const char *word, const char *name)
-{
-    size_t size = strlen(name);
-    return strncmp(word, name, size) == 0 && (word[size] == '\0' || word[size] == '=');
+    const char *text = command_line_take_value(&command->line, word);
+    *value = bytes_from_text(text != NULL ? text : "");
+    return text != NULL;
 }
 
 static int parse_flag(struct command *command, const struct flag *flag, const char *word)
@@ -111,10 +94,11 @@ static int parse_flag(struct command *command, const struct flag *flag, const ch
     struct bytes value = BYTES("");
     if (flag->kind == FLAG_PRESENCE ? strchr(word, '=') != NULL
                                     : !take_value(command, word, &value))
-        return fail(EXIT_USAGE, flag->name,
-                    flag->kind == FLAG_PRESENCE ? "takes no value" : "needs a value behind it");
+        return command_line_fail(ADMIN_CLIENT_MISUSED, flag->name,
+                                 flag->kind == FLAG_PRESENCE ? "takes no value"
+                                                             : "needs a value behind it");
     if (flag->kind == FLAG_NUMBER && !is_integer(value))
-        return fail(EXIT_USAGE, flag->name, "takes a whole number");
+        return command_line_fail(ADMIN_CLIENT_MISUSED, flag->name, "takes a whole number");
     json_write_name(&command->json, flag->member);
     if (flag->kind == FLAG_NUMBER)
         json_write_raw(&command->json, value);
@@ -129,14 +113,14 @@ static int parse_flag(struct command *command, const struct flag *flag, const ch
 static int parse_other(struct command *command, const char *word, bool adds)
 {
     struct bytes value;
-    bool is_filter = adds && is_named(word, "--filter");
-    if (is_filter || is_named(word, "--endpoint")) {
+    bool is_filter = adds && command_line_is_flag(word, "--filter");
+    if (is_filter || command_line_is_flag(word, "--endpoint")) {
         if (!take_value(command, word, &value))
-            return fail(EXIT_USAGE, word, "needs a value behind it");
+            return command_line_fail(ADMIN_CLIENT_MISUSED, word, "needs a value behind it");
         if (!is_filter)
             command->endpoint = (const char *)value.data;
         else if (command->filter_count == FILTERS_MAX)
-            return fail(EXIT_USAGE, word, "too many of them");
+            return command_line_fail(ADMIN_CLIENT_MISUSED, word, "too many of them");
         else
             command->filters[command->filter_count++] = value;
         return 0;
@@ -152,14 +136,15 @@ static int parse_other(struct command *command, const char *word, bool adds)
         json_write_string(&command->json, bytes_from_text(word));
         return 0;
     }
-    return fail(EXIT_USAGE, word, "no such flag (see `stator trigger --help`)");
+    return command_line_fail(ADMIN_CLIENT_MISUSED, word,
+                             "no such flag (see `stator trigger --help`)");
 }
 
 static int parse_word(struct command *command, const char *word)
 {
     bool adds = strcmp(command->verb, "add") == 0, lists = strcmp(command->verb, "list") == 0;
     for (size_t i = 0; i < COUNT_OF(flags); i++) {
-        if (is_named(word, flags[i].name) && (adds || (lists && flags[i].for_list)))
+        if (command_line_is_flag(word, flags[i].name) && (adds || (lists && flags[i].for_list)))
             return parse_flag(command, &flags[i], word);
     }
     return parse_other(command, word, adds);
@@ -168,8 +153,9 @@ static int parse_word(struct command *command, const char *word)
 static int parse(struct command *command)
 {
     json_open_object(&command->json);
-    while (command->next < command->argc) {
-        int code = parse_word(command, command->argv[command->next++]);
+    struct command_line *line = &command->line;
+    while (line->next < line->argc) {
+        int code = parse_word(command, line->argv[line->next++]);
         if (code != 0)
             return code;
     }
@@ -189,34 +175,20 @@ static int parse(struct command *command)
     }
     json_close_object(&command->json);
     if (strcmp(command->verb, "remove") == 0 && command->uuid == NULL)
-        return fail(EXIT_USAGE, "trigger remove", "needs the UUID of a trigger");
+        return command_line_fail(ADMIN_CLIENT_MISUSED, "trigger remove",
+                                 "needs the UUID of a trigger");
     return 0;
 }
 
 /* --- Answers --- */
-
-/* The text of one member of an object, which is read as a whole; empty if it has none. */
-static struct bytes member_text(struct arena *arena, struct bytes object, const char *wanted)
-{
-    struct json_reader reader;
-    struct bytes name, found = BYTES("");
-    json_reader_init(&reader, arena, object, ANSWER_DEPTH_MAX);
-    json_enter_object(&reader);
-    while (json_next_member(&reader, &name)) {
-        if (!bytes_equal_text(name, wanted) || json_peek(&reader) != JSON_STRING)
-            json_skip(&reader);
-        else if (!json_read_string(&reader, &found))
-            break;
-    }
-    return found;
-}
 
 static void print_trigger(struct arena *arena, struct bytes object)
 {
     static const char *const members[] = { "UUID", "TableName", "Url", "State",
                                            "LastProcessingResult" };
     for (size_t i = 0; i < COUNT_OF(members); i++)
-        printf("%s%.*s", i == 0 ? "" : "  ", BYTES_FMT(member_text(arena, object, members[i])));
+        printf("%s%.*s", i == 0 ? "" : "  ",
+               BYTES_FMT(admin_client_member(arena, object, members[i])));
     printf("\n");
 }
 
@@ -238,48 +210,24 @@ static void print_list(struct arena *arena, struct bytes body)
     }
 }
 
-static int show(struct command *command, const struct http_response *response)
+static int show(struct command *command, struct bytes answer)
 {
     struct arena *arena = command->arena;
-    struct bytes body = buffer_bytes(&response->body);
-    if (response->status != 200) {
-        struct bytes text = member_text(arena, body, "message");
-        if (text.len == 0)
-            text = member_text(arena, body, "Message");
-        if (text.len == 0)
-            text = arena_printf(arena, "the server answered with status %d", response->status);
-        fprintf(stderr, "stator: %.*s\n", BYTES_FMT(text));
-        return EXIT_REFUSED;
-    }
     if (strcmp(command->verb, "add") == 0)
-        printf("%.*s\n", BYTES_FMT(member_text(arena, body, "UUID")));
+        printf("%.*s\n", BYTES_FMT(admin_client_member(arena, answer, "UUID")));
     else if (strcmp(command->verb, "list") == 0)
-        print_list(arena, body);
-    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : EXIT_REFUSED;
+        print_list(arena, answer);
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : ADMIN_CLIENT_REFUSED;
 }
 
 static int send_request(struct command *command, const char *operation)
 {
-    /* There is no check of signatures yet, but a request without any is not one of the protocol. */
-    const struct http_header headers[] = {
-        { BYTES("Content-Type"), BYTES("application/x-amz-json-1.0") },
-        { BYTES("X-Amz-Target"), arena_printf(command->arena, "Stator_20261101.%s", operation) },
-        { BYTES("Authorization"), BYTES("AWS4-HMAC-SHA256 Credential=stator") },
-    };
-    struct http_client_request request = { .headers = headers,
-                                           .header_count = COUNT_OF(headers),
-                                           .body = buffer_bytes(&command->body),
-                                           .timeout_ms = TIMEOUT_MS,
-                                           .answer_size_max = ANSWER_SIZE_MAX,
-                                           .stop_fd = -1 };
-    struct http_client_answer answer;
-    const char *problem = http_url_parse(bytes_from_text(command->endpoint), &request.url);
-    if (problem != NULL)
-        return fail(EXIT_USAGE, command->endpoint, problem);
-    if (http_client_post(command->arena, &request, &answer) == HTTP_CLIENT_OK)
-        return show(command, &answer.response);
-    fprintf(stderr, "stator: %s: %.*s\n", command->endpoint, BYTES_FMT(answer.problem));
-    return EXIT_REFUSED;
+    struct admin_client_call call = { .endpoint = command->endpoint,
+                                      .operation = operation,
+                                      .body = buffer_bytes(&command->body) };
+    struct bytes answer;
+    int code = admin_client_send(command->arena, &call, &answer);
+    return code == 0 ? show(command, answer) : code;
 }
 
 static const struct {
@@ -287,30 +235,20 @@ static const struct {
     const char *operation;
 } verbs[] = { { "add", "AddTrigger" }, { "list", "ListTriggers" }, { "remove", "RemoveTrigger" } };
 
-static bool asks_for_help(int argc, char *const *argv)
-{
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    }
-    return false;
-}
-
 int trigger_command(int argc, char *const *argv)
 {
+    const struct command_line line = { .argc = argc, .argv = argv, .next = 1 };
     size_t verb = 0;
-    if (asks_for_help(argc, argv))
-        return fputs(usage, stdout) >= 0 && fflush(stdout) == 0 ? 0 : EXIT_REFUSED;
+    if (command_line_asks_for_help(&line))
+        return fputs(usage, stdout) >= 0 && fflush(stdout) == 0 ? 0 : ADMIN_CLIENT_REFUSED;
     while (argc > 0 && verb < COUNT_OF(verbs) && strcmp(argv[0], verbs[verb].verb) != 0)
         verb++;
     if (argc == 0 || verb == COUNT_OF(verbs))
-        return fail(EXIT_USAGE, "trigger", "add, list or remove (see `stator trigger --help`)");
-    struct command command = { .arena = arena_create(),
-                               .argc = argc,
-                               .argv = argv,
-                               .next = 1,
-                               .verb = argv[0],
-                               .endpoint = "http://127.0.0.1:8000" };
+        return command_line_fail(ADMIN_CLIENT_MISUSED, "trigger",
+                                 "add, list or remove (see `stator trigger --help`)");
+    struct command command = {
+        .arena = arena_create(), .line = line, .verb = argv[0], .endpoint = ADMIN_CLIENT_ENDPOINT
+    };
     buffer_init(&command.body, command.arena);
     json_writer_init(&command.json, &command.body);
     int code = parse(&command);

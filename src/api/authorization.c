@@ -263,19 +263,6 @@ bool authorization_check_resource(struct api_call *call, struct bytes name_or_ar
     return allowed;
 }
 
-bool authorization_check_policy(struct api_call *call, struct bytes text)
-{
-    struct error why;
-    if (call->caller == NULL)
-        return true;
-    error_init(&why, call->arena);
-    return policy_parse(call->arena, text, POLICY_OF_RESOURCE, &why) != NULL ||
-           error_validation(&call->error,
-                            "One or more parameter values were invalid: Invalid policy document: "
-                            "%.*s",
-                            BYTES_FMT(why.message));
-}
-
 /* What the request names in one of these members, or absent. */
 static struct bytes named_resource(const struct api_call *call)
 {

@@ -67,8 +67,6 @@ MUST_CHECK bool authorization_check(struct authorization *authorization, const c
 /* Asks about the call's own action on a resource, of which nothing else is known: a table's name,
  * or the ARN of a table or stream. */
 MUST_CHECK bool authorization_check_resource(struct api_call *call, struct bytes name_or_arn);
-/* Where policies are enforced, a resource's policy must be one that can be. */
-MUST_CHECK bool authorization_check_policy(struct api_call *call, struct bytes text);
 /* The same as authorization_check_resource, before an operation runs, by what its request names.
  * Refuses operations that do not say who may call them. */
 MUST_CHECK bool authorization_check_request(struct api_call *call);

@@ -50,7 +50,7 @@ static bool create(struct api_call *call, struct table_definition *draft)
 {
     enum engine_status status = catalogue_create(api_catalogue(call->api), call->arena, draft);
     if (status != ENGINE_OK)
-        return storage_error_set(&call->error, status, "CreateTable");
+        return storage_error_set_for_table(&call->error, status, "CreateTable");
     stream_operation_settle(call, draft);
     struct table_answer answer = { .member = "TableDescription",
                                    .definition = draft,
@@ -71,8 +71,7 @@ static bool authorize_rest(struct api_call *call, const struct table_definition 
     return (draft->tag_count == 0 ||
             authorization_check(&authorization, "TagResource", &bare, no_index)) &&
            (draft->resource_policy.text.data == NULL ||
-            (authorization_check(&authorization, "PutResourcePolicy", &bare, no_index) &&
-             authorization_check_policy(call, draft->resource_policy.text)));
+            authorization_check(&authorization, "PutResourcePolicy", &bare, no_index));
 }
 
 static void run(struct api_call *call, const void *input)

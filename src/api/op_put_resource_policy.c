@@ -1,5 +1,4 @@
 /* op_put_resource_policy.c -- PutResourcePolicy. */
-#include "api/authorization.h"
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/resource_policy.h"
@@ -11,7 +10,7 @@ struct put_resource_policy_request {
     struct bytes resource_arn;
     struct bytes policy;
     struct bytes expected_revision_id;
-    /* Confirms that the caller shuts itself out, which nobody can yet. */
+    /* Confirms that the caller shuts itself out, which it is let do in any case. */
     struct shape_boolean confirm_remove_self_resource_access;
 };
 
@@ -69,8 +68,8 @@ static void run(struct api_call *call, const void *input)
     struct table *table = NULL;
     struct policy_resource resource;
     bool ok = resource_policy_check(call->arena, request->policy, &call->error) &&
-              authorization_check_policy(call, request->policy) &&
               resource_policy_find(call, request->resource_arn, &table, &resource) &&
+              resource_policy_check_meaning(call->arena, request->policy, &call->error) &&
               put(call, request, &resource);
     table_release(table);
     operation_end(call, ok);

@@ -4,6 +4,7 @@
 #include "api/operation.h"
 #include "api/table_name.h"
 #include "api/table_operation.h"
+#include "auth/policy.h"
 #include "base/arena.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -40,6 +41,15 @@ bool resource_policy_check(struct arena *arena, struct bytes text, struct error 
         return error_validation(err,
                                 INVALID_VALUES "Invalid policy document: Syntax errors in policy.");
     return true;
+}
+
+bool resource_policy_check_meaning(struct arena *arena, struct bytes text, struct error *err)
+{
+    struct error why;
+    error_init(&why, arena);
+    return policy_parse(arena, text, POLICY_OF_RESOURCE, &why) != NULL ||
+           error_validation(err, INVALID_VALUES "Invalid policy document: %.*s",
+                            BYTES_FMT(why.message));
 }
 
 static bool find_stream(struct api_call *call, struct bytes label, struct policy_resource *resource)

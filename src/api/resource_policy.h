@@ -1,7 +1,8 @@
 /* resource_policy.h -- policies attached to tables and streams, and what their operations share.
  *
- * A policy is stored as it was given, as part of the table's definition. Nothing is enforced: there
- * are no principals yet.
+ * A policy is stored as it was given, as part of the table's definition. It must be one that can be
+ * enforced even where callers are not told apart: a server may do so tomorrow, and what it could
+ * not read then would shut everybody out.
  */
 #ifndef STATOR_API_RESOURCE_POLICY_H
 #define STATOR_API_RESOURCE_POLICY_H
@@ -21,6 +22,9 @@ extern const struct shape resource_policy_revision_shape;
 
 /* False with the service's error set unless the text is a JSON object of a size that is allowed. */
 MUST_CHECK bool resource_policy_check(struct arena *arena, struct bytes text, struct error *err);
+/* The same, of a text that passed, unless it is a policy. */
+MUST_CHECK bool resource_policy_check_meaning(struct arena *arena, struct bytes text,
+                                              struct error *err);
 
 /* The table or stream of an ARN. */
 struct policy_resource {

@@ -180,7 +180,8 @@ bool setting_rules_create(struct arena *arena, const struct create_table_request
         !set_encryption(request->sse_specification, draft, err))
         return false;
     if (request->resource_policy.data != NULL) {
-        if (!resource_policy_check(arena, request->resource_policy, err))
+        if (!resource_policy_check(arena, request->resource_policy, err) ||
+            !resource_policy_check_meaning(arena, request->resource_policy, err))
             return false;
         draft->resource_policy = (struct resource_policy){ .text = request->resource_policy,
                                                            .revision = draft->created_ms };

@@ -1,7 +1,10 @@
-/* context_key.h -- the context keys that policies may name: those that requests here have.
+/* context_key.h -- the context keys that policies may name: those that requests here have, and
+ * those of IAM's that they never have: nobody comes through a VPC, an organisation or another
+ * service.
  *
- * A policy that names another one is refused. Its conditions would be decided by the key's absence,
- * and that allows as often as it denies. Private to auth/.
+ * A policy that names another one is refused, above all one that the service would give a value
+ * (aws:RequestTag): its conditions would be decided by the key's absence, and that allows as often
+ * as it denies. Private to auth/.
  */
 #ifndef STATOR_AUTH_CONTEXT_KEY_H
 #define STATOR_AUTH_CONTEXT_KEY_H

@@ -12,6 +12,8 @@
 #include "auth/key_ring.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/file.h"
+#include "base/folder.h"
 
 /* In front of the sealed bytes, and sealed beside them: a file of another version is not opened as
  * one of this. */
@@ -73,7 +75,7 @@ bool key_file_init(struct key_file *file, const char *directory, const char *mas
     if (lies_within(master_path, directory))
         return refuse(message, "", master_path,
                       "the master key must not lie in the data directory");
-    int descriptor = open(master_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int descriptor = file_open_at(AT_FDCWD, master_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     if (descriptor < 0)
         return refuse(message, "", master_path, strerror(errno));
     ssize_t size = read(descriptor, text, sizeof text);
@@ -113,7 +115,7 @@ static bool read_whole(int descriptor, uint8_t *out, size_t size)
 /* The sealed bytes, in the arena. False with errno set, 0 if there is not as much as there was. */
 static bool load(struct arena *arena, const char *path, struct bytes *out, struct stat *state)
 {
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int descriptor = file_open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     if (descriptor < 0)
         return false;
     bool ok = fstat(descriptor, state) == 0 && S_ISREG(state->st_mode) && state->st_size >= 0 &&
@@ -162,11 +164,11 @@ int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX
 {
     char path[PATH_MAX];
     path_of(file, "KEYS.lock", path);
-    if (mkdir(file->directory, 0700) != 0 && errno != EEXIST) {
+    if (!folder_create(file->directory)) {
         refuse(message, "", file->directory, strerror(errno));
         return -1;
     }
-    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int lock = file_open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (lock >= 0 && flock(lock, LOCK_EX) == 0)
         return lock;
     refuse(message, file->directory, "KEYS.lock", strerror(errno));
@@ -180,18 +182,6 @@ void key_file_unlock(int lock)
     close(lock);
 }
 
-static bool write_whole(int descriptor, struct bytes bytes)
-{
-    size_t done = 0;
-    while (done < bytes.len) {
-        ssize_t written = write(descriptor, bytes.data + done, bytes.len - done);
-        if (written < 0)
-            return false;
-        done += (size_t)written;
-    }
-    return fsync(descriptor) == 0;
-}
-
 /* Written beside and renamed, so that a reader sees the old keys or the new ones. */
 static bool replace(const struct key_file *file, struct bytes bytes)
 {
@@ -199,14 +189,15 @@ static bool replace(const struct key_file *file, struct bytes bytes)
     char new_path[PATH_MAX];
     path_of(file, "KEYS", path);
     path_of(file, "KEYS.new", new_path);
-    int descriptor = open(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int descriptor =
+        file_open_at(AT_FDCWD, new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (descriptor < 0)
         return false;
-    bool ok = write_whole(descriptor, bytes);
+    bool ok = file_write(descriptor, bytes) && fsync(descriptor) == 0;
     ok = close(descriptor) == 0 && ok;
     if (!ok || rename(new_path, path) != 0)
         return false;
-    int directory = open(file->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int directory = file_open_at(AT_FDCWD, file->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     ok = directory >= 0 && fsync(directory) == 0;
     if (directory >= 0)
         close(directory);

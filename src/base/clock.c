@@ -28,6 +28,21 @@ static int64_t read_ns(clockid_t id)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static int64_t since_start_ms(void)
+{
+    return read_ns(CLOCK_BOOTTIME) / 1000000;
+}
+
+static int64_t steady_wall_ms(const struct clock *clock)
+{
+    return since_start_ms() + clock->fixed_ms;
+}
+
+struct clock clock_steady(int64_t now_ms)
+{
+    return (struct clock){ .wall_ms = steady_wall_ms, .fixed_ms = now_ms - since_start_ms() };
+}
+
 int64_t clock_monotonic_ns(void)
 {
     return read_ns(CLOCK_MONOTONIC);
@@ -46,4 +61,13 @@ struct timespec clock_monotonic_after_ms(int64_t ms)
     at.tv_sec += ms / 1000 + nanoseconds / 1000000000; /* Any number of milliseconds fits. */
     at.tv_nsec = nanoseconds % 1000000000;
     return at;
+}
+
+void clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE])
+{
+    time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm parts;
+    gmtime_r(&seconds, &parts);
+    if (strftime(out, CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        out[0] = 0; /* A year of five digits. */
 }

@@ -39,38 +39,44 @@ static const uint32_t table[256] = {
 };
 /* clang-format on */
 
-uint32_t crc32c_portable(struct bytes value)
+uint32_t crc32c_extend_portable(uint32_t crc, struct bytes value)
 {
-    uint32_t crc = 0xFFFFFFFFu;
+    crc = ~crc;
     for (size_t i = 0; i < value.len; i++)
         crc = (crc >> 8) ^ table[(crc ^ value.data[i]) & 0xFF];
     return ~crc;
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) static uint32_t by_instruction(struct bytes value)
+__attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, struct bytes value)
 {
     const uint8_t *at = value.data;
     size_t left = value.len;
-    uint64_t wide = 0xFFFFFFFFu;
+    uint64_t wide = (uint32_t)~crc;
     for (; left >= 8; at += 8, left -= 8) {
         uint64_t word;
         memcpy(&word, at, sizeof word);
         wide = __builtin_ia32_crc32di(wide, word);
     }
-    uint32_t crc = (uint32_t)wide;
+    crc = (uint32_t)wide;
     for (; left > 0; at++, left--)
         crc = __builtin_ia32_crc32qi(crc, *at);
     return ~crc;
 }
 
-uint32_t crc32c(struct bytes value)
+uint32_t crc32c_extend(uint32_t crc, struct bytes value)
 {
-    return __builtin_cpu_supports("sse4.2") ? by_instruction(value) : crc32c_portable(value);
+    return __builtin_cpu_supports("sse4.2") ? by_instruction(crc, value)
+                                            : crc32c_extend_portable(crc, value);
 }
 #else
-uint32_t crc32c(struct bytes value)
+uint32_t crc32c_extend(uint32_t crc, struct bytes value)
 {
-    return crc32c_portable(value);
+    return crc32c_extend_portable(crc, value);
 }
 #endif
+
+uint32_t crc32c(struct bytes value)
+{
+    return crc32c_extend(0, value);
+}

@@ -161,10 +161,13 @@ static bool check_bind(const struct reading *reading)
 static bool check_together(const struct reading *reading, enum config_action action)
 {
     const struct config *config = reading->config;
-    if (action == CONFIG_CHECK) /* It listens to nobody. */
-        return !config->in_memory ||
-               config_error_set(reading->err, "%s: there is no store in memory to check",
-                                origin_of(reading, "in-memory"));
+    if (action == CONFIG_CHECK || action == CONFIG_BACKUP || action == CONFIG_RESTORE)
+        return !config->in_memory || /* They listen to nobody. */
+               config_error_set(reading->err, "%s: there is no store in memory to %s",
+                                origin_of(reading, "in-memory"),
+                                action == CONFIG_CHECK    ? "check"
+                                : action == CONFIG_BACKUP ? "back up"
+                                                          : "restore");
     bool needs_key = config->auth || action == CONFIG_KEY || action == CONFIG_POLICY;
     if (needs_key && config->master_key_file[0] == '\0')
         return config_error_set(reading->err, "%s: needs --master-key-file",
@@ -259,6 +262,8 @@ struct bytes config_help(struct arena *arena)
     buffer_init(&out, arena);
     buffer_append_bytes(&out, BYTES("Usage: stator [serve] [FLAGS]\n"
                                     "       stator check [DIR] [FLAGS]\n"
+                                    "       stator backup DIR [FLAGS]\n"
+                                    "       stator restore DIR [FLAGS]\n"
                                     "       stator key create USER | list [FLAGS]\n"
                                     "       stator key session ID SECONDS [FLAGS]\n"
                                     "       stator key disable|enable|delete ID [FLAGS]\n"
@@ -268,7 +273,10 @@ struct bytes config_help(struct arena *arena)
                                     "       stator cert self-signed (see its --help)\n"
                                     "\n"
                                     "A database that speaks DynamoDB's API. `check` looks at a\n"
-                                    "store that no server has open, and names what is wrong.\n"
+                                    "store that no server has open, or at a backup, and names\n"
+                                    "what is wrong. `backup` copies the store in --data-dir to\n"
+                                    "DIR while a server goes on; `restore` makes an empty\n"
+                                    "--data-dir of the copy.\n"
                                     "\n"));
     for (size_t i = 0; i < setting_count; i++)
         help_setting(arena, &setting_table[i], &out);

@@ -32,6 +32,7 @@ struct config {
     uint64_t workers;    /* 0: one per core. */
     const char *region;
     const char *account_id;
+    uint64_t item_cache_size;
     uint64_t block_cache_size;
     uint64_t write_buffer_size;
     uint64_t connections_max;
@@ -60,9 +61,11 @@ struct config {
 /* What the command line asks for. */
 enum config_action {
     CONFIG_SERVE,
-    CONFIG_CHECK,  /* The store in `data_dir`. */
-    CONFIG_KEY,    /* `words` say what of the access keys. */
-    CONFIG_POLICY, /* And of their policies. */
+    CONFIG_CHECK,   /* The store in `data_dir`. */
+    CONFIG_KEY,     /* `words` say what of the access keys. */
+    CONFIG_POLICY,  /* And of their policies. */
+    CONFIG_BACKUP,  /* The store in `data_dir`, into the directory that `words` name. */
+    CONFIG_RESTORE, /* And the other way round. */
     CONFIG_SHOW_HELP,
     CONFIG_SHOW_VERSION,
     CONFIG_SHOW_SETTINGS,
@@ -87,7 +90,7 @@ struct config_result {
     enum config_action action;
     struct config config;     /* Not for CONFIG_SHOW_HELP and _VERSION. */
     const char *note;         /* One line worth logging, or NULL. */
-    const char *const *words; /* Behind `key` or `policy`: "create", "alice". */
+    const char *const *words; /* Behind `key`, `policy`, `backup` or `restore`. */
     size_t word_count;
 };
 

@@ -131,10 +131,9 @@ static bool parse_local(struct scan *scan, const char *word)
 static const struct {
     const char *name;
     enum config_action action;
-} commands[] = { { "serve", CONFIG_SERVE },
-                 { "check", CONFIG_CHECK },
-                 { "key", CONFIG_KEY },
-                 { "policy", CONFIG_POLICY } };
+} commands[] = { { "serve", CONFIG_SERVE },   { "check", CONFIG_CHECK },
+                 { "backup", CONFIG_BACKUP }, { "restore", CONFIG_RESTORE },
+                 { "key", CONFIG_KEY },       { "policy", CONFIG_POLICY } };
 
 /* The first word, if it is a command. */
 static void take_command(struct scan *scan)
@@ -151,10 +150,12 @@ static void take_command(struct scan *scan)
 /* There a lone - stands for standard input. */
 static bool takes_words(enum config_action action)
 {
-    return action == CONFIG_KEY || action == CONFIG_POLICY;
+    return action == CONFIG_KEY || action == CONFIG_POLICY || action == CONFIG_BACKUP ||
+           action == CONFIG_RESTORE;
 }
 
-/* A word that is no flag: what to do with keys and policies; or the directory to check, once. */
+/* A word that is no flag: what to do with keys and policies, where a backup is; or the directory to
+ * check, once. */
 static bool parse_word(struct scan *scan, const char *word)
 {
     if (takes_words(scan->out->action)) {

@@ -33,26 +33,26 @@ void sha256_destroy(struct sha256 *hasher)
     free(hasher);
 }
 
-static void begin(struct sha256 *hasher)
+void sha256_begin(struct sha256 *hasher)
 {
     require(EVP_DigestInit_ex2(hasher->context, hasher->algorithm, NULL) == 1);
 }
 
-static void add(struct sha256 *hasher, struct bytes text)
+void sha256_add(struct sha256 *hasher, struct bytes text)
 {
     require(EVP_DigestUpdate(hasher->context, text.data, text.len) == 1);
 }
 
-static void finish(struct sha256 *hasher, uint8_t out[SHA256_SIZE])
+void sha256_finish(struct sha256 *hasher, uint8_t out[SHA256_SIZE])
 {
     require(EVP_DigestFinal_ex(hasher->context, out, NULL) == 1);
 }
 
 void sha256_digest(struct sha256 *hasher, struct bytes text, uint8_t out[SHA256_SIZE])
 {
-    begin(hasher);
-    add(hasher, text);
-    finish(hasher, out);
+    sha256_begin(hasher);
+    sha256_add(hasher, text);
+    sha256_finish(hasher, out);
 }
 
 /* The hash of the padded key and what follows it. */
@@ -62,10 +62,10 @@ static void hash_behind_key(struct sha256 *hasher, const uint8_t key[BLOCK_SIZE]
     uint8_t block[BLOCK_SIZE];
     for (size_t i = 0; i < BLOCK_SIZE; i++)
         block[i] = key[i] ^ pad;
-    begin(hasher);
-    add(hasher, bytes_of(block, BLOCK_SIZE));
-    add(hasher, text);
-    finish(hasher, out);
+    sha256_begin(hasher);
+    sha256_add(hasher, bytes_of(block, BLOCK_SIZE));
+    sha256_add(hasher, text);
+    sha256_finish(hasher, out);
     OPENSSL_cleanse(block, sizeof block);
 }
 

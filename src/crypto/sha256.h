@@ -18,6 +18,11 @@ void sha256_digest(struct sha256 *hasher, struct bytes text, uint8_t out[SHA256_
 void sha256_hmac(struct sha256 *hasher, struct bytes key, struct bytes text,
                  uint8_t out[SHA256_SIZE]);
 
+/* A digest of what comes in pieces: begin, any number of pieces, finish. */
+void sha256_begin(struct sha256 *hasher);
+void sha256_add(struct sha256 *hasher, struct bytes text);
+void sha256_finish(struct sha256 *hasher, uint8_t out[SHA256_SIZE]);
+
 /* In small letters, without a NUL. */
 void sha256_hex(const uint8_t digest[SHA256_SIZE], char out[SHA256_HEX_SIZE]);
 /* Are these two hexadecimal digests one? Takes the same time wherever they differ. */

@@ -66,6 +66,14 @@ void engine_close(struct engine *engine)
         engine->ops->close(engine);
 }
 
+enum engine_status engine_checkpoint(struct engine *engine, const char *path)
+{
+    assert(path != NULL && path[0] != '\0');
+    if ((engine_capabilities(engine) & ENGINE_CHECKPOINT) == 0)
+        return ENGINE_UNSUPPORTED;
+    return engine->ops->checkpoint(engine, path);
+}
+
 enum engine_status engine_view_open(struct engine *engine, enum engine_consistency consistency,
                                     struct engine_view **out)
 {

@@ -45,7 +45,7 @@ const char *engine_status_name(enum engine_status status);
 enum engine_capability {
     ENGINE_GLOBAL_ATOMIC = 1 << 0, /* One write may span partitions and owners. */
     ENGINE_REVERSE = 1 << 1,       /* Scans may run backward. */
-    ENGINE_CHECKPOINT = 1 << 2,
+    ENGINE_CHECKPOINT = 1 << 2,    /* A copy can be made while writes go on. */
     ENGINE_RANGE_DELETE = 1 << 3,
 };
 
@@ -104,6 +104,13 @@ static inline void engine_value_release(struct engine_value *value)
 unsigned engine_capabilities(const struct engine *engine);
 /* Waits for writes under way, makes everything durable, and lets go. Closing NULL is allowed. */
 void engine_close(struct engine *engine);
+
+/* A copy of the whole store at one moment, which can be opened like the store itself, in `path`,
+ * which must not exist, on the store's own file system. It holds every write that was completed
+ * before the call, and each write whole or not at all. Waits for the disk; writes go on meanwhile.
+ * Whoever asked removes the copy, also what is left of one that failed. ENGINE_UNSUPPORTED without
+ * ENGINE_CHECKPOINT, or if the store is in memory or was opened for reading only. */
+MUST_CHECK enum engine_status engine_checkpoint(struct engine *engine, const char *path);
 
 /* --- Views --- */
 

@@ -10,6 +10,8 @@
 struct engine_ops {
     unsigned capabilities; /* enum engine_capability */
     void (*close)(struct engine *engine);
+    /* NULL without ENGINE_CHECKPOINT. */
+    enum engine_status (*checkpoint)(struct engine *engine, const char *path);
     enum engine_status (*view_open)(struct engine *engine, enum engine_consistency consistency,
                                     struct engine_view **out);
     struct engine_view *(*view_share)(struct engine_view *view);

@@ -348,7 +348,7 @@ void http_connection_open(struct http_loop *loop, int fd, const struct sockaddr 
     if (!counted) {
         /* A handshake would cost more than the request that is refused. */
         if (loop->shared->options.tls != NULL ||
-            loop->refused_count == HTTP_CONNECTION_REFUSED_MAX) {
+            loop->refused_count >= loop->shared->options.refused_max) {
             close(fd);
             return;
         }

@@ -20,8 +20,6 @@ struct http_exchange;
 struct http_input;
 struct http_loop;
 
-/* Connections beyond connections_max that a loop still tells so; more are closed without a word. */
-enum { HTTP_CONNECTION_REFUSED_MAX = 64 };
 /* What has to arrive of a body for its time-out to begin anew. */
 enum { HTTP_CONNECTION_PROGRESS_SIZE = 16 * 1024 };
 

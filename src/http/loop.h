@@ -36,7 +36,7 @@ enum {
 
 /* What all loops of a server share. */
 struct http_shared {
-    struct http_options options;      /* Does not change. */
+    struct http_options options;      /* Does not change; its `tls` may be gone: see below. */
     struct http_handler handler;      /* Does not change. */
     atomic_size_t connection_count;   /* Of those that count against connections_max. */
     struct http_addresses *addresses; /* NULL: they are not counted. */

@@ -18,6 +18,7 @@ const struct http_options http_options_default = {
     .header_size_max = 16 * 1024,
     .body_size_max = 16 * 1024 * 1024,
     .connections_max = 10000,
+    .refused_max = HTTP_REFUSED_MAX,
     .connections_per_address_max = 5000,
     .memory_max = 1024 * 1024 * 1024,
     .header_timeout_ms = 10 * 1000,

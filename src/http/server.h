@@ -49,6 +49,8 @@ struct http_handler {
     void (*refusal)(void *loop_context, struct arena *arena, struct http_answer *answer);
 };
 
+enum { HTTP_REFUSED_MAX = 64 }; /* The default of refused_max. */
+
 struct http_options {
     const char *address;    /* "127.0.0.1", "::1", ... */
     uint16_t port;          /* 0: any free port; http_server_port tells which. */
@@ -56,6 +58,7 @@ struct http_options {
     size_t header_size_max; /* Request line and headers together: 431 beyond. */
     size_t body_size_max;   /* 413 beyond. */
     size_t connections_max; /* Over all loops; further ones are answered 503 and closed. */
+    size_t refused_max;     /* Of those, by one loop at a time; more are closed without a word. */
     size_t connections_per_address_max; /* The same; 0: no such bound. */
     size_t memory_max;                  /* Of all requests, see README.md: 503 beyond. */
     uint64_t header_timeout_ms; /* From a request's first byte to the end of its headers: 408.

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/timed_wait.h"
 #include "stream/change_log.h"
 #include "stream/stream_definition.h"
 #include "trigger/trigger_definition.h"
@@ -14,6 +15,7 @@ struct trigger {
     struct arena *arena; /* Holds the definition. */
     struct trigger_definition definition;
     struct trigger_runner *runner; /* NULL: it is not run. */
+    bool was_refused;              /* The system had no thread for it, and the log has said so. */
 };
 
 struct triggers {
@@ -45,9 +47,21 @@ static void run(struct triggers *triggers, struct trigger *trigger)
     if (triggers->options.outside.post == NULL)
         return;
     trigger->runner = trigger_runner_start(&triggers->options, &trigger->definition);
-    if (trigger->runner == NULL)
-        log_write(LOG_ERROR, "trigger", "%.*s: cannot start a thread",
+    if (trigger->runner == NULL && !trigger->was_refused)
+        log_write(LOG_ERROR, "trigger", "%.*s: cannot start a thread; will try again",
                   BYTES_FMT(trigger->definition.uuid));
+    trigger->was_refused = trigger->runner == NULL;
+}
+
+int64_t triggers_run_refused(struct triggers *triggers)
+{
+    bool all_run = true;
+    for (size_t i = 0; i < triggers->count; i++) {
+        if (triggers->list[i]->was_refused)
+            run(triggers, triggers->list[i]);
+        all_run = all_run && !triggers->list[i]->was_refused;
+    }
+    return all_run ? TIMED_WAIT_FOREVER : TRIGGERS_RETRY_MS;
 }
 
 static int compare(const struct trigger_definition *a, const struct trigger_definition *b)

@@ -13,13 +13,20 @@ struct stream_definition;
 struct trigger_definition;
 struct triggers;
 
-enum { TRIGGERS_MAX = 64 }; /* Each has a thread. */
+enum {
+    TRIGGERS_MAX = 64,        /* Each has a thread. */
+    TRIGGERS_RETRY_MS = 1000, /* Between attempts to start one. */
+};
 
 /* Loads every trigger and has it run. NULL with the engine's status if the store cannot be read. */
 MUST_CHECK struct triggers *triggers_open(const struct trigger_runner_options *options,
                                           enum engine_status *status);
 /* Calls of functions that are under way are broken off. Closing NULL is allowed. */
 void triggers_close(struct triggers *triggers);
+
+/* Tries again to run those for which the system had no thread. Milliseconds until it is worth
+ * another attempt, or TIMED_WAIT_FOREVER. */
+int64_t triggers_run_refused(struct triggers *triggers);
 
 size_t triggers_count(const struct triggers *triggers);
 /* In the order of their creation; valid until the next change. */

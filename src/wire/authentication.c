@@ -1,5 +1,6 @@
 /* authentication.c -- see authentication.h. */
 #include "wire/authentication.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "model/error.h"
 #include "wire/sigv4.h"
 
-enum { DATE_SIZE = 8, CALLER_KEYS_MAX = 10 };
+enum { DATE_SIZE = 8, TIME_TEXT_SIZE = sizeof "2026-11-15T05:40:04Z", CALLER_KEYS_MAX = 15 };
 
 /* A key derived for one day. */
 struct derived_key {
@@ -30,7 +31,7 @@ struct authentication {
     struct sha256 *hasher;
     /* The time as policies see it; made once a second. */
     int64_t second;
-    char current_time[sizeof "2026-11-15T05:40:04Z"];
+    char current_time[TIME_TEXT_SIZE];
     char epoch_time[sizeof "-9223372036854775808"];
     struct derived_key cache[AUTHENTICATION_CACHE_SIZE]; /* By the id's last characters. */
 };
@@ -100,13 +101,15 @@ static bool token_matches(struct authentication *authentication, const struct ac
            temporary;
 }
 
-static bool refuse(struct error *err)
+static const struct access_key *refuse(struct error *err)
 {
-    return error_set(err, ERROR_UNRECOGNIZED_CLIENT,
-                     "The security token included in the request is invalid.");
+    error_set(err, ERROR_UNRECOGNIZED_CLIENT,
+              "The security token included in the request is invalid.");
+    return NULL;
 }
 
-/* The key whose policies count. All the work is done for every request, and only then looked at. */
+/* The key whose policies count. All the work is done for every request, and only then looked at, in
+ * the service's order: the key and its token, its time, the signature. */
 static const struct access_key *verify(struct authentication *authentication,
                                        struct live_ring *ring, struct arena *arena,
                                        const struct sigv4_request *request,
@@ -121,19 +124,20 @@ static const struct access_key *verify(struct authentication *authentication,
     bool signed_right = sigv4_matches(authentication->hasher, arena, request, claim, key_of_day);
     bool token_right = token_matches(authentication, key, claim->security_token);
     explicit_bzero(key_of_day, sizeof key_of_day);
-    if (key == NULL || !signed_right || !token_right) {
-        refuse(err);
-        return NULL;
-    }
+    if (key == NULL || !token_right)
+        return refuse(err);
     const struct access_key *grantor = key_ring_grantor(&ring->ring, key, now_ms);
-    if (grantor != NULL)
-        return grantor;
-    if (key->parent.data != NULL && key->expires_ms <= now_ms)
+    if (grantor == NULL && (key->parent.data == NULL || key->expires_ms > now_ms))
+        return refuse(err);
+    if (grantor == NULL)
         error_set(err, ERROR_EXPIRED_TOKEN,
                   "The security token included in the request is expired");
-    else
-        refuse(err);
-    return NULL;
+    else if (!signed_right)
+        error_set(err, ERROR_INVALID_SIGNATURE,
+                  "The request signature we calculated does not match the signature you provided. "
+                  "Check your AWS Secret Access Key and signing method. Consult the service "
+                  "documentation for details.");
+    return signed_right ? grantor : NULL;
 }
 
 /* --- The caller --- */
@@ -147,54 +151,82 @@ static void add_key(struct arena *arena, struct policy_key *keys, size_t *count,
     ++*count;
 }
 
-static void format_time(struct authentication *authentication, int64_t now_ms)
+static void format_time(int64_t time_ms, char out[TIME_TEXT_SIZE])
 {
-    time_t seconds = (time_t)(now_ms / 1000);
+    time_t seconds = (time_t)(time_ms / 1000);
     struct tm parts;
-    if (authentication->second == seconds)
-        return;
-    authentication->second = seconds;
     gmtime_r(&seconds, &parts);
-    strftime(authentication->current_time, sizeof authentication->current_time,
-             "%Y-%m-%dT%H:%M:%SZ", &parts);
-    snprintf(authentication->epoch_time, sizeof authentication->epoch_time, "%" PRId64,
-             (int64_t)seconds);
+    strftime(out, TIME_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }
 
-static void fill_caller(struct authentication *authentication, const struct http_exchange *exchange,
-                        const struct access_key *grantor, int64_t now_ms, struct caller *out)
+/* Copied by whoever adds them: the call may outlive the second, and the loop's thread. */
+static void format_now(struct authentication *authentication, int64_t now_ms)
+{
+    int64_t second = now_ms / 1000;
+    if (authentication->second == second)
+        return;
+    authentication->second = second;
+    format_time(now_ms, authentication->current_time);
+    snprintf(authentication->epoch_time, sizeof authentication->epoch_time, "%" PRId64, second);
+}
+
+/* What policies may ask of the request itself. */
+static size_t add_request_keys(struct authentication *authentication,
+                               const struct http_exchange *exchange, int64_t now_ms,
+                               struct policy_key *keys)
 {
     struct arena *arena = http_exchange_arena(exchange);
     const struct authentication_options *options = &authentication->options;
-    struct policy_key *keys = arena_alloc(arena, CALLER_KEYS_MAX * sizeof *keys);
-    const struct policy **policies = arena_alloc(arena, grantor->policy_count * sizeof(*policies));
     char *peer = arena_alloc(arena, HTTP_PEER_SIZE);
     size_t count = 0;
     http_exchange_peer(exchange, peer);
+    format_now(authentication, now_ms);
+    add_key(arena, keys, &count, BYTES("aws:RequestedRegion"), bytes_from_text(options->region));
+    add_key(arena, keys, &count, BYTES("aws:ResourceAccount"),
+            bytes_from_text(options->account_id));
+    add_key(arena, keys, &count, BYTES("aws:SourceIp"), bytes_from_text(peer));
+    add_key(arena, keys, &count, BYTES("aws:UserAgent"),
+            http_exchange_header(exchange, "User-Agent"));
+    add_key(arena, keys, &count, BYTES("aws:Referer"), http_exchange_header(exchange, "Referer"));
+    add_key(arena, keys, &count, BYTES("aws:SecureTransport"),
+            http_exchange_is_secure(exchange) ? BYTES("true") : BYTES("false"));
+    add_key(arena, keys, &count, BYTES("aws:ViaAWSService"), BYTES("false"));
+    add_key(arena, keys, &count, BYTES("aws:CurrentTime"),
+            arena_copy(arena, bytes_from_text(authentication->current_time)));
+    add_key(arena, keys, &count, BYTES("aws:EpochTime"),
+            arena_copy(arena, bytes_from_text(authentication->epoch_time)));
+    return count;
+}
+
+/* `key` signed the request, `grantor` has the policies. */
+static void fill_caller(struct authentication *authentication, const struct http_exchange *exchange,
+                        const struct access_key *key, const struct access_key *grantor,
+                        int64_t now_ms, struct caller *out)
+{
+    struct arena *arena = http_exchange_arena(exchange);
+    struct policy_key *keys = arena_alloc(arena, CALLER_KEYS_MAX * sizeof *keys);
+    const struct policy **policies = arena_alloc(arena, grantor->policy_count * sizeof(*policies));
     for (size_t i = 0; i < grantor->policy_count; i++)
         policies[i] = grantor->policies[i].policy;
-    out->account = bytes_from_text(options->account_id);
+    out->key_id = key->id;
+    out->account = bytes_from_text(authentication->options.account_id);
     const struct bytes arn[] = { BYTES("arn:aws:iam::"), out->account, BYTES(":user/"),
                                  grantor->user };
     out->arn = arena_join(arena, arn, COUNT_OF(arn));
     out->policies = policies;
     out->policy_count = grantor->policy_count;
+    size_t count = add_request_keys(authentication, exchange, now_ms, keys);
     add_key(arena, keys, &count, BYTES("aws:username"), grantor->user);
     add_key(arena, keys, &count, BYTES("aws:PrincipalArn"), out->arn);
     add_key(arena, keys, &count, BYTES("aws:PrincipalAccount"), out->account);
     add_key(arena, keys, &count, BYTES("aws:PrincipalType"), BYTES("User"));
-    add_key(arena, keys, &count, BYTES("aws:RequestedRegion"), bytes_from_text(options->region));
-    add_key(arena, keys, &count, BYTES("aws:SourceIp"), bytes_from_text(peer));
-    add_key(arena, keys, &count, BYTES("aws:UserAgent"),
-            http_exchange_header(exchange, "User-Agent"));
-    add_key(arena, keys, &count, BYTES("aws:SecureTransport"),
-            http_exchange_is_secure(exchange) ? BYTES("true") : BYTES("false"));
-    /* Copied: the call may outlive the second, and the loop's thread. */
-    format_time(authentication, now_ms);
-    add_key(arena, keys, &count, BYTES("aws:CurrentTime"),
-            arena_copy(arena, bytes_from_text(authentication->current_time)));
-    add_key(arena, keys, &count, BYTES("aws:EpochTime"),
-            arena_copy(arena, bytes_from_text(authentication->epoch_time)));
+    add_key(arena, keys, &count, BYTES("aws:PrincipalIsAWSService"), BYTES("false"));
+    if (key->parent.data != NULL) {
+        char *issued = arena_alloc(arena, TIME_TEXT_SIZE);
+        format_time(key->created_ms, issued);
+        add_key(arena, keys, &count, BYTES("aws:TokenIssueTime"), bytes_from_text(issued));
+    }
+    assert(count <= CALLER_KEYS_MAX);
     out->keys = keys;
     out->key_count = count;
 }
@@ -226,8 +258,8 @@ struct authenticated *authentication_check(struct authentication *authentication
     }
     struct authenticated *result = arena_alloc_zeroed(arena, sizeof *result);
     result->ring = ring;
-    result->caller.key_id = claim.access_key;
-    fill_caller(authentication, exchange, grantor, now_ms, &result->caller);
+    const struct access_key *key = key_ring_find(&ring->ring, claim.access_key);
+    fill_caller(authentication, exchange, key, grantor, now_ms, &result->caller);
     return result;
 }
 

@@ -1,8 +1,9 @@
 /* authentication.h -- from a request's signature to its caller: the one way credentials become an
  * identity.
  *
- * Judged before the body is looked into. A key that is unknown, disabled, or whose secret or token
- * is wrong gets the same answer after the same work.
+ * Judged before the body is looked into. A key that is unknown, disabled, or comes with a token
+ * that is not its own gets the same answer; that of a wrong signature is another one, as the
+ * service's is. The same work is done for all of them.
  */
 #ifndef STATOR_WIRE_AUTHENTICATION_H
 #define STATOR_WIRE_AUTHENTICATION_H

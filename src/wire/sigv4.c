@@ -68,11 +68,14 @@ static bool parse_time(struct bytes text, int64_t *out_ms)
         .tm_min = digits[11] * 10 + digits[12],
         .tm_sec = digits[13] * 10 + digits[14],
     };
-    *out_ms = (int64_t)timegm(&parts) * 1000;
-    return true;
+    struct tm normal = parts; /* A day or a minute that there is not becomes another one. */
+    *out_ms = (int64_t)timegm(&normal) * 1000;
+    return normal.tm_mon == parts.tm_mon && normal.tm_mday == parts.tm_mday &&
+           normal.tm_hour == parts.tm_hour && normal.tm_min == parts.tm_min &&
+           normal.tm_sec == parts.tm_sec;
 }
 
-static struct bytes format_time(struct arena *arena, int64_t time_ms)
+struct bytes sigv4_format_time(struct arena *arena, int64_t time_ms)
 {
     time_t seconds = (time_t)(time_ms / 1000);
     struct tm parts;
@@ -93,15 +96,15 @@ static bool check_clock(struct arena *arena, struct bytes time, int64_t now_ms, 
     struct bytes now;
     struct bytes bound;
     if (time_ms < now_ms - SIGV4_CLOCK_SKEW_MAX_MS) {
-        now = format_time(arena, now_ms);
-        bound = format_time(arena, now_ms - SIGV4_CLOCK_SKEW_MAX_MS);
+        now = sigv4_format_time(arena, now_ms);
+        bound = sigv4_format_time(arena, now_ms - SIGV4_CLOCK_SKEW_MAX_MS);
         return error_set(err, ERROR_INVALID_SIGNATURE,
                          "Signature expired: %.*s is now earlier than %.*s (%.*s - 15 min.)",
                          BYTES_FMT(time), BYTES_FMT(bound), BYTES_FMT(now));
     }
     if (time_ms > now_ms + SIGV4_CLOCK_SKEW_MAX_MS) {
-        now = format_time(arena, now_ms);
-        bound = format_time(arena, now_ms + SIGV4_CLOCK_SKEW_MAX_MS);
+        now = sigv4_format_time(arena, now_ms);
+        bound = sigv4_format_time(arena, now_ms + SIGV4_CLOCK_SKEW_MAX_MS);
         return error_set(
             err, ERROR_INVALID_SIGNATURE,
             "Signature not yet current: %.*s is still later than %.*s (%.*s + 15 min.)",
@@ -112,10 +115,17 @@ static bool check_clock(struct arena *arena, struct bytes time, int64_t now_ms, 
 
 /* --- The claim --- */
 
-/* Splits "Credential=..., SignedHeaders=..., Signature=..." */
+/* Splits "Credential=..., SignedHeaders=..., Signature=...". A parameter that comes twice is
+ * refused: which of the two counts is anybody's guess. */
 static bool read_parameters(struct bytes header, struct bytes *credential, struct sigv4_claim *out,
                             struct error *err)
 {
+    const struct {
+        const char *name;
+        struct bytes *value;
+    } parameters[] = { { "Credential", credential },
+                       { "SignedHeaders", &out->signed_headers },
+                       { "Signature", &out->signature } };
     struct bytes rest = header;
     header_text_next(&rest, ' '); /* The algorithm. */
     while (rest.len > 0) {
@@ -127,12 +137,15 @@ static bool read_parameters(struct bytes header, struct bytes *credential, struc
                              "'%.*s' not a valid key=value pair (missing equal-sign) in "
                              "Authorization header: '%.*s'.",
                              BYTES_FMT(part), BYTES_FMT(header));
-        if (bytes_equal_text(name, "Credential"))
-            *credential = value;
-        else if (bytes_equal_text(name, "SignedHeaders"))
-            out->signed_headers = value;
-        else if (bytes_equal_text(name, "Signature"))
-            out->signature = value;
+        for (size_t i = 0; i < COUNT_OF(parameters); i++) {
+            if (!bytes_equal_text(name, parameters[i].name))
+                continue;
+            if (parameters[i].value->data != NULL)
+                return error_set(err, ERROR_INCOMPLETE_SIGNATURE,
+                                 "Authorization header has the '%s' parameter twice: '%.*s'.",
+                                 parameters[i].name, BYTES_FMT(header));
+            *parameters[i].value = value;
+        }
     }
     return true;
 }
@@ -164,15 +177,15 @@ static bool check_complete(struct arena *arena, struct bytes header, struct byte
     return error_set_bytes(err, ERROR_INCOMPLETE_SIGNATURE, buffer_bytes(&message));
 }
 
-static bool read_credential(struct bytes credential, struct sigv4_claim *out, struct error *err)
+static bool read_credential(struct bytes credential, struct sigv4_claim *out,
+                            struct bytes *terminator, struct error *err)
 {
     struct bytes rest = credential;
-    struct bytes terminator;
     out->access_key = header_text_next(&rest, '/');
     out->date = header_text_next(&rest, '/');
     out->region = header_text_next(&rest, '/');
     out->service = header_text_next(&rest, '/');
-    terminator = rest;
+    *terminator = rest;
     size_t slashes = 0;
     for (size_t i = 0; i < credential.len; i++)
         slashes += credential.data[i] == '/';
@@ -181,42 +194,51 @@ static bool read_credential(struct bytes credential, struct sigv4_claim *out, st
                          "Credential must have exactly 5 slash-delimited elements, e.g. "
                          "keyid/date/region/service/term, got '%.*s'",
                          BYTES_FMT(credential));
-    if (!bytes_equal_text(terminator, TERMINATOR))
-        return error_set(err, ERROR_INVALID_SIGNATURE,
-                         "Credential should be scoped with a valid terminator: '" TERMINATOR
-                         "', not '%.*s'.",
-                         BYTES_FMT(terminator));
     return true;
 }
 
-static bool check_scope(const struct sigv4_claim *claim, const struct sigv4_scope *scope,
-                        struct error *err)
+/* What is wrong with the scope comes in one message, as for check_complete. */
+static bool check_scope(struct arena *arena, const struct sigv4_claim *claim,
+                        struct bytes terminator, const struct sigv4_scope *scope, struct error *err)
 {
+    struct buffer message;
+    buffer_init(&message, arena);
     if (!bytes_equal(claim->region, scope->region))
-        return error_set(err, ERROR_INVALID_SIGNATURE,
-                         "Credential should be scoped to a valid region, not '%.*s'. ",
-                         BYTES_FMT(claim->region));
+        buffer_append_bytes(
+            &message,
+            arena_printf(arena, "Credential should be scoped to a valid region, not '%.*s'. ",
+                         BYTES_FMT(claim->region)));
     if (!bytes_equal(claim->service, scope->service))
-        return error_set(err, ERROR_INVALID_SIGNATURE,
-                         "Credential should be scoped to correct service: '%.*s'. ",
-                         BYTES_FMT(scope->service));
+        buffer_append_bytes(&message,
+                            arena_printf(arena,
+                                         "Credential should be scoped to correct service: '%.*s'. ",
+                                         BYTES_FMT(scope->service)));
+    if (!bytes_equal_text(terminator, TERMINATOR))
+        buffer_append_bytes(&message,
+                            arena_printf(arena,
+                                         "Credential should be scoped with a valid terminator: "
+                                         "'" TERMINATOR "', not '%.*s'. ",
+                                         BYTES_FMT(terminator)));
     if (!bytes_starts_with(claim->time, claim->date) || claim->date.len != DATE_TEXT_SIZE)
-        return error_set(err, ERROR_INVALID_SIGNATURE,
+        buffer_append_bytes(
+            &message,
+            arena_printf(arena,
                          "Date in Credential scope does not match YYYYMMDD from ISO-8601 version "
                          "of date from HTTP: '%.*s' != '%.*s', from '%.*s'.",
                          BYTES_FMT(claim->date), DATE_TEXT_SIZE, (const char *)claim->time.data,
-                         BYTES_FMT(claim->time));
-    return true;
+                         BYTES_FMT(claim->time)));
+    return message.len == 0 ||
+           error_set_bytes(err, ERROR_INVALID_SIGNATURE, buffer_bytes(&message));
 }
 
+/* Beside the host, which must be in any case. */
 static bool must_be_signed(struct bytes name)
 {
     static const char prefix[] = "x-amz-";
     if (header_text_equal(name, BYTES("x-amz-content-sha256")))
         return false; /* It must equal the body's hash, which is signed in any case. */
-    return header_text_equal(name, BYTES("host")) ||
-           (name.len > sizeof prefix - 1 &&
-            strncasecmp((const char *)name.data, prefix, sizeof prefix - 1) == 0);
+    return name.len > sizeof prefix - 1 &&
+           strncasecmp((const char *)name.data, prefix, sizeof prefix - 1) == 0;
 }
 
 static bool check_signed_headers(const struct sigv4_request *request,
@@ -251,17 +273,22 @@ bool sigv4_read(struct arena *arena, const struct sigv4_request *request,
                 struct error *err)
 {
     struct bytes header = find_header(request, "Authorization");
+    struct bytes parameters = header;
+    struct bytes algorithm = header_text_next(&parameters, ' ');
     struct bytes credential = { 0 };
+    struct bytes terminator;
     *out = (struct sigv4_claim){ .time = find_header(request, "X-Amz-Date"),
                                  .security_token = find_header(request, "X-Amz-Security-Token") };
     /* Credentials come in one header, not in two and not in the query. */
-    if (!bytes_starts_with(header, BYTES(ALGORITHM)) || count_headers(request, "Authorization") > 1)
+    if (!bytes_equal_text(algorithm, ALGORITHM) || count_headers(request, "Authorization") > 1)
         return error_set(err, ERROR_MISSING_AUTHENTICATION_TOKEN,
                          "Request is missing Authentication Token");
     return read_parameters(header, &credential, out, err) &&
            check_complete(arena, header, credential, out, err) &&
-           read_credential(credential, out, err) && check_clock(arena, out->time, now_ms, err) &&
-           check_scope(out, scope, err) && check_signed_headers(request, out, err);
+           read_credential(credential, out, &terminator, err) &&
+           check_clock(arena, out->time, now_ms, err) &&
+           check_scope(arena, out, terminator, scope, err) &&
+           check_signed_headers(request, out, err);
 }
 
 /* --- The signature --- */
@@ -351,22 +378,99 @@ static struct bytes string_to_sign(struct arena *arena, const struct sigv4_claim
     return buffer_bytes(&buffer);
 }
 
+static void compute(struct sha256 *hasher, struct arena *arena, const struct sigv4_request *request,
+                    const struct sigv4_claim *claim, const char body_hash[SHA256_HEX_SIZE],
+                    const uint8_t key[SIGV4_KEY_SIZE], char out[SHA256_HEX_SIZE])
+{
+    uint8_t digest[SHA256_SIZE];
+    sha256_digest(hasher, canonical_request(arena, request, claim, body_hash), digest);
+    sha256_hex(digest, out);
+    sha256_hmac(hasher, bytes_of(key, SIGV4_KEY_SIZE), string_to_sign(arena, claim, out), digest);
+    sha256_hex(digest, out);
+}
+
+static void hash_body(struct sha256 *hasher, struct bytes body, char out[SHA256_HEX_SIZE])
+{
+    uint8_t digest[SHA256_SIZE];
+    sha256_digest(hasher, body, digest);
+    sha256_hex(digest, out);
+}
+
 bool sigv4_matches(struct sha256 *hasher, struct arena *arena, const struct sigv4_request *request,
                    const struct sigv4_claim *claim, const uint8_t key[SIGV4_KEY_SIZE])
 {
-    uint8_t digest[SHA256_SIZE];
-    char hex[SHA256_HEX_SIZE];
-    sha256_digest(hasher, request->body, digest);
-    sha256_hex(digest, hex);
+    char hash[SHA256_HEX_SIZE];
+    char right[SHA256_HEX_SIZE];
+    hash_body(hasher, request->body, hash);
     struct bytes claimed_hash = find_header(request, "X-Amz-Content-Sha256");
-    if (claimed_hash.data != NULL && !bytes_equal(claimed_hash, bytes_of(hex, sizeof hex)))
+    if (claimed_hash.data != NULL && !bytes_equal(claimed_hash, bytes_of(hash, sizeof hash)))
         return false;
     if (!bytes_equal_text(request->target, "/"))
         return false;
-    sha256_digest(hasher, canonical_request(arena, request, claim, hex), digest);
-    sha256_hex(digest, hex);
-    sha256_hmac(hasher, bytes_of(key, SIGV4_KEY_SIZE), string_to_sign(arena, claim, hex), digest);
-    sha256_hex(digest, hex);
-    return claim->signature.len == sizeof hex &&
-           sha256_hex_equal(hex, (const char *)claim->signature.data);
+    compute(hasher, arena, request, claim, hash, key, right);
+    return claim->signature.len == sizeof right &&
+           sha256_hex_equal(right, (const char *)claim->signature.data);
+}
+
+/* --- Signing --- */
+
+static struct bytes lower_case(struct arena *arena, struct bytes text)
+{
+    uint8_t *out = arena_alloc(arena, text.len);
+    for (size_t i = 0; i < text.len; i++)
+        out[i] = (uint8_t)(text.data[i] >= 'A' && text.data[i] <= 'Z' ? text.data[i] - 'A' + 'a'
+                                                                      : text.data[i]);
+    return bytes_of(out, text.len);
+}
+
+/* Every header's name once, sorted: "host;x-amz-date". */
+static struct bytes list_headers(struct arena *arena, const struct sigv4_request *request)
+{
+    struct bytes names[SIGV4_SIGNED_HEADERS_MAX];
+    struct buffer list;
+    size_t count = 0;
+    assert(request->header_count <= SIGV4_SIGNED_HEADERS_MAX);
+    for (size_t i = 0; i < request->header_count; i++) {
+        struct bytes name = lower_case(arena, request->headers[i].name);
+        size_t place = count;
+        while (place > 0 && bytes_compare(names[place - 1], name) > 0)
+            place--;
+        if (place > 0 && bytes_equal(names[place - 1], name))
+            continue;
+        memmove(names + place + 1, names + place, (count - place) * sizeof *names);
+        names[place] = name;
+        count++;
+    }
+    buffer_init(&list, arena);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buffer_append_byte(&list, ';');
+        buffer_append_bytes(&list, names[i]);
+    }
+    return buffer_bytes(&list);
+}
+
+struct bytes sigv4_authorize(struct sha256 *hasher, struct arena *arena,
+                             const struct sigv4_request *request, const struct sigv4_scope *scope,
+                             const struct sigv4_credentials *credentials)
+{
+    uint8_t key[SIGV4_KEY_SIZE];
+    char hash[SHA256_HEX_SIZE];
+    char signature[SHA256_HEX_SIZE];
+    struct sigv4_claim claim = { .region = scope->region,
+                                 .service = scope->service,
+                                 .time = find_header(request, "X-Amz-Date"),
+                                 .signed_headers = list_headers(arena, request) };
+    assert(claim.time.len == TIME_TEXT_SIZE);
+    claim.date = bytes_of(claim.time.data, DATE_TEXT_SIZE);
+    sigv4_derive_key(hasher, credentials->secret, &claim, key);
+    hash_body(hasher, request->body, hash);
+    compute(hasher, arena, request, &claim, hash, key, signature);
+    explicit_bzero(key, sizeof key);
+    return arena_printf(arena,
+                        ALGORITHM " Credential=%.*s/%.*s/%.*s/%.*s/" TERMINATOR
+                                  ", SignedHeaders=%.*s, Signature=%.*s",
+                        BYTES_FMT(credentials->access_key), BYTES_FMT(claim.date),
+                        BYTES_FMT(claim.region), BYTES_FMT(claim.service),
+                        BYTES_FMT(claim.signed_headers), SHA256_HEX_SIZE, signature);
 }

@@ -1,4 +1,5 @@
-/* sigv4.h -- AWS Signature Version 4: what a request claims, and whether its signature is right.
+/* sigv4.h -- AWS Signature Version 4: what a request claims, and whether its signature is right;
+ * and the signatures of the commands' own requests, from the same canonical form.
  *
  * Verified over the bytes that arrived, before anything in them is acted upon. Two steps, because
  * the secret is found by what the first one returns: sigv4_read checks everything that needs no
@@ -67,5 +68,17 @@ void sigv4_derive_key(struct sha256 *hasher, struct bytes secret, const struct s
 MUST_CHECK bool sigv4_matches(struct sha256 *hasher, struct arena *arena,
                               const struct sigv4_request *request, const struct sigv4_claim *claim,
                               const uint8_t key[SIGV4_KEY_SIZE]);
+
+/* "20150830T123600Z", as X-Amz-Date has it. */
+struct bytes sigv4_format_time(struct arena *arena, int64_t time_ms);
+struct sigv4_credentials {
+    struct bytes access_key;
+    struct bytes secret; /* At most SIGV4_SECRET_SIZE_MAX bytes. */
+};
+/* The Authorization header of a request that has all its other headers, an X-Amz-Date among them.
+ * It signs every one of them, of which there are at most SIGV4_SIGNED_HEADERS_MAX. */
+struct bytes sigv4_authorize(struct sha256 *hasher, struct arena *arena,
+                             const struct sigv4_request *request, const struct sigv4_scope *scope,
+                             const struct sigv4_credentials *credentials);
 
 #endif

@@ -233,6 +233,13 @@ static const struct operation *find_operation(const struct http_exchange *exchan
                                                                                   : NULL;
 }
 
+struct bytes wire_target(struct arena *arena, const char *operation)
+{
+    const struct operation *found = operation_find(bytes_from_text(operation));
+    assert(found != NULL);
+    return arena_printf(arena, "%s.%s", service_names[operation_service(found)], operation);
+}
+
 /* The body as the operation reads it. */
 static bool read_body(const struct http_exchange *exchange, struct bytes *out, struct error *err)
 {

@@ -4,9 +4,11 @@
 #ifndef STATOR_WIRE_WIRE_H
 #define STATOR_WIRE_WIRE_H
 #include <stddef.h>
+#include "base/bytes.h"
 #include "wire/authentication.h"
 
 struct api;
+struct arena;
 struct http_handler;
 struct wire;
 
@@ -35,5 +37,8 @@ void wire_destroy(struct wire *wire);
 
 /* What the HTTP server is started with; lives as long as the wire. */
 const struct http_handler *wire_http_handler(struct wire *wire);
+
+/* The X-Amz-Target of an operation that there is: "DynamoDB_20120810.PutItem". */
+struct bytes wire_target(struct arena *arena, const char *operation);
 
 #endif

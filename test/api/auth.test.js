@@ -15,11 +15,19 @@ const INVALID = {
   name: 'UnrecognizedClientException',
   message: 'The security token included in the request is invalid.',
 };
+const MISMATCH = {
+  name: 'InvalidSignatureException',
+  message: 'The request signature we calculated does not match the signature you provided. Check '
+    + 'your AWS Secret Access Key and signing method. Consult the service documentation for '
+    + 'details.',
+};
 
 let keys;
 let server;
 let admin;
 let reader;
+let disabled;
+let session;
 const clients = [];
 
 function client(credentials, settings) {
@@ -44,6 +52,9 @@ before(async () => {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': '${aws:username}#*' },
     },
   });
+  disabled = keys.create('disabled', EVERYTHING);
+  keys.command(['key', 'disable', disabled.accessKeyId]);
+  session = keys.session(admin, 3600);
   server = await startServer('--auth', ...keys.flags);
   await createTable(client(admin), tableShape('games', 'pk:S'));
 });
@@ -58,11 +69,23 @@ describe('credentials', () => {
     assert.deepEqual((await list(admin)).TableNames, ['games']);
   });
 
-  test('an unknown key, a wrong secret and a made-up token are told the same', async () => {
+  test('an unknown key, a disabled one and a made-up token are told the same', async () => {
     const unknown = { ...admin, accessKeyId: 'AKIAAAAAAAAAAAAAAAAA' };
     assert.deepEqual(await refusal(list(unknown)), INVALID);
-    assert.deepEqual(await refusal(list({ ...admin, secretAccessKey: 'wrong' })), INVALID);
+    assert.deepEqual(await refusal(list(disabled)), INVALID);
     assert.deepEqual(await refusal(list({ ...admin, sessionToken: 'made-up' })), INVALID);
+  });
+
+  test('a wrong secret is a wrong signature', async () => {
+    assert.deepEqual(await refusal(list({ ...admin, secretAccessKey: 'wrong' })), MISMATCH);
+    assert.deepEqual(await refusal(list({ ...session, secretAccessKey: 'wrong' })), MISMATCH);
+  });
+
+  test('a temporary key is let in with its token', async () => {
+    assert.deepEqual((await list(session)).TableNames, ['games']);
+    for (const sessionToken of [undefined, 'made-up']) {
+      assert.deepEqual(await refusal(list({ ...session, sessionToken })), INVALID);
+    }
   });
 
   test('a wrong region is refused', async () => {
@@ -80,6 +103,19 @@ describe('credentials', () => {
     const corrected = await list(admin, { ...settings, maxAttempts: 2 });
     assert.deepEqual(corrected.TableNames, ['games']);
   });
+
+  for (const hours of [-5, 5]) {
+    test(`the SDK on a machine whose clock is ${hours} hours off recovers by itself`, async (t) => {
+      const now = Date.now.bind(Date);
+      t.mock.method(Date, 'now', () => now() + hours * 3600_000);
+      const skewed = client(admin, { maxAttempts: 3 });
+      const first = await skewed.send(new ListTablesCommand({}));
+      assert.deepEqual(first.TableNames, ['games']);
+      assert.equal(first.$metadata.attempts, 2);
+      // It remembers: the next request is right at once.
+      assert.equal((await skewed.send(new ListTablesCommand({}))).$metadata.attempts, 1);
+    });
+  }
 });
 
 describe('policies', () => {

@@ -165,6 +165,34 @@ describe('resource policies', () => {
     await remove(arn);
   });
 
+  test('must be policies, also where nothing is enforced', async () => {
+    const statement = {
+      Effect: 'Allow', Principal: '*', Action: 'dynamodb:GetItem', Resource: arn,
+    };
+    for (const change of [
+      { Effect: 'Perhaps' }, { Principal: undefined }, { Action: undefined }, { Resource: 7 },
+      { Else: 1 }, { Condition: { StringSounds: { 'aws:username': 'a' } } },
+    ]) {
+      const policy = JSON.stringify({ Version: '2012-10-17', Statement: { ...statement, ...change } });
+      const { name, message } = await refusal(put(arn, policy));
+      assert.equal(name, 'ValidationException');
+      assert.match(message, /^One or more parameter values were invalid: Invalid policy document: /);
+    }
+    assert.equal(await nameOf(get(arn)), 'PolicyNotFoundException');
+    // What the documentation's examples ask of requests, though none has it here.
+    await put(arn, JSON.stringify({
+      Version: '2012-10-17',
+      Statement: {
+        ...statement,
+        Condition: {
+          StringEquals: { 'aws:PrincipalOrgID': 'o-1', 'aws:SourceVpce': 'vpce-1' },
+          Bool: { 'aws:ViaAWSService': 'false' },
+        },
+      },
+    }));
+    await remove(arn);
+  });
+
   test('belong to resources that exist', async () => {
     assert.equal(await nameOf(get(`${arn}-missing`)), 'ResourceNotFoundException');
     assert.equal(await nameOf(get(`${streamArn}1`)), 'ResourceNotFoundException');

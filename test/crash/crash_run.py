@@ -1,7 +1,7 @@
 """Clients that go on until the server is stopped or killed under them, round after round.
 
 CRASH_ROUNDS sets the number of rounds and CRASH_SECONDS the longest time up to a kill; CRASH_SEED
-replays the choices of a run (not its timing).
+replays the choices of a run (not its timing). What a test prints is shown when it fails.
 """
 
 import contextlib
@@ -15,6 +15,8 @@ from fast_client import FastClient, ServerGone
 
 ROUNDS = 8
 ROUNDS_LONG = 400
+SETTINGS = ("CRASH_POINT", "CRASH_ROUNDS", "CRASH_SECONDS", "CRASH_STATES", "STATOR_TEST_LONG")
+PYTEST = "/usr/bin/python3 -m pytest"
 UNTIL_KILL_MIN_S = 0.02
 UNTIL_KILL_MAX_S = 0.6
 # `stator check` reads everything, and in a long run there is ever more.
@@ -23,7 +25,9 @@ ROUNDS_PER_CHECK_LONG = 20
 
 def seeded():
     seed = int(os.environ.get("CRASH_SEED", random.SystemRandom().randrange(1 << 32)))
-    print(f"CRASH_SEED={seed}")
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").split(" ")[0]
+    settings = [f"{name}={value}" for name, value in os.environ.items() if name in SETTINGS]
+    print(" ".join(["again:", *settings, f"CRASH_SEED={seed}", PYTEST, f"'{test}'"]))
     return seed
 
 
@@ -51,8 +55,10 @@ def flags(directory):
     return ("--data-dir", str(directory), "--write-buffer-size", "1M")
 
 
-def start_server(directory, *more_flags):
-    return stator_process.StatorProcess(*flags(directory), *more_flags, program=program())
+def start_server(directory, *more_flags, variables=None):
+    return stator_process.StatorProcess(
+        *flags(directory), *more_flags, program=program(), variables=variables
+    )
 
 
 class Client:

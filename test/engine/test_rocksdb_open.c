@@ -259,6 +259,33 @@ static void another_programs_rocksdb_is_refused(void **state)
     expect_refusal(folder->data, "holds a RocksDB store that is not stator's");
 }
 
+static void expect_read_only_refusal(const char *path, const char *reason);
+
+static void a_copy_that_was_interrupted_is_refused(void **state)
+{
+    static const char reason[] = "a backup or restore into it is not finished, or was interrupted";
+    struct folder *folder = *state;
+    make_store(folder->data);
+    write_file(folder->data, "INCOMPLETE", "");
+    expect_refusal(folder->data, reason);
+    expect_read_only_refusal(folder->data, reason);
+}
+
+static void a_backup_is_read_and_not_written(void **state)
+{
+    struct folder *folder = *state;
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    make_store(folder->data);
+    write_file(folder->data, "BACKUP", "");
+    expect_refusal(folder->data, "holds a backup; `stator restore` makes a store of it");
+    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(folder->data);
+    options.read_only = true;
+    struct engine *engine = rocksdb_engine_open(&options, message);
+    assert_non_null(engine);
+    assert_true(engine_fixture_has(engine, items, BYTES("a"), BYTES("1")));
+    engine_close(engine);
+}
+
 static void a_damaged_store_is_refused(void **state)
 {
     struct folder *folder = *state;
@@ -368,10 +395,11 @@ static void a_store_that_lost_synced_changes_is_not_read(void **state)
     char message[ROCKSDB_ENGINE_MESSAGE_MAX];
     make_store(folder->data);
     struct store_directory directory;
+    struct store_manifest manifest;
     uint64_t mark;
     assert_true(store_directory_open(&directory, folder->data, message));
-    assert_true(store_directory_get_mark(&directory, &mark));
-    store_directory_set_mark(&directory, mark + 3);
+    assert_int_equal(store_mark_read(&directory.mark, &mark, &manifest), STORE_MARK_READ);
+    store_mark_move(&directory.mark, mark + 3);
     store_directory_close(&directory);
     expect_read_only_refusal(
         folder->data, "the store is damaged: 3 changes that were synced cannot be read back");
@@ -394,6 +422,8 @@ int main(int argc, char **argv)
         IN_FOLDER(another_format_is_refused_and_left_alone),
         IN_FOLDER(a_pipe_in_place_of_a_file_does_not_hang),
         IN_FOLDER(another_programs_rocksdb_is_refused),
+        IN_FOLDER(a_copy_that_was_interrupted_is_refused),
+        IN_FOLDER(a_backup_is_read_and_not_written),
         IN_FOLDER(a_damaged_store_is_refused),
         IN_FOLDER(a_long_path_keeps_the_message_within_its_bounds),
         IN_FOLDER(nothing_is_left_of_a_store_in_memory),

@@ -266,8 +266,15 @@ static void close_engine(struct engine *base)
     free(engine);
 }
 
+static enum engine_status checkpoint(struct engine *base, const char *path)
+{
+    enum engine_status status = fails(base);
+    return status != ENGINE_OK ? status : engine_checkpoint(inner_of(base), path);
+}
+
 static const struct engine_ops ops_template = {
     .close = close_engine,
+    .checkpoint = checkpoint,
     .view_open = view_open,
     .view_share = view_share,
     .view_close = view_close,

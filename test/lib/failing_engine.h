@@ -1,9 +1,10 @@
 /* failing_engine.h -- any engine, but its Nth fallible call fails.
  *
  * For sweeps: run a scenario with the failure at call 1, 2, 3 ... until it no longer strikes, and
- * check after each run that nothing was lost, leaked or half done. Fallible calls are view_open,
- * view_get, scan_open, scan_next, view_next_place, write_begin, write_get and the completion of a
- * commit. One thread at a time may use the wrapper where a test depends on the count.
+ * check after each run that nothing was lost, leaked or half done. Fallible calls are checkpoint,
+ * view_open, view_get, scan_open, scan_next, view_next_place, write_begin, write_get and the
+ * completion of a commit. One thread at a time may use the wrapper where a test depends on the
+ * count.
  */
 #ifndef STATOR_TEST_FAILING_ENGINE_H
 #define STATOR_TEST_FAILING_ENGINE_H

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import ssl
 import subprocess
 import tempfile
@@ -28,10 +29,33 @@ def binary(variable="STATOR_BINARY", *candidates):
     raise FileNotFoundError("no server to test: run make first")
 
 
+def preload(name):
+    """A library of test/lib/preload, once it was built: the value of LD_PRELOAD."""
+    path = pathlib.Path(os.environ.get("STATOR_PRELOADS", ROOT / "build/preload")) / f"{name}.so"
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: run make {path.relative_to(ROOT)} first")
+    return str(path)
+
+
+def set_limits(limits):
+    for which, value in limits.items():
+        resource.setrlimit(which, (value, value))
+
+
+class DidNotStart(AssertionError):
+    """The server ended instead, with this code and this log."""
+
+    def __init__(self, line, code, log):
+        super().__init__(f"the server did not start: {line!r}\n{log}")
+        self.code = code
+        self.log = log
+
+
 class StatorProcess:
     """A running server. As a context manager it is killed at the end, if it is still there."""
 
-    def __init__(self, *flags, program=None, variables=None):
+    def __init__(self, *flags, program=None, variables=None, limits=None):
+        """`limits`: {resource.RLIMIT_...: value}, hard and soft."""
         # To a file: a pipe that nobody reads would stop a server that has much to say.
         self._log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
@@ -40,12 +64,13 @@ class StatorProcess:
             stderr=self._log,
             text=True,
             env={**os.environ, **(variables or {})},
+            preexec_fn=lambda: set_limits(limits or {}),
         )
         line = self.process.stdout.readline()  # Empty if the server ended instead.
         match = LISTENING.fullmatch(line)
         if not match:
             self.kill()
-            raise AssertionError(f"the server did not start: {line!r}\n{self.log()}")
+            raise DidNotStart(line, self.process.returncode, self.log())
         self.url, self.host, self.port = match[1], match[2], int(match[3])
         self.data = match[4]  # Where the server says it keeps them.
 
@@ -99,7 +124,7 @@ class Keys:
         master.write_text(digits)
         self.flags = ["--data-dir", str(self.folder / "data"), "--master-key-file", str(master)]
 
-    def run(self, *words, text=None):
+    def run(self, *words, text=None, variables=None):
         """A command, once it has ended."""
         return subprocess.run(
             [self._program, *words, *self.flags],
@@ -108,6 +133,7 @@ class Keys:
             text=True,
             timeout=START_TIMEOUT_S,
             check=False,
+            env={**os.environ, **(variables or {})},
         )
 
     def command(self, *words, text=None):

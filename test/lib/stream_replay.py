@@ -53,6 +53,11 @@ def records_of(client, arn, shard):
             break  # It is open, and this is its end for now.
 
 
+def all_records(client, arn):
+    for shard in shards(client, arn):
+        yield from records_of(client, arn, shard)
+
+
 class Replay:
     """Items by key, as the records leave them."""
 
@@ -85,9 +90,8 @@ class Replay:
         self.record_count += 1
 
     def apply_all(self, client, arn):
-        for shard in shards(client, arn):
-            for record in records_of(client, arn, shard):
-                self.apply(record)
+        for record in all_records(client, arn):
+            self.apply(record)
         return self
 
     def existing(self):

@@ -114,6 +114,33 @@ def test_the_tour_of_tls_runs(tmp_path):
     assert '"TableNames": []' in result.stdout
 
 
+def test_the_tour_of_authentication_runs(tmp_path):
+    """From nothing to a signed call, which is let in; then one that is not."""
+    with FunctionTarget() as free:
+        port = free.port
+    text = code_block("Authentication").replace("build/stator", binary())
+    text = text.replace("serve --auth", f"serve --auth --port {port}")
+    text = text.replace(TOUR_ENDPOINT, f"http://127.0.0.1:{port}")
+    listening = f"(exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null"
+    text = text.replace("sleep 1\n", f"trap 'kill %1' EXIT; until {listening}; do sleep 0.05; done\n")
+    assert "trap" in text
+    call = f"aws dynamodb list-tables --endpoint-url http://127.0.0.1:{port}"
+    result = subprocess.run(
+        ["bash", "-euo", "pipefail"],
+        input=f"{text}! AWS_SECRET_ACCESS_KEY=x {call}\n",
+        capture_output=True,
+        text=True,
+        timeout=TOUR_LIMIT_S,
+        check=False,
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert '"TableNames": []' in result.stdout
+    assert "InvalidSignatureException" in result.stderr
+    assert (tmp_path / "alice.env").stat().st_mode & 0o077 == 0
+
+
 def is_unknown(server, name):
     request = urllib.request.Request(
         server.url,

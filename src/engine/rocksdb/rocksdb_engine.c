@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_options.h"
 #include "engine/rocksdb/store_status.h"
 #include "engine/rocksdb/syncer.h"
@@ -25,14 +26,19 @@ void *store_alloc(size_t size)
     return block;
 }
 
-/* RocksDB's threads, if they are still at work, stop before anything they use goes away. */
-static void destroy(struct store *store)
+/* RocksDB's threads, if they are still at work, stop before anything they use goes away. They may
+ * have changed the manifest since the last sync, so that the mark is moved once they have: if all
+ * that was written is `synced`. */
+static void destroy(struct store *store, bool synced)
 {
     syncer_destroy(store->syncer);
     if (store->db != NULL) {
+        uint64_t sequence = rocksdb_get_latest_sequence_number(store->db);
         store_write_deinit(store);
         store_view_deinit(store);
         rocksdb_close(store->db);
+        if (synced && store->directory.mark.manifest >= 0)
+            store_mark_move(&store->directory.mark, sequence);
     }
     if (store->newest != NULL)
         rocksdb_readoptions_destroy(store->newest);
@@ -40,6 +46,8 @@ static void destroy(struct store *store)
         rocksdb_writeoptions_destroy(store->write_options);
     if (store->options != NULL)
         store_options_destroy(store->options);
+    store_cache_destroy(store->cache);
+    store_space_deinit(&store->space);
     store_directory_close(&store->directory);
     pthread_mutex_destroy(&store->pool_mutex);
     pthread_mutex_destroy(&store->view_mutex);
@@ -55,12 +63,13 @@ static void close_engine(struct engine *engine)
                   syncer_sync_now(store);
     if (!synced)
         log_write(LOG_ERROR, "engine", "the last writes may not survive a power cut");
-    destroy(store);
+    destroy(store, synced);
 }
 
 static const struct engine_ops ops = {
     .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_CHECKPOINT | ENGINE_RANGE_DELETE,
     .close = close_engine,
+    .checkpoint = store_checkpoint,
     .view_open = store_view_open,
     .view_share = store_view_share,
     .view_close = store_view_close,
@@ -108,16 +117,62 @@ static rocksdb_t *open_db_read_only(const struct store *store, const char *path,
     return NULL;
 }
 
+/* A store that lost its mark cannot be compared with anything. Nothing else is wrong with it, so it
+ * is opened; but somebody should know. */
+static bool read_mark(const struct store *store, uint64_t *sequence,
+                      struct store_manifest *manifest)
+{
+    struct store_manifest found;
+    const char *what = "cannot be read";
+    switch (store_mark_read(&store->directory.mark, sequence, manifest)) {
+    case STORE_MARK_READ:
+        return true;
+    case STORE_MARK_MISSING:
+        if (!store_mark_find_manifest(store->directory.directory, 0, &found))
+            return false; /* There is no store yet. */
+        what = "is missing";
+        break;
+    case STORE_MARK_DAMAGED:
+        break;
+    }
+    log_write(LOG_WARN, "engine",
+              "the file SYNCED %s: whether all that was synced is there cannot be told", what);
+    return false;
+}
+
+/* Whether the manifest has all that was ever synced of it; what is left of one may still make
+ * sense, and tell of fewer tables. */
+static bool manifest_is_complete(const struct store *store, struct store_manifest synced,
+                                 const char *path, char *message)
+{
+    struct store_manifest found;
+    if (synced.number == 0 ||
+        !store_mark_find_manifest(store->directory.directory, synced.size, &found) ||
+        found.number > synced.number)
+        return true; /* Nothing to compare with; or a later one, that begins with all there is. */
+    if (found.number < synced.number)
+        return store_directory_refuse(message, path,
+                                      "the store is damaged: CURRENT names MANIFEST-%06" PRIu64
+                                      ", which MANIFEST-%06" PRIu64 " has replaced",
+                                      found.number, synced.number);
+    if (found.size < synced.size)
+        return store_directory_refuse(message, path,
+                                      "the store is damaged: MANIFEST-%06" PRIu64 " has %" PRIu64
+                                      " bytes, and %" PRIu64 " were synced",
+                                      found.number, found.size, synced.size);
+    return found.crc == synced.crc ||
+           store_directory_refuse(
+               message, path, "the store is damaged: MANIFEST-%06" PRIu64 " is not what was synced",
+               found.number);
+}
+
 /* Whether recovery brings back all that was ever synced. Asked of a read-only store: opening for
  * writing would already have thrown away what it could not read. */
-static bool recovery_is_complete(const struct store *store, rocksdb_t *read_only, const char *path,
-                                 char *message)
+static bool log_is_complete(rocksdb_t *read_only, uint64_t mark, const char *path, char *message)
 {
-    uint64_t mark;
     uint64_t sequence = rocksdb_get_latest_sequence_number(read_only);
-    if (!store_directory_get_mark(&store->directory, &mark) || sequence >= mark)
-        return true;
-    return store_directory_refuse(message, path,
+    return sequence >= mark ||
+           store_directory_refuse(message, path,
                                   "the store is damaged: %" PRIu64
                                   " changes that were synced cannot be read back",
                                   mark - sequence);
@@ -126,12 +181,15 @@ static bool recovery_is_complete(const struct store *store, rocksdb_t *read_only
 static bool may_recover(const struct store *store, const char *path, char *message)
 {
     uint64_t mark;
-    if (!store_directory_get_mark(&store->directory, &mark))
+    struct store_manifest manifest;
+    if (!read_mark(store, &mark, &manifest))
         return true;
+    if (!manifest_is_complete(store, manifest, path, message))
+        return false;
     rocksdb_t *db = open_db_read_only(store, path, message);
     if (db == NULL)
         return false;
-    bool complete = recovery_is_complete(store, db, path, message);
+    bool complete = log_is_complete(db, mark, path, message);
     rocksdb_close(db);
     return complete;
 }
@@ -145,16 +203,26 @@ static bool open_db(struct store *store, const char *path, char *message)
 
 static bool open_for_writing(struct store *store, const char *path, char *message)
 {
-    return store_directory_open(&store->directory, path, message) &&
-           may_recover(store, path, message) && open_db(store, path, message);
+    if (!store_directory_open(&store->directory, path, message) ||
+        !may_recover(store, path, message) || !open_db(store, path, message))
+        return false;
+    store_mark_follow_manifest(&store->directory.mark, store->directory.directory);
+    /* What was recovered is in tables by now, and they are synced. */
+    store_mark_move(&store->directory.mark, rocksdb_get_latest_sequence_number(store->db));
+    return true;
 }
 
 static bool open_for_reading(struct store *store, const char *path, char *message)
 {
+    uint64_t mark;
+    struct store_manifest manifest;
     if (!store_directory_open_read_only(&store->directory, path, message))
         return false;
+    bool is_marked = read_mark(store, &mark, &manifest);
+    if (is_marked && !manifest_is_complete(store, manifest, path, message))
+        return false;
     store->db = open_db_read_only(store, path, message);
-    return store->db != NULL && recovery_is_complete(store, store->db, path, message);
+    return store->db != NULL && (!is_marked || log_is_complete(store->db, mark, path, message));
 }
 
 static bool open_store(struct store *store, const struct rocksdb_engine_options *options,
@@ -173,6 +241,8 @@ static bool open_store(struct store *store, const struct rocksdb_engine_options 
         return false;
     }
     store_view_publish_newest(store);
+    if (!options->in_memory && !options->read_only)
+        store_space_init(&store->space, store->directory.directory, options->write_buffer_size);
     if (options->in_memory || options->read_only || options->durability == ROCKSDB_ENGINE_OS)
         return true;
     store->syncer = syncer_create(store);
@@ -190,7 +260,10 @@ struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
     struct store *store = store_alloc(sizeof *store);
     store->read_only = options->read_only;
     store->base.ops = &ops;
-    store->directory = (struct store_directory){ -1, -1 };
+    store->directory = STORE_DIRECTORY_NONE;
+    store_space_init(&store->space, -1, 0); /* Until there is a directory. */
+    if (options->item_cache_size > 0)
+        store->cache = store_cache_create(options->item_cache_size);
     latches_init(&store->latches, options->latch_wait_ms != 0 ? options->latch_wait_ms
                                                               : ROCKSDB_ENGINE_LATCH_WAIT_MS);
     pthread_mutex_init(&store->publish_mutex, NULL);
@@ -199,7 +272,7 @@ struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
     if (open_store(store, options, message))
         return &store->base;
     assert(message[0] != '\0');
-    destroy(store);
+    destroy(store, false);
     return NULL;
 }
 

@@ -24,13 +24,16 @@ struct rocksdb_engine_options {
     enum rocksdb_engine_durability durability;
     /* How long a write waits for those that have its addresses; 0: for the default. */
     unsigned latch_wait_ms;
+    size_t item_cache_size; /* 0: none. */
     size_t block_cache_size;
     size_t write_buffer_size;
+    unsigned open_files_max; /* Table files kept open; 0: ROCKSDB_ENGINE_OPEN_FILES_MAX. */
 };
 
 enum {
     ROCKSDB_ENGINE_MESSAGE_MAX = 512,
     ROCKSDB_ENGINE_LATCH_WAIT_MS = 1000, /* The default. */
+    ROCKSDB_ENGINE_OPEN_FILES_MAX = 512, /* The rest of the usual limit is for connections. */
 };
 
 /* NULL with one line for people in `message` if the directory cannot be used: missing rights, no

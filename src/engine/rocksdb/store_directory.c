@@ -10,11 +10,12 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include "base/byte_order.h"
-#include "base/bytes.h"
-#include "base/crc32c.h"
+#include "base/file.h"
+#include "base/folder.h"
+#include "engine/data_directory.h"
+#include "engine/rocksdb/store_space.h"
 
-enum { FORMAT_TEXT_MAX = 64, MARK_SIZE = 12 };
+enum { FORMAT_TEXT_MAX = 64 };
 
 static const char format_prefix[] = "stator store, format ";
 
@@ -55,35 +56,16 @@ static bool refuse_errno(char *message, const char *path, int error)
     }
 }
 
-/* A directory whose own entry is not on the disk takes all its files along in a power cut. */
-static bool create(const char *path)
-{
-    if (mkdir(path, 0700) != 0)
-        return errno == EEXIST;
-    int self = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int parent = self < 0 ? -1 : openat(self, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = parent >= 0 && fsync(parent) == 0;
-    int error = errno;
-    if (parent >= 0)
-        close(parent);
-    if (self >= 0)
-        close(self);
-    errno = error;
-    return ok;
-}
-
 /* Written beside and renamed, so that FORMAT is whole or missing. */
 static bool write_format(int directory)
 {
     char text[FORMAT_TEXT_MAX];
     int size = snprintf(text, sizeof text, "%s%d\n", format_prefix, STORE_DIRECTORY_FORMAT);
-    int file = openat(directory, "FORMAT.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int file =
+        file_open_at(directory, "FORMAT.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0)
         return false;
-    ssize_t written = write(file, text, (size_t)size);
-    if (written >= 0 && written < size)
-        errno = ENOSPC;
-    bool ok = written == size && fsync(file) == 0;
+    bool ok = file_write(file, bytes_of(text, (size_t)size)) && fsync(file) == 0;
     int error = errno;
     close(file);
     errno = error;
@@ -108,7 +90,7 @@ static long parse_format(const char *text)
 static bool read_format(int directory, char text[FORMAT_TEXT_MAX])
 {
     /* O_NONBLOCK: opening must not wait if somebody put a pipe there. */
-    int file = openat(directory, "FORMAT", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int file = file_open_at(directory, "FORMAT", O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     if (file < 0)
         return false;
     ssize_t size = read(file, text, FORMAT_TEXT_MAX - 1);
@@ -158,7 +140,7 @@ static bool is_log(const char *name)
 /* Opens each write-ahead log and hands it to `visit`, until that says false. */
 static bool for_each_log(int directory, bool (*visit)(int file, void *context), void *context)
 {
-    int listed = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int listed = file_open_at(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (listed < 0)
         return false;
     DIR *entries = fdopendir(listed);
@@ -171,7 +153,7 @@ static bool for_each_log(int directory, bool (*visit)(int file, void *context), 
     for (struct dirent *entry; ok && (entry = readdir(entries)) != NULL;) {
         if (!is_log(entry->d_name))
             continue;
-        int file = openat(directory, entry->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        int file = file_open_at(directory, entry->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
         if (file < 0 && errno == ENOENT)
             continue; /* RocksDB deletes a log only when its content is in tables. */
         ok = file >= 0 && visit(file, context);
@@ -205,17 +187,58 @@ static bool add_log_size(int file, void *context)
     return true;
 }
 
-/* Recovery writes the logs' content into tables, beside some small files. RocksDB may not survive
- * running out of space in the middle of it, so ask before. */
-static bool check_space(int directory, const char *path, char *message)
+/* The logs' content goes into tables, beside some small files. False with errno set. */
+static bool has_space(int directory)
 {
     uint64_t needed = STORE_DIRECTORY_SPACE_MIN;
     struct statvfs space;
     if (!for_each_log(directory, add_log_size, &needed) || fstatvfs(directory, &space) != 0)
-        return refuse_errno(message, path, errno);
-    if ((uint64_t)space.f_bavail * space.f_frsize < needed)
-        return refuse_errno(message, path, ENOSPC);
+        return false;
+    errno = ENOSPC;
+    return (uint64_t)space.f_bavail * space.f_frsize >= needed;
+}
+
+bool store_directory_has_space(const struct store_directory *directory)
+{
+    return has_space(directory->directory);
+}
+
+/* RocksDB may not survive running out of space in the middle of recovery, so ask before. */
+static bool check_space(int directory, const char *path, char *message)
+{
+    return has_space(directory) || refuse_errno(message, path, errno);
+}
+
+/* --- Copies --- */
+
+/* Whether a copy into the directory is not finished, or one must not be changed. */
+static bool check_copy(int directory, bool read_only, const char *path, char *message)
+{
+    if (faccessat(directory, DATA_DIRECTORY_INCOMPLETE, F_OK, 0) == 0)
+        return store_directory_refuse(
+            message, path, "a backup or restore into it is not finished, or was interrupted");
+    if (!read_only && faccessat(directory, DATA_DIRECTORY_BACKUP, F_OK, 0) == 0)
+        return store_directory_refuse(message, path,
+                                      "holds a backup; `stator restore` makes a store of it");
     return true;
+}
+
+bool store_directory_finish_copy(const char *path, uint64_t sequence)
+{
+    struct store_directory copy = STORE_DIRECTORY_NONE;
+    copy.directory = file_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (copy.directory < 0)
+        return false;
+    bool ok = store_mark_open(&copy.mark, copy.directory);
+    if (ok) {
+        store_mark_follow_manifest(&copy.mark, copy.directory);
+        store_mark_move(&copy.mark, sequence);
+    }
+    ok = ok && write_format(copy.directory);
+    int error = errno;
+    store_directory_close(&copy);
+    errno = error;
+    return ok;
 }
 
 /* --- Open and close --- */
@@ -223,7 +246,7 @@ static bool check_space(int directory, const char *path, char *message)
 /* Opens and locks a directory that exists. */
 static bool lock(struct store_directory *directory, int rights, const char *path, char *message)
 {
-    directory->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    directory->directory = file_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (directory->directory < 0 || faccessat(directory->directory, ".", rights, AT_EACCESS) != 0)
         return refuse_errno(message, path, errno);
     if (flock(directory->directory, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -231,23 +254,20 @@ static bool lock(struct store_directory *directory, int rights, const char *path
     return true;
 }
 
-static bool open_mark(struct store_directory *directory, const char *path, char *message)
-{
-    directory->mark =
-        openat(directory->directory, "SYNCED", O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);
-    return directory->mark >= 0 || refuse_errno(message, path, errno);
-}
-
 bool store_directory_open(struct store_directory *directory, const char *path,
                           char message[ROCKSDB_ENGINE_MESSAGE_MAX])
 {
-    *directory = (struct store_directory){ -1, -1 };
-    if (!create(path))
+    *directory = STORE_DIRECTORY_NONE;
+    if (!folder_create(path))
         return refuse_errno(message, path, errno);
     bool ok = lock(directory, R_OK | W_OK | X_OK, path, message) &&
-              check_space(directory->directory, path, message) &&
-              check_format(directory->directory, false, path, message) &&
-              open_mark(directory, path, message);
+              check_copy(directory->directory, false, path, message);
+    if (ok)
+        store_space_give_up(directory->directory);
+    ok = ok && check_space(directory->directory, path, message) &&
+         check_format(directory->directory, false, path, message);
+    if (ok && !store_mark_open(&directory->mark, directory->directory))
+        ok = refuse_errno(message, path, errno);
     if (!ok)
         store_directory_close(directory);
     return ok;
@@ -257,13 +277,14 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
                                     char message[ROCKSDB_ENGINE_MESSAGE_MAX])
 {
     struct stat status;
-    *directory = (struct store_directory){ -1, -1 };
+    *directory = STORE_DIRECTORY_NONE;
     if (stat(path, &status) != 0 && errno == ENOENT)
         return store_directory_refuse(message, path, "it does not exist");
     bool ok = lock(directory, R_OK | X_OK, path, message) &&
+              check_copy(directory->directory, true, path, message) &&
               check_format(directory->directory, true, path, message);
     if (ok)
-        directory->mark = openat(directory->directory, "SYNCED", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        store_mark_open_read_only(&directory->mark, directory->directory);
     else
         store_directory_close(directory);
     return ok;
@@ -271,30 +292,8 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
 
 void store_directory_close(struct store_directory *directory)
 {
-    if (directory->mark >= 0)
-        close(directory->mark);
+    store_mark_close(&directory->mark);
     if (directory->directory >= 0)
         close(directory->directory); /* And with it the lock. */
-    *directory = (struct store_directory){ -1, -1 };
-}
-
-/* --- Mark: the sequence number, big-endian, and its CRC-32C. --- */
-
-void store_directory_set_mark(const struct store_directory *directory, uint64_t sequence)
-{
-    uint8_t mark[MARK_SIZE];
-    store_u64_be(mark, sequence);
-    store_u32_be(mark + 8, crc32c(bytes_of(mark, 8)));
-    /* One that could not be written leaves an older one, which is true as well. */
-    if (pwrite(directory->mark, mark, sizeof mark, 0) < 0)
-        return;
-}
-
-bool store_directory_get_mark(const struct store_directory *directory, uint64_t *sequence)
-{
-    uint8_t mark[MARK_SIZE];
-    if (pread(directory->mark, mark, sizeof mark, 0) != MARK_SIZE)
-        return false;
-    *sequence = load_u64_be(mark);
-    return load_u32_be(mark + 8) == crc32c(bytes_of(mark, 8));
+    *directory = STORE_DIRECTORY_NONE;
 }

@@ -1,7 +1,8 @@
-/* store_directory.h -- the data directory around RocksDB: rights, lock, format, mark.
+/* store_directory.h -- the data directory around RocksDB: rights, lock, format, logs.
  *
  * Beside RocksDB's own files a directory holds FORMAT, the version of all that is stored, and
- * SYNCED, the mark: a lower bound of what was made durable. doc/disk-format.md, "Data directory".
+ * SYNCED, the mark (store_mark.h). A backup, or what an interrupted copy left behind, is not opened
+ * for writing, the latter not at all. doc/disk-format.md, "Data directory".
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_DIRECTORY_H
 #define STATOR_ENGINE_ROCKSDB_STORE_DIRECTORY_H
@@ -9,6 +10,7 @@
 #include <stdint.h>
 #include "base/compiler.h"
 #include "engine/rocksdb/rocksdb_engine.h"
+#include "engine/rocksdb/store_mark.h"
 
 enum {
     STORE_DIRECTORY_FORMAT = 1,
@@ -18,8 +20,10 @@ enum {
 
 struct store_directory {
     int directory; /* Open, and locked for as long as it is; -1: none. */
-    int mark;      /* The open file SYNCED; -1: none. */
+    struct store_mark mark;
 };
+
+#define STORE_DIRECTORY_NONE ((struct store_directory){ .directory = -1, .mark = STORE_MARK_NONE })
 
 /* Creates the directory if it is missing and makes sure that it is ours alone and of a format that
  * we know. Otherwise false, with one line in `message` and nothing left open. */
@@ -29,18 +33,18 @@ MUST_CHECK bool store_directory_open(struct store_directory *directory, const ch
  * read it may do so. */
 MUST_CHECK bool store_directory_open_read_only(struct store_directory *directory, const char *path,
                                                char message[ROCKSDB_ENGINE_MESSAGE_MAX]);
-/* Lets go of it; closing one that was never opened ({ -1, -1 }) is allowed. */
+/* Lets go of it; closing one that was never opened (STORE_DIRECTORY_NONE) is allowed. */
 void store_directory_close(struct store_directory *directory);
+
+/* Whether recovering from the logs, or writing out what they hold, leaves some space. */
+MUST_CHECK bool store_directory_has_space(const struct store_directory *directory);
+
+/* Gives a copy of RocksDB's files our own, the mark with them: each write up to `sequence` is in
+ * the copy. False with errno set. */
+MUST_CHECK bool store_directory_finish_copy(const char *path, uint64_t sequence);
 
 /* Syncs RocksDB's write-ahead logs from outside. False with errno set if that fails. */
 MUST_CHECK bool store_directory_sync_logs(const struct store_directory *directory);
-
-/* Every write up to RocksDB's sequence number `sequence` is durable. Not synced itself: after a
- * power cut the mark may be an older one, never one that says too much. */
-void store_directory_set_mark(const struct store_directory *directory, uint64_t sequence);
-/* False if there is no mark, or none that can be trusted. */
-MUST_CHECK bool store_directory_get_mark(const struct store_directory *directory,
-                                         uint64_t *sequence);
 
 /* Fills in "cannot use data directory 'PATH': REASON" and returns false. */
 bool store_directory_refuse(char message[ROCKSDB_ENGINE_MESSAGE_MAX], const char *path,

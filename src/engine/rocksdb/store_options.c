@@ -17,13 +17,12 @@ enum {
     CACHE_SHARD_BITS_MAX = 6,
     WRITE_BUFFERS_MAX = 2, /* One filling, one being written out. */
     BACKGROUND_JOBS = 2,   /* One flush and one compaction at a time. */
-    OPEN_FILES_MAX = 512,  /* The rest of the usual limit of 1024 is for connections. */
     FILE_OPENING_THREADS = 2,
     LEVELS = 7,
     SYNC_CHUNK_SIZE = 1024 * 1024, /* Table files reach the disk evenly, not in one burst. */
     LOG_FILE_SIZE_MAX = 1024 * 1024,
     LOG_FILES_KEPT = 2,
-    WARNINGS_ONLY = 2, /* RocksDB's InfoLogLevel::WARN_LEVEL. */
+    HEADERS_ONLY = 5, /* RocksDB's InfoLogLevel::HEADER_LEVEL. */
 };
 
 /* Of a write buffer: some thirty bits for each typical item in it. Most reads are of items that are
@@ -84,11 +83,15 @@ static void set_memory_and_levels(rocksdb_options_t *db, size_t write_buffer_siz
     rocksdb_options_set_bytes_per_sync(db, SYNC_CHUNK_SIZE);
 }
 
-static void set_log_and_files(rocksdb_options_t *db)
+static void set_log_and_files(rocksdb_options_t *db, unsigned open_files_max)
 {
-    rocksdb_options_set_max_open_files(db, OPEN_FILES_MAX);
+    rocksdb_options_set_max_open_files(db, (int)open_files_max);
     rocksdb_options_set_max_file_opening_threads(db, FILE_OPENING_THREADS);
-    rocksdb_options_set_info_log_level(db, WARNINGS_ONLY);
+    /* RocksDB's own log is a file in the data directory, and Debian's build asserts that a file
+     * which failed to take a line is given no other: the log would be what ends a server whose disk
+     * is full. So it holds the options, from the start, and nothing else; what it would say is the
+     * status of some call, too, and goes into the server's log. */
+    rocksdb_options_set_info_log_level(db, HEADERS_ONLY);
     rocksdb_options_set_max_log_file_size(db, LOG_FILE_SIZE_MAX);
     rocksdb_options_set_keep_log_file_num(db, LOG_FILES_KEPT);
     /* Nobody reads the statistics; without them no thread wakes up to collect any. */
@@ -107,7 +110,7 @@ static void set_log_and_files(rocksdb_options_t *db)
  * open after most power cuts.
  *
  * Its danger is that a log damaged in its synced part is cut short in silence, and acknowledged
- * writes are gone. The mark of store_directory.h is what tells the two apart: rocksdb_engine.c
+ * writes are gone. The mark of store_mark.h is what tells the two apart: rocksdb_engine.c
  * refuses to open a store that would recover to less than what was once synced. */
 static void set_recovery(rocksdb_options_t *db)
 {
@@ -126,7 +129,8 @@ struct store_options *store_options_create(const struct rocksdb_engine_options *
     }
     set_tables(options, from->block_cache_size);
     set_memory_and_levels(options->db, from->write_buffer_size);
-    set_log_and_files(options->db);
+    set_log_and_files(options->db, from->open_files_max != 0 ? from->open_files_max
+                                                             : ROCKSDB_ENGINE_OPEN_FILES_MAX);
     set_recovery(options->db);
     return options;
 }

@@ -122,7 +122,7 @@ bool syncer_sync_now(struct store *store)
         rocksdb_free(error);
     }
     if (ok)
-        store_directory_set_mark(&store->directory, sequence);
+        store_mark_move(&store->directory.mark, sequence);
     return ok;
 }
 

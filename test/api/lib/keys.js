@@ -9,6 +9,13 @@ const { binary } = require('./server.js');
 
 const EVERYTHING = { Effect: 'Allow', Action: 'dynamodb:*', Resource: '*' };
 
+// What a command prints as NAME=VALUE lines, as the SDK takes it.
+function credentials(text) {
+  const [accessKeyId, secretAccessKey, sessionToken] = text.trim().split('\n')
+    .map((line) => line.slice(line.indexOf('=') + 1));
+  return { accessKeyId, secretAccessKey, sessionToken };
+}
+
 class Keys {
   constructor() {
     this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stator-keys-'));
@@ -22,13 +29,17 @@ class Keys {
     return execFileSync(binary(), [...words, ...this.flags], { input }).toString();
   }
 
-  // A key of the user, with one policy; as the SDK takes it.
+  // A key of the user, with one policy.
   create(user, ...statements) {
-    const lines = this.command(['key', 'create', user]).trim().split('\n');
-    const [accessKeyId, secretAccessKey] = lines.map((line) => line.slice(line.indexOf('=') + 1));
+    const key = credentials(this.command(['key', 'create', user]));
     const policy = JSON.stringify({ Version: '2012-10-17', Statement: statements });
-    this.command(['policy', 'put', accessKeyId, 'policy', '-'], policy);
-    return { accessKeyId, secretAccessKey };
+    this.command(['policy', 'put', key.accessKeyId, 'policy', '-'], policy);
+    return key;
+  }
+
+  // A temporary key that may do what the other one may.
+  session({ accessKeyId }, seconds) {
+    return credentials(this.command(['key', 'session', accessKeyId, String(seconds)]));
   }
 
   remove() {

@@ -16,7 +16,7 @@
 
 static struct api_fixture db;
 
-/* Within a body, a policy is a string; the fixture turns ' into ", so its quotes are \u0022. */
+/* Within a body, a policy is a string, whose quotes are \'. */
 #define TABLE_BODY(rest)                                                                           \
     "{'TableName':'abc','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["                  \
     "{'AttributeName':'a','AttributeType':'S'}],'KeySchema':[{'AttributeName':'a','KeyType':"      \
@@ -30,6 +30,11 @@ static struct api_fixture db;
 #define DELETE_IF(revision) "{'ResourceArn':'" ARN "','ExpectedRevisionId':'" revision "'}"
 #define REVISION(revision) "{'RevisionId':'" revision "'}"
 #define POLICY(policy, revision) "{'Policy':'" policy "','RevisionId':'" revision "'}"
+/* Two policies. */
+#define ONE                                                                                        \
+    "{\\'Statement\\':{\\'Effect\\':\\'Deny\\',\\'Principal\\':\\'*\\',\\'Action\\':\\'*\\',"      \
+    "\\'Resource\\':\\'*\\'}}"
+#define OTHER " " ONE
 #define NO_POLICY_OF "Resource-based policy not found for the provided ResourceArn: "
 #define INVALID "One or more parameter values were invalid: "
 
@@ -47,7 +52,7 @@ static int set_up_slow(void **state)
 {
     (void)state;
     api_fixture_open(&db, TRANSITION_MS);
-    assert_true(api_fixture_call(&db, "CreateTable", TABLE_BODY(",'ResourcePolicy':'{}'")));
+    assert_true(api_fixture_call(&db, "CreateTable", TABLE_BODY(",'ResourcePolicy':'" ONE "'")));
     return 0;
 }
 
@@ -70,27 +75,26 @@ static void a_policy_is_returned_as_it_was_given(void **state)
 {
     (void)state;
     expect_none(ARN);
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, " {\\u0022Version\\u0022: 1 }\\n"),
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, " \\n " ONE "\\n"),
                        REVISION("1700000000000"));
-    assert_true(api_fixture_call(&db, "GetResourcePolicy", RESOURCE(ARN)));
-    assert_true(bytes_equal_text(db.response, "{\"Policy\":\" {\\\"Version\\\": 1 }\\n\","
-                                              "\"RevisionId\":\"1700000000000\"}"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN),
+                       POLICY(" \\n " ONE "\\n", "1700000000000"));
 }
 
 static void each_change_is_a_revision_of_its_own(void **state)
 {
     (void)state;
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{}"), REVISION("1700000000000"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, ONE), REVISION("1700000000000"));
     db.clock.fixed_ms += 5;
     /* The same document again is no change. */
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{}"), REVISION("1700000000000"));
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{ }"), REVISION("1700000000005"));
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{}"), REVISION("1700000000006"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, ONE), REVISION("1700000000000"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, OTHER), REVISION("1700000000005"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, ONE), REVISION("1700000000006"));
     db.clock.fixed_ms -= 1000;
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{ }"), REVISION("1700000000007"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, OTHER), REVISION("1700000000007"));
     api_fixture_expect(&db, "DeleteResourcePolicy", RESOURCE(ARN), REVISION("1700000000007"));
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{ }"), REVISION("1700000000008"));
-    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY("{ }", "1700000000008"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, OTHER), REVISION("1700000000008"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY(OTHER, "1700000000008"));
 }
 
 static void a_change_may_depend_on_the_revision(void **state)
@@ -100,14 +104,14 @@ static void a_change_may_depend_on_the_revision(void **state)
         const char *operation, *body;
         const char *response; /* NULL: refused. */
     } steps[] = {
-        { "PutResourcePolicy", PUT_IF("1700000000000", "{}"), NULL },
+        { "PutResourcePolicy", PUT_IF("1700000000000", ONE), NULL },
         { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL },
         { "DeleteResourcePolicy", DELETE_IF("NO_POLICY"), NULL },
-        { "PutResourcePolicy", PUT_IF("NO_POLICY", "{}"), REVISION("1700000000000") },
-        { "PutResourcePolicy", PUT_IF("NO_POLICY", "{}"), NULL },
-        { "PutResourcePolicy", PUT_IF("1700000000001", "{ }"), NULL },
-        { "PutResourcePolicy", PUT_IF("01700000000000", "{ }"), NULL }, /* Compared as text. */
-        { "PutResourcePolicy", PUT_IF("1700000000000", "{ }"), REVISION("1700000000001") },
+        { "PutResourcePolicy", PUT_IF("NO_POLICY", ONE), REVISION("1700000000000") },
+        { "PutResourcePolicy", PUT_IF("NO_POLICY", ONE), NULL },
+        { "PutResourcePolicy", PUT_IF("1700000000001", OTHER), NULL },
+        { "PutResourcePolicy", PUT_IF("01700000000000", OTHER), NULL }, /* Compared as text. */
+        { "PutResourcePolicy", PUT_IF("1700000000000", OTHER), REVISION("1700000000001") },
         { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL },
         { "DeleteResourcePolicy", DELETE_IF("1700000000001"), REVISION("1700000000001") },
         { "DeleteResourcePolicy", DELETE_IF("1700000000001"), NULL },
@@ -126,17 +130,17 @@ static void a_change_may_depend_on_the_revision(void **state)
 static void a_stream_has_a_policy_of_its_own(void **state)
 {
     (void)state;
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{}"), REVISION("1700000000000"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, ONE), REVISION("1700000000000"));
     expect_none(STREAM_ARN);
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(STREAM_ARN, "{ }"), REVISION("1700000000000"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(STREAM_ARN, OTHER), REVISION("1700000000000"));
     api_fixture_restart(&db, 0);
-    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY("{}", "1700000000000"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY(ONE, "1700000000000"));
     api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(STREAM_ARN),
-                       POLICY("{ }", "1700000000000"));
+                       POLICY(OTHER, "1700000000000"));
     api_fixture_expect(&db, "DeleteResourcePolicy", RESOURCE(STREAM_ARN),
                        REVISION("1700000000000"));
     expect_none(STREAM_ARN);
-    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY("{}", "1700000000000"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY(ONE, "1700000000000"));
 }
 
 /* As if the stream had been disabled and enabled again. No call is under way, so the catalogue may
@@ -154,16 +158,16 @@ static void begin_new_stream(const char *label)
 static void a_new_stream_begins_without_a_policy(void **state)
 {
     (void)state;
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(STREAM_ARN, "{ }"), REVISION("1700000000000"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(STREAM_ARN, OTHER), REVISION("1700000000000"));
     begin_new_stream("2023-11-14T22:13:21.000");
     expect_none(ARN "/stream/2023-11-14T22:13:21.000");
     api_fixture_expect_error(&db, "GetResourcePolicy", RESOURCE(STREAM_ARN),
                              ERROR_RESOURCE_NOT_FOUND,
                              "Requested resource not found: Stream: " STREAM_ARN " not found");
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN "/stream/2023-11-14T22:13:21.000", "{}"),
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN "/stream/2023-11-14T22:13:21.000", ONE),
                        REVISION("1700000000000"));
     api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN "/stream/2023-11-14T22:13:21.000"),
-                       POLICY("{}", "1700000000000"));
+                       POLICY(ONE, "1700000000000"));
 }
 
 static void resources_that_are_not_there_are_not_found(void **state)
@@ -214,15 +218,47 @@ static void a_policy_is_a_json_object(void **state)
     expect_none(ARN);
 }
 
-/* A body whose policy is "{   }" of `size` bytes; the caller frees it. */
+static void a_policy_is_one_that_can_be_enforced(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy;
+        const char *why;
+    } cases[] = {
+        { "{}", "Syntax errors in policy." },
+        { "{\\'Statement\\':[]}", "Syntax errors in policy." },
+        { "{\\'Statement\\':{}}", "A statement has no Effect" },
+        { "{\\'Statment\\':{}}", "Unknown element: Statment" },
+        { "{\\'Version\\':\\'2012\\',\\'Statement\\':{}}", "Unknown version of policy: 2012" },
+        { "{\\'Statement\\':{\\'Effect\\':\\'Allow\\',\\'Action\\':\\'*\\',\\'Resource\\':\\'*\\'}"
+          "}",
+          "A statement needs either Principal or NotPrincipal" },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char body[512], message[256];
+        snprintf(message, sizeof message, INVALID "Invalid policy document: %s", cases[i].why);
+        snprintf(body, sizeof body, PUT(ARN, "%s"), cases[i].policy);
+        api_fixture_expect_error(&db, "PutResourcePolicy", body, ERROR_VALIDATION, message);
+        snprintf(body, sizeof body, TABLE_BODY(",'ResourcePolicy':'%s'"), cases[i].policy);
+        api_fixture_expect_error(&db, "CreateTable", body, ERROR_VALIDATION, message);
+    }
+    expect_none(ARN);
+}
+
+/* A body whose policy has `size` bytes; the caller frees it. */
 static char *put_of_size(size_t size)
 {
-    static const char head[] = "{'ResourceArn':'" ARN "','Policy':'{";
-    char *body = malloc(sizeof head + size + 2);
+    static const char head[] = "{'ResourceArn':'" ARN "','Policy':'";
+    static const char end[] = ONE "'}";
+    size_t policy_size = 0; /* A quote and its backslash are one byte of the policy. */
+    for (const char *at = ONE; *at != '\0'; at++)
+        policy_size += *at != '\\';
+    size_t padding = size - policy_size;
+    char *body = malloc(sizeof head - 1 + padding + sizeof end);
     assert_non_null(body);
     memcpy(body, head, sizeof head - 1);
-    memset(body + sizeof head - 1, ' ', size - 2);
-    memcpy(body + sizeof head - 1 + size - 2, "}'}", sizeof "}'}");
+    memset(body + sizeof head - 1, ' ', padding);
+    memcpy(body + sizeof head - 1 + padding, end, sizeof end);
     return body;
 }
 
@@ -270,9 +306,9 @@ static void requests_are_checked(void **state)
 static void a_policy_survives_a_restart_and_ends_with_the_table(void **state)
 {
     (void)state;
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, "{}"), REVISION("1700000000000"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, ONE), REVISION("1700000000000"));
     api_fixture_restart(&db, 1000);
-    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY("{}", "1700000000000"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY(ONE, "1700000000000"));
     assert_true(api_fixture_call(&db, "DeleteTable", "{'TableName':'abc'}"));
     assert_true(api_fixture_call(&db, "CreateTable", TABLE_BODY("")));
     expect_none(ARN);
@@ -281,9 +317,9 @@ static void a_policy_survives_a_restart_and_ends_with_the_table(void **state)
 static void a_table_in_transition_keeps_its_policy(void **state)
 {
     (void)state;
-    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY("{}", "1700000000000"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY(ONE, "1700000000000"));
     api_fixture_expect_error(
-        &db, "PutResourcePolicy", PUT(ARN, "{ }"), ERROR_RESOURCE_IN_USE,
+        &db, "PutResourcePolicy", PUT(ARN, OTHER), ERROR_RESOURCE_IN_USE,
         "Attempt to change a resource which is still in use: Table is being created: abc");
     api_fixture_expect_error(
         &db, "DeleteResourcePolicy", RESOURCE(ARN), ERROR_RESOURCE_IN_USE,
@@ -303,6 +339,7 @@ int main(void)
         TEST(a_new_stream_begins_without_a_policy),
         TEST(resources_that_are_not_there_are_not_found),
         TEST(a_policy_is_a_json_object),
+        TEST(a_policy_is_one_that_can_be_enforced),
         TEST(a_policy_has_at_most_twenty_kilobytes),
         TEST(requests_are_checked),
         TEST(a_policy_survives_a_restart_and_ends_with_the_table),

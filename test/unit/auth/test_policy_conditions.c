@@ -130,6 +130,11 @@ static const struct policy_row other_rows[] = {
 };
 
 static const struct policy_row presence_rows[] = {
+    NEITHER("an organisation that nobody is in", "'StringEquals':{'aws:PrincipalOrgID':'o-1'}", ""),
+    BOTH("not in an organisation", "'StringNotEquals':{'aws:PrincipalOrgID':'o-1'}", ""),
+    NEITHER("a network that nobody comes through", "'StringLike':{'aws:sourcevpce':'*'}", ""),
+    BOTH("through no network", "'Null':{'aws:SourceVpc':'true'}", ""),
+    NEITHER("a tag that nobody has", "'StringLike':{'aws:PrincipalTag/team':'*'}", ""),
     BOTH("absent", "'Null':{'dynamodb:Select':'true'}", ""),
     NEITHER("not absent", "'Null':{'dynamodb:Select':'true'}", "Select=COUNT"),
     BOTH("present", "'Null':{'dynamodb:Select':false}", "Select=COUNT"),

@@ -10,7 +10,7 @@
 static void assert_crc(struct bytes value, uint32_t want)
 {
     assert_int_equal(crc32c(value), want);
-    assert_int_equal(crc32c_portable(value), want);
+    assert_int_equal(crc32c_extend_portable(0, value), want);
 }
 
 static void the_check_value_of_the_algorithm(void **state)
@@ -52,8 +52,20 @@ static void both_ways_agree_at_every_size_and_alignment(void **state)
     for (size_t start = 0; start < 8; start++) {
         for (size_t size = 0; start + size <= sizeof bytes; size++) {
             struct bytes value = bytes_of(bytes + start, size);
-            assert_int_equal(crc32c(value), crc32c_portable(value));
+            assert_int_equal(crc32c(value), crc32c_extend_portable(0, value));
         }
+    }
+}
+
+static void a_checksum_goes_on_where_another_ended(void **state)
+{
+    static const uint8_t digits[] = "123456789";
+    (void)state;
+    for (size_t first = 0; first < sizeof digits; first++) {
+        struct bytes rest = bytes_of(digits + first, sizeof digits - 1 - first);
+        uint32_t crc = crc32c(bytes_of(digits, first));
+        assert_int_equal(crc32c_extend(crc, rest), 0xE3069283);
+        assert_int_equal(crc32c_extend_portable(crc, rest), 0xE3069283);
     }
 }
 
@@ -77,6 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_check_value_of_the_algorithm),
         cmocka_unit_test(the_vectors_of_iscsi),
+        cmocka_unit_test(a_checksum_goes_on_where_another_ended),
         cmocka_unit_test(both_ways_agree_at_every_size_and_alignment),
         cmocka_unit_test(every_flipped_bit_is_noticed),
     };

@@ -113,6 +113,7 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(config->workers, 0);
     assert_string_equal(config->region, "us-east-1");
     assert_string_equal(config->account_id, "000000000000");
+    assert_int_equal(config->item_cache_size, 64 << 20);
     assert_int_equal(config->block_cache_size, 256 << 20);
     assert_int_equal(config->write_buffer_size, 64 << 20);
     assert_int_equal(config->connections_max, 10000);
@@ -303,6 +304,9 @@ static void an_action_is_found_among_flags(void **state)
         { { .line = "check --data-dir dir --log-level warn" }, CONFIG_CHECK },
         { { .line = "check", .variables = { "STATOR_BIND=0.0.0.0" } }, CONFIG_CHECK },
         { { .line = "check --help" }, CONFIG_SHOW_HELP },
+        { { .line = "backup dir" }, CONFIG_BACKUP },
+        { { .line = "restore dir --data-dir new --bind 0.0.0.0" }, CONFIG_RESTORE },
+        { { .line = "restore --help" }, CONFIG_SHOW_HELP },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct arena *arena = arena_create();
@@ -331,6 +335,10 @@ static void a_bad_command_line_is_refused_in_one_line(void **state)
         { .line = "check one two", .want = "'two': one directory is checked at a time" },
         { .line = "check --in-memory",
           .want = "--in-memory: there is no store in memory to check" },
+        { .line = "backup dir --in-memory",
+          .want = "--in-memory: there is no store in memory to back up" },
+        { .line = "restore dir --in-memory",
+          .want = "--in-memory: there is no store in memory to restore" },
         { .line = "--port 1 check", .want = "'check': no such command (see --help)" },
         { .line = "check --bogus", .want = "--bogus: no such flag (see --help)" },
         { .line = "serve serve", .want = "'serve': no such command (see --help)" },

@@ -35,6 +35,22 @@ static void digests_are_those_of_the_standard(void **state)
     sha256_destroy(hasher);
 }
 
+static void pieces_give_the_digest_of_the_whole(void **state)
+{
+    (void)state;
+    static const char text[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+    struct sha256 *hasher = sha256_create();
+    for (size_t first = 0; first < sizeof text; first++) {
+        uint8_t digest[SHA256_SIZE];
+        sha256_begin(hasher);
+        sha256_add(hasher, bytes_of(text, first));
+        sha256_add(hasher, bytes_of(text + first, sizeof text - 1 - first));
+        sha256_finish(hasher, digest);
+        assert_digest(digest, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    }
+    sha256_destroy(hasher);
+}
+
 static void hmacs_are_those_of_the_standard(void **state)
 {
     (void)state;
@@ -76,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digests_are_those_of_the_standard),
+        cmocka_unit_test(pieces_give_the_digest_of_the_whole),
         cmocka_unit_test(hmacs_are_those_of_the_standard),
         cmocka_unit_test(digests_that_differ_in_one_place_are_not_equal),
     };

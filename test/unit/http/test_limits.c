@@ -300,7 +300,7 @@ static void no_bound_per_address_means_that_of_all(void **state)
 
 static void so_many_are_told_and_no_more(void **state)
 {
-    enum { COUNT = HTTP_CONNECTION_REFUSED_MAX * 3 };
+    enum { COUNT = HTTP_REFUSED_MAX * 3 };
     struct http_fixture *fixture = *state;
     fixture->options.connections_max = 0;
     http_fixture_start(fixture);
@@ -316,7 +316,7 @@ static void so_many_are_told_and_no_more(void **state)
             closed++;
         }
     }
-    assert_true(told >= HTTP_CONNECTION_REFUSED_MAX);
+    assert_true(told >= HTTP_REFUSED_MAX);
     assert_true(closed > 0);
     for (int i = 0; i < COUNT; i++)
         raw_http_close(&clients[i]);

@@ -219,6 +219,21 @@ static void a_body_hash_that_is_sent_must_be_the_bodys(void **state)
     }
 }
 
+static void what_we_sign_is_what_was_published(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct sigv4_credentials credentials = { BYTES("AKIDEXAMPLE"), BYTES(SECRET) };
+    for (size_t i = 0; i < COUNT_OF(published); i++) {
+        struct signed_request from = published[i];
+        from.authorization = NULL;
+        struct sigv4_request request = request_of(fixture, &from);
+        struct bytes got =
+            sigv4_authorize(fixture->hasher, fixture->arena, &request, &scope, &credentials);
+        if (!bytes_equal_text(got, published[i].authorization))
+            fail_msg("%s: %.*s", published[i].name, BYTES_FMT(got));
+    }
+}
+
 #define SIGNED_HEADERS "SignedHeaders=host;x-amz-date, "
 #define SIGNATURE "Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"
 #define SCOPED(credential) "AWS4-HMAC-SHA256 Credential=" credential ", " SIGNED_HEADERS SIGNATURE
@@ -255,13 +270,21 @@ static const struct {
       ERROR_INCOMPLETE_SIGNATURE,
       "'Credential' not a valid key=value pair (missing equal-sign) in Authorization header: "
       "'AWS4-HMAC-SHA256 Credential'." },
+    { { "a parameter twice",
+        "POST",
+        { HOST, DATE },
+        "AWS4-HMAC-SHA256 Signature=0, Signature=1",
+        "" },
+      ERROR_INCOMPLETE_SIGNATURE,
+      "Authorization header has the 'Signature' parameter twice: 'AWS4-HMAC-SHA256 Signature=0, "
+      "Signature=1'." },
     { { "four elements", "POST", { HOST, DATE }, SCOPED("AKID/20150830/us-east-1/service"), "" },
       ERROR_INCOMPLETE_SIGNATURE,
       "Credential must have exactly 5 slash-delimited elements, e.g. "
       "keyid/date/region/service/term, got 'AKID/20150830/us-east-1/service'" },
     { { "another end", "POST", { HOST, DATE }, SCOPED("AKID/20150830/us-east-1/service/aws3"), "" },
       ERROR_INVALID_SIGNATURE,
-      "Credential should be scoped with a valid terminator: 'aws4_request', not 'aws3'." },
+      "Credential should be scoped with a valid terminator: 'aws4_request', not 'aws3'. " },
     { { "another region",
         "POST",
         { HOST, DATE },
@@ -276,6 +299,12 @@ static const struct {
         "" },
       ERROR_INVALID_SIGNATURE,
       "Credential should be scoped to correct service: 'service'. " },
+    { { "all of the scope", "POST", { HOST, DATE }, SCOPED("AKID/20150831/eu-west-1/s3/aws3"), "" },
+      ERROR_INVALID_SIGNATURE,
+      "Credential should be scoped to a valid region, not 'eu-west-1'. Credential should be scoped "
+      "to correct service: 'service'. Credential should be scoped with a valid terminator: "
+      "'aws4_request', not 'aws3'. Date in Credential scope does not match YYYYMMDD from ISO-8601 "
+      "version of date from HTTP: '20150831' != '20150830', from '20150830T123600Z'." },
     { { "another day",
         "POST",
         { HOST, DATE },
@@ -381,6 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_signatures_match),
+        cmocka_unit_test(what_we_sign_is_what_was_published),
         cmocka_unit_test(a_change_of_anything_signed_breaks_the_signature),
         cmocka_unit_test(a_body_hash_that_is_sent_must_be_the_bodys),
         cmocka_unit_test(what_is_wrong_is_refused_in_the_services_words),

@@ -1,0 +1,208 @@
+"""A disk that is really full: a small ext4 file system in a file.
+
+Writes of items are answered with one error, reads and deletions go on, and the server takes writes
+again by itself once there is room. Nothing acknowledged is lost, nothing refused is there. Mounting
+needs root; without it the tests are skipped, and the runner says so.
+"""
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+
+import pytest
+
+import crash_run
+import stator_process
+import stream_replay
+from fast_client import FastClient
+
+DISK_SIZE = 64 << 20
+ITEM_SIZE = 20_000
+RESUME_S = 30  # RocksDB looks for space every five seconds, where it had to stop.
+REFUSAL = (
+    500,
+    "InternalServerError",
+    "The disk is full: items can be read and deleted, but not written",
+)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    image, place = tmp_path / "image", tmp_path / "disk"
+    place.mkdir()
+    with open(image, "wb") as file:
+        file.truncate(DISK_SIZE)
+    commands = [
+        ["mkfs.ext4", "-q", "-F", "-m", "0", str(image)],
+        ["mount", "-o", "loop", str(image), str(place)],
+    ]
+    for command in commands:
+        found = shutil.which(command[0], path=f"{os.environ.get('PATH', '')}:/sbin:/usr/sbin")
+        if not found or subprocess.run([found, *command[1:]], capture_output=True).returncode:
+            pytest.skip("not permitted to make and mount a file system")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+class Items:
+    """Puts and deletes items of a table, and knows what must be there."""
+
+    def __init__(self, port, table):
+        self.client = FastClient(port)
+        self.table = table
+        self.there = {}
+        self.next = 0
+        self.refused = []
+
+    def put(self):
+        """Whether it was done; the one other answer is the documented one."""
+        key, value = str(self.next), os.urandom(ITEM_SIZE // 2).hex()
+        self.next += 1
+        item = {"pk": {"S": key}, "group": {"S": "g"}, "value": {"S": value}}
+        status, answer = self.client.call("PutItem", {"TableName": self.table, "Item": item})
+        if status == 200:
+            self.there[key] = item
+            return True
+        self.refused.append(key)
+        assert (status, answer["__type"].split("#")[1], answer["message"]) == REFUSAL
+        return False
+
+    def put_until_refused(self):
+        while self.put():
+            assert len(self.there) * ITEM_SIZE < DISK_SIZE, "more than the disk can hold"
+
+    def delete(self):
+        key = next(iter(self.there))
+        request = {"TableName": self.table, "Key": {"pk": {"S": key}}}
+        status, answer = self.client.call("DeleteItem", request)
+        if status == 200:
+            del self.there[key]
+        return status, answer
+
+    def verify(self, port):
+        client = FastClient(port)
+        scanned = stream_replay.scan(client, self.table, ["pk"])
+        assert {item["pk"]["S"]: item for item in scanned.values()} == self.there
+        client.close()
+
+
+def start(disk):
+    return crash_run.start_server(disk / "data", "--workers", "1")
+
+
+def create(server, table):
+    client = FastClient(server.port)
+    indexes = {"by-group": ([("group", "S", "HASH"), ("pk", "S", "RANGE")], "KEYS_ONLY")}
+    stator_process.create_table(client, table, global_=indexes)
+    client.close()
+    return Items(server.port, table)
+
+
+def fill(path):
+    """Takes all that is left, as another program might."""
+    with open(path, "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(1 << 16))
+        except OSError:
+            pass
+
+
+def wait_until_writable(items):
+    deadline = time.monotonic() + RESUME_S
+    while not items.put():
+        assert time.monotonic() < deadline, "writing does not go on"
+        time.sleep(0.05)
+
+
+def end_and_verify(server, disk, *tables):
+    for items in tables:
+        items.verify(server.port)
+    server.stop()
+    crash_run.assert_whole(disk / "data")
+    with start(disk) as again:
+        for items in tables:
+            items.verify(again.port)
+        again.stop()
+
+
+def test_items_are_refused_and_reads_and_deletions_go_on(disk):
+    (disk / "other").write_bytes(os.urandom(20 << 20))
+    with start(disk) as server:
+        items = create(server, "full")
+        items.put_until_refused()
+        items.verify(server.port)
+        for _ in range(100):
+            assert items.delete()[0] == 200
+        items.verify(server.port)
+        (disk / "other").unlink()
+        wait_until_writable(items)
+        assert "writing fails" not in server.log()  # RocksDB never noticed.
+        end_and_verify(server, disk, items)
+
+
+def test_deletions_go_on_when_others_took_all_there_was(disk):
+    with start(disk) as server:
+        items = create(server, "full")
+        for _ in range(200):
+            assert items.put()
+        fill(disk / "other")
+        time.sleep(0.2)  # Longer than a look at the disk is good for.
+        assert not items.put()
+        for _ in range(100):
+            assert items.delete()[0] == 200
+            assert not items.put()
+        items.verify(server.port)
+        (disk / "other").unlink()
+        wait_until_writable(items)
+        end_and_verify(server, disk, items)
+
+
+def test_a_disk_that_fills_up_under_writers_comes_back(disk):
+    """Whoever writes in the moment in which the last byte goes has RocksDB's own refusal."""
+    with start(disk) as server:
+        tables = [create(server, f"table-{number}") for number in range(3)]
+        stopping = threading.Event()
+        failures = []
+
+        def work(items):
+            try:
+                while not stopping.is_set():
+                    items.put()
+                    if len(items.there) > 50:
+                        status, answer = items.delete()
+                        assert status in (200, 500), answer
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(items,)) for items in tables]
+        for thread in threads:
+            thread.start()
+        for _ in range(3):
+            fill(disk / "other")
+            time.sleep(0.5)
+            (disk / "other").unlink()
+            time.sleep(0.5)
+        stopping.set()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        for items in tables:
+            wait_until_writable(items)
+        end_and_verify(server, disk, *tables)
+
+
+def test_deleting_a_table_wins_space_back(disk):
+    with start(disk) as server:
+        dropped, kept = create(server, "dropped"), create(server, "kept")
+        assert kept.put()
+        dropped.put_until_refused()
+        assert not kept.put()
+        status, answer = kept.client.call("DeleteTable", {"TableName": "dropped"})
+        assert status == 200, answer
+        wait_until_writable(kept)
+        for _ in range(500):
+            assert kept.put()
+        end_and_verify(server, disk, kept)

@@ -1,0 +1,60 @@
+/* test_storage_error.c -- what clients are told of an engine's failures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/arena.h"
+#include "base/compiler.h"
+#include "model/error.h"
+#include "table/storage_error.h"
+
+static const struct {
+    enum engine_status status;
+    enum error_code code;
+    const char *text;
+} cases[] = {
+    { ENGINE_IO, ERROR_INTERNAL, "Internal server error" },
+    { ENGINE_CORRUPT, ERROR_INTERNAL, "Internal server error" },
+    { ENGINE_UNKNOWN, ERROR_INTERNAL, "Internal server error" },
+    { ENGINE_FULL, ERROR_INTERNAL,
+      "The disk is full: items can be read and deleted, but not written" },
+    { ENGINE_BUSY, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item" },
+    { ENGINE_CONFLICT, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item" },
+};
+
+static void expect(bool (*set)(struct error *, enum engine_status, const char *),
+                   enum engine_status status, enum error_code code, const char *text)
+{
+    struct arena *arena = arena_create();
+    struct error error;
+    error_init(&error, arena);
+    assert_false(set(&error, status, "a test"));
+    assert_int_equal(error.code, code);
+    assert_true(bytes_equal(error.message, bytes_from_text(text)));
+    arena_destroy(arena);
+}
+
+static void each_failure_has_its_answer(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect(storage_error_set, cases[i].status, cases[i].code, cases[i].text);
+}
+
+static void a_change_of_a_table_is_no_transaction(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect(storage_error_set_for_table, cases[i].status, ERROR_INTERNAL,
+               cases[i].code == ERROR_INTERNAL ? cases[i].text : "Internal server error");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_failure_has_its_answer),
+        cmocka_unit_test(a_change_of_a_table_is_no_transaction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
