@@ -27,9 +27,10 @@
 #include "measure.h"
 
 enum {
-    ITEMS = 10000,  /* Of each table. */
-    PER_KEY = 10,   /* Items of each partition key of the queried table. */
-    NEWER = 1000,   /* Items that are in the memtable as well. */
+    ITEMS = 10000, /* Of each table. */
+    PER_KEY = 10,  /* Items of each partition key of the queried table. */
+    NEWER = 1000,  /* Items that are in the memtable as well. */
+    ITEM_CACHE_SIZE = 64 * 1024 * 1024,
     NOTE_SIZE = 197 /* Makes an item of 300 bytes, names and values. */
 };
 
@@ -127,20 +128,27 @@ static void create_table(struct bench *bench, const char *name, bool has_sort_ke
     arena_reset(bench->arena);
 }
 
-/* Items as bench/run has them, `per_key` of them for each partition key. */
-static void put_items(struct bench *bench, const char *table, int count, int per_key)
+/* An item as bench/run has them. */
+static struct bytes put_item_body(struct bench *bench, const char *table, uint64_t partition,
+                                  uint64_t sort)
 {
     char note[NOTE_SIZE + 1];
     memset(note, 'n', NOTE_SIZE);
     note[NOTE_SIZE] = '\0';
-    for (int number = 0; number < count; number++) {
+    return arena_printf(bench->arena,
+                        "{\"TableName\":\"%s\",\"Item\":{\"pk\":{\"S\":\"%08" PRIu64 "\"},"
+                        "\"sk\":{\"N\":\"%" PRIu64 "\"},\"name\":{\"S\":\"Grace Hopper\"},"
+                        "\"email\":{\"S\":\"grace@example.com\"},\"visits\":{\"N\":\"1906\"},"
+                        "\"active\":{\"BOOL\":true},\"notes\":{\"S\":\"%s\"}}}",
+                        table, partition, sort, note);
+}
+
+/* `per_key` items for each partition key. */
+static void put_items(struct bench *bench, const char *table, uint64_t count, uint64_t per_key)
+{
+    for (uint64_t number = 0; number < count; number++) {
         run(bench, BYTES("PutItem"),
-            arena_printf(bench->arena,
-                         "{\"TableName\":\"%s\",\"Item\":{\"pk\":{\"S\":\"%08d\"},"
-                         "\"sk\":{\"N\":\"%d\"},\"name\":{\"S\":\"Grace Hopper\"},"
-                         "\"email\":{\"S\":\"grace@example.com\"},\"visits\":{\"N\":\"1906\"},"
-                         "\"active\":{\"BOOL\":true},\"notes\":{\"S\":\"%s\"}}}",
-                         table, number / per_key, number % per_key, note));
+            put_item_body(bench, table, number / per_key, number % per_key));
         arena_reset(bench->arena);
     }
 }
@@ -158,39 +166,98 @@ static void fill_store(struct bench *bench)
 
 /* --- Measures --- */
 
+static struct bytes get_item_body(struct bench *bench, uint64_t number)
+{
+    return arena_printf(bench->arena,
+                        "{\"TableName\":\"bench\",\"Key\":{\"pk\":{\"S\":\"%08" PRIu64 "\"}}}",
+                        number);
+}
+
+static struct bytes query_body(struct bench *bench, uint64_t number)
+{
+    return arena_printf(bench->arena,
+                        "{\"TableName\":\"bench-query\",\"KeyConditionExpression\":\"pk = :pk\","
+                        "\"ExpressionAttributeValues\":{\":pk\":{\"S\":\"%08" PRIu64 "\"}}}",
+                        number);
+}
+
 static size_t get_item(void *context)
 {
     struct bench *bench = context;
     return run_measured(bench, BYTES("GetItem"),
-                        arena_printf(bench->arena,
-                                     "{\"TableName\":\"bench\",\"Key\":{\"pk\":{\"S\":"
-                                     "\"%08" PRIu64 "\"}}}",
-                                     random_below(&bench->random, ITEMS)));
+                        get_item_body(bench, random_below(&bench->random, ITEMS)));
 }
 
 static size_t query(void *context)
 {
     struct bench *bench = context;
     return run_measured(bench, BYTES("Query"),
-                        arena_printf(bench->arena,
-                                     "{\"TableName\":\"bench-query\",\"KeyConditionExpression\":"
-                                     "\"pk = :pk\",\"ExpressionAttributeValues\":{\":pk\":{\"S\":"
-                                     "\"%08" PRIu64 "\"}}}",
-                                     random_below(&bench->random, ITEMS / PER_KEY)));
+                        query_body(bench, random_below(&bench->random, ITEMS / PER_KEY)));
 }
 
-static const struct {
+static size_t put_item(void *context)
+{
+    struct bench *bench = context;
+    uint64_t number = random_below(&bench->random, ITEMS);
+    return 1 + run_measured(bench, BYTES("PutItem"), put_item_body(bench, "bench", number, 0));
+}
+
+static size_t update_item(void *context)
+{
+    struct bench *bench = context;
+    struct bytes body = arena_printf(
+        bench->arena,
+        "{\"TableName\":\"bench\",\"Key\":{\"pk\":{\"S\":\"%08" PRIu64 "\"}},"
+        "\"UpdateExpression\":\"SET visits = visits + :one, active = :yes\","
+        "\"ConditionExpression\":\"attribute_exists(pk) AND visits >= :zero AND active = :yes\","
+        "\"ExpressionAttributeValues\":{\":one\":{\"N\":\"1\"},\":zero\":{\"N\":\"0\"},"
+        "\":yes\":{\"BOOL\":true}}}",
+        random_below(&bench->random, ITEMS));
+    return 1 + run_measured(bench, BYTES("UpdateItem"), body);
+}
+
+/* Reads everything often enough for the item cache to keep it. */
+static void warm_up(struct bench *bench)
+{
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t number = 0; number < ITEMS; number++) {
+            run(bench, BYTES("GetItem"), get_item_body(bench, number));
+            if (number % PER_KEY == 0)
+                run(bench, BYTES("Query"), query_body(bench, number / PER_KEY));
+            arena_reset(bench->arena);
+        }
+    }
+}
+
+static const struct measured {
     const char *name;
     size_t (*work)(void *context);
+    size_t item_cache_size;
 } measures[] = {
-    { "api_get_item", get_item },
-    { "api_query_10", query },
+    { "api_get_item", get_item, ITEM_CACHE_SIZE },
+    { "api_query_10", query, ITEM_CACHE_SIZE },
+    { "api_get_item_not_cached", get_item, 0 },
+    { "api_query_10_not_cached", query, 0 },
+    { "api_put_item", put_item, ITEM_CACHE_SIZE },
+    { "api_update_item", update_item, ITEM_CACHE_SIZE },
 };
+
+static void prepare(struct bench *bench, const struct measured *measured)
+{
+    if (bench->options.item_cache_size != measured->item_cache_size) {
+        bench->options.item_cache_size = measured->item_cache_size;
+        restart(bench);
+    }
+    warm_up(bench);
+}
 
 static void run_calls(struct bench *bench, const char *name, long count)
 {
     for (size_t i = 0; i < COUNT_OF(measures); i++) {
-        for (long call = 0; call < count && strcmp(measures[i].name, name) == 0; call++) {
+        if (strcmp(measures[i].name, name) != 0)
+            continue;
+        prepare(bench, &measures[i]);
+        for (long call = 0; call < count; call++) {
             measures[i].work(bench);
             arena_reset(bench->arena);
         }
@@ -206,6 +273,7 @@ int main(int argc, char **argv)
     struct bench bench = {
         .options = { .directory = argv[1],
                      .durability = ROCKSDB_ENGINE_OS,
+                     .item_cache_size = ITEM_CACHE_SIZE,
                      .block_cache_size = 64 * 1024 * 1024,
                      .write_buffer_size = 32 * 1024 * 1024 },
         .arena = arena_create(),
@@ -217,8 +285,10 @@ int main(int argc, char **argv)
     if (argc == 4)
         run_calls(&bench, argv[2], strtol(argv[3], NULL, 10));
     else
-        for (size_t i = 0; i < COUNT_OF(measures); i++)
+        for (size_t i = 0; i < COUNT_OF(measures); i++) {
+            prepare(&bench, &measures[i]);
             measure(measures[i].name, bench.arena, measures[i].work, &bench);
+        }
     close_store(&bench);
     arena_destroy(bench.arena);
     return 0;

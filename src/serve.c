@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,8 +28,11 @@
 #include "http/client.h"
 #include "http/server.h"
 #include "system_limits.h"
+#include "table/token_record.h"
 #include "trigger/trigger_runner.h"
 #include "wire/wire.h"
+
+enum { MALLOC_KEPT_SIZE_MAX = 256 * 1024, RELOADING_TEXT_MAX = 64 };
 
 struct server {
     struct file_shares files;
@@ -38,6 +42,7 @@ struct server {
     struct api *api;
     struct wire *wire;
     struct http_server *http;
+    struct clock token_clock;
     struct backup_service *backups; /* NULL: none. */
     struct trigger_outside outside;
     char dead_letter_dir[PATH_MAX];
@@ -106,6 +111,14 @@ static int wait_for_signal(void)
 
 /* --- Start --- */
 
+/* Large bodies and answers come from the system and go back there when they are done. By itself
+ * malloc would soon keep blocks of up to 32 MB for the next time, wherever they are most in the
+ * way. Below this, keeping them is what makes pages of a Scan cheap. */
+static void tune_malloc(void)
+{
+    mallopt(M_MMAP_THRESHOLD, MALLOC_KEPT_SIZE_MAX);
+}
+
 static bool fail(const char *message)
 {
     fprintf(stderr, "stator: %s\n", message);
@@ -119,6 +132,7 @@ static bool open_engine(struct server *server, const struct config *config)
         .in_memory = config->in_memory,
         .durability =
             config->durability == CONFIG_DURABILITY_SYNC ? ROCKSDB_ENGINE_SYNC : ROCKSDB_ENGINE_OS,
+        .item_cache_size = config->item_cache_size,
         .block_cache_size = config->block_cache_size,
         .write_buffer_size = config->write_buffer_size,
         .open_files_max = (unsigned)server->files.table_files,
@@ -140,6 +154,17 @@ static bool find_dead_letters(struct server *server, const struct config *config
     return (size_t)size < sizeof server->dead_letter_dir || fail("data-dir: the path is too long");
 }
 
+/* Begins with the system's time, unless tokens were stored at a later one: then that was wrong, or
+ * this is. */
+static enum engine_status start_token_clock(struct server *server)
+{
+    int64_t newest_ms = 0;
+    int64_t now_ms = clock_wall_ms(&clock_system);
+    enum engine_status status = token_record_newest_ms(server->engine, &newest_ms);
+    server->token_clock = clock_steady(newest_ms > now_ms ? newest_ms : now_ms);
+    return status;
+}
+
 static bool open_api(struct server *server, const struct config *config)
 {
     server->outside.post = http_client_post;
@@ -148,6 +173,7 @@ static bool open_api(struct server *server, const struct config *config)
     struct api_options options = {
         .engine = server->engine,
         .clock = &clock_system,
+        .token_clock = &server->token_clock,
         .region = config->region,
         .account_id = config->account_id,
         .transition_ms = (int64_t)config->transition_delay_ms,
@@ -157,8 +183,9 @@ static bool open_api(struct server *server, const struct config *config)
         .expiry_interval_ms = (int64_t)config->ttl_interval,
         .trigger_outside = &server->outside,
     };
-    enum engine_status status;
-    server->api = api_open(&options, &status);
+    enum engine_status status = start_token_clock(server);
+    if (status == ENGINE_OK)
+        server->api = api_open(&options, &status);
     if (server->api != NULL)
         return true;
     fprintf(stderr, "stator: cannot read the tables in %s: %s\n", config->data_dir,
@@ -192,6 +219,8 @@ static bool start_http(struct server *server, const struct config *config)
     options.loop_count = (unsigned)config->workers;
     options.connections_max = server->files.connections;
     options.refused_max = server->files.refused_per_loop;
+    options.connections_per_address_max = config->connections_per_address_max;
+    options.memory_max = config->request_memory_max;
     options.header_timeout_ms = config->header_timeout_ms;
     options.body_timeout_ms = config->body_timeout_ms;
     options.idle_timeout_ms = config->idle_timeout_ms;
@@ -214,11 +243,20 @@ static bool open_keys(struct server *server, const struct config *config)
     return server->keys != NULL || fail(message);
 }
 
+/* Large requests may keep half of the cores busy, where the loops leave them. */
+static size_t lane_thread_count(const struct config *config)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t workers = config->workers > 0 ? config->workers : cores > 0 ? (uint64_t)cores : 1;
+    return (size_t)(workers + 1) / 2;
+}
+
 static bool start(struct server *server, const struct config *config)
 {
     char message[SYSTEM_LIMITS_MESSAGE_MAX];
     if (!system_limits_prepare(config, &server->files, message))
         return fail(message);
+    tune_malloc();
     if (!open_tls(server, config) || !open_keys(server, config) || !open_engine(server, config) ||
         !open_api(server, config))
         return false;
@@ -226,7 +264,8 @@ static bool start(struct server *server, const struct config *config)
                                     .authentication = { .keys = server->keys,
                                                         .clock = &clock_system,
                                                         .region = config->region,
-                                                        .account_id = config->account_id } };
+                                                        .account_id = config->account_id },
+                                    .lane_thread_count = lane_thread_count(config) };
     server->wire = wire_create(server->api, &options);
     if (!config->in_memory)
         server->backups = backup_service_start(server->engine, config->data_dir);
@@ -265,6 +304,13 @@ static void announce(const struct server *server, const struct config *config)
 
 /* --- Run --- */
 
+static void tell_service_manager(const char *state)
+{
+    if (!notify_send(getenv("NOTIFY_SOCKET"), state))
+        log_write(LOG_WARN, "server", "cannot tell the service manager %s: %s", state,
+                  strerror(errno));
+}
+
 /* What is broken changes nothing: the server goes on as before. */
 static void reload_tls(struct server *server, const struct config *config)
 {
@@ -284,20 +330,25 @@ static void reload_tls(struct server *server, const struct config *config)
     log_write(LOG_INFO, "tls", "read %s again; new connections get it", config->tls_cert_file);
 }
 
+static void reload(struct server *server, const struct config *config)
+{
+    char state[RELOADING_TEXT_MAX];
+    snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%lld",
+             (long long)clock_monotonic_ns() / 1000);
+    tell_service_manager(state);
+    reload_tls(server, config);
+    tell_service_manager("READY=1");
+}
+
 /* Returns the number of the signal that ends it. */
 static int run(struct server *server, const struct config *config)
 {
     int number;
+    tell_service_manager("READY=1");
     while ((number = wait_for_signal()) == SIGHUP)
-        reload_tls(server, config);
+        reload(server, config);
+    tell_service_manager("STOPPING=1");
     return number;
-}
-
-static void tell_service_manager(const char *state)
-{
-    if (!notify_send(getenv("NOTIFY_SOCKET"), state))
-        log_write(LOG_WARN, "server", "cannot tell the service manager %s: %s", state,
-                  strerror(errno));
 }
 
 /* --- Stop --- */
@@ -306,6 +357,8 @@ static void stop(struct server *server)
 {
     if (server->http != NULL)
         http_server_stop(server->http, SERVE_STOP_GRACE_MS);
+    if (server->wire != NULL)
+        wire_stop(server->wire);
     backup_service_stop(server->backups);
     api_close(server->api);
     if (server->wire != NULL)
@@ -321,9 +374,7 @@ int serve(const struct config *config)
     bool started = start(&server, config);
     if (started) {
         announce(&server, config);
-        tell_service_manager("READY=1");
         int number = run(&server, config);
-        tell_service_manager("STOPPING=1");
         log_write(LOG_INFO, "server", "stopping: %s", strsignal(number));
     }
     leave_on_next_signal();

@@ -24,6 +24,8 @@ struct trigger_outside;
 struct api_options {
     struct engine *engine; /* Borrowed; must outlive the api. */
     const struct clock *clock;
+    /* For tokens, which live a time that must not depend on how `clock` is set; NULL: `clock`. */
+    const struct clock *token_clock;
     const char *region;     /* For ARNs. */
     const char *account_id; /* For ARNs: 12 digits. */
     int64_t transition_ms;  /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
@@ -54,6 +56,8 @@ enum operation_service {
 const struct operation *operation_find(struct bytes name);
 enum operation_service operation_service(const struct operation *operation);
 const char *operation_name(const struct operation *operation);
+/* May it take milliseconds, for all that it reads? */
+bool operation_reads_many(const struct operation *operation);
 /* Does it change tables, rather than items? */
 bool operation_is_control(const struct operation *operation);
 

@@ -60,8 +60,10 @@ static int64_t run_transitions(struct control *control, struct arena *arena)
         struct table *table = catalogue_find_transient(catalogue);
         if (table == NULL)
             return TIMED_WAIT_FOREVER;
-        int64_t wait_ms = table_definition(table)->transition_at_ms -
-                          clock_wall_ms(api_options(control->api)->clock);
+        const struct api_options *options = api_options(control->api);
+        int64_t wait_ms = table_definition(table)->transition_at_ms - clock_wall_ms(options->clock);
+        if (wait_ms > options->transition_ms)
+            wait_ms = 0; /* The clock was set back, or the setting is another one. */
         enum engine_status status =
             wait_ms > 0 ? ENGINE_OK : finish_transition(control, arena, table);
         table_release(table);
@@ -92,7 +94,7 @@ static int64_t remove_dropped(struct control *control, struct arena *arena)
 static int64_t remove_old_tokens(struct control *control)
 {
     const struct api_options *options = api_options(control->api);
-    int64_t now_ms = clock_wall_ms(options->clock);
+    int64_t now_ms = clock_wall_ms(options->token_clock);
     if (now_ms < control->tokens_due_ms)
         return control->tokens_due_ms - now_ms;
     enum engine_status status = token_record_remove_old(options->engine, now_ms);

@@ -205,7 +205,7 @@ static bool add(struct api_call *call, struct trigger_definition *draft,
     draft->log_id = stream->log_id;
     enum engine_status status = triggers_add(triggers, call->arena, draft, stream);
     if (status != ENGINE_OK)
-        return storage_error_set(&call->error, status, "AddTrigger");
+        return storage_error_set_for_table(&call->error, status, "AddTrigger");
     struct json_writer json;
     json_writer_init(&json, &call->response);
     trigger_description_write(

@@ -458,4 +458,5 @@ const struct operation op_batch_execute_statement = { .name = "BatchExecuteState
                                                       .kind = OPERATION_DATA,
                                                       .request = &batch_execute_statement_shape,
                                                       .asks = OPERATION_ASKS_ITSELF,
+                                                      .reads_many = true,
                                                       .run = run };

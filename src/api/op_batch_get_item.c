@@ -320,4 +320,5 @@ const struct operation op_batch_get_item = { .name = "BatchGetItem",
                                              .kind = OPERATION_DATA,
                                              .request = &batch_get_item_shape,
                                              .asks = OPERATION_ASKS_ITSELF,
+                                             .reads_many = true,
                                              .run = run };

@@ -50,7 +50,7 @@ static bool create(struct api_call *call, struct table_definition *draft)
 {
     enum engine_status status = catalogue_create(api_catalogue(call->api), call->arena, draft);
     if (status != ENGINE_OK)
-        return storage_error_set(&call->error, status, "CreateTable");
+        return storage_error_set_for_table(&call->error, status, "CreateTable");
     stream_operation_settle(call, draft);
     struct table_answer answer = { .member = "TableDescription",
                                    .definition = draft,

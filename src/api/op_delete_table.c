@@ -52,7 +52,8 @@ static void run(struct api_call *call, const void *input)
     }
     if (ok) {
         enum engine_status status = remove_table(call, table_definition(table));
-        ok = status == ENGINE_OK || storage_error_set(&call->error, status, "DeleteTable");
+        ok =
+            status == ENGINE_OK || storage_error_set_for_table(&call->error, status, "DeleteTable");
     }
     table_release(table);
     if (ok)

@@ -155,4 +155,5 @@ const struct operation op_execute_statement = { .name = "ExecuteStatement",
                                                 .kind = OPERATION_DATA,
                                                 .request = &execute_statement_shape,
                                                 .asks = OPERATION_ASKS_ITSELF,
+                                                .reads_many = true,
                                                 .run = run };

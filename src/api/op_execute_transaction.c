@@ -290,4 +290,5 @@ const struct operation op_execute_transaction = { .name = "ExecuteTransaction",
                                                   .kind = OPERATION_DATA,
                                                   .request = &execute_transaction_shape,
                                                   .asks = OPERATION_ASKS_ITSELF,
+                                                  .reads_many = true,
                                                   .run = run };

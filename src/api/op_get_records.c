@@ -141,4 +141,5 @@ const struct operation op_get_records = { .name = "GetRecords",
                                           .kind = OPERATION_DATA,
                                           .request = &request_shape,
                                           .asks = OPERATION_ASKS_ITSELF,
+                                          .reads_many = true,
                                           .run = run };

@@ -94,4 +94,5 @@ const struct operation op_query = { .name = "Query",
                                     .kind = OPERATION_DATA,
                                     .request = &query_shape,
                                     .asks = OPERATION_ASKS_ITSELF,
+                                    .reads_many = true,
                                     .run = run };

@@ -35,7 +35,7 @@ static void run(struct api_call *call, const void *input)
                   "Requested resource not found: Trigger: %.*s not found",
                   BYTES_FMT(request->uuid));
     else
-        storage_error_set(&call->error, status, "RemoveTrigger");
+        storage_error_set_for_table(&call->error, status, "RemoveTrigger");
     operation_fail(call);
 }
 

@@ -100,4 +100,5 @@ const struct operation op_scan = { .name = "Scan",
                                    .kind = OPERATION_DATA,
                                    .request = &scan_shape,
                                    .asks = OPERATION_ASKS_ITSELF,
+                                   .reads_many = true,
                                    .run = run };

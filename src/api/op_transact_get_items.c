@@ -46,4 +46,5 @@ const struct operation op_transact_get_items = { .name = "TransactGetItems",
                                                  .kind = OPERATION_DATA,
                                                  .request = &transact_get_items_shape,
                                                  .asks = OPERATION_ASKS_ITSELF,
+                                                 .reads_many = true,
                                                  .run = run };

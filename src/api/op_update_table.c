@@ -60,7 +60,7 @@ static bool update(struct api_call *call, const struct update_table_request *req
         return false;
     enum engine_status status = store(call, &changed);
     *out = changed;
-    return status == ENGINE_OK || storage_error_set(&call->error, status, "UpdateTable");
+    return status == ENGINE_OK || storage_error_set_for_table(&call->error, status, "UpdateTable");
 }
 
 static void run(struct api_call *call, const void *input)

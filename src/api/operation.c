@@ -57,7 +57,8 @@ bool operation_table_figures(struct api_call *call, const struct table *table,
     if (status == ENGINE_OK)
         status = figures_sum(view, table_definition(table), figures, indexes);
     engine_view_close(view);
-    return status == ENGINE_OK || storage_error_set(&call->error, status, "table figures");
+    return status == ENGINE_OK ||
+           storage_error_set_for_table(&call->error, status, "table figures");
 }
 
 bool operation_check_item_size(struct api_call *call, const struct table_definition *table,

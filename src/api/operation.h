@@ -41,6 +41,7 @@ struct operation {
     enum operation_kind kind;
     const struct shape *request; /* A SHAPE_STRUCTURE. */
     enum operation_asks asks;
+    bool reads_many; /* It may go through a megabyte of items, or more. */
     void (*run)(struct api_call *call, const void *request);
 };
 

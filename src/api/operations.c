@@ -66,6 +66,11 @@ const char *operation_name(const struct operation *operation)
     return operation->name;
 }
 
+bool operation_reads_many(const struct operation *operation)
+{
+    return operation->reads_many;
+}
+
 bool operation_is_control(const struct operation *operation)
 {
     return operation->kind == OPERATION_CONTROL;

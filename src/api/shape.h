@@ -41,7 +41,8 @@ struct shape_integer {
 };
 struct shape_list {
     bool present;
-    size_t count;
+    size_t count; /* In the text. */
+    size_t kept;  /* In `elements`: all of them, unless the count breaks the list's bound anyway. */
     void *elements;
 };
 struct shape_map {
@@ -103,6 +104,12 @@ enum {
     SHAPE_ERRORS_MAX = 10,
     /* Where the value in a message is cut: a request may hold millions of elements. */
     SHAPE_RENDERED_MAX = 64 * 1024,
+    /* Elements that are kept of a list that may not even have so many; the rest is only counted. */
+    SHAPE_ELEMENTS_KEPT_MAX = 4096,
+    /* What reading may take of the arena: so many times the text, but so much in any case. Nothing
+     * that the service would accept comes near. */
+    SHAPE_MEMORY_FACTOR = 8,
+    SHAPE_MEMORY_MIN = 8 * 1024 * 1024,
 };
 
 /* Bytes of the representation, as a field or as an element of a list or map. */
@@ -110,7 +117,8 @@ size_t shape_element_size(const struct shape *shape);
 
 /* Reads one value of a SHAPE_STRUCTURE into memory of `shape->size` bytes at `out`, which it clears
  * first. Unknown members are skipped, as the service does. False with a SerializationException,
- * whose message is empty where the text is not JSON. */
+ * whose message is empty where the text is not JSON, or with an error of ours for a text that would
+ * take too much memory. */
 MUST_CHECK bool shape_read(struct arena *arena, struct bytes text, const struct shape *shape,
                            void *out, struct error *err);
 /* False with all broken constraints in one message. */

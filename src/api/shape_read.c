@@ -20,12 +20,17 @@ struct shape_reader {
     struct json_reader json;
     struct arena *arena;
     struct error *err;
+    size_t held_max;      /* By the arena. */
+    struct buffer values; /* Where attribute values are put together. */
 };
 
 /* Where a value stands: the service words some mismatches differently inside a collection. */
 enum place { PLACE_FIELD, PLACE_ELEMENT };
 
-enum { ELEMENTS_FIRST_COUNT = 4 };
+enum {
+    ELEMENTS_FIRST_COUNT = 4,
+    VALUE_COPIED_SIZE_MAX = 4096, /* Larger ones stay where they were put together. */
+};
 
 static bool read_value(struct shape_reader *reader, const struct shape *shape, enum place place,
                        void *out);
@@ -60,6 +65,13 @@ size_t shape_element_size(const struct shape *shape)
 static bool refuse_text(struct shape_reader *reader)
 {
     return error_set(reader->err, ERROR_SERIALIZATION, "%s", "");
+}
+
+/* Millions of empty elements take little text and much memory. */
+static bool refuse_memory(struct shape_reader *reader)
+{
+    return error_set(reader->err, ERROR_REQUEST_TOO_LARGE,
+                     "The request takes too much memory to be read");
 }
 
 /* The type's name in the service's own language, as its messages show it. */
@@ -296,12 +308,16 @@ static bool read_list(struct shape_reader *reader, const struct shape *shape,
     size_t capacity = 0;
     list->present = true;
     json_enter_array(&reader->json);
-    while (json_next_element(&reader->json)) {
-        list->elements = grow_elements(reader->arena, list->elements, list->count, &capacity, size);
-        void *element = (char *)list->elements + list->count * size;
+    for (; json_next_element(&reader->json); list->count++) {
+        if (list->kept == SHAPE_ELEMENTS_KEPT_MAX && shape->max < SHAPE_ELEMENTS_KEPT_MAX) {
+            json_skip(&reader->json);
+            continue;
+        }
+        list->elements = grow_elements(reader->arena, list->elements, list->kept, &capacity, size);
+        void *element = (char *)list->elements + list->kept * size;
         if (!read_value(reader, shape->element, PLACE_ELEMENT, element))
             return false;
-        list->count++;
+        list->kept++;
     }
     return json_failed(&reader->json) ? refuse_text(reader) : true;
 }
@@ -377,13 +393,19 @@ static bool read_item(struct shape_reader *reader, struct shape_item *out)
 
 static bool read_attribute_value(struct shape_reader *reader, struct shape_value *out)
 {
-    struct buffer encoded;
-    buffer_init(&encoded, reader->arena);
+    struct buffer *values = &reader->values;
+    values->len = 0;
     out->present = true;
     error_init(&out->rule, reader->arena);
-    if (!value_json_read(&reader->json, &encoded, &out->rule, reader->err))
+    if (!value_json_read(&reader->json, values, &out->rule, reader->err))
         return refuse_unless_set(reader);
-    out->encoded = buffer_bytes(&encoded);
+    if (values->len <= VALUE_COPIED_SIZE_MAX) {
+        out->encoded = arena_copy(reader->arena, buffer_bytes(values));
+        return true;
+    }
+    buffer_trim(values);
+    out->encoded = buffer_bytes(values);
+    buffer_init(values, reader->arena);
     return true;
 }
 
@@ -414,6 +436,8 @@ static enum json_type expected_type(enum shape_kind kind)
 static bool read_value(struct shape_reader *reader, const struct shape *shape, enum place place,
                        void *out)
 {
+    if (UNLIKELY(arena_held_size(reader->arena) > reader->held_max))
+        return refuse_memory(reader);
     memset(out, 0, shape_element_size(shape)); /* A repeated member replaces the first. */
     enum json_type found = json_peek(&reader->json);
     if (found == JSON_NULL)
@@ -443,11 +467,20 @@ static bool read_value(struct shape_reader *reader, const struct shape *shape, e
     return false;
 }
 
+static size_t memory_for(struct bytes text)
+{
+    size_t size = text.len * SHAPE_MEMORY_FACTOR;
+    return size > SHAPE_MEMORY_MIN ? size : SHAPE_MEMORY_MIN;
+}
+
 bool shape_read(struct arena *arena, struct bytes text, const struct shape *shape, void *out,
                 struct error *err)
 {
     assert(shape->kind == SHAPE_STRUCTURE);
-    struct shape_reader reader = { .arena = arena, .err = err };
+    struct shape_reader reader = { .arena = arena,
+                                   .err = err,
+                                   .held_max = arena_held_size(arena) + memory_for(text) };
+    buffer_init(&reader.values, arena);
     json_reader_init(&reader.json, arena, text, SHAPE_JSON_DEPTH_MAX);
     memset(out, 0, shape->size);
     enum json_type found = json_peek(&reader.json);

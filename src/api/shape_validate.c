@@ -92,7 +92,7 @@ static void render_list(struct buffer *out, const struct shape *shape,
 {
     size_t size = shape_element_size(shape->element);
     buffer_append_byte(out, '[');
-    for (size_t i = 0; i < list->count && out->len <= limit; i++) {
+    for (size_t i = 0; i < list->kept && out->len <= limit; i++) {
         if (i > 0)
             append_text(out, ", ");
         render_value(out, shape->element, (const char *)list->elements + i * size, limit);
@@ -319,7 +319,7 @@ static void check_elements(struct validation *run, const struct shape *element,
         const void *value = (const char *)elements + i * size;
         const struct shape_list *list = value;
         if (names != NULL && element->kind == SHAPE_LIST && list->present) /* Length: at the map. */
-            check_elements(run, element->element, NULL, list->elements, list->count);
+            check_elements(run, element->element, NULL, list->elements, list->kept);
         else
             check_required(run, element, value);
         run->path.len = path_len;
@@ -365,7 +365,7 @@ static void check_value(struct validation *run, const struct shape *shape, const
         break;
     case SHAPE_LIST:
         check_length(run, shape, list, list->count);
-        check_elements(run, shape->element, NULL, list->elements, list->count);
+        check_elements(run, shape->element, NULL, list->elements, list->kept);
         break;
     case SHAPE_MAP:
         check_length(run, shape, map, map->count);

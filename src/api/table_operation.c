@@ -61,7 +61,7 @@ bool table_operation_store(struct api_call *call, struct table_definition *chang
                            const char *doing)
 {
     enum engine_status status = catalogue_update(api_catalogue(call->api), call->arena, changed);
-    return status == ENGINE_OK || storage_error_set(&call->error, status, doing);
+    return status == ENGINE_OK || storage_error_set_for_table(&call->error, status, doing);
 }
 
 bool table_operation_answer(struct api_call *call, const struct table_answer *answer)

@@ -31,7 +31,7 @@ struct transaction {
     struct txn txn; /* Its items are those of the actions, in their order. */
     struct api_call *call;
     struct transaction_start start;
-    int64_t now_ms;
+    int64_t now_ms; /* On the clock of tokens. */
     /* One of each for each action. */
     struct transaction_reason *reasons;
     size_t *table_of;
@@ -328,7 +328,7 @@ static struct transaction *create(struct api_call *call, const struct transactio
     struct transaction *transaction = arena_alloc_zeroed(arena, sizeof *transaction);
     transaction->call = call;
     transaction->start = *start;
-    transaction->now_ms = clock_wall_ms(api_options(call->api)->clock);
+    transaction->now_ms = clock_wall_ms(api_options(call->api)->token_clock);
     transaction->reasons = arena_alloc_zeroed(arena, count * sizeof *transaction->reasons);
     transaction->table_of = arena_alloc_zeroed(arena, count * sizeof *transaction->table_of);
     transaction_tables_init(&transaction->tables, arena, count);

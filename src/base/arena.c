@@ -1,6 +1,9 @@
-/* arena.c -- a bump allocator over a chain of blocks that double in size.
+/* arena.c -- a bump allocator over a chain of blocks, with a list of large allocations beside it.
  *
- * The first block is kept over a reset, so the steady state of a server costs no malloc.
+ * The first block is kept over a reset, so the steady state of a server costs no malloc. Blocks
+ * double in size, but stay below ARENA_LARGE_SIZE. Allocations from there on are the system's one
+ * by one: a large array or text that grows leaves nothing behind, and the system can often grow it
+ * without copying.
  */
 #include "base/arena.h"
 #include <assert.h>
@@ -8,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/memory_budget.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISON 1
@@ -35,24 +39,65 @@ struct block {
     alignas(ARENA_ALIGNMENT) uint8_t memory[];
 };
 
+struct large {
+    struct large *previous, *next;
+    size_t size; /* Of `memory`. */
+    alignas(ARENA_ALIGNMENT) uint8_t memory[];
+};
+
 struct arena {
     struct block *newest; /* The chain ends with the first block, which a reset keeps. */
     size_t used;          /* Of the newest block. */
     size_t held;
+    struct large *large;          /* The newest. */
+    struct memory_budget *budget; /* NULL: nobody counts. */
 };
+
+enum { BLOCK_SIZE_MAX = ARENA_LARGE_SIZE - ARENA_ALIGNMENT };
 
 static size_t round_up(size_t size)
 {
     return (size + (ARENA_ALIGNMENT - 1)) & ~(size_t)(ARENA_ALIGNMENT - 1);
 }
 
-static struct block *block_create(size_t size, struct block *previous)
+/* What an allocation takes of its block. */
+static size_t taken_by(size_t size)
 {
-    struct block *block = malloc(sizeof *block + size);
-    if (block == NULL) {
+    return round_up(size) + REDZONE;
+}
+
+/* No block is large enough for such an allocation, so its size tells where it is. */
+static bool is_large(size_t size)
+{
+    return taken_by(size) > BLOCK_SIZE_MAX;
+}
+
+static void *checked(void *memory, size_t size)
+{
+    if (memory == NULL) {
         fprintf(stderr, "out of memory: %zu bytes\n", size);
         abort();
     }
+    return memory;
+}
+
+static void hold(struct arena *arena, size_t size)
+{
+    arena->held += size;
+    memory_budget_take(arena->budget, size);
+}
+
+static void let_go(struct arena *arena, size_t size)
+{
+    arena->held -= size;
+    memory_budget_give(arena->budget, size);
+}
+
+/* --- Blocks --- */
+
+static struct block *block_create(size_t size, struct block *previous)
+{
+    struct block *block = checked(malloc(sizeof *block + size), size);
     block->previous = previous;
     block->size = size;
     POISON(block->memory, size);
@@ -65,63 +110,127 @@ static void block_destroy(struct block *block)
     free(block);
 }
 
+static void add_block(struct arena *arena, size_t needed)
+{
+    size_t size = arena->newest->size * 2;
+    while (size < needed)
+        size *= 2;
+    if (size > BLOCK_SIZE_MAX)
+        size = BLOCK_SIZE_MAX;
+    arena->newest = block_create(size, arena->newest);
+    arena->used = 0;
+    hold(arena, size);
+}
+
+/* --- Large allocations --- */
+
+static struct large *large_of(void *memory)
+{
+    return (struct large *)(void *)((char *)memory - offsetof(struct large, memory));
+}
+
+/* It may have moved: its neighbours learn where it is. */
+static void link_large(struct arena *arena, struct large *large)
+{
+    if (large->previous != NULL)
+        large->previous->next = large;
+    if (large->next != NULL)
+        large->next->previous = large;
+    else
+        arena->large = large;
+}
+
+static void *large_alloc(struct arena *arena, size_t size)
+{
+    struct large *large = checked(malloc(sizeof *large + size), size);
+    *large = (struct large){ .previous = arena->large, .size = size };
+    link_large(arena, large);
+    hold(arena, size);
+    return large->memory;
+}
+
+static void *large_resize(struct arena *arena, void *memory, size_t size)
+{
+    struct large *large = large_of(memory);
+    size_t old_size = large->size;
+    large = checked(realloc(large, sizeof *large + size), size);
+    large->size = size;
+    link_large(arena, large);
+    let_go(arena, old_size);
+    hold(arena, size);
+    return large->memory;
+}
+
+/* --- Life --- */
+
+static struct arena *create(size_t size, struct memory_budget *budget)
+{
+    struct arena *arena = checked(malloc(sizeof *arena), sizeof *arena);
+    *arena = (struct arena){ .newest = block_create(size, NULL), .budget = budget };
+    hold(arena, size);
+    return arena;
+}
+
 struct arena *arena_create_sized(size_t size)
 {
     assert(size > 0 && size <= ARENA_ALLOCATION_MAX);
-    struct arena *arena = malloc(sizeof *arena);
-    if (arena == NULL)
-        abort();
-    *arena = (struct arena){ .newest = block_create(size, NULL), .held = size };
-    return arena;
+    return create(size < BLOCK_SIZE_MAX ? size : BLOCK_SIZE_MAX, NULL);
 }
 
 struct arena *arena_create(void)
 {
-    return arena_create_sized(ARENA_KEPT_SIZE);
+    return create(ARENA_KEPT_SIZE, NULL);
 }
 
-static void drop_later_blocks(struct arena *arena)
+struct arena *arena_create_counted(struct memory_budget *budget)
 {
+    return create(ARENA_KEPT_SIZE, budget);
+}
+
+static void drop_all_but_first(struct arena *arena)
+{
+    while (arena->large != NULL) {
+        struct large *large = arena->large;
+        arena->large = large->previous;
+        free(large);
+    }
     while (arena->newest->previous != NULL) {
         struct block *block = arena->newest;
         arena->newest = block->previous;
         block_destroy(block);
     }
-    arena->held = arena->newest->size;
+    if (arena->held > arena->newest->size)
+        let_go(arena, arena->held - arena->newest->size);
 }
 
 void arena_destroy(struct arena *arena)
 {
     if (arena == NULL)
         return;
-    drop_later_blocks(arena);
+    drop_all_but_first(arena);
+    let_go(arena, arena->held);
     block_destroy(arena->newest);
     free(arena);
 }
 
 void arena_reset(struct arena *arena)
 {
-    drop_later_blocks(arena);
+    drop_all_but_first(arena);
     POISON(arena->newest->memory, arena->newest->size);
     arena->used = 0;
 }
 
-static void add_block(struct arena *arena, size_t needed)
-{
-    size_t size = arena->newest->size * 2;
-    while (size < needed)
-        size *= 2;
-    arena->newest = block_create(size, arena->newest);
-    arena->held += size;
-    arena->used = 0;
-}
+/* --- Allocating --- */
 
 void *arena_alloc(struct arena *arena, size_t size)
 {
     assert(size <= ARENA_ALLOCATION_MAX);
-    size_t taken = round_up(size) + REDZONE;
-    if (UNLIKELY(taken > arena->newest->size - arena->used))
+    size_t taken = taken_by(size);
+    if (UNLIKELY(taken > arena->newest->size - arena->used)) {
+        if (is_large(size))
+            return large_alloc(arena, size);
         add_block(arena, taken);
+    }
     uint8_t *memory = arena->newest->memory + arena->used;
     arena->used += taken;
     UNPOISON(memory, size);
@@ -135,14 +244,21 @@ void *arena_alloc_zeroed(struct arena *arena, size_t size)
     return memory;
 }
 
+/* Whether an allocation of a block is the last thing in the newest one. */
+static bool is_last(const struct arena *arena, const void *memory, size_t size)
+{
+    return (const uint8_t *)memory + taken_by(size) == arena->newest->memory + arena->used;
+}
+
 void *arena_grow(struct arena *arena, void *block, size_t old_size, size_t new_size)
 {
-    assert(new_size >= old_size);
+    assert(new_size >= old_size && new_size <= ARENA_ALLOCATION_MAX);
     if (block == NULL)
         return arena_alloc(arena, new_size);
-    uint8_t *end = (uint8_t *)block + round_up(old_size) + REDZONE;
+    if (UNLIKELY(is_large(old_size)))
+        return large_resize(arena, block, new_size);
     size_t more = round_up(new_size) - round_up(old_size);
-    if (end == arena->newest->memory + arena->used && more <= arena->newest->size - arena->used) {
+    if (is_last(arena, block, old_size) && more <= arena->newest->size - arena->used) {
         arena->used += more;
         UNPOISON(block, new_size);
         return block;
@@ -150,6 +266,24 @@ void *arena_grow(struct arena *arena, void *block, size_t old_size, size_t new_s
     void *copy = arena_alloc(arena, new_size);
     memcpy(copy, block, old_size);
     return copy;
+}
+
+void *arena_shrink(struct arena *arena, void *block, size_t *size, size_t wanted)
+{
+    assert(wanted <= *size);
+    if (is_large(*size)) {
+        size_t kept =
+            is_large(wanted) ? wanted : ARENA_LARGE_SIZE; /* Its size tells where it is. */
+        if (kept < *size) {
+            *size = kept;
+            block = large_resize(arena, block, kept);
+        }
+    } else if (block != NULL && is_last(arena, block, *size)) {
+        arena->used -= round_up(*size) - round_up(wanted);
+        POISON((uint8_t *)block + wanted, round_up(*size) - wanted);
+        *size = wanted;
+    }
+    return block;
 }
 
 struct bytes arena_copy(struct arena *arena, struct bytes value)

@@ -25,6 +25,13 @@ static inline void buffer_init(struct buffer *buffer, struct arena *arena)
  * add to `len`. */
 void buffer_grow(struct buffer *buffer, size_t size);
 
+/* Gives back the room behind `len` where that can be done: for what is complete and kept for long.
+ */
+static inline void buffer_trim(struct buffer *buffer)
+{
+    buffer->data = arena_shrink(buffer->arena, buffer->data, &buffer->capacity, buffer->len);
+}
+
 static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t size)
 {
     /* Not just `>`: room for nothing in an empty buffer must not be NULL plus an offset. */

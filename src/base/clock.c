@@ -21,11 +21,36 @@ struct clock clock_fixed(int64_t now_ms)
     return (struct clock){ .wall_ms = fixed_wall_ms, .fixed_ms = now_ms };
 }
 
-int64_t clock_monotonic_ns(void)
+static int64_t read_ns(clockid_t id)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(id, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t since_start_ms(void)
+{
+    return read_ns(CLOCK_BOOTTIME) / 1000000;
+}
+
+static int64_t steady_wall_ms(const struct clock *clock)
+{
+    return since_start_ms() + clock->fixed_ms;
+}
+
+struct clock clock_steady(int64_t now_ms)
+{
+    return (struct clock){ .wall_ms = steady_wall_ms, .fixed_ms = now_ms - since_start_ms() };
+}
+
+int64_t clock_monotonic_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+
+int64_t clock_thread_cpu_ns(void)
+{
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 struct timespec clock_monotonic_after_ms(int64_t ms)

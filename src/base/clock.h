@@ -10,13 +10,19 @@
 
 struct clock {
     int64_t (*wall_ms)(const struct clock *clock); /* Milliseconds since 1970. May jump. */
-    _Atomic int64_t fixed_ms; /* What clock_fixed's clocks answer, on any thread. */
+    /* What clock_fixed's clocks answer, on any thread; how far those of clock_steady are ahead of
+     * the time since the machine was started. */
+    _Atomic int64_t fixed_ms;
 };
 
 /* The system's real-time clock. */
 extern const struct clock clock_system;
 /* A clock that stands still at `now_ms` until the owner changes `fixed_ms`. */
 struct clock clock_fixed(int64_t now_ms);
+
+/* A clock that is at `now_ms` now and goes on evenly, whatever happens to the system's: for what
+ * must last a time and not until a time. Goes on while the machine sleeps. */
+struct clock clock_steady(int64_t now_ms);
 
 static inline int64_t clock_wall_ms(const struct clock *clock)
 {
@@ -29,7 +35,9 @@ void clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);
 
 /* Never goes back; for measuring, not for storing. */
 int64_t clock_monotonic_ns(void);
-/* So far from now on that clock, as waiting for a condition takes it. */
+/* What the calling thread has used of the processor so far. A system call. */
+int64_t clock_thread_cpu_ns(void);
+/* So far from now on the monotonic clock, as waiting for a condition takes it. */
 struct timespec clock_monotonic_after_ms(int64_t ms);
 
 #endif

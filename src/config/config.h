@@ -32,9 +32,12 @@ struct config {
     uint64_t workers;    /* 0: one per core. */
     const char *region;
     const char *account_id;
+    uint64_t item_cache_size;
     uint64_t block_cache_size;
     uint64_t write_buffer_size;
     uint64_t connections_max;
+    uint64_t connections_per_address_max; /* 0: no bound. */
+    uint64_t request_memory_max;
     uint64_t header_timeout_ms;
     uint64_t body_timeout_ms;
     uint64_t idle_timeout_ms;

@@ -29,6 +29,8 @@ const char *engine_status_name(enum engine_status status)
         return "no space left";
     case ENGINE_IO:
         return "input/output error";
+    case ENGINE_TOO_LARGE:
+        return "too large";
     case ENGINE_UNSUPPORTED:
         return "unsupported";
     }

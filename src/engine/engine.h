@@ -37,6 +37,7 @@ enum engine_status {
     ENGINE_CORRUPT,     /* Stored bytes failed their check. */
     ENGINE_FULL,        /* No space left. */
     ENGINE_IO,          /* Any other failure of the store. */
+    ENGINE_TOO_LARGE,   /* More than one write may change; nothing was done. */
     ENGINE_UNSUPPORTED, /* A capability that this engine does not have. */
 };
 const char *engine_status_name(enum engine_status status);

@@ -94,6 +94,8 @@ const struct update *legacy_update_translate(struct arena *arena,
 
 /* --- AttributesToGet --- */
 
+enum { NAMES_LOOKED_AT_FIRST = 1024 };
+
 struct listed_name {
     struct bytes name;
     size_t index;
@@ -109,11 +111,10 @@ static int compare_names(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* The first name that stands in the list before; `count` if there is none. Sorts, because a request
- * has room for a million names. */
-static size_t find_repeated(struct arena *arena, const struct bytes *names, size_t count)
+/* The first of `count` names that stands in the list before; `count` if there is none. */
+static size_t find_repeated_among(struct listed_name *sorted, const struct bytes *names,
+                                  size_t count)
 {
-    struct listed_name *sorted = arena_alloc(arena, count * sizeof *sorted);
     for (size_t i = 0; i < count; i++)
         sorted[i] = (struct listed_name){ names[i], i };
     qsort(sorted, count, sizeof *sorted, compare_names);
@@ -123,6 +124,23 @@ static size_t find_repeated(struct arena *arena, const struct bytes *names, size
             first = sorted[i].index;
     }
     return first;
+}
+
+/* Sorts, because a request has room for millions of names; but a few of them first, because then
+ * most will be the same. */
+static size_t find_repeated(struct arena *arena, const struct bytes *names, size_t count)
+{
+    struct listed_name *sorted = NULL;
+    size_t capacity = 0;
+    for (size_t some = NAMES_LOOKED_AT_FIRST;; some *= 4) {
+        if (some > count)
+            some = count;
+        sorted = arena_grow(arena, sorted, capacity * sizeof *sorted, some * sizeof *sorted);
+        capacity = some;
+        size_t first = find_repeated_among(sorted, names, some);
+        if (first < some || some == count)
+            return first;
+    }
 }
 
 const struct projection *legacy_update_projection(struct arena *arena, const struct bytes *names,

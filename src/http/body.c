@@ -2,38 +2,36 @@
 #include "http/body.h"
 #include <assert.h>
 #include <stdlib.h>
+#include "base/memory.h"
+#include "base/memory_budget.h"
 
-void http_body_deinit(struct http_body *body)
+void http_body_deinit(struct http_body *body, struct memory_budget *budget)
 {
+    memory_budget_give(budget, body->capacity);
     free(body->data);
     *body = (struct http_body){ 0 };
 }
 
-static void set_capacity(struct http_body *body, size_t capacity)
+size_t http_body_growth(const struct http_body *body, size_t more, size_t len_max)
 {
-    uint8_t *data = realloc(body->data, capacity);
-    if (data == NULL)
-        abort(); /* As arenas do: the bound on bodies is the protection. */
-    body->data = data;
-    body->capacity = capacity;
+    assert(more <= len_max - body->len);
+    size_t capacity = body->capacity;
+    while (capacity - body->len < more)
+        capacity = capacity == 0 ? HTTP_BODY_FIRST_CAPACITY : capacity * 2;
+    if (capacity > len_max)
+        capacity = len_max;
+    return capacity - body->capacity;
 }
 
-void http_body_reserve(struct http_body *body, size_t len_max)
+void http_body_grow(struct http_body *body, size_t size)
 {
-    assert(len_max > body->len);
-    if (body->len < body->capacity)
-        return;
-    size_t capacity = body->capacity == 0 ? HTTP_BODY_FIRST_CAPACITY : body->capacity * 2;
-    set_capacity(body, capacity < len_max ? capacity : len_max);
+    body->data = memory_checked(realloc(body->data, body->capacity + size));
+    body->capacity += size;
 }
 
 void http_body_append(struct http_body *body, struct bytes more)
 {
-    size_t capacity = body->capacity == 0 ? HTTP_BODY_FIRST_CAPACITY : body->capacity;
-    while (capacity - body->len < more.len)
-        capacity *= 2;
-    if (capacity != body->capacity)
-        set_capacity(body, capacity);
+    assert(more.len <= body->capacity - body->len);
     if (more.len > 0)
         memcpy(body->data + body->len, more.data, more.len);
     body->len += more.len;

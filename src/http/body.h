@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include "base/bytes.h"
 
+struct memory_budget;
+
 enum { HTTP_BODY_FIRST_CAPACITY = 64 * 1024 };
 
 /* All zero is empty. */
@@ -18,10 +20,14 @@ struct http_body {
     size_t capacity;
 };
 
-void http_body_deinit(struct http_body *body);
-/* Makes sure there is room behind `len`; doubles, but not beyond `len_max`, which is larger than
- * `len`. The caller writes to data + len and adds to `len`. */
-void http_body_reserve(struct http_body *body, size_t len_max);
+/* Gives back what was taken of the budget for it: its capacity. */
+void http_body_deinit(struct http_body *body, struct memory_budget *budget);
+/* By how much it has to grow for `more` bytes; 0: there is room. Doubles, but never beyond
+ * `len_max`, which `more` does not pass. */
+size_t http_body_growth(const struct http_body *body, size_t more, size_t len_max);
+/* The caller has taken `size` of the budget. */
+void http_body_grow(struct http_body *body, size_t size);
+/* There must be room. */
 void http_body_append(struct http_body *body, struct bytes more);
 
 #endif

@@ -12,6 +12,8 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "http/addresses.h"
+#include "http/discard.h"
 #include "http/exchange.h"
 #include "http/loop.h"
 #include "http/pool.h"
@@ -55,6 +57,26 @@ void http_connection_unwatch(struct http_connection *connection)
     http_deadline_clear(&connection->loop->deadlines, &connection->deadline);
 }
 
+/* --- Places ---
+ *
+ * Of the connections there may be, and of those that one address may have. */
+
+static bool take_place(struct http_shared *shared, uint64_t address_key)
+{
+    if (atomic_fetch_add(&shared->connection_count, 1) < shared->options.connections_max &&
+        (shared->addresses == NULL || http_addresses_add(shared->addresses, address_key)))
+        return true;
+    atomic_fetch_sub(&shared->connection_count, 1);
+    return false;
+}
+
+static void leave_place(struct http_shared *shared, uint64_t address_key)
+{
+    if (shared->addresses != NULL)
+        http_addresses_remove(shared->addresses, address_key);
+    atomic_fetch_sub(&shared->connection_count, 1);
+}
+
 /* --- Letting go --- */
 
 void http_connection_drop_input(struct http_connection *connection)
@@ -69,8 +91,8 @@ static void drop_request(struct http_connection *connection)
 {
     struct http_exchange *exchange = connection->exchange;
     connection->exchange = NULL;
-    http_pool_give_arena(&connection->loop->pool, exchange->arena); /* It was in there. */
-    http_body_deinit(&connection->body);
+    http_discard_arena(connection->loop, exchange->arena); /* It was in there. */
+    http_discard_body(connection->loop, &connection->body);
     if (connection->input != NULL)
         connection->input->start += connection->request_size;
     connection->request_size = 0;
@@ -81,9 +103,9 @@ static void free_connection(struct http_connection *connection)
     assert(connection->state == HTTP_CONNECTION_CLOSED && connection->exchange == NULL);
     struct http_loop *loop = connection->loop;
     http_connection_drop_input(connection);
-    http_body_deinit(&connection->body);
+    http_discard_body(loop, &connection->body);
     if (connection->counted)
-        atomic_fetch_sub(&loop->shared->connection_count, 1);
+        leave_place(loop->shared, connection->address_key);
     else
         loop->refused_count--;
     free(connection);
@@ -109,6 +131,7 @@ void http_connection_close(struct http_connection *connection)
     if (connection->state == HTTP_CONNECTION_CLOSED)
         return;
     http_connection_set_state(connection, HTTP_CONNECTION_CLOSED);
+    atomic_store_explicit(&connection->gone, true, memory_order_relaxed);
     http_connection_unwatch(connection);
     /* A write under way ends with an error first, and its exchange is dropped then. */
     http_transport_close(&connection->transport);
@@ -204,8 +227,7 @@ uint8_t *http_connection_room(struct http_connection *connection, size_t *size)
     }
     if (connection->state == HTTP_CONNECTION_BODY && connection->body_apart) {
         struct http_body *body = &connection->body;
-        http_body_reserve(body, (size_t)connection->input->parser.content_length);
-        *size = body->capacity - body->len;
+        *size = body->capacity - body->len; /* request.c has made room. */
         return body->data + body->len;
     }
     if (connection->input == NULL)
@@ -216,17 +238,41 @@ uint8_t *http_connection_room(struct http_connection *connection, size_t *size)
     return input->data + input->end;
 }
 
+size_t http_connection_turn(struct http_connection *connection)
+{
+    if (connection->state != HTTP_CONNECTION_BODY && connection->state != HTTP_CONNECTION_DRAINING)
+        return SIZE_MAX;
+    size_t left = http_loop_turn_left(connection->loop, connection);
+    if (left == 0 && connection->state == HTTP_CONNECTION_BODY)
+        http_connection_watch(connection, HTTP_DEADLINE_BODY); /* The client waits, not we. */
+    return left;
+}
+
+/* A few bytes now and then are no progress: else 16 MB could be held for good by one byte at a
+ * time. */
+static void count_progress(struct http_connection *connection, size_t size)
+{
+    connection->progress_size += size;
+    if (connection->progress_size < HTTP_CONNECTION_PROGRESS_SIZE)
+        return;
+    connection->progress_size = 0;
+    http_connection_watch(connection, HTTP_DEADLINE_BODY);
+}
+
 static void count_arrived(struct http_connection *connection, size_t size)
 {
     if (connection->state == HTTP_CONNECTION_DRAINING) {
+        http_loop_turn_count(connection->loop, size);
         connection->drained_size += size;
         if (connection->drained_size > 2 * (uint64_t)options_of(connection)->body_size_max)
             http_connection_close(connection);
         return;
     }
     bool is_body = connection->state == HTTP_CONNECTION_BODY;
-    if (is_body)
-        http_connection_watch(connection, HTTP_DEADLINE_BODY);
+    if (is_body) {
+        http_loop_turn_count(connection->loop, size);
+        count_progress(connection, size);
+    }
     if (is_body && connection->body_apart)
         connection->body.len += size;
     else
@@ -277,13 +323,17 @@ static void advance(struct http_connection *connection)
 
 /* --- Beginning, time-outs, stopping --- */
 
-static struct http_connection *create_connection(struct http_loop *loop, bool counted)
+static struct http_connection *create_connection(struct http_loop *loop,
+                                                 const struct sockaddr *peer, bool counted)
 {
     struct http_connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL)
         abort();
     connection->loop = loop;
     connection->counted = counted;
+    connection->address_key = http_addresses_key(peer);
+    if (uv_ip_name(peer, connection->peer, sizeof connection->peer) != 0)
+        connection->peer[0] = '\0';
     http_transport_init(&connection->transport, loop);
     connection->next = loop->connections;
     if (connection->next != NULL)
@@ -292,20 +342,19 @@ static struct http_connection *create_connection(struct http_loop *loop, bool co
     return connection;
 }
 
-void http_connection_open(struct http_loop *loop, int fd)
+void http_connection_open(struct http_loop *loop, int fd, const struct sockaddr *peer)
 {
-    struct http_shared *shared = loop->shared;
-    bool counted = atomic_fetch_add(&shared->connection_count, 1) < shared->options.connections_max;
+    bool counted = take_place(loop->shared, http_addresses_key(peer));
     if (!counted) {
-        atomic_fetch_sub(&shared->connection_count, 1);
         /* A handshake would cost more than the request that is refused. */
-        if (shared->options.tls != NULL || loop->refused_count >= shared->options.refused_max) {
+        if (loop->shared->options.tls != NULL ||
+            loop->refused_count >= loop->shared->options.refused_max) {
             close(fd);
             return;
         }
         loop->refused_count++;
     }
-    struct http_connection *connection = create_connection(loop, counted);
+    struct http_connection *connection = create_connection(loop, peer, counted);
     if (!http_transport_open(&connection->transport, fd)) {
         http_connection_close(connection);
         return;

@@ -5,6 +5,7 @@
  */
 #ifndef STATOR_HTTP_CONNECTION_H
 #define STATOR_HTTP_CONNECTION_H
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +19,9 @@
 struct http_exchange;
 struct http_input;
 struct http_loop;
+
+/* What has to arrive of a body for its time-out to begin anew. */
+enum { HTTP_CONNECTION_PROGRESS_SIZE = 16 * 1024 };
 
 enum http_connection_state {
     HTTP_CONNECTION_OPENING,  /* The two ends agree on TLS. */
@@ -42,18 +46,22 @@ struct http_connection {
     size_t request_size;            /* How much of the input is the request under way. */
     uint64_t unwritten_size;        /* When the write deadline was set. */
     uint64_t drained_size;
+    size_t progress_size; /* Of the body, since its deadline was set. */
     enum http_connection_state state;
-    bool counted;    /* Against connections_max. */
-    bool at_end;     /* The client will send no more. */
-    bool advancing;  /* connection.c's guard against recursion. */
-    bool body_apart; /* A body of known length is read straight into `body`. */
-    bool closes;     /* After the answer being written. */
+    bool counted;     /* Against the bounds on connections. */
+    bool at_end;      /* The client will send no more. */
+    bool advancing;   /* connection.c's guard against recursion. */
+    bool body_apart;  /* A body of known length is read straight into `body`. */
+    bool closes;      /* After the answer being written. */
+    atomic_bool gone; /* It is CLOSED; for other threads. */
+    uint8_t mark;     /* The handler's, see http_exchange_mark. */
     bool socket_closed;
-    char peer[HTTP_PEER_SIZE]; /* The client's address, once it was asked for. */
+    uint64_t address_key;      /* See addresses.h. */
+    char peer[HTTP_PEER_SIZE]; /* The client's address. */
 };
 
 /* Takes `fd` over, whatever happens. */
-void http_connection_open(struct http_loop *loop, int fd);
+void http_connection_open(struct http_loop *loop, int fd, const struct sockaddr *peer);
 /* At once, without a last word. Again is allowed. */
 void http_connection_close(struct http_connection *connection);
 /* The loop is stopping: closes the connection if it is idle. */
@@ -75,6 +83,8 @@ void http_connection_send(struct http_connection *connection, struct bytes head,
 struct http_connection *http_connection_of_transport(struct http_transport *transport);
 /* Where the next bytes go; at least one. Not once reading was stopped. */
 uint8_t *http_connection_room(struct http_connection *connection, size_t *size);
+/* How much may be read now; 0: others have their turn, and this connection in the next one. */
+size_t http_connection_turn(struct http_connection *connection);
 /* So many bytes were put there, maybe none. */
 void http_connection_arrived(struct http_connection *connection, size_t size);
 /* A secure transport is ready. */

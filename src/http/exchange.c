@@ -103,15 +103,27 @@ struct http_loop *http_exchange_loop(const struct http_exchange *exchange)
 
 void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE])
 {
-    struct http_connection *connection = exchange->connection;
-    if (connection->peer[0] == '\0')
-        http_transport_peer(&connection->transport, connection->peer);
-    memcpy(out, connection->peer, HTTP_PEER_SIZE);
+    memcpy(out, exchange->connection->peer, HTTP_PEER_SIZE);
 }
 
 bool http_exchange_is_secure(const struct http_exchange *exchange)
 {
     return http_transport_is_secure(&exchange->connection->transport);
+}
+
+bool http_exchange_is_in_vain(const struct http_exchange *exchange)
+{
+    return atomic_load_explicit(&exchange->connection->gone, memory_order_relaxed);
+}
+
+uint8_t http_exchange_mark(const struct http_exchange *exchange)
+{
+    return exchange->connection->mark;
+}
+
+void http_exchange_set_mark(struct http_exchange *exchange, uint8_t mark)
+{
+    exchange->connection->mark = mark;
 }
 
 void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer)

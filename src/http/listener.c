@@ -82,10 +82,13 @@ static void on_connection(uv_poll_t *poll, int status, int events)
     struct http_listener *listener = poll->data;
     struct http_loop *loop = poll->loop->data;
     for (int i = 0; i < ACCEPT_BATCH; i++) {
-        int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct sockaddr_storage peer = { 0 };
+        socklen_t peer_size = sizeof peer;
+        int fd = accept4(listener->fd, (struct sockaddr *)&peer, &peer_size,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
             listener->failing = false;
-            http_connection_open(loop, fd);
+            http_connection_open(loop, fd, (const struct sockaddr *)&peer);
         } else if (is_shortage(errno)) {
             pause_accepting(listener, errno);
             return;

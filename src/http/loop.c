@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "base/log.h"
 #include "http/connection.h"
+#include "http/pressure.h"
 
 enum {
     TIMER_STEP_MS = 10, /* Deadlines closer together than this share one wake-up. */
@@ -53,12 +54,50 @@ struct bytes http_loop_date(struct http_loop *loop)
     return http_date_at(&loop->date, now.tv_sec);
 }
 
+/* --- Turns --- */
+
+enum { TURN_READERS = HTTP_TURN_SIZE / HTTP_TURN_CONNECTION_SIZE };
+
+static void on_round(uv_prepare_t *round)
+{
+    struct http_loop *loop = round->data;
+    loop->turn.reader = NULL;
+    loop->turn.asked_before = loop->turn.asked;
+    loop->turn.asked = 0;
+    loop->turn.first += TURN_READERS;
+    if (loop->turn.first >= loop->turn.asked_before)
+        loop->turn.first = 0;
+}
+
+/* Connections ask in the same order in every turn, so that of many the first ones would always be
+ * served first. Counting them, and moving on by as many as are served, gives all the same. */
+static bool is_served(struct http_loop *loop)
+{
+    size_t place = loop->turn.asked++, all = loop->turn.asked_before;
+    return all <= TURN_READERS || (place + all - loop->turn.first) % all < TURN_READERS;
+}
+
+/* libuv reads from one connection until nothing is left, so who reads changes when it is through.
+ */
+size_t http_loop_turn_left(struct http_loop *loop, const struct http_connection *connection)
+{
+    if (loop->turn.reader != connection) {
+        loop->turn.reader = connection;
+        loop->turn.reader_left = is_served(loop) ? HTTP_TURN_CONNECTION_SIZE : 0;
+    }
+    return loop->turn.reader_left;
+}
+
+void http_loop_turn_count(struct http_loop *loop, size_t size)
+{
+    loop->turn.reader_left -= size < loop->turn.reader_left ? size : loop->turn.reader_left;
+}
+
 /* --- Tasks --- */
 
-void http_loop_post(struct http_loop *loop, struct http_task *task)
+static void post_locked(struct http_loop *loop, struct http_task *task)
 {
     task->next = NULL;
-    pthread_mutex_lock(&loop->mutex);
     bool was_empty = loop->task_first == NULL;
     if (was_empty)
         loop->task_first = task;
@@ -68,6 +107,20 @@ void http_loop_post(struct http_loop *loop, struct http_task *task)
     /* Inside the lock: the loop cannot end between the two. */
     if (was_empty)
         uv_async_send(&loop->wakeup);
+}
+
+void http_loop_post(struct http_loop *loop, struct http_task *task)
+{
+    pthread_mutex_lock(&loop->mutex);
+    post_locked(loop, task);
+    pthread_mutex_unlock(&loop->mutex);
+}
+
+void http_loop_post_if_running(struct http_loop *loop, struct http_task *task)
+{
+    pthread_mutex_lock(&loop->mutex);
+    if (!loop->stop_asked)
+        post_locked(loop, task);
     pthread_mutex_unlock(&loop->mutex);
 }
 
@@ -168,7 +221,10 @@ static int init_handles(struct http_loop *loop, int fd)
 {
     uv_timer_init(&loop->uv, &loop->timer); /* Cannot fail. */
     uv_timer_init(&loop->uv, &loop->grace);
+    uv_prepare_init(&loop->uv, &loop->round);
     loop->uv.data = loop;
+    loop->round.data = loop;
+    uv_prepare_start(&loop->round, on_round);
     loop->timer.data = loop;
     loop->grace.data = loop;
     loop->wakeup.data = loop;
@@ -192,7 +248,8 @@ struct http_loop *http_loop_create(struct http_shared *shared, int fd)
     loop->timer_due_ms = UINT64_MAX;
     loop->listener.fd = -1;
     set_durations(loop, &shared->options);
-    http_pool_init(&loop->pool, shared->options.header_size_max + INPUT_BODY_SIZE);
+    http_pool_init(&loop->pool, shared->options.header_size_max + INPUT_BODY_SIZE, &shared->memory);
+    loop->relief.run = http_pressure_run_task;
     pthread_mutex_init(&loop->mutex, NULL);
     if (uv_loop_init(&loop->uv) != 0) {
         free_loop(loop);

@@ -3,10 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/memory_budget.h"
 
-void http_pool_init(struct http_pool *pool, size_t input_capacity)
+void http_pool_init(struct http_pool *pool, size_t input_capacity, struct memory_budget *budget)
 {
-    *pool = (struct http_pool){ .input_capacity = input_capacity };
+    *pool = (struct http_pool){ .input_capacity = input_capacity, .budget = budget };
+}
+
+static void destroy_input(struct http_pool *pool, struct http_input *input)
+{
+    memory_budget_give(pool->budget, sizeof *input + input->capacity);
+    free(input);
 }
 
 void http_pool_deinit(struct http_pool *pool)
@@ -14,7 +21,7 @@ void http_pool_deinit(struct http_pool *pool)
     while (pool->inputs != NULL) {
         struct http_input *input = pool->inputs;
         pool->inputs = input->next;
-        free(input);
+        destroy_input(pool, input);
     }
     while (pool->arena_count > 0)
         arena_destroy(pool->arenas[--pool->arena_count]);
@@ -31,6 +38,7 @@ struct http_input *http_pool_take_input(struct http_pool *pool)
         if (input == NULL)
             abort();
         input->capacity = pool->input_capacity;
+        memory_budget_take(pool->budget, sizeof *input + input->capacity);
     }
     input->next = NULL;
     input->start = 0;
@@ -41,7 +49,7 @@ struct http_input *http_pool_take_input(struct http_pool *pool)
 void http_pool_give_input(struct http_pool *pool, struct http_input *input)
 {
     if (pool->input_count == HTTP_POOL_INPUTS_MAX) {
-        free(input);
+        destroy_input(pool, input);
         return;
     }
     input->next = pool->inputs;
@@ -51,7 +59,9 @@ void http_pool_give_input(struct http_pool *pool, struct http_input *input)
 
 struct arena *http_pool_take_arena(struct http_pool *pool)
 {
-    return pool->arena_count > 0 ? pool->arenas[--pool->arena_count] : arena_create();
+    if (pool->arena_count > 0)
+        return pool->arenas[--pool->arena_count];
+    return arena_create_counted(pool->budget);
 }
 
 void http_pool_give_arena(struct http_pool *pool, struct arena *arena)

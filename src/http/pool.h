@@ -11,6 +11,7 @@
 #include "http/parser.h"
 
 struct arena;
+struct memory_budget;
 
 enum {
     /* Spares kept; what comes back beyond that goes to the system. */
@@ -31,13 +32,15 @@ struct http_input {
 
 struct http_pool {
     size_t input_capacity;
+    struct memory_budget *budget;
     struct http_input *inputs;
     size_t input_count;
     size_t arena_count;
     struct arena *arenas[HTTP_POOL_ARENAS_MAX];
 };
 
-void http_pool_init(struct http_pool *pool, size_t input_capacity);
+/* What it holds and has given out counts in the budget. */
+void http_pool_init(struct http_pool *pool, size_t input_capacity, struct memory_budget *budget);
 void http_pool_deinit(struct http_pool *pool);
 
 /* Empty. Never NULL: running out of memory aborts, as for arenas. */

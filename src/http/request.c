@@ -8,6 +8,7 @@
 #include "http/exchange.h"
 #include "http/loop.h"
 #include "http/pool.h"
+#include "http/pressure.h"
 
 static const struct http_options *options_of(const struct http_connection *connection)
 {
@@ -45,6 +46,10 @@ static void hand_over(struct http_connection *connection)
     if (body.len == 0)
         body = BYTES("");
     http_connection_unwatch(connection);
+    if (!http_pressure_admits(loop)) {
+        http_request_refuse(connection, 503);
+        return;
+    }
     http_connection_set_state(connection, HTTP_CONNECTION_HANDLING);
     connection->exchange = http_exchange_create(http_pool_take_arena(&loop->pool), connection,
                                                 &input->parser, head, body);
@@ -58,6 +63,43 @@ static bool wait_for_more(struct http_connection *connection)
     if (connection->at_end)
         http_connection_close(connection);
     return false;
+}
+
+/* Makes room for `more` bytes of a body that does not stay in the input. False if memory is short:
+ * the request is then refused. */
+static bool reserve_in_body(struct http_connection *connection, size_t more, size_t len_max)
+{
+    struct http_loop *loop = connection->loop;
+    struct memory_budget *budget = &loop->shared->memory;
+    size_t growth = http_body_growth(&connection->body, more, len_max);
+    if (growth == 0)
+        return true;
+    if (!memory_budget_try_take(budget, growth)) {
+        http_connection_watch(connection, HTTP_DEADLINE_BODY); /* It is not one of the stalled. */
+        if (!http_pressure_makes_room_for_body(loop, growth)) {
+            http_request_refuse(connection, 503);
+            return false;
+        }
+        memory_budget_take(budget, growth);
+    }
+    http_body_grow(&connection->body, growth);
+    return true;
+}
+
+/* A body of known length that is read straight to where it will be. */
+static bool begin_body_apart(struct http_connection *connection, size_t length, size_t arrived)
+{
+    struct http_input *input = connection->input;
+    if (!http_pressure_makes_room_for_body(connection->loop, length)) {
+        http_request_refuse(connection, 503); /* Before it was sent in vain. */
+        return false;
+    }
+    if (!reserve_in_body(connection, arrived, length))
+        return false;
+    http_body_append(&connection->body, bytes_of(input->data + input->parser.at, arrived));
+    connection->body_apart = true;
+    input->end = input->parser.at;
+    return true;
 }
 
 /* The head is whole. Decides where the body will go. */
@@ -75,15 +117,14 @@ static void begin_body(struct http_connection *connection)
     connection->body_apart = false;
     if (!parser->chunked && arrived >= length)
         return;
+    connection->progress_size = 0;
     http_connection_watch(connection, HTTP_DEADLINE_BODY);
     http_input_compact(input);
     if (parser->chunked)
         http_chunked_init(&input->chunked, options_of(connection)->body_size_max);
-    else if (length > input->capacity - parser->at) {
-        connection->body_apart = true;
-        http_body_append(&connection->body, bytes_of(input->data + parser->at, arrived));
-        input->end = parser->at;
-    }
+    else if (length > input->capacity - parser->at &&
+             !begin_body_apart(connection, length, arrived))
+        return;
     if (parser->expects_continue && arrived == 0)
         http_connection_send_continue(connection);
 }
@@ -114,8 +155,11 @@ static bool advance_chunked_body(struct http_connection *connection)
     struct bytes raw = bytes_of(input->data + body_start, input->end - body_start);
     struct bytes content;
     enum http_chunked_status status;
-    while ((status = http_chunked_next(&input->chunked, &raw, &content)) == HTTP_CHUNKED_CONTENT)
+    while ((status = http_chunked_next(&input->chunked, &raw, &content)) == HTTP_CHUNKED_CONTENT) {
+        if (!reserve_in_body(connection, content.len, options_of(connection)->body_size_max))
+            return true;
         http_body_append(&connection->body, content);
+    }
     if (status == HTTP_CHUNKED_REFUSED) {
         http_request_refuse(connection, input->chunked.refusal);
         return true;
@@ -138,8 +182,11 @@ static bool advance_body(struct http_connection *connection)
     size_t length = (size_t)parser->content_length;
     size_t arrived =
         connection->body_apart ? connection->body.len : input->end - input->start - parser->at;
-    if (arrived < length)
+    if (arrived < length) {
+        if (connection->body_apart && !reserve_in_body(connection, 1, length))
+            return true;
         return wait_for_more(connection);
+    }
     connection->request_size = parser->at + (connection->body_apart ? 0 : length);
     hand_over(connection);
     return true;

@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "crypto/tls_context.h"
+#include "http/addresses.h"
 #include "http/loop.h"
 #include "http/parser.h"
+#include "http/pressure.h"
 
 const struct http_options http_options_default = {
     .address = "127.0.0.1",
@@ -17,6 +19,8 @@ const struct http_options http_options_default = {
     .body_size_max = 16 * 1024 * 1024,
     .connections_max = 10000,
     .refused_max = HTTP_REFUSED_MAX,
+    .connections_per_address_max = 5000,
+    .memory_max = 1024 * 1024 * 1024,
     .header_timeout_ms = 10 * 1000,
     .body_timeout_ms = 30 * 1000,
     .idle_timeout_ms = 75 * 1000,
@@ -101,15 +105,19 @@ static void open_contexts(struct http_server *server)
 static void destroy(struct http_server *server)
 {
     const struct http_handler *handler = &server->shared.handler;
+    bool abandoned = false;
     for (unsigned i = 0; i < server->loop_count; i++) {
         struct http_loop *loop = server->loops[i];
+        abandoned = abandoned || loop->abandoned;
         if (i < server->loops_open && handler->loop_close != NULL && !loop->abandoned)
             handler->loop_close(loop->context);
         http_loop_destroy(loop);
     }
+    http_addresses_destroy(server->shared.addresses);
     tls_context_release(server->shared.tls);
     pthread_mutex_destroy(&server->shared.tls_mutex);
-    free(server);
+    if (!abandoned) /* Else arenas that count in its budget are still used. */
+        free(server);
 }
 
 static void stop_loops(struct http_server *server, unsigned count, uint64_t grace_ms)
@@ -152,6 +160,12 @@ struct http_server *http_server_start(const struct http_options *options,
     server->shared.options = *options;
     server->shared.handler = *handler;
     atomic_init(&server->shared.connection_count, 0);
+    server->shared.memory.size_max = http_pressure_scarce_size(options->memory_max);
+    if (options->connections_per_address_max > 0)
+        server->shared.addresses =
+            http_addresses_create(options->connections_max, options->connections_per_address_max);
+    server->shared.loops = server->loops;
+    server->shared.loop_count = loop_count;
     pthread_mutex_init(&server->shared.tls_mutex, NULL);
     if (options->tls != NULL)
         server->shared.tls = tls_context_acquire(options->tls);
@@ -191,7 +205,7 @@ struct http_tls_link *http_shared_create_link(struct http_shared *shared)
     pthread_mutex_lock(&shared->tls_mutex);
     struct tls_context *tls = tls_context_acquire(shared->tls);
     pthread_mutex_unlock(&shared->tls_mutex);
-    struct http_tls_link *link = http_tls_link_create(tls);
+    struct http_tls_link *link = http_tls_link_create(tls, &shared->memory);
     tls_context_release(tls);
     return link;
 }

@@ -59,6 +59,8 @@ struct http_options {
     size_t body_size_max;   /* 413 beyond. */
     size_t connections_max; /* Over all loops; further ones are answered 503 and closed. */
     size_t refused_max;     /* Of those, by one loop at a time; more are closed without a word. */
+    size_t connections_per_address_max; /* The same; 0: no such bound. */
+    size_t memory_max;                  /* Of all requests, see README.md: 503 beyond. */
     uint64_t header_timeout_ms; /* From a request's first byte to the end of its headers: 408.
                                  * For TLS's handshake as well, which has no answer. */
     uint64_t body_timeout_ms;   /* Without progress of the body: 408. */
@@ -99,11 +101,17 @@ struct bytes http_exchange_body(const struct http_exchange *exchange);
 struct arena *http_exchange_arena(const struct http_exchange *exchange);
 struct http_loop *http_exchange_loop(const struct http_exchange *exchange);
 enum { HTTP_PEER_SIZE = 46 }; /* The longest IPv6 address and a NUL. */
-/* The client's address, without its port; empty if the client is gone. To be asked on the loop's
- * thread, before the answer. */
+/* The client's address, without its port. */
 void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE]);
 /* Did the request come through TLS? */
 bool http_exchange_is_secure(const struct http_exchange *exchange);
+
+/* From any thread: nobody will read the answer, which is owed all the same. */
+bool http_exchange_is_in_vain(const struct http_exchange *exchange);
+/* What the handler remembers of a connection from one request to the next; 0 at first. On the
+ * loop's thread, before the answer. */
+uint8_t http_exchange_mark(const struct http_exchange *exchange);
+void http_exchange_set_mark(struct http_exchange *exchange, uint8_t mark);
 
 /* `answer`'s bytes must be literals, or live in the exchange's arena. If the client is gone this
  * only cleans up. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "base/memory.h"
+#include "base/memory_budget.h"
 #include "http/connection.h"
 #include "http/loop.h"
 
@@ -21,9 +23,11 @@ static_assert(sizeof PLAIN_TEXT - 1 == 63, "as PLAIN_ANSWER says");
 struct http_tls_link {
     struct tls_session *session;
     struct bytes head, body; /* Of the answer under way, what is not yet encrypted. */
-    uint8_t *unsent;         /* What the socket did not take, being written; NULL: nothing. */
-    uv_write_t write;        /* Of that. */
-    uint8_t *kept;           /* Of the backlog, what is not yet decrypted. */
+    struct memory_budget *budget;
+    uint8_t *unsent; /* What the socket did not take, being written; NULL: nothing. */
+    size_t unsent_size;
+    uv_write_t write; /* Of that. */
+    uint8_t *kept;    /* Of the backlog, what is not yet decrypted. */
     size_t kept_size;
     bool backlog;     /* There is more to decrypt, in `kept` or in the session. */
     bool listening;   /* libuv reads. */
@@ -33,13 +37,29 @@ struct http_tls_link {
     bool ended;
 };
 
-struct http_tls_link *http_tls_link_create(struct tls_context *context)
+struct http_tls_link *http_tls_link_create(struct tls_context *context,
+                                           struct memory_budget *budget)
 {
-    struct http_tls_link *link = calloc(1, sizeof *link);
-    if (link == NULL)
-        abort();
+    struct http_tls_link *link = memory_checked(calloc(1, sizeof *link));
     link->session = tls_session_create(context);
+    link->budget = budget;
     return link;
+}
+
+static void drop_unsent(struct http_tls_link *link)
+{
+    memory_budget_give(link->budget, link->unsent_size);
+    free(link->unsent);
+    link->unsent = NULL;
+    link->unsent_size = 0;
+}
+
+static void drop_kept(struct http_tls_link *link)
+{
+    memory_budget_give(link->budget, link->kept_size);
+    free(link->kept);
+    link->kept = NULL;
+    link->kept_size = 0;
 }
 
 void http_tls_link_destroy(struct http_tls_link *link)
@@ -47,8 +67,8 @@ void http_tls_link_destroy(struct http_tls_link *link)
     if (link == NULL)
         return;
     tls_session_destroy(link->session);
-    free(link->unsent);
-    free(link->kept);
+    drop_unsent(link);
+    drop_kept(link);
     free(link);
 }
 
@@ -74,12 +94,11 @@ static bool is_closing(const struct http_transport *transport)
     return uv_is_closing((const uv_handle_t *)&transport->tcp);
 }
 
-static uint8_t *copy_of(const uint8_t *data, size_t size)
+/* What could not go on counts as memory of requests. */
+static uint8_t *keep(struct http_tls_link *link, const uint8_t *data, size_t size)
 {
-    uint8_t *copy = malloc(size);
-    if (copy == NULL)
-        abort();
-    return memcpy(copy, data, size);
+    memory_budget_take(link->budget, size);
+    return memcpy(memory_checked(malloc(size)), data, size);
 }
 
 /* --- Writing --- */
@@ -108,7 +127,8 @@ static bool flush(struct http_transport *transport, struct tls_wire *wire)
     wire->out_len = 0;
     if (rest == 0)
         return true;
-    link->unsent = copy_of(wire->out + written, rest);
+    link->unsent = keep(link, wire->out + written, rest);
+    link->unsent_size = rest;
     link->write.data = transport;
     uv_buf_t part = uv_buf_init((char *)link->unsent, (unsigned)rest);
     return uv_write(&link->write, stream_of(transport), &part, 1, on_sent) == 0;
@@ -212,9 +232,8 @@ static void fail(struct http_transport *transport, enum tls_status status)
 {
     struct http_connection *connection = http_connection_of_transport(transport);
     struct http_tls_link *link = transport->link;
-    char peer[HTTP_PEER_SIZE];
-    http_transport_peer(transport, peer);
-    log_write(LOG_DEBUG, "tls", "connection from %s: %s", peer, tls_session_problem(link->session));
+    log_write(LOG_DEBUG, "tls", "connection from %s: %s", connection->peer,
+              tls_session_problem(link->session));
     transport->reading = false;
     if (status == TLS_PLAIN_HTTP && link->unsent == NULL &&
         try_write(transport, PLAIN_ANSWER, sizeof PLAIN_ANSWER - 1) < 0)
@@ -271,7 +290,7 @@ static void pump(struct http_transport *transport, struct bytes in)
         return;
     link->backlog = status == TLS_OK || status == TLS_FULL;
     if (link->backlog && wire.in.len > 0) {
-        link->kept = copy_of(wire.in.data, wire.in.len);
+        link->kept = keep(link, wire.in.data, wire.in.len);
         link->kept_size = wire.in.len;
     }
 }
@@ -285,7 +304,9 @@ static bool resume(struct http_transport *transport)
     if (link->backlog && can_read(transport)) {
         uint8_t *kept = link->kept;
         struct bytes in = kept != NULL ? bytes_of(kept, link->kept_size) : BYTES("");
+        memory_budget_give(link->budget, link->kept_size); /* What is left of it counts anew. */
         link->kept = NULL;
+        link->kept_size = 0;
         pump(transport, in);
         free(kept);
     }
@@ -297,13 +318,16 @@ static void on_room_wanted(uv_handle_t *handle, size_t suggested_size, uv_buf_t 
     (void)suggested_size;
     struct http_connection *connection = handle->data;
     uint8_t *in = buffers_of(&connection->transport)->in;
-    *room = uv_buf_init((char *)in, HTTP_TLS_IN_SIZE);
+    size_t turn = http_connection_turn(connection);
+    *room = uv_buf_init((char *)in, (unsigned)(turn < HTTP_TLS_IN_SIZE ? turn : HTTP_TLS_IN_SIZE));
 }
 
 static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *room)
 {
     struct http_connection *connection = stream->data;
     struct http_transport *transport = &connection->transport;
+    if (size == UV_ENOBUFS)
+        return; /* Not its turn: see http_connection_turn. */
     if (size < 0) {
         transport->link->listening = false; /* libuv has stopped. */
         transport->reading = false;
@@ -351,8 +375,7 @@ static void on_sent(uv_write_t *write, int error)
     struct http_transport *transport = write->data;
     struct http_connection *connection = http_connection_of_transport(transport);
     struct http_tls_link *link = transport->link;
-    free(link->unsent);
-    link->unsent = NULL;
+    drop_unsent(link);
     if (link->answering) {
         enum http_transport_status status = error == 0 ? push(transport) : HTTP_TRANSPORT_FAILED;
         if (status == HTTP_TRANSPORT_LATER)
@@ -373,8 +396,7 @@ void http_tls_link_end(struct http_transport *transport)
         return;
     link->ended = true;
     link->backlog = false;
-    free(link->kept);
-    link->kept = NULL;
+    drop_kept(link);
     if (link->unsent != NULL)
         return;
     struct tls_wire wire = wire_for(transport, BYTES(""));

@@ -14,6 +14,7 @@
 #include "crypto/tls_session.h"
 #include "http/transport.h"
 
+struct memory_budget;
 struct tls_context;
 struct http_tls_link;
 
@@ -29,7 +30,9 @@ struct http_tls_buffers {
     uint8_t record[TLS_SESSION_PLAIN_MAX]; /* The end of a head and the beginning of its body. */
 };
 
-struct http_tls_link *http_tls_link_create(struct tls_context *context);
+/* What could not go on counts in the budget, which must outlive the link. */
+struct http_tls_link *http_tls_link_create(struct tls_context *context,
+                                           struct memory_budget *budget);
 void http_tls_link_destroy(struct http_tls_link *link); /* Destroying NULL is allowed. */
 
 /* What the functions of transport.h of the same names do if there is a link. */

@@ -63,8 +63,13 @@ static void on_room_wanted(uv_handle_t *handle, size_t suggested_size, uv_buf_t 
 {
     (void)suggested_size;
     size_t size;
+    size_t turn = http_connection_turn(handle->data);
+    if (turn == 0) { /* libuv tells so by UV_ENOBUFS, and asks again in the next turn. */
+        *room = uv_buf_init(NULL, 0);
+        return;
+    }
     uint8_t *data = http_connection_room(handle->data, &size);
-    *room = uv_buf_init((char *)data, (unsigned)size);
+    *room = uv_buf_init((char *)data, (unsigned)(size < turn ? size : turn));
 }
 
 static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *room)
@@ -75,6 +80,8 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *room)
         http_connection_arrived(connection, (size_t)size);
         return;
     }
+    if (size == UV_ENOBUFS)
+        return;                            /* Not its turn. */
     connection->transport.reading = false; /* libuv has stopped. */
     http_connection_ended(connection, size == UV_EOF);
 }
@@ -161,13 +168,4 @@ bool http_transport_end(struct http_transport *transport)
     if (transport->link != NULL)
         http_tls_link_end(transport);
     return uv_fileno((const uv_handle_t *)&transport->tcp, &fd) == 0 && shutdown(fd, SHUT_WR) == 0;
-}
-
-void http_transport_peer(const struct http_transport *transport, char out[HTTP_PEER_SIZE])
-{
-    struct sockaddr_storage address;
-    int size = sizeof address;
-    if (uv_tcp_getpeername(&transport->tcp, (struct sockaddr *)&address, &size) != 0 ||
-        uv_ip_name((const struct sockaddr *)&address, out, HTTP_PEER_SIZE) != 0)
-        out[0] = '\0';
 }

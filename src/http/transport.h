@@ -14,7 +14,6 @@
 #include <uv.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
-#include "http/server.h"
 
 struct http_loop;
 struct http_tls_link;
@@ -60,8 +59,5 @@ MUST_CHECK bool http_transport_write_now(struct http_transport *transport, struc
 uint64_t http_transport_unwritten(const struct http_transport *transport);
 /* Nothing more will be written; the client is told. What it still sends arrives. */
 MUST_CHECK bool http_transport_end(struct http_transport *transport);
-
-/* The client's address; empty if it is gone. */
-void http_transport_peer(const struct http_transport *transport, char out[HTTP_PEER_SIZE]);
 
 #endif

@@ -89,7 +89,7 @@ static struct due run_enabled(const struct stream_upkeep *upkeep, const struct s
     if (upkeep->rollover_ms == 0)
         return done(ENGINE_OK);
     int64_t wait_ms = stream->rolled_ms + upkeep->rollover_ms - step->now_ms;
-    if (wait_ms > 0)
+    if (wait_ms > 0 && wait_ms <= upkeep->rollover_ms) /* More if the clock was set back. */
         return (struct due){ .status = ENGINE_OK, .wait_ms = wait_ms };
     return (struct due){ .status = stream_lifecycle_roll(step, stream),
                          .wait_ms = upkeep->rollover_ms };
@@ -158,7 +158,9 @@ static int64_t run_trim(struct stream_upkeep *upkeep, const struct stream_step *
 {
     if (streams_count(upkeep->streams) == 0)
         return TIMED_WAIT_FOREVER;
-    if (step->now_ms >= upkeep->next_trim_ms) {
+    /* If it is further away than an interval, the clock was set back. */
+    if (step->now_ms >= upkeep->next_trim_ms ||
+        upkeep->next_trim_ms - step->now_ms > STREAM_UPKEEP_TRIM_INTERVAL_MS) {
         upkeep->next_trim_ms = step->now_ms + STREAM_UPKEEP_TRIM_INTERVAL_MS;
         trim_all(upkeep, step);
     }

@@ -4,14 +4,21 @@
 #include "base/log.h"
 #include "model/error.h"
 
-bool storage_error_set(struct error *err, enum engine_status status, const char *doing)
+bool storage_error_set_for_table(struct error *err, enum engine_status status, const char *doing)
 {
     assert(status != ENGINE_OK && status != ENGINE_END);
-    if (status == ENGINE_CONFLICT || status == ENGINE_BUSY)
-        return error_set(err, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
     if (status == ENGINE_FULL) /* The engine logs when that begins and when it ends. */
         return error_set(err, ERROR_INTERNAL,
                          "The disk is full: items can be read and deleted, but not written");
+    if (status == ENGINE_TOO_LARGE)
+        return error_validation(err, "The index entries of one write take too much memory");
     log_write(LOG_ERROR, "storage", "%s: %s", doing, engine_status_name(status));
     return error_set(err, ERROR_INTERNAL, "Internal server error");
+}
+
+bool storage_error_set(struct error *err, enum engine_status status, const char *doing)
+{
+    if (status == ENGINE_CONFLICT || status == ENGINE_BUSY)
+        return error_set(err, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
+    return storage_error_set_for_table(err, status, doing);
 }

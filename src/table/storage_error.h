@@ -10,5 +10,8 @@ struct error;
  * disk, which both can do something about. `doing` says what failed, for people. Where others only
  * were in the way it is a TransactionConflictException. Returns false. */
 bool storage_error_set(struct error *err, enum engine_status status, const char *doing);
+/* The same for changes of tables, which know no TransactionConflictException: clients that were in
+ * the way are an InternalServerError, too, and clients repeat it. */
+bool storage_error_set_for_table(struct error *err, enum engine_status status, const char *doing);
 
 #endif

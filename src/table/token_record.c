@@ -15,6 +15,8 @@ enum {
     GENERATION_SIZE = 8,
     KEY_SIZE_MIN = GENERATION_SIZE + 1 + 1, /* The scope, and a token of one byte. */
 };
+/* Some ten thousand years; what claims to be later is damage. */
+#define GENERATIONS_MAX (UINT64_C(10000) * 366 * 24 * 6)
 static_assert(HASH_AT + LAYOUT_TOKEN_HASH_SIZE == LAYOUT_TOKEN_SIZE, "the hash comes last");
 static_assert(sizeof(XXH128_canonical_t) == LAYOUT_TOKEN_HASH_SIZE, "stored as a whole");
 
@@ -102,29 +104,48 @@ static uint64_t first_kept(int64_t now_ms)
     return now == 0 ? 0 : now - 1;
 }
 
-/* An idle server writes nothing, so it is worth a look first. */
-static enum engine_status find_any(struct engine *engine, struct bytes last)
+/* The generation of the first token of a range. ENGINE_END without any. */
+static enum engine_status find_generation(struct engine *engine, const struct engine_range *range,
+                                          uint64_t *out)
 {
     struct engine_view *view = NULL;
     struct engine_scan *scan = NULL;
     struct engine_entry entry;
-    const struct engine_range range = { .place = token_record_place, .last = last, .count_max = 1 };
-    enum engine_status status = engine_view_open(engine, ENGINE_EVENTUAL, &view);
+    enum engine_status status = engine_view_open(engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK)
-        status = engine_scan_open(view, &range, &scan);
+        status = engine_scan_open(view, range, &scan);
     if (status == ENGINE_OK)
         status = engine_scan_next(scan, &entry);
+    if (status == ENGINE_OK)
+        *out = token_record_is_key(entry.key) ? load_u64_be(entry.key.data) : 0;
     engine_scan_close(scan);
     engine_view_close(view);
     return status;
+}
+
+enum engine_status token_record_newest_ms(struct engine *engine, int64_t *out)
+{
+    const struct engine_range range = { .place = token_record_place,
+                                        .reverse = true,
+                                        .count_max = 1 };
+    uint64_t generation = 0;
+    enum engine_status status = find_generation(engine, &range, &generation);
+    bool plausible = generation < GENERATIONS_MAX;
+    *out = plausible ? (int64_t)generation * TOKEN_RECORD_LIFETIME_MS : 0;
+    return status == ENGINE_END ? ENGINE_OK : status;
 }
 
 enum engine_status token_record_remove_old(struct engine *engine, int64_t now_ms)
 {
     uint8_t last[GENERATION_SIZE];
     struct engine_write *write = NULL;
+    uint64_t generation;
+    const struct engine_range range = { .place = token_record_place,
+                                        .last = bytes_of(last, sizeof last),
+                                        .count_max = 1 };
     store_u64_be(last, first_kept(now_ms));
-    enum engine_status status = find_any(engine, bytes_of(last, sizeof last));
+    /* An idle server writes nothing, so it is worth a look first. */
+    enum engine_status status = find_generation(engine, &range, &generation);
     if (status != ENGINE_OK)
         return status == ENGINE_END ? ENGINE_OK : status;
     status = engine_write_begin(engine, NULL, 0, &write);

@@ -47,6 +47,9 @@ MUST_CHECK bool token_record_decode(struct bytes stored, struct token_record *ou
 /* Can these bytes be the key of a token's record? */
 bool token_record_is_key(struct bytes key);
 
+/* When the newest token was stored, or somewhat before; 0 without any, or if it makes no sense. A
+ * clock for tokens that begins before that would not find them. */
+MUST_CHECK enum engine_status token_record_newest_ms(struct engine *engine, int64_t *out);
 /* Removes all generations that nobody looks into any more. May wait for the disk. */
 MUST_CHECK enum engine_status token_record_remove_old(struct engine *engine, int64_t now_ms);
 /* Milliseconds until there may be more to remove. */

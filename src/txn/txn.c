@@ -52,12 +52,26 @@ static void release_items(struct txn *txn)
     txn_records_release(txn);
 }
 
-static enum engine_status apply(struct txn *txn, struct engine_write *write)
+/* What does not exist cannot be deleted. Then derives all index entries, before anything is put: a
+ * write that turns out to be too large should not take the memory twice. */
+static bool settle_effects(struct txn *txn)
 {
     for (size_t i = 0; i < txn->item_count; i++) {
         struct txn_item *item = &txn->items[i];
         if (!item->exists && item->effect != TXN_PUT)
             item->effect = TXN_KEEP;
+        if (item->effect != TXN_KEEP)
+            txn_index_changes(txn, item);
+    }
+    return txn->read_status != ENGINE_TOO_LARGE;
+}
+
+static enum engine_status apply(struct txn *txn, struct engine_write *write)
+{
+    if (!settle_effects(txn))
+        return ENGINE_TOO_LARGE;
+    for (size_t i = 0; i < txn->item_count; i++) {
+        struct txn_item *item = &txn->items[i];
         if (item->effect == TXN_KEEP)
             continue;
         if (item->effect == TXN_PUT)
@@ -103,6 +117,7 @@ static void attempt(struct txn *txn)
     enum engine_status status = begin(txn, &write);
     txn->write = write;
     txn->read_status = ENGINE_OK;
+    txn->index_entries_size = 0;
     if (status == ENGINE_OK)
         status = read_items(txn, write);
     if (status == ENGINE_OK && txn->decide(txn))

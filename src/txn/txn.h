@@ -26,6 +26,9 @@ enum {
     /* An optimistic engine may find that an item changed meanwhile; then the decision is made
        again, so often. */
     TXN_ATTEMPTS_MAX = 10,
+    /* Of the entries that all items have in all indexes: ENGINE_TOO_LARGE beyond. Whatever can be
+       sent in one request fits; only updates of a hundred large items at once do not. */
+    TXN_INDEX_ENTRIES_SIZE_MAX = 256 * 1024 * 1024,
 };
 
 enum txn_effect {
@@ -94,7 +97,7 @@ struct txn {
     bool (*decide)(struct txn *txn);
     /* Called exactly once, on any thread, perhaps before txn_start returns: with ENGINE_OK when the
      * effects, or what a refusal was based on, are durable; with ENGINE_BUSY or ENGINE_CONFLICT if
-     * others were in the way and nothing was done. Must not block. */
+     * others were in the way, or ENGINE_TOO_LARGE, and nothing was done. Must not block. */
     void (*done)(struct txn *txn, enum engine_status status);
 
     struct engine_completion completion; /* txn's own, like what follows. */
@@ -103,11 +106,13 @@ struct txn {
     size_t claim_count;
     struct engine_write *write;     /* While it is decided and applied. */
     enum engine_status read_status; /* What failed during the decision. */
+    size_t index_entries_size;      /* Of those that were derived. */
 };
 
 /* What an item's effect does to its table's indexes, one element each, in their order. For a
  * decision that has set the effect, and does not change it any more, and tells what it costs.
- * Entries of an index that is being built are read; should that fail, so will the write. */
+ * Entries of an index that is being built are read; should that fail, so will the write, as it will
+ * where the entries take too much memory: the changes may then be none. */
 const struct index_change *txn_index_changes(struct txn *txn, struct txn_item *item);
 
 /* The size of the item's collection once the effects of all items took place. For a decision that

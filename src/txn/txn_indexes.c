@@ -2,9 +2,18 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "index/index_entry.h"
+#include "model/limits.h"
 #include "model/table_definition.h"
 #include "txn/txn.h"
 #include "txn/txn_parts.h"
+
+static_assert((int64_t)BATCH_STATEMENTS_MAX * ITEM_SIZE_MAX *
+                      (GLOBAL_INDEXES_MAX + LOCAL_INDEXES_MAX) <=
+                  TXN_INDEX_ENTRIES_SIZE_MAX,
+              "the largest statements of a batch, which are one write");
+static_assert((int64_t)TRANSACTION_SIZE_MAX * (GLOBAL_INDEXES_MAX + LOCAL_INDEXES_MAX) <=
+                  TXN_INDEX_ENTRIES_SIZE_MAX,
+              "a transaction of the largest size");
 
 /* Whether the index has the entry of an item as it was. Only asked where it may lack it. */
 static bool has_entry(struct txn *txn, const struct table_definition *table,
@@ -48,9 +57,13 @@ const struct index_change *txn_index_changes(struct txn *txn, struct txn_item *i
     const struct item *after = item->effect == TXN_PUT     ? &item->replacement
                                : item->effect == TXN_INDEX ? before
                                                            : NULL;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && txn->read_status != ENGINE_TOO_LARGE; i++) {
         item->index_changes[i] =
             change_of(txn, item->table, &item->table->indexes[i], before, after);
+        txn->index_entries_size += item->index_changes[i].entry.encoded.len;
+        if (txn->index_entries_size > TXN_INDEX_ENTRIES_SIZE_MAX)
+            txn->read_status = ENGINE_TOO_LARGE;
+    }
     return item->index_changes;
 }
 

@@ -1,5 +1,8 @@
 /* wire.c -- see wire.h. The order of checks is the service's: content type, operation,
  * credentials, and only then the body.
+ *
+ * A request is looked at on its loop's thread up to its operation. What follows runs there too, or
+ * in the lane if it is large; either way the call ends once, and its loop answers.
  */
 #include "wire/wire.h"
 #include <assert.h>
@@ -7,6 +10,8 @@
 #include <stdlib.h>
 #include "api/api.h"
 #include "base/arena.h"
+#include "base/clock.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "http/server.h"
 #include "model/error.h"
@@ -16,14 +21,28 @@
 #include "wire/authentication.h"
 #include "wire/compression.h"
 #include "wire/header_text.h"
+#include "wire/lane.h"
+
+/* A compressed body is large if it may be after it was inflated: deflate makes at most about a
+ * thousand bytes of one. */
+enum { COMPRESSED_LARGE_SIZE_MIN = WIRE_LARGE_SIZE_MIN / 1024 };
+
+/* What the last call of a connection that reads many items was: the next one will be alike. */
+enum weight {
+    WEIGHT_UNKNOWN,
+    WEIGHT_LIGHT,
+    WEIGHT_HEAVY,
+};
 
 struct wire {
     struct api *api;
     struct wire_options options;
     struct http_handler handler;
+    struct lane *lane;
+    struct wire_loop **lane_loops;
 };
 
-/* One per loop, so that nothing is shared between workers. */
+/* One per loop and per thread of the lane, so that nothing is shared between them. */
 struct wire_loop {
     struct wire *wire;
     struct random random;
@@ -33,10 +52,15 @@ struct wire_loop {
 struct wire_call {
     struct api_call call;
     struct http_task task;
+    struct lane_task lane_task;
     struct http_exchange *exchange;
-    struct wire_loop *loop;
+    struct wire_loop *loop;              /* The exchange's. */
     struct authenticated *authenticated; /* NULL: nobody is told apart. */
     pthread_t thread;                    /* The loop's. */
+    /* Of an operation that reads many items. */
+    pthread_t runner;   /* The thread that runs it, */
+    int64_t began_ns;   /* and what that had used of the processor before; 0: not measured. */
+    enum weight weight; /* How much the call turned out to be. */
 };
 
 /* --- Headers --- */
@@ -117,11 +141,17 @@ static void answer_foreign(struct wire_loop *loop, struct http_exchange *exchang
     answer_text(loop, exchange, 404, BYTES("<UnknownOperationException/>\n"));
 }
 
+static bool refuse_missing_token(struct error *err)
+{
+    return error_set(err, ERROR_MISSING_AUTHENTICATION_TOKEN,
+                     "Request is missing Authentication Token");
+}
+
 static void answer_missing_token(struct wire_loop *loop, struct http_exchange *exchange)
 {
     struct error err;
     error_init(&err, http_exchange_arena(exchange));
-    error_set(&err, ERROR_MISSING_AUTHENTICATION_TOKEN, "Request is missing Authentication Token");
+    refuse_missing_token(&err);
     answer_error(loop, exchange, &err);
 }
 
@@ -131,6 +161,9 @@ static void answer_call(struct wire_call *call)
     struct http_answer answer = { .status = 200 };
     audit_call(&call->call);
     authentication_release(call->authenticated);
+    if (call->weight != WEIGHT_UNKNOWN)
+        http_exchange_set_mark(call->exchange, (uint8_t)call->weight);
+    buffer_trim(&call->call.response); /* It may have to wait for its client for long. */
     if (error_is_set(&call->call.error))
         answer_fill_error(&context, &call->call.error, &answer);
     else
@@ -143,11 +176,22 @@ static void run_answer_task(struct http_task *task)
     answer_call((struct wire_call *)((char *)task - offsetof(struct wire_call, task)));
 }
 
+/* A call that ended on another thread than it began has waited for the disk, and not read much. */
+static void weigh(struct wire_call *call)
+{
+    bool measured = pthread_equal(call->runner, pthread_self());
+    call->weight = WEIGHT_LIGHT;
+    if (measured && clock_thread_cpu_ns() - call->began_ns > WIRE_LIGHT_NS_MAX)
+        call->weight = WEIGHT_HEAVY;
+}
+
 /* On whichever thread the call ended; the answer belongs to the exchange's loop. */
 static void call_done(struct api_call *api_call)
 {
     struct wire_call *call =
         (struct wire_call *)((char *)api_call - offsetof(struct wire_call, call));
+    if (call->began_ns != 0)
+        weigh(call);
     if (pthread_equal(call->thread, pthread_self())) {
         answer_call(call);
         return;
@@ -201,59 +245,94 @@ static bool read_body(const struct http_exchange *exchange, struct bytes *out, s
     return error_set(err, ERROR_SERIALIZATION, "The body does not follow its Content-Encoding");
 }
 
-/* Who sends a request. False if the exchange was answered instead. */
-static bool authenticate(struct wire_loop *loop, struct http_exchange *exchange,
-                         const struct operation *operation, struct authenticated **out)
+/* Who sends a request. `loop` is that of the thread that asks. */
+static bool authenticate(struct wire_loop *loop, struct wire_call *call, struct error *err)
 {
-    struct error err;
     struct bytes claimed = { 0 };
-    *out = NULL;
-    if (loop->authentication == NULL) {
-        if (http_exchange_header(exchange, "Authorization").data != NULL)
-            return true;
-        answer_missing_token(loop, exchange);
+    if (loop->authentication == NULL)
+        return http_exchange_header(call->exchange, "Authorization").data != NULL ||
+               refuse_missing_token(err);
+    call->authenticated = authentication_check(loop->authentication, call->exchange, &claimed, err);
+    if (call->authenticated == NULL) {
+        audit_stranger(call->exchange, call->call.operation, claimed, err);
         return false;
     }
-    error_init(&err, http_exchange_arena(exchange));
-    *out = authentication_check(loop->authentication, exchange, &claimed, &err);
-    if (*out != NULL)
-        return true;
-    audit_stranger(exchange, operation, claimed, &err);
-    answer_error(loop, exchange, &err);
-    return false;
+    call->call.caller = &call->authenticated->caller;
+    return true;
+}
+
+/* On a loop's thread or on one of the lane's, whose own `loop` is. */
+static void run_call(struct wire_loop *loop, struct wire_call *call)
+{
+    struct error *err = &call->call.error;
+    if (operation_reads_many(call->call.operation)) {
+        call->runner = pthread_self();
+        call->began_ns = clock_thread_cpu_ns();
+    }
+    if (authenticate(loop, call, err) && read_body(call->exchange, &call->call.body, err))
+        api_run(loop->wire->api, &call->call);
+    else
+        call->call.done(&call->call);
+}
+
+static void run_lane_task(struct lane_task *task, void *thread_context)
+{
+    struct wire_call *call =
+        (struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task));
+    if (!http_exchange_is_in_vain(call->exchange)) {
+        run_call(thread_context, call);
+        return;
+    }
+    error_set(&call->call.error, ERROR_REQUEST_TIMEOUT, "The client is gone");
+    call->call.done(&call->call);
+}
+
+/* Whether a request would, or may, keep its loop's other clients waiting for too long. */
+static bool is_for_lane(const struct http_exchange *exchange, const struct operation *operation)
+{
+    size_t size = http_exchange_body(exchange).len;
+    return (operation_reads_many(operation) && http_exchange_mark(exchange) != WEIGHT_LIGHT) ||
+           size >= WIRE_LARGE_SIZE_MIN ||
+           (size >= COMPRESSED_LARGE_SIZE_MIN &&
+            http_exchange_header(exchange, "Content-Encoding").data != NULL);
+}
+
+static void run_in_lane(struct wire_call *call)
+{
+    call->lane_task.run = run_lane_task;
+    if (lane_submit(call->loop->wire->lane, &call->lane_task))
+        return;
+    error_set(&call->call.error, ERROR_SERVICE_UNAVAILABLE, "Too many large requests are waiting");
+    call->call.done(&call->call);
 }
 
 static void run_operation(struct wire_loop *loop, struct http_exchange *exchange)
 {
-    struct error err;
-    error_init(&err, http_exchange_arena(exchange));
+    struct arena *arena = http_exchange_arena(exchange);
     const struct operation *operation = find_operation(exchange);
     if (operation == NULL) {
+        struct error err;
+        error_init(&err, arena);
         error_set(&err, ERROR_UNKNOWN_OPERATION, "%s", "");
         answer_error(loop, exchange, &err);
         return;
     }
-    struct authenticated *authenticated;
-    if (!authenticate(loop, exchange, operation, &authenticated))
-        return;
-    struct wire_call *call = arena_alloc(http_exchange_arena(exchange), sizeof *call);
+    struct wire_call *call = arena_alloc(arena, sizeof *call);
     *call = (struct wire_call){
-        .call = { .arena = http_exchange_arena(exchange),
+        .call = { .arena = arena,
                   .operation = operation,
-                  .caller = authenticated == NULL ? NULL : &authenticated->caller,
                   .host = http_exchange_header(exchange, "Host"),
                   .done = call_done },
         .exchange = exchange,
         .loop = loop,
-        .authenticated = authenticated,
         .thread = pthread_self(),
     };
-    if (read_body(exchange, &call->call.body, &err)) {
-        api_run(loop->wire->api, &call->call);
-        return;
-    }
-    authentication_release(authenticated);
-    answer_error(loop, exchange, &err);
+    error_init(&call->call.error, arena);
+    buffer_init(&call->call.response, arena);
+    if (is_for_lane(exchange, operation))
+        run_in_lane(call);
+    else
+        run_call(loop, call);
 }
 
 static void answer_preflight(struct wire_loop *loop, struct http_exchange *exchange)
@@ -330,7 +409,7 @@ static void fill_refusal(void *loop_context, struct arena *arena, struct http_an
         error_set(&err, ERROR_REQUEST_TOO_LARGE, "Request headers are too large");
         break;
     case 503:
-        error_set(&err, ERROR_SERVICE_UNAVAILABLE, "Too many connections");
+        error_set(&err, ERROR_SERVICE_UNAVAILABLE, "The server has no room for this request");
         break;
     default:
         error_set(&err, ERROR_MALFORMED_HTTP, "The request is not valid HTTP/1.1");
@@ -340,18 +419,21 @@ static void fill_refusal(void *loop_context, struct arena *arena, struct http_an
     answer->status = status;
 }
 
+static struct wire_loop *create_loop(struct wire *wire)
+{
+    struct wire_loop *loop = memory_checked(malloc(sizeof *loop));
+    loop->wire = wire;
+    random_init_from_system(&loop->random);
+    loop->authentication = NULL;
+    if (wire->options.authentication.keys != NULL)
+        loop->authentication = authentication_create(&wire->options.authentication);
+    return loop;
+}
+
 static void *open_loop(void *context, struct http_loop *http_loop)
 {
     (void)http_loop;
-    struct wire_loop *loop = malloc(sizeof *loop);
-    if (loop == NULL)
-        abort();
-    loop->wire = context;
-    random_init_from_system(&loop->random);
-    loop->authentication = NULL;
-    if (loop->wire->options.authentication.keys != NULL)
-        loop->authentication = authentication_create(&loop->wire->options.authentication);
-    return loop;
+    return create_loop(context);
 }
 
 static void close_loop(void *loop_context)
@@ -362,22 +444,41 @@ static void close_loop(void *loop_context)
     free(loop);
 }
 
+static void start_lane(struct wire *wire)
+{
+    size_t count = wire->options.lane_thread_count;
+    wire->lane_loops = memory_checked(calloc(count, sizeof(*wire->lane_loops)));
+    for (size_t i = 0; i < count; i++)
+        wire->lane_loops[i] = create_loop(wire);
+    wire->lane = lane_start((void *const *)wire->lane_loops, count);
+}
+
 struct wire *wire_create(struct api *api, const struct wire_options *options)
 {
-    struct wire *wire = malloc(sizeof *wire);
-    if (wire == NULL)
-        abort();
+    assert(options->lane_thread_count > 0);
+    struct wire *wire = memory_checked(malloc(sizeof *wire));
     *wire = (struct wire){ .api = api, .options = *options };
     wire->handler = (struct http_handler){ .context = wire,
                                            .loop_open = open_loop,
                                            .loop_close = close_loop,
                                            .request = handle_request,
                                            .refusal = fill_refusal };
+    start_lane(wire);
     return wire;
+}
+
+void wire_stop(struct wire *wire)
+{
+    lane_stop(wire->lane);
+    wire->lane = NULL;
 }
 
 void wire_destroy(struct wire *wire)
 {
+    wire_stop(wire);
+    for (size_t i = 0; i < wire->options.lane_thread_count; i++)
+        close_loop(wire->lane_loops[i]);
+    free(wire->lane_loops);
     free(wire);
 }
 

@@ -3,6 +3,7 @@
  */
 #ifndef STATOR_WIRE_WIRE_H
 #define STATOR_WIRE_WIRE_H
+#include <stddef.h>
 #include "base/bytes.h"
 #include "wire/authentication.h"
 
@@ -11,15 +12,27 @@ struct arena;
 struct http_handler;
 struct wire;
 
+enum {
+    /* Requests of this size run in the lane (lane.h), and compressed ones that may become as large.
+     */
+    WIRE_LARGE_SIZE_MIN = 1024 * 1024,
+    /* So do operations that read many items (Query, Scan, ...), unless the last one of the same
+     * connection took no more than this of the processor. */
+    WIRE_LIGHT_NS_MAX = 500 * 1000,
+};
+
 struct wire_options {
     /* "*", or a list of origins separated by commas; pages of these may read answers. */
     const char *cors_origins;
     struct authentication_options authentication;
+    size_t lane_thread_count; /* Above 0. */
 };
 
 /* Borrows `api` and what the options point to. The owner calls wire_destroy after the HTTP server
  * has stopped. */
 struct wire *wire_create(struct api *api, const struct wire_options *options);
+/* No more calls begin. After the HTTP server has stopped, and before the api is closed. */
+void wire_stop(struct wire *wire);
 void wire_destroy(struct wire *wire);
 
 /* What the HTTP server is started with; lives as long as the wire. */

@@ -298,9 +298,9 @@ def run_with_fault(fault, directory, report, effects, round_name):
         assert error.code == 1 and "stator: cannot " in error.log, f"{error.code}: {error.log}"
         return "does not start", None
     with server:
-        work = Work(server.port, effects)
         last = None
         try:
+            work = Work(server.port, effects)
             work.all(round_name)
             work.client.close()
             last = seen(server.port, is_well=work.failures == 0)

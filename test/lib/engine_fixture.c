@@ -23,6 +23,7 @@ struct rocksdb_engine_options engine_fixture_rocksdb_options(const char *directo
     return (struct rocksdb_engine_options){
         .directory = directory,
         .durability = ROCKSDB_ENGINE_SYNC,
+        .item_cache_size = 1024 * 1024,
         .block_cache_size = 8 * 1024 * 1024,
         .write_buffer_size = 4 * 1024 * 1024,
     };

@@ -13,19 +13,27 @@
 
 enum { READ_SIZE = 64 * 1024 };
 
-void raw_http_open(struct raw_http *client, uint16_t port)
+void raw_http_open_from(struct raw_http *client, uint16_t port, const char *source)
 {
+    struct sockaddr_in from = { .sin_family = AF_INET };
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
     const int on = 1;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     *client = (struct raw_http){ .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
     if (client->fd < 0 ||
+        (source != NULL && (inet_pton(AF_INET, source, &from.sin_addr) != 1 ||
+                            bind(client->fd, (const struct sockaddr *)&from, sizeof from) != 0)) ||
         connect(client->fd, (const struct sockaddr *)&address, sizeof address) != 0) {
         perror("connect");
         abort();
     }
     /* Each send of a test is meant to arrive as it is. */
     setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+void raw_http_open(struct raw_http *client, uint16_t port)
+{
+    raw_http_open_from(client, port, NULL);
 }
 
 void raw_http_close(struct raw_http *client)

@@ -32,6 +32,8 @@ struct raw_http_answer {
 
 /* Connects to 127.0.0.1; aborts if that fails. */
 void raw_http_open(struct raw_http *client, uint16_t port);
+/* The same, from a given address of this machine, as "127.0.0.2"; NULL: any. */
+void raw_http_open_from(struct raw_http *client, uint16_t port, const char *source);
 /* The same through TLS, once both ends have agreed. */
 void raw_http_open_tls(struct raw_http *client, uint16_t port,
                        const struct tls_peer_options *options);

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -58,6 +59,8 @@ class Manager:
             return bool(self._socket.recv(1000))
         except BlockingIOError:
             return False
+        finally:
+            self._socket.settimeout(LIMIT_S)
 
     def __enter__(self):
         return self
@@ -75,6 +78,9 @@ def test_the_manager_is_told_when_it_serves_and_when_it_stops(tmp_path, kind):
             with urllib.request.urlopen(f"{server.url}/readyz", timeout=LIMIT_S) as answer:
                 assert answer.status == 200
             assert not manager.has_more()
+            server.process.send_signal(signal.SIGHUP)
+            assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=\d+", manager.receive())
+            assert manager.receive() == "READY=1"
             server.stop()
             assert manager.receive() == "STOPPING=1"
             assert "warn server" not in server.log()

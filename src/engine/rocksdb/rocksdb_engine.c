@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_options.h"
 #include "engine/rocksdb/store_status.h"
 #include "engine/rocksdb/syncer.h"
@@ -45,6 +46,7 @@ static void destroy(struct store *store, bool synced)
         rocksdb_writeoptions_destroy(store->write_options);
     if (store->options != NULL)
         store_options_destroy(store->options);
+    store_cache_destroy(store->cache);
     store_space_deinit(&store->space);
     store_directory_close(&store->directory);
     pthread_mutex_destroy(&store->pool_mutex);
@@ -260,6 +262,8 @@ struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
     store->base.ops = &ops;
     store->directory = STORE_DIRECTORY_NONE;
     store_space_init(&store->space, -1, 0); /* Until there is a directory. */
+    if (options->item_cache_size > 0)
+        store->cache = store_cache_create(options->item_cache_size);
     latches_init(&store->latches, options->latch_wait_ms != 0 ? options->latch_wait_ms
                                                               : ROCKSDB_ENGINE_LATCH_WAIT_MS);
     pthread_mutex_init(&store->publish_mutex, NULL);

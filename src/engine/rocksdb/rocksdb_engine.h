@@ -24,6 +24,7 @@ struct rocksdb_engine_options {
     enum rocksdb_engine_durability durability;
     /* How long a write waits for those that have its addresses; 0: for the default. */
     unsigned latch_wait_ms;
+    size_t item_cache_size; /* 0: none. */
     size_t block_cache_size;
     size_t write_buffer_size;
     unsigned open_files_max; /* Table files kept open; 0: ROCKSDB_ENGINE_OPEN_FILES_MAX. */

@@ -2,8 +2,8 @@
  *
  * rocksdb_engine.c opens and closes it; store_view.c, store_scan.c and store_write.c carry out the
  * operations; store_checkpoint.c copies it; syncer.c makes writes durable. Lock order: a write's
- * latches, then `publish_mutex`, then `view_mutex`; the mutexes of the syncer and of the write pool
- * are leaves.
+ * latches, then `publish_mutex`, then `view_mutex`; the mutexes of the syncer, of the cache and of
+ * the write pool are leaves.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_H
 #define STATOR_ENGINE_ROCKSDB_STORE_H
@@ -17,14 +17,17 @@
 #include "engine/rocksdb/store_directory.h"
 #include "engine/rocksdb/store_space.h"
 
-struct syncer;
+struct store_cache;
+struct store_cache_touch;
 struct store_options;
+struct syncer;
 
 /* A snapshot together with its readers. One is published at any time; a view is a reference to the
  * one that was published when it was opened, so opening a view allocates nothing. */
 struct store_view {
     struct engine_view base;
     atomic_size_t references;
+    uint64_t generation; /* Counted up before the snapshot was taken; see store_cache.h. */
     const rocksdb_snapshot_t *snapshot;
     rocksdb_readoptions_t *read_options;
 };
@@ -34,6 +37,11 @@ struct store_write {
     rocksdb_writebatch_t *batch;
     unsigned range_count; /* Ranges that the batch deletes. */
     bool stores;          /* It puts items or index entries. */
+    uint64_t range_first; /* Owners that they lie between. */
+    uint64_t range_last;
+    struct store_cache_touch *touches; /* What of the cache the batch changes. */
+    size_t touch_count;
+    size_t touch_capacity;
     struct latches_held held;
     struct store_write *next; /* In the pool. */
 };
@@ -43,6 +51,7 @@ enum {
     STORE_WRITES_KEPT_MAX = 64,
     /* A batch that grew beyond this is given back rather than kept. */
     STORE_BATCH_KEPT_SIZE_MAX = 256 * 1024,
+    STORE_TOUCHES_KEPT_MAX = 1024,
     /* Ranges deleted until the memtable is flushed. The first read after each such deletion sorts
      * all that are in the memtable: thousands of dropped tables, or of trimmed logs, would make
      * that milliseconds. */
@@ -58,7 +67,9 @@ struct store {
     struct store_directory directory;
     struct store_space space;
     struct latches latches;
-    struct syncer *syncer; /* NULL: a write is complete once RocksDB has taken it. */
+    struct store_cache *cache;       /* NULL: every read asks RocksDB. */
+    atomic_uint_fast64_t generation; /* Of the view that was created last. */
+    struct syncer *syncer;           /* NULL: a write is complete once RocksDB has taken it. */
     bool read_only;
 
     atomic_uint ranges_deleted; /* Since the last flush for their sake. */
@@ -105,9 +116,9 @@ struct engine_view *store_view_share(struct engine_view *view);
 void store_view_close(struct engine_view *view);
 enum engine_status store_view_get(struct engine_view *view, const struct engine_address *address,
                                   struct engine_value *out);
-/* A point read with any options. */
-enum engine_status store_get(struct store *store, const rocksdb_readoptions_t *read_options,
-                             const struct engine_address *address, struct engine_value *out);
+/* Reads what was written last, which may not be durable yet. */
+enum engine_status store_get_newest(struct store *store, const struct engine_address *address,
+                                    struct engine_value *out);
 
 enum engine_status store_scan_open(struct engine_view *view, const struct engine_range *range,
                                    struct engine_scan **out);

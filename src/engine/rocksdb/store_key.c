@@ -73,6 +73,16 @@ bool store_key_decode_place(struct bytes key, struct engine_place *out)
     return true;
 }
 
+void store_key_run_end(struct bytes run, char end[STORE_KEY_FILTERED_SIZE])
+{
+    assert(run.len == STORE_KEY_FILTERED_SIZE);
+    memcpy(end, run.data, STORE_KEY_FILTERED_SIZE);
+    size_t i = STORE_KEY_FILTERED_SIZE;
+    do
+        end[--i]++;
+    while (end[i] == 0 && i > 0); /* Carries, but never out of the owner, see ENGINE_OWNER_MAX. */
+}
+
 bool store_key_is_filtered(const struct store_key *first, const struct store_key *last)
 {
     return first->size >= STORE_KEY_FILTERED_SIZE && last->size >= STORE_KEY_FILTERED_SIZE &&

@@ -44,6 +44,9 @@ void store_key_deinit(struct store_key *key);
 /* Whether all keys from `first` up to `last` begin with the same STORE_KEY_FILTERED_SIZE bytes. */
 bool store_key_is_filtered(const struct store_key *first, const struct store_key *last);
 
+/* The first key behind all that begin with `run`, which has STORE_KEY_FILTERED_SIZE bytes. */
+void store_key_run_end(struct bytes run, char end[STORE_KEY_FILTERED_SIZE]);
+
 /* The place of a stored key. False if it is too short to be an address. */
 MUST_CHECK bool store_key_decode_place(struct bytes key, struct engine_place *out);
 

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
 #include "engine/rocksdb/store_status.h"
 
@@ -14,6 +15,7 @@ struct store_view *store_view_create(struct store *store)
     struct store_view *view = store_alloc(sizeof *view);
     view->base.engine = &store->base;
     atomic_init(&view->references, 1);
+    view->generation = atomic_fetch_add(&store->generation, 1) + 1;
     view->snapshot = rocksdb_create_snapshot(store->db);
     view->read_options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_snapshot(view->read_options, view->snapshot);
@@ -90,15 +92,13 @@ static void release_value(void *handle)
     rocksdb_pinnableslice_destroy(handle);
 }
 
-enum engine_status store_get(struct store *store, const rocksdb_readoptions_t *read_options,
-                             const struct engine_address *address, struct engine_value *out)
+static enum engine_status get_in_rocksdb(struct store *store,
+                                         const rocksdb_readoptions_t *read_options,
+                                         const struct store_key *key, struct engine_value *out)
 {
-    struct store_key key;
     char *error = NULL;
-    store_key_init(&key, &address->place, address->key);
     rocksdb_pinnableslice_t *slice =
-        rocksdb_get_pinned(store->db, read_options, key.data, key.size, &error);
-    store_key_deinit(&key);
+        rocksdb_get_pinned(store->db, read_options, key->data, key->size, &error);
     if (error != NULL)
         return store_status_take(error, "reading");
     if (slice == NULL)
@@ -111,9 +111,48 @@ enum engine_status store_get(struct store *store, const rocksdb_readoptions_t *r
     return ENGINE_OK;
 }
 
-enum engine_status store_view_get(struct engine_view *view, const struct engine_address *address,
+/* `generation` is that of the snapshot that `read_options` have. */
+static enum engine_status get(struct store *store, const rocksdb_readoptions_t *read_options,
+                              uint64_t generation, const struct store_key *key,
+                              struct engine_value *out)
+{
+    struct store_cache_name name;
+    bool wanted;
+    if (!store_cache_name_value(key, &name))
+        return get_in_rocksdb(store, read_options, key, out);
+    struct store_cache_entry *entry = store_cache_find(store->cache, &name, generation, &wanted);
+    if (entry != NULL) {
+        out->bytes = store_cache_content(entry);
+        out->handle = entry;
+        out->release = store_cache_release;
+        return ENGINE_OK;
+    }
+    enum engine_status status = get_in_rocksdb(store, read_options, key, out);
+    if (status == ENGINE_OK && wanted)
+        store_cache_keep(store->cache, &name, generation, out->bytes);
+    return status;
+}
+
+enum engine_status store_view_get(struct engine_view *base, const struct engine_address *address,
                                   struct engine_value *out)
 {
-    struct store_view *own = (struct store_view *)view;
-    return store_get((struct store *)view->engine, own->read_options, address, out);
+    struct store *store = (struct store *)base->engine;
+    const struct store_view *view = (struct store_view *)base;
+    struct store_key key;
+    store_key_init(&key, &address->place, address->key);
+    enum engine_status status = store->cache != NULL && store_cache_serves(address->place.space)
+                                    ? get(store, view->read_options, view->generation, &key, out)
+                                    : get_in_rocksdb(store, view->read_options, &key, out);
+    store_key_deinit(&key);
+    return status;
+}
+
+enum engine_status store_get_newest(struct store *store, const struct engine_address *address,
+                                    struct engine_value *out)
+{
+    struct store_key key;
+    store_key_init(&key, &address->place, address->key);
+    enum engine_status status = get_in_rocksdb(store, store->newest, &key, out);
+    store_key_deinit(&key);
+    return status;
 }

@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include "base/log.h"
 #include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
 #include "engine/rocksdb/store_status.h"
 #include "engine/rocksdb/syncer.h"
+
+enum { TOUCHES_FIRST = 16 };
 
 /* --- Pool --- */
 
@@ -35,6 +38,7 @@ static struct store_write *take_from_pool(struct store *store)
 static void destroy(struct store_write *write)
 {
     rocksdb_writebatch_destroy(write->batch);
+    free(write->touches);
     free(write);
 }
 
@@ -42,10 +46,12 @@ static void give_back(struct store *store, struct store_write *write)
 {
     size_t size;
     rocksdb_writebatch_data(write->batch, &size);
-    bool keep = size <= STORE_BATCH_KEPT_SIZE_MAX;
+    bool keep =
+        size <= STORE_BATCH_KEPT_SIZE_MAX && write->touch_capacity <= STORE_TOUCHES_KEPT_MAX;
     if (keep)
         rocksdb_writebatch_clear(write->batch);
     write->range_count = 0;
+    write->touch_count = 0;
     write->stores = false;
     pthread_mutex_lock(&store->pool_mutex);
     assert(store->writes_begun > 0);
@@ -95,16 +101,35 @@ enum engine_status store_write_get(struct engine_write *base, const struct engin
     struct store *store = (struct store *)base->engine;
     assert(address->place.space == ENGINE_SPACE_INDEX || /* Guarded by its item's latch. */
            latches_cover(&((struct store_write *)base)->held, address));
-    return store_get(store, store->newest, address, out);
+    return store_get_newest(store, address, out);
+}
+
+/* Notes what the cache must forget when the batch is written. */
+static void touch(struct store_write *write, enum engine_space space, const struct store_key *key)
+{
+    struct store_cache_name name;
+    if (((struct store *)write->base.engine)->cache == NULL || !store_cache_serves(space) ||
+        !store_cache_name_value(key, &name))
+        return;
+    if (write->touch_count == write->touch_capacity) {
+        size_t capacity = write->touch_capacity == 0 ? TOUCHES_FIRST : 2 * write->touch_capacity;
+        write->touches = realloc(write->touches, capacity * sizeof *write->touches);
+        if (write->touches == NULL)
+            abort();
+        write->touch_capacity = capacity;
+    }
+    write->touches[write->touch_count++] =
+        (struct store_cache_touch){ .run_hash = name.run_hash, .hash = name.hash };
 }
 
 void store_write_put(struct engine_write *base, const struct engine_address *address,
                      struct bytes value)
 {
-    struct store_key key;
     struct store_write *write = (struct store_write *)base;
+    struct store_key key;
     store_key_init(&key, &address->place, address->key);
     rocksdb_writebatch_put(write->batch, key.data, key.size, (const char *)value.data, value.len);
+    touch(write, address->place.space, &key);
     if (address->place.space == ENGINE_SPACE_ITEMS || address->place.space == ENGINE_SPACE_INDEX)
         write->stores = true;
     store_key_deinit(&key);
@@ -112,17 +137,23 @@ void store_write_put(struct engine_write *base, const struct engine_address *add
 
 void store_write_delete(struct engine_write *base, const struct engine_address *address)
 {
+    struct store_write *write = (struct store_write *)base;
     struct store_key key;
     store_key_init(&key, &address->place, address->key);
-    rocksdb_writebatch_delete(((struct store_write *)base)->batch, key.data, key.size);
+    rocksdb_writebatch_delete(write->batch, key.data, key.size);
+    touch(write, address->place.space, &key);
     store_key_deinit(&key);
 }
 
-static void delete_between(struct engine_write *base, const struct store_key *first,
+static void delete_between(struct engine_write *base, uint64_t owner, const struct store_key *first,
                            const struct store_key *last)
 {
     struct store_write *write = (struct store_write *)base;
     rocksdb_writebatch_delete_range(write->batch, first->data, first->size, last->data, last->size);
+    if (write->range_count == 0 || owner < write->range_first)
+        write->range_first = owner;
+    if (write->range_count == 0 || owner > write->range_last)
+        write->range_last = owner;
     write->range_count++;
 }
 
@@ -132,7 +163,7 @@ void store_write_delete_range(struct engine_write *base, const struct engine_pla
     struct store_key from, to;
     store_key_init(&from, place, first);
     store_key_init_last(&to, place, last);
-    delete_between(base, &from, &to);
+    delete_between(base, place->owner, &from, &to);
     store_key_deinit(&to);
     store_key_deinit(&from);
 }
@@ -142,7 +173,7 @@ void store_write_delete_owner(struct engine_write *base, uint64_t owner)
     struct store_key from, to;
     store_key_init_owner(&from, owner);
     store_key_init_owner(&to, owner + 1);
-    delete_between(base, &from, &to);
+    delete_between(base, owner, &from, &to);
     store_key_deinit(&to);
     store_key_deinit(&from);
 }
@@ -208,7 +239,24 @@ static void count_ranges(struct store *store, unsigned count)
     rocksdb_free(error);
 }
 
-static enum engine_status apply(struct store *store, struct store_write *write)
+/* The cache forgets what the batch changes, whether or not RocksDB takes it. */
+static void write_batch(struct store *store, const struct store_write *write, char **error)
+{
+    if (store->cache == NULL) {
+        rocksdb_write(store->db, store->write_options, write->batch, error);
+        return;
+    }
+    store_cache_begin_change(store->cache, write->touches, write->touch_count);
+    if (write->range_count > 0)
+        store_cache_begin_removal(store->cache);
+    rocksdb_write(store->db, store->write_options, write->batch, error);
+    uint64_t generation = atomic_load(&store->generation);
+    if (write->range_count > 0)
+        store_cache_end_removal(store->cache, write->range_first, write->range_last, generation);
+    store_cache_end_change(store->cache, write->touches, write->touch_count, generation);
+}
+
+static enum engine_status apply(struct store *store, const struct store_write *write)
 {
     uint64_t failures = atomic_load(&store->write_failures);
     char *error = NULL;
@@ -216,7 +264,7 @@ static enum engine_status apply(struct store *store, struct store_write *write)
     rocksdb_writebatch_data(write->batch, &size);
     if (!store_space_admits(&store->space, size, write->stores))
         return ENGINE_FULL;
-    rocksdb_write(store->db, store->write_options, write->batch, &error);
+    write_batch(store, write, &error);
     if (error != NULL)
         return write_failed(store, error);
     if (UNLIKELY(failures > 0))

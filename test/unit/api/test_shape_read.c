@@ -292,6 +292,94 @@ static void a_broken_rule_of_values_is_kept_for_its_turn(void **state)
     assert_true(shape_validate(arena, &put_item_shape, request, &err));
 }
 
+/* `head`, then `count` times `unit` with commas between, then `tail`. */
+static struct bytes repeated(const char *head, const char *unit, size_t count, const char *tail)
+{
+    struct buffer text;
+    buffer_init(&text, arena);
+    buffer_append(&text, head, strlen(head));
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buffer_append_byte(&text, ',');
+        buffer_append(&text, unit, strlen(unit));
+    }
+    buffer_append(&text, tail, strlen(tail));
+    return buffer_bytes(&text);
+}
+
+static void elements_that_break_their_bound_are_counted_and_not_kept(void **state)
+{
+    static const size_t counts[] = { SHAPE_ELEMENTS_KEPT_MAX - 1, SHAPE_ELEMENTS_KEPT_MAX,
+                                     SHAPE_ELEMENTS_KEPT_MAX + 1, 10 * SHAPE_ELEMENTS_KEPT_MAX };
+    const struct shape *shape = request_shape("TransactWriteItems");
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        struct error err;
+        void *out;
+        assert_true(
+            read_text(shape, repeated("{\"TransactItems\":[", "{}", counts[i], "]}"), &out, &err));
+        const struct shape_list *list =
+            (const struct shape_list *)(const void *)((char *)out + shape->fields[0].offset);
+        assert_int_equal(list->count, counts[i]);
+        assert_int_equal(list->kept,
+                         counts[i] < SHAPE_ELEMENTS_KEPT_MAX ? counts[i] : SHAPE_ELEMENTS_KEPT_MAX);
+        assert_false(shape_validate(arena, shape, out, &err));
+        struct bytes tail = BYTES("Member must have length less than or equal to 100");
+        assert_true(err.message.len > tail.len);
+        assert_true(
+            bytes_equal(bytes_of(err.message.data + err.message.len - tail.len, tail.len), tail));
+    }
+    struct error err;
+    void *out;
+    assert_false(read_text(
+        shape, repeated("{\"TransactItems\":[", "{}", SHAPE_ELEMENTS_KEPT_MAX, ",]}"), &out, &err));
+    assert_false(read_text(shape,
+                           repeated("{\"TransactItems\":[", "{}", SHAPE_ELEMENTS_KEPT_MAX, ",{]}"),
+                           &out, &err));
+}
+
+static const struct {
+    const char *operation, *head, *unit, *tail;
+} small_texts[] = {
+    { "GetItem", "{\"AttributesToGet\":[", "\"\"", "]}" },
+    { "GetItem", "{\"ExpressionAttributeNames\":{", "\"\":\"\"", "}}" },
+    { "PutItem", "{\"Expected\":{", "\"\":{}", "}}" },
+    { "ExecuteStatement", "{\"Parameters\":[", "{\"S\":\"\\n\"}", "]}" },
+    { "CreateTable", "{\"Tags\":[", "{}", "]}" },
+};
+
+/* Where the bound lies is our own affair; that it holds is not. */
+static void a_text_that_would_take_too_much_memory_is_refused(void **state)
+{
+    enum { TEXT_SIZE_MAX = 8 * 1024 * 1024 };
+    size_t refused_count = 0;
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(small_texts); i++) {
+        size_t size = 0;
+        for (size_t count = 1000; size < TEXT_SIZE_MAX; count *= 2) {
+            struct error err;
+            void *out;
+            struct bytes text =
+                repeated(small_texts[i].head, small_texts[i].unit, count, small_texts[i].tail);
+            size = text.len;
+            size_t bound = size * SHAPE_MEMORY_FACTOR;
+            if (bound < SHAPE_MEMORY_MIN)
+                bound = SHAPE_MEMORY_MIN;
+            size_t held = arena_held_size(arena);
+            if (!read_text(request_shape(small_texts[i].operation), text, &out, &err)) {
+                assert_int_equal(err.code, ERROR_REQUEST_TOO_LARGE);
+                assert_message(small_texts[i].head, err.message,
+                               "The request takes too much memory to be read");
+                refused_count++;
+            }
+            /* The last array to grow may have doubled, and a map's are copied once. */
+            assert_in_range(arena_held_size(arena) - held, 0, 3 * bound);
+            arena_reset(arena);
+        }
+    }
+    assert_true(refused_count > COUNT_OF(small_texts));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +392,8 @@ int main(void)
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(an_item_of_the_greatest_depth_can_be_read),
         cmocka_unit_test(a_broken_rule_of_values_is_kept_for_its_turn),
+        cmocka_unit_test(elements_that_break_their_bound_are_counted_and_not_kept),
+        cmocka_unit_test(a_text_that_would_take_too_much_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

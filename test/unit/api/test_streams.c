@@ -9,6 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "api_fixture.h"
+#include "failing_engine.h"
+#include "reference_engine.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "engine/engine.h"
@@ -535,6 +537,28 @@ static void a_disabled_stream_is_readable_and_a_new_one_has_another_arn(void **s
     assert_int_equal(count_of("\"StreamArn\":\""), 1);
 }
 
+static void writers_in_the_way_of_a_change_are_no_transaction(void **state)
+{
+    static const char disable[] =
+        "{'TableName':'orders','StreamSpecification':{'StreamEnabled':false}}";
+    bool struck = true;
+    (void)state;
+    for (uint64_t nth = 1; struck; nth++) {
+        api_fixture_close(&db);
+        api_fixture_open_on(&db, failing_engine_create(reference_engine_create()), 0);
+        call("CreateTable", CREATE("orders", "NEW_AND_OLD_IMAGES"));
+        failing_engine_set(db.engine,
+                           &(struct failing_engine_plan){ .call = nth, .status = ENGINE_BUSY });
+        if (!api_fixture_call(&db, "UpdateTable", disable)) {
+            assert_int_equal(db.error.code, ERROR_INTERNAL);
+            assert_true(bytes_equal(db.error.message, BYTES("Internal server error")));
+        }
+        struck = failing_engine_struck(db.engine);
+        failing_engine_set(db.engine, &(struct failing_engine_plan){ 0 });
+        put("orders", "a", 1);
+    }
+}
+
 static void the_stream_of_a_deleted_table_stays_for_a_day(void **state)
 {
     (void)state;
@@ -678,6 +702,7 @@ int main(void)
         RULE(a_stream_is_described),
         RULE(streams_are_listed_in_pages_and_by_table),
         RULE(a_disabled_stream_is_readable_and_a_new_one_has_another_arn),
+        RULE(writers_in_the_way_of_a_change_are_no_transaction),
         RULE(the_stream_of_a_deleted_table_stays_for_a_day),
         RULE(requests_are_refused_in_the_services_words),
         RULE(limits_and_sequence_numbers_have_bounds),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "base/memory_budget.h"
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #endif
@@ -149,6 +150,98 @@ static void growing_nothing_allocates(void **state)
     assert_ptr_equal(arena_grow(arena, block, 100, 100), block);
 }
 
+static void a_large_allocation_grows_without_leaving_anything_behind(void **state)
+{
+    static const size_t first_sizes[] = { ARENA_LARGE_SIZE - 2 * ARENA_ALIGNMENT - 1,
+                                          ARENA_LARGE_SIZE - 1, ARENA_LARGE_SIZE,
+                                          ARENA_LARGE_SIZE + 1 };
+    struct arena *arena = *state;
+    for (size_t i = 0; i < COUNT_OF(first_sizes); i++) {
+        size_t size = first_sizes[i];
+        uint8_t *block = arena_alloc(arena, size);
+        assert_int_equal((uintptr_t)block % ARENA_ALIGNMENT, 0);
+        memset(block, 7, size);
+        uint8_t *before = arena_alloc(arena, ARENA_LARGE_SIZE);
+        memset(before, 9, ARENA_LARGE_SIZE);
+        for (; size < 8 * ARENA_LARGE_SIZE; size *= 2) {
+            block = arena_grow(arena, block, size, size * 2);
+            for (size_t at = 0; at < size; at += 1000)
+                assert_int_equal(block[at], 7);
+            memset(block, 7, size * 2);
+        }
+        assert_in_range(arena_held_size(arena), size + ARENA_LARGE_SIZE,
+                        size + 3 * ARENA_LARGE_SIZE);
+        assert_int_equal(before[ARENA_LARGE_SIZE - 1], 9);
+        arena_reset(arena);
+        assert_int_equal(arena_held_size(arena), ARENA_KEPT_SIZE);
+    }
+}
+
+static void what_a_shrunk_allocation_had_is_used_again(void **state)
+{
+    struct arena *arena = *state;
+    size_t size = 1000;
+    uint8_t *block = arena_alloc(arena, size);
+    memset(block, 7, 1000);
+    assert_ptr_equal(arena_shrink(arena, block, &size, 33), block);
+    assert_int_equal(size, 33);
+    assert_true((uint8_t *)arena_alloc(arena, 1) < block + 100);
+    assert_int_equal(block[32], 7);
+    arena_shrink(arena, block, &size, 10); /* No longer the last one. */
+    assert_int_equal(size, 33);
+    size = 0;
+    assert_null(arena_shrink(arena, NULL, &size, 0));
+}
+
+static void a_large_allocation_shrinks_down_to_the_smallest_large_one(void **state)
+{
+    static const size_t wanted[] = { 3 * ARENA_LARGE_SIZE, ARENA_LARGE_SIZE, 1 };
+    struct arena *arena = *state;
+    size_t size = 4 * ARENA_LARGE_SIZE;
+    uint8_t *block = arena_alloc(arena, size);
+    memset(block, 7, size);
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+        block = arena_shrink(arena, block, &size, wanted[i]);
+        assert_int_equal(size, wanted[i] == 1 ? ARENA_LARGE_SIZE : wanted[i]);
+        assert_int_equal(arena_held_size(arena), ARENA_KEPT_SIZE + size);
+        assert_int_equal(block[0], 7);
+    }
+}
+
+static void a_budget_counts_what_arenas_hold(void **state)
+{
+    (void)state;
+    struct memory_budget budget = { .size_max = 1 };
+    struct arena *arena = arena_create_counted(&budget);
+    assert_int_equal(memory_budget_used(&budget), ARENA_KEPT_SIZE);
+    arena_alloc(arena, ARENA_KEPT_SIZE);
+    uint8_t *block = arena_alloc(arena, ARENA_LARGE_SIZE);
+    arena_grow(arena, block, ARENA_LARGE_SIZE, 3 * ARENA_LARGE_SIZE);
+    assert_true(memory_budget_used(&budget) > 3 * ARENA_LARGE_SIZE);
+    assert_int_equal(memory_budget_used(&budget), arena_held_size(arena));
+    arena_reset(arena);
+    assert_int_equal(memory_budget_used(&budget), ARENA_KEPT_SIZE);
+    arena_destroy(arena);
+    assert_int_equal(memory_budget_used(&budget), 0);
+}
+
+static void a_budget_refuses_what_passes_its_bound(void **state)
+{
+    (void)state;
+    struct memory_budget budget = { .size_max = 100 };
+    assert_true(memory_budget_try_take(&budget, 99));
+    assert_false(memory_budget_try_take(&budget, 2));
+    assert_false(memory_budget_try_take(&budget, SIZE_MAX));
+    assert_true(memory_budget_try_take(&budget, 1));
+    assert_false(memory_budget_try_take(&budget, 1));
+    memory_budget_take(&budget, 50); /* Cannot be refused. */
+    assert_false(memory_budget_try_take(&budget, 0));
+    memory_budget_give(&budget, 51);
+    assert_true(memory_budget_try_take(&budget, 1));
+    assert_int_equal(memory_budget_used(&budget), 100);
+    assert_true(memory_budget_try_take(NULL, SIZE_MAX));
+}
+
 static void a_copy_is_its_own(void **state)
 {
     struct arena *arena = *state;
@@ -241,6 +334,11 @@ int main(void)
         TEST(an_earlier_block_grows_by_copying),
         TEST(growing_past_the_end_of_a_block_copies),
         TEST(growing_nothing_allocates),
+        TEST(a_large_allocation_grows_without_leaving_anything_behind),
+        TEST(what_a_shrunk_allocation_had_is_used_again),
+        TEST(a_large_allocation_shrinks_down_to_the_smallest_large_one),
+        TEST(a_budget_counts_what_arenas_hold),
+        TEST(a_budget_refuses_what_passes_its_bound),
         TEST(joins_parts_in_their_order),
         TEST(a_copy_is_its_own),
         TEST(printf_counts_without_the_nul),

@@ -93,6 +93,24 @@ static int tear_down(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static void a_trimmed_buffer_keeps_what_it_has_and_may_grow_again(void **state)
+{
+    static const size_t sizes[] = { 0, 1, 600, ARENA_LARGE_SIZE + 1 };
+    struct buffer buffer;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        buffer_init(&buffer, *state);
+        for (size_t at = 0; at < sizes[i]; at++)
+            buffer_append_byte(&buffer, (uint8_t)at);
+        buffer_trim(&buffer);
+        assert_int_equal(buffer.capacity, sizes[i]);
+        buffer_append_byte(&buffer, 'z');
+        assert_int_equal(buffer.len, sizes[i] + 1);
+        assert_int_equal(buffer.data[sizes[i]], 'z');
+        for (size_t at = 0; at < sizes[i]; at++)
+            assert_int_equal(buffer.data[at], (uint8_t)at);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +120,7 @@ int main(void)
         TEST(growing_keeps_what_was_appended),
         TEST(capacity_doubles_so_that_appending_is_linear),
         TEST(reserved_room_is_written_in_place),
+        TEST(a_trimmed_buffer_keeps_what_it_has_and_may_grow_again),
     };
     return cmocka_run_group_tests_name("base/buffer", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 #include <cmocka.h>
+#include <unistd.h>
 #include "base/clock.h"
 
 static void the_system_clock_tells_milliseconds_since_1970(void **state)
@@ -33,6 +34,18 @@ static void fixed_clocks_are_independent(void **state)
     a.fixed_ms = 3;
     assert_int_equal(clock_wall_ms(&a), 3);
     assert_int_equal(clock_wall_ms(&b), 2);
+}
+
+static void a_steady_clock_begins_where_it_is_told_and_goes_on(void **state)
+{
+    (void)state;
+    int64_t start_ns = clock_monotonic_ns();
+    struct clock clock = clock_steady(1000000);
+    assert_in_range(clock_wall_ms(&clock), 1000000, 1000000 + 60 * 1000);
+    usleep(20 * 1000);
+    int64_t now_ms = clock_wall_ms(&clock);
+    int64_t passed_ms = (clock_monotonic_ns() - start_ns) / 1000000;
+    assert_in_range(now_ms, 1000019, 1000001 + passed_ms);
 }
 
 static void a_time_is_written_in_utc_by_the_second(void **state)
@@ -90,6 +103,7 @@ int main(void)
         cmocka_unit_test(the_system_clock_tells_milliseconds_since_1970),
         cmocka_unit_test(a_fixed_clock_stands_still_until_it_is_set),
         cmocka_unit_test(fixed_clocks_are_independent),
+        cmocka_unit_test(a_steady_clock_begins_where_it_is_told_and_goes_on),
         cmocka_unit_test(a_time_is_written_in_utc_by_the_second),
         cmocka_unit_test(monotonic_time_never_goes_back_and_counts_nanoseconds),
         cmocka_unit_test(a_time_ahead_on_the_monotonic_clock_is_that_far_from_now),

@@ -113,6 +113,7 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(config->workers, 0);
     assert_string_equal(config->region, "us-east-1");
     assert_string_equal(config->account_id, "000000000000");
+    assert_int_equal(config->item_cache_size, 64 << 20);
     assert_int_equal(config->block_cache_size, 256 << 20);
     assert_int_equal(config->write_buffer_size, 64 << 20);
     assert_int_equal(config->connections_max, 10000);
@@ -190,6 +191,11 @@ static void every_kind_of_value_is_read(void **state)
         { .line = "--workers 256", .want = "workers = 256" },
         { .line = "--connections-max 1", .want = "connections-max = 1" },
         { .line = "--connections-max 1000000", .want = "connections-max = 1000000" },
+        { .line = "--connections-per-address-max 0", .want = "connections-per-address-max = 0" },
+        { .line = "--connections-per-address-max 1000000",
+          .want = "connections-per-address-max = 1000000" },
+        { .line = "--request-memory-max 64M", .want = "request-memory-max = 64M" },
+        { .line = "--request-memory-max 1024G", .want = "request-memory-max = 1024G" },
         { .line = "--idle-timeout-ms 100", .want = "idle-timeout-ms = 100" },
         { .line = "--idle-timeout-ms 3600000", .want = "idle-timeout-ms = 3600000" },
         { .line = "", .want = "ttl-interval = 1000" },
@@ -364,6 +370,14 @@ static void a_bad_value_is_refused_in_one_line(void **state)
         { .line = "--workers 257", .want = "--workers: '257' is not a number from 0 to 256" },
         { .line = "--connections-max 0",
           .want = "--connections-max: '0' is not a number from 1 to 1000000" },
+        { .line = "--connections-per-address-max 1000001",
+          .want = "--connections-per-address-max: '1000001' is not a number from 0 to 1000000" },
+        { .line = "--request-memory-max 67108863",
+          .want = "--request-memory-max: '67108863' is not a number from 64M to 1024G "
+                  "(bytes, or with K, M or G)" },
+        { .line = "--request-memory-max 1025G",
+          .want = "--request-memory-max: '1025G' is not a number from 64M to 1024G "
+                  "(bytes, or with K, M or G)" },
         { .line = "--connections-max 1000001",
           .want = "--connections-max: '1000001' is not a number from 1 to 1000000" },
         { .line = "--ttl-interval 9",

@@ -391,6 +391,28 @@ static void attributes_to_get_are_whole_names(void **state)
     expect(err.message, INVALID "Duplicate value in attribute name: a.b");
 }
 
+/* However far behind the first it stands. */
+static void a_repeated_name_is_found_among_many(void **state)
+{
+    enum { COUNT = 5000 };
+    static const size_t places[] = { 1, 1023, 1024, 1025, 4095, 4096, COUNT - 1 };
+    (void)state;
+    struct bytes *names = arena_alloc(arena, COUNT * sizeof *names);
+    for (size_t i = 0; i < COUNT; i++)
+        names[i] = arena_printf(arena, "n%zu", i);
+    struct error err;
+    error_init(&err, arena);
+    assert_non_null(legacy_update_projection(arena, names, COUNT, &err));
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        struct bytes own = names[places[i]];
+        names[places[i]] = names[0];
+        error_init(&err, arena);
+        assert_null(legacy_update_projection(arena, names, COUNT, &err));
+        expect(err.message, INVALID "Duplicate value in attribute name: n0");
+        names[places[i]] = own;
+    }
+}
+
 static void older_parameters_do_not_mix_with_expressions(void **state)
 {
     (void)state;
@@ -428,6 +450,7 @@ int main(void)
         cmocka_unit_test(attribute_updates_become_actions),
         cmocka_unit_test(no_attribute_updates_are_an_update_of_nothing),
         cmocka_unit_test(attributes_to_get_are_whole_names),
+        cmocka_unit_test(a_repeated_name_is_found_among_many),
         cmocka_unit_test(older_parameters_do_not_mix_with_expressions),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

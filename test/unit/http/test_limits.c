@@ -260,6 +260,44 @@ static void connections_beyond_the_limit_are_told_so(void **state)
     raw_http_close(&first);
 }
 
+static void an_address_has_no_more_connections_than_it_may(void **state)
+{
+    struct http_fixture *fixture = *state;
+    fixture->options.connections_per_address_max = 2;
+    http_fixture_start(fixture);
+    struct raw_http first = connect_to(fixture), second = connect_to(fixture);
+    send_text(&first, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+    send_text(&second, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+    expect_served(&first);
+    expect_served(&second);
+    struct raw_http third = connect_to(fixture);
+    expect_refusal("third", &third, 503);
+    raw_http_close(&third);
+    struct raw_http elsewhere;
+    raw_http_open_from(&elsewhere, fixture->port, "127.0.0.2");
+    send_text(&elsewhere, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+    expect_served(&elsewhere);
+    raw_http_close(&elsewhere);
+    raw_http_close(&second);
+    expect_served_in_the_end(fixture);
+    raw_http_close(&first);
+}
+
+static void no_bound_per_address_means_that_of_all(void **state)
+{
+    struct http_fixture *fixture = *state;
+    fixture->options.connections_per_address_max = 0;
+    fixture->options.connections_max = 1;
+    http_fixture_start(fixture);
+    struct raw_http first = connect_to(fixture);
+    send_text(&first, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+    expect_served(&first);
+    struct raw_http second = connect_to(fixture);
+    expect_refusal("second", &second, 503);
+    raw_http_close(&second);
+    raw_http_close(&first);
+}
+
 static void so_many_are_told_and_no_more(void **state)
 {
     enum { COUNT = HTTP_REFUSED_MAX * 3 };
@@ -353,6 +391,22 @@ static void a_body_that_does_not_go_on_is_timed_out(void **state)
     }
 }
 
+/* One byte at a time would else hold what it has sent for good. */
+static void a_body_that_only_trickles_is_timed_out(void **state)
+{
+    struct http_fixture *fixture = *state;
+    fixture->options.body_timeout_ms = 4 * SHORT_MS;
+    http_fixture_start(fixture);
+    struct raw_http client = connect_to(fixture);
+    struct raw_http_answer answer;
+    send_text(&client, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 50000\r\n\r\n");
+    for (int i = 0; i < RAW_HTTP_WAIT_MS / SHORT_MS && raw_http_send_text(&client, "."); i++)
+        usleep(SHORT_MS * 1000);
+    assert_true(raw_http_receive(&client, &answer));
+    assert_int_equal(answer.status, 408);
+    raw_http_close(&client);
+}
+
 static void an_idle_connection_is_closed_without_a_word(void **state)
 {
     struct http_fixture *fixture = *state;
@@ -414,10 +468,13 @@ int main(void)
         LIMIT_TEST(the_end_of_a_chunked_body_is_not_waited_for_to_refuse_it),
         LIMIT_TEST(a_refused_client_may_send_on_for_a_while),
         LIMIT_TEST(connections_beyond_the_limit_are_told_so),
+        LIMIT_TEST(an_address_has_no_more_connections_than_it_may),
+        LIMIT_TEST(no_bound_per_address_means_that_of_all),
         LIMIT_TEST(so_many_are_told_and_no_more),
         LIMIT_TEST(out_of_descriptors_clients_wait_their_turn),
         LIMIT_TEST(a_head_that_does_not_end_is_timed_out),
         LIMIT_TEST(a_body_that_does_not_go_on_is_timed_out),
+        LIMIT_TEST(a_body_that_only_trickles_is_timed_out),
         LIMIT_TEST(an_idle_connection_is_closed_without_a_word),
         LIMIT_TEST(a_request_being_handled_is_not_timed_out),
         LIMIT_TEST(an_answer_that_is_not_read_is_given_up),

@@ -202,6 +202,44 @@ static void a_new_context_is_for_new_connections(void **state)
     raw_http_close(&before);
 }
 
+enum { CHANGES = 100 };
+
+static void *change_contexts(void *argument)
+{
+    struct http_fixture *fixture = argument;
+    struct tls_context *contexts[] = {
+        tls_files_context(fixture->files, "server.pem", "server.key", NULL),
+        tls_files_context(fixture->files, "other.pem", "other.key", NULL),
+    };
+    for (size_t i = 0; i < CHANGES; i++) {
+        http_server_set_tls(fixture->server, contexts[i % COUNT_OF(contexts)]);
+        usleep(1000); /* Some more connections. */
+    }
+    for (size_t i = 0; i < COUNT_OF(contexts); i++)
+        tls_context_release(contexts[i]);
+    return NULL;
+}
+
+static void contexts_may_change_while_connections_come_and_go(void **state)
+{
+    struct http_fixture *fixture = *state;
+    fixture->options.loop_count = 2;
+    http_fixture_start(fixture);
+    const struct tls_peer_options options = { .files = fixture->files };
+    struct raw_http kept = http_fixture_connect(fixture);
+    pthread_t changer;
+    assert_int_equal(pthread_create(&changer, NULL, change_contexts, fixture), 0);
+    for (int i = 0; i < CHANGES; i++) {
+        struct raw_http client;
+        raw_http_open_tls(&client, fixture->port, &options);
+        expect_served(&client);
+        expect_served(&kept);
+        raw_http_close(&client);
+    }
+    pthread_join(changer, NULL);
+    raw_http_close(&kept);
+}
+
 static void a_handler_can_tell(void **state)
 {
     struct http_fixture *fixture = *state;
@@ -406,6 +444,7 @@ int main(void)
         TLS_TEST(connections_beyond_the_limit_are_closed_without_a_handshake),
         TLS_TEST(a_client_without_a_certificate_is_told_so),
         TLS_TEST(a_new_context_is_for_new_connections),
+        TLS_TEST(contexts_may_change_while_connections_come_and_go),
         TLS_TEST(a_handler_can_tell),
         TLS_TEST(thousands_of_small_records_are_one_body),
         TLS_TEST(bodies_of_16_megabytes_come_and_go),

@@ -321,6 +321,18 @@ static void a_child_is_younger_than_its_parent_whatever_the_clock_says(void **st
     assert_true(shards[2].created_ms > shards[1].created_ms);
 }
 
+static void a_clock_that_is_set_back_does_not_stop_rollover_and_trimming(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t back_ms = NOW_MS - STREAM_RETENTION_MS;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    assert_true(run(fixture, back_ms) <= ROLLOVER_MS);
+    assert_int_equal(streams_of_log(fixture->streams, fixture->table.log_id)->rolled_ms, back_ms);
+    assert_true(fixture->upkeep.next_trim_ms <= back_ms + STREAM_UPKEEP_TRIM_INTERVAL_MS);
+    assert_whole(fixture);
+}
+
 static void records_are_trimmed_after_a_day(void **state)
 {
     struct fixture *fixture = *state;
@@ -516,6 +528,7 @@ int main(void)
         RULE(records_hold_what_the_readers_of_the_log_need_now),
         RULE(shards_roll_over_in_time_and_know_their_parents),
         RULE(a_child_is_younger_than_its_parent_whatever_the_clock_says),
+        RULE(a_clock_that_is_set_back_does_not_stop_rollover_and_trimming),
         RULE(records_are_trimmed_after_a_day),
         RULE(trimming_runs_at_intervals),
         RULE(shards_go_a_day_after_they_ended),

@@ -23,24 +23,38 @@ static const struct {
     { ENGINE_CONFLICT, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item" },
 };
 
+static void expect(bool (*set)(struct error *, enum engine_status, const char *),
+                   enum engine_status status, enum error_code code, const char *text)
+{
+    struct arena *arena = arena_create();
+    struct error error;
+    error_init(&error, arena);
+    assert_false(set(&error, status, "a test"));
+    assert_int_equal(error.code, code);
+    assert_true(bytes_equal(error.message, bytes_from_text(text)));
+    arena_destroy(arena);
+}
+
 static void each_failure_has_its_answer(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct arena *arena = arena_create();
-        struct error error;
-        error_init(&error, arena);
-        assert_false(storage_error_set(&error, cases[i].status, "a test"));
-        assert_int_equal(error.code, cases[i].code);
-        assert_true(bytes_equal(error.message, bytes_from_text(cases[i].text)));
-        arena_destroy(arena);
-    }
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect(storage_error_set, cases[i].status, cases[i].code, cases[i].text);
+}
+
+static void a_change_of_a_table_is_no_transaction(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect(storage_error_set_for_table, cases[i].status, ERROR_INTERNAL,
+               cases[i].code == ERROR_INTERNAL ? cases[i].text : "Internal server error");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_failure_has_its_answer),
+        cmocka_unit_test(a_change_of_a_table_is_no_transaction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,6 +157,37 @@ static void nothing_is_written_where_nothing_is_old(void **state)
     engine_close(engine);
 }
 
+static void the_newest_token_tells_when_it_was_stored(void **state)
+{
+    struct engine_fixture fixture;
+    for (int kind = 0; kind < ENGINE_FIXTURE_KIND_COUNT; kind++) {
+        int64_t newest_ms = -1;
+        engine_fixture_open(&fixture, (enum engine_fixture_kind)kind);
+        assert_int_equal(token_record_newest_ms(fixture.engine, &newest_ms), ENGINE_OK);
+        assert_int_equal(newest_ms, 0);
+        store(*state, fixture.engine, BYTES("new"), NOW_MS + 3 * LIFETIME);
+        store(*state, fixture.engine, BYTES("old"), NOW_MS);
+        assert_int_equal(token_record_newest_ms(fixture.engine, &newest_ms), ENGINE_OK);
+        assert_in_range(newest_ms, NOW_MS + 2 * LIFETIME + 1, NOW_MS + 3 * LIFETIME);
+        assert_true(is_stored(*state, fixture.engine, BYTES("new"), newest_ms));
+        engine_fixture_close(&fixture);
+    }
+}
+
+static void a_token_that_makes_no_sense_is_not_believed(void **state)
+{
+    (void)state;
+    const struct bytes keys[] = { BYTES("\xff\xff\xff\xff\xff\xff\xff\xff\x01t"), BYTES("short") };
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        int64_t newest_ms = -1;
+        struct engine *engine = reference_engine_create();
+        engine_fixture_put(engine, token_record_place, keys[i], BYTES("x"));
+        assert_int_equal(token_record_newest_ms(engine, &newest_ms), ENGINE_OK);
+        assert_int_equal(newest_ms, 0);
+        engine_close(engine);
+    }
+}
+
 static void the_next_removal_is_due_with_the_next_generation(void **state)
 {
     (void)state;
@@ -177,6 +208,8 @@ int main(void)
         TEST(operations_have_tokens_of_their_own),
         TEST(old_generations_go_and_the_living_stay),
         TEST(nothing_is_written_where_nothing_is_old),
+        TEST(the_newest_token_tells_when_it_was_stored),
+        TEST(a_token_that_makes_no_sense_is_not_believed),
         TEST(the_next_removal_is_due_with_the_next_generation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,91 @@
+/* store_cache.h -- what hot reads find without asking RocksDB.
+ *
+ * Holds copies of stored bytes of the spaces that clients read, of two kinds: the value at one key,
+ * and a run, which is everything whose keys begin with the same STORE_KEY_FILTERED_SIZE bytes, such
+ * as the items of one partition key.
+ *
+ * An entry is never stale. Views are numbered: each has a generation that is counted up before its
+ * snapshot is taken. An entry knows the generation it was read at, and every write that touches it
+ * removes it:
+ *
+ *   1. store_cache_begin_change, before RocksDB has the batch: finds of what it touches fail;
+ *   2. RocksDB takes the batch;
+ *   3. store_cache_end_change, with the generation counted by then: removes the entries, and from
+ *      here on refuses to keep what was read at that generation or an earlier one, since such a
+ *      snapshot may have been taken before the batch.
+ *
+ * So while an entry can be found, nothing that it holds was written since its generation, and it
+ * shows what any view of that generation or a later one shows. A view that is older finds nothing.
+ *
+ * Bounded by its capacity in bytes. What is read for the first time in a while is not kept: a scan
+ * of a large table would else replace all that is hot. Every function may be called from any
+ * thread; the locks here are leaves.
+ */
+#ifndef STATOR_ENGINE_ROCKSDB_STORE_CACHE_H
+#define STATOR_ENGINE_ROCKSDB_STORE_CACHE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "engine/engine.h"
+
+struct store_cache;
+struct store_cache_entry;
+struct store_key;
+
+enum {
+    STORE_CACHE_SHARDS = 32,
+    STORE_CACHE_ENTRY_SHARE = 4, /* An entry may take this part of its shard's capacity. */
+};
+
+enum store_cache_kind { STORE_CACHE_VALUE, STORE_CACHE_RUN };
+
+/* What an entry is found by. Borrows the key it was made of. */
+struct store_cache_name {
+    enum store_cache_kind kind;
+    struct bytes key;
+    uint64_t run_hash; /* Of the run that the key lies in. */
+    uint64_t hash;
+};
+
+/* What a write changes: the value at a key, and with it the key's run. */
+struct store_cache_touch {
+    uint64_t run_hash;
+    uint64_t hash;
+};
+
+/* Whether keys of this space are kept at all. */
+bool store_cache_serves(enum engine_space space);
+/* `key` is at least STORE_KEY_FILTERED_SIZE long; false if it is not. */
+MUST_CHECK bool store_cache_name_value(const struct store_key *key, struct store_cache_name *out);
+MUST_CHECK bool store_cache_name_run(const struct store_key *key, struct store_cache_name *out);
+
+struct store_cache *store_cache_create(size_t capacity);
+void store_cache_destroy(struct store_cache *cache); /* NULL is allowed. No entry may be in use. */
+
+/* NULL if a view of `generation` must ask RocksDB; `*wanted` then tells whether what it finds there
+ * is worth keeping. The entry is the caller's until store_cache_release. */
+struct store_cache_entry *store_cache_find(struct store_cache *cache,
+                                           const struct store_cache_name *name, uint64_t generation,
+                                           bool *wanted);
+struct bytes store_cache_content(const struct store_cache_entry *entry); /* Aligned to 8 bytes. */
+void store_cache_release(void *entry);                                   /* Fits engine_value. */
+/* Keeps a copy of what a view of `generation` has read, unless it may be out of date already or is
+ * too large. */
+void store_cache_keep(struct store_cache *cache, const struct store_cache_name *name,
+                      uint64_t generation, struct bytes content);
+
+void store_cache_begin_change(struct store_cache *cache, const struct store_cache_touch *touches,
+                              size_t count);
+void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touches,
+                            size_t count, uint64_t generation);
+/* The same for a write that deletes ranges: everything of the owners from `first` to `last`. */
+void store_cache_begin_removal(struct store_cache *cache);
+void store_cache_end_removal(struct store_cache *cache, uint64_t first, uint64_t last,
+                             uint64_t generation);
+
+/* What the entries take, for tests. */
+size_t store_cache_size(struct store_cache *cache);
+
+#endif

@@ -1,0 +1,124 @@
+/* addresses.c -- see addresses.h.
+ *
+ * A hash table with open addressing, at most half full: it has twice as many places as there can be
+ * connections. Removing moves later entries of the run forward, so that there are no graves. The
+ * hash depends on a number that clients do not know, so that they cannot choose addresses that
+ * meet.
+ */
+#include "http/addresses.h"
+#include <assert.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/memory.h"
+
+struct entry {
+    uint64_t key;
+    size_t count; /* 0: the place is free. */
+};
+
+struct http_addresses {
+    size_t per_address_max;
+    uint64_t secret;
+    size_t mask; /* Places but one; their number is a power of two. */
+    pthread_mutex_t mutex;
+    struct entry *entries; /* Guarded by the mutex. */
+};
+
+struct http_addresses *http_addresses_create(size_t connections_max, size_t per_address_max)
+{
+    struct http_addresses *addresses = memory_checked(calloc(1, sizeof *addresses));
+    size_t count = 2;
+    while (count < 2 * connections_max)
+        count *= 2;
+    addresses->per_address_max = per_address_max;
+    if (getentropy(&addresses->secret, sizeof addresses->secret) != 0)
+        abort();
+    addresses->mask = count - 1;
+    addresses->entries = memory_checked(calloc(count, sizeof *addresses->entries));
+    pthread_mutex_init(&addresses->mutex, NULL);
+    return addresses;
+}
+
+void http_addresses_destroy(struct http_addresses *addresses)
+{
+    if (addresses == NULL)
+        return;
+    pthread_mutex_destroy(&addresses->mutex);
+    free(addresses->entries);
+    free(addresses);
+}
+
+uint64_t http_addresses_key(const struct sockaddr *address)
+{
+    uint64_t key = 0;
+    uint32_t v4;
+    if (address->sa_family != AF_INET6) {
+        memcpy(&v4, &((const struct sockaddr_in *)(const void *)address)->sin_addr, sizeof v4);
+        return v4;
+    }
+    const struct in6_addr *v6 = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(v6)) {
+        memcpy(&v4, v6->s6_addr + 12, sizeof v4);
+        return v4;
+    }
+    memcpy(&key, v6->s6_addr, sizeof key);
+    return key;
+}
+
+static size_t home_of(const struct http_addresses *addresses, uint64_t key)
+{
+    uint64_t mixed = key ^ addresses->secret;
+    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94D049BB133111EB);
+    return (size_t)(mixed ^ mixed >> 31) & addresses->mask;
+}
+
+/* Where the key is, or would be. */
+static size_t find_locked(const struct http_addresses *addresses, uint64_t key)
+{
+    size_t at = home_of(addresses, key);
+    while (addresses->entries[at].count > 0 && addresses->entries[at].key != key)
+        at = (at + 1) & addresses->mask;
+    return at;
+}
+
+/* Each later entry of the run that does not stand between its home and the gap may fill it. */
+static void close_gap_locked(struct http_addresses *addresses, size_t gap)
+{
+    size_t mask = addresses->mask;
+    struct entry *entries = addresses->entries;
+    for (size_t at = (gap + 1) & mask; entries[at].count > 0; at = (at + 1) & mask) {
+        size_t home = home_of(addresses, entries[at].key);
+        if (((at - home) & mask) < ((at - gap) & mask))
+            continue;
+        entries[gap] = entries[at];
+        entries[at].count = 0;
+        gap = at;
+    }
+}
+
+bool http_addresses_add(struct http_addresses *addresses, uint64_t key)
+{
+    pthread_mutex_lock(&addresses->mutex);
+    struct entry *entry = &addresses->entries[find_locked(addresses, key)];
+    bool ok = entry->count < addresses->per_address_max;
+    if (ok) {
+        entry->key = key;
+        entry->count++;
+    }
+    pthread_mutex_unlock(&addresses->mutex);
+    return ok;
+}
+
+void http_addresses_remove(struct http_addresses *addresses, uint64_t key)
+{
+    pthread_mutex_lock(&addresses->mutex);
+    size_t at = find_locked(addresses, key);
+    assert(addresses->entries[at].count > 0);
+    if (--addresses->entries[at].count == 0)
+        close_gap_locked(addresses, at);
+    pthread_mutex_unlock(&addresses->mutex);
+}

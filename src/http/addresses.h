@@ -1,0 +1,30 @@
+/* addresses.h -- how many connections each client address has, inside http/.
+ *
+ * For the bound on connections per address. Looked at when a connection comes and goes, never per
+ * request, so one table with one lock serves all loops. An address of IPv6 counts by its first 64
+ * bits: whoever has one has all of those behind it.
+ */
+#ifndef STATOR_HTTP_ADDRESSES_H
+#define STATOR_HTTP_ADDRESSES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/compiler.h"
+
+struct sockaddr;
+struct http_addresses;
+
+/* For at most `connections_max` connections at a time, `per_address_max` of each address. The owner
+ * calls http_addresses_destroy; destroying NULL is allowed. */
+struct http_addresses *http_addresses_create(size_t connections_max, size_t per_address_max);
+void http_addresses_destroy(struct http_addresses *addresses);
+
+/* What the table counts by. An IPv4 address is the same whether it came over IPv6 or not. */
+uint64_t http_addresses_key(const struct sockaddr *address);
+
+/* False if the address has as many as it may. Each success is owed an http_addresses_remove. From
+ * any thread. */
+MUST_CHECK bool http_addresses_add(struct http_addresses *addresses, uint64_t key);
+void http_addresses_remove(struct http_addresses *addresses, uint64_t key);
+
+#endif

@@ -1,0 +1,34 @@
+/* lane.h -- a few threads of low priority for requests that take long, so that loops go on.
+ *
+ * A request of many megabytes keeps a thread busy for tens of milliseconds: its signature, its
+ * JSON, its items. On a loop's thread all clients of that loop would wait for it. The threads of
+ * the lane get what processor time the loops leave, and no less than their small share of it.
+ */
+#ifndef STATOR_WIRE_LANE_H
+#define STATOR_WIRE_LANE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/compiler.h"
+
+struct lane;
+
+enum {
+    LANE_WAITING_MAX = 256, /* Beyond the ones that run. */
+    LANE_NICENESS = 10,     /* More than the loops': a tenth of their share. */
+};
+
+/* Embedded in the caller's own structure; must live until `run` was called. */
+struct lane_task {
+    void (*run)(struct lane_task *task, void *thread_context);
+    struct lane_task *next; /* The lane's own while it holds the task. */
+};
+
+/* One thread for each of the contexts, which must outlive the lane. Aborts if none can be had. */
+struct lane *lane_start(void *const *thread_contexts, size_t thread_count);
+/* Ends what runs; what waits is forgotten. Stopping NULL is allowed. */
+void lane_stop(struct lane *lane);
+
+/* False if too many wait. From any thread. */
+MUST_CHECK bool lane_submit(struct lane *lane, struct lane_task *task);
+
+#endif

@@ -1,0 +1,302 @@
+/* test_store_cache.c -- the item cache: what is kept, and who finds it. That reads through it are
+ * right is the matter of test_cached_reads.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/compiler.h"
+#include "engine/rocksdb/store_cache.h"
+#include "engine/rocksdb/store_key.h"
+#include "engine/rocksdb/store_run.h"
+#include "engine_fixture.h"
+
+enum { CAPACITY = 1024 * 1024 };
+
+static const struct engine_place items = { 7, 1, ENGINE_SPACE_ITEMS };
+static const struct engine_place others = { 8, 1, ENGINE_SPACE_ITEMS };
+
+/* --- The table of entries --- */
+
+struct named {
+    struct store_key key;
+    struct store_cache_name name;
+};
+
+static const struct store_cache_name *name_value(struct named *named,
+                                                 const struct engine_place *place, const char *key)
+{
+    store_key_init(&named->key, place, bytes_from_text(key));
+    assert_true(store_cache_name_value(&named->key, &named->name));
+    return &named->name;
+}
+
+static const struct store_cache_name *name_run(struct named *named,
+                                               const struct engine_place *place, const char *key)
+{
+    store_key_init(&named->key, place, bytes_from_text(key));
+    assert_true(store_cache_name_run(&named->key, &named->name));
+    return &named->name;
+}
+
+static bool finds(struct store_cache *cache, const struct store_cache_name *name,
+                  uint64_t generation, const char *want)
+{
+    bool wanted;
+    struct store_cache_entry *entry = store_cache_find(cache, name, generation, &wanted);
+    if (entry == NULL)
+        return false;
+    assert_true(bytes_equal_text(store_cache_content(entry), want));
+    store_cache_release(entry);
+    return true;
+}
+
+static struct store_cache_touch touch_of(const struct store_cache_name *name)
+{
+    return (struct store_cache_touch){ name->run_hash, name->hash };
+}
+
+static void change(struct store_cache *cache, const struct store_cache_name *name,
+                   uint64_t generation)
+{
+    struct store_cache_touch touch = touch_of(name);
+    store_cache_begin_change(cache, &touch, 1);
+    store_cache_end_change(cache, &touch, 1, generation);
+}
+
+static void what_is_read_a_second_time_is_wanted(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named named;
+    bool wanted;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    assert_null(store_cache_find(cache, name, 1, &wanted));
+    assert_false(wanted);
+    assert_null(store_cache_find(cache, name, 1, &wanted));
+    assert_true(wanted);
+    store_cache_keep(cache, name, 1, BYTES("one"));
+    assert_true(finds(cache, name, 1, "one"));
+    store_cache_destroy(cache);
+}
+
+static void a_value_its_run_and_its_neighbours_are_told_apart(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named value, run, neighbour, elsewhere;
+    (void)state;
+    name_value(&value, &items, "12345678");
+    name_run(&run, &items, "12345678");
+    name_value(&neighbour, &items, "12345678b");
+    name_value(&elsewhere, &others, "12345678");
+    store_cache_keep(cache, &value.name, 1, BYTES("value"));
+    store_cache_keep(cache, &run.name, 1, BYTES("run"));
+    store_cache_keep(cache, &neighbour.name, 1, BYTES("neighbour"));
+    store_cache_keep(cache, &elsewhere.name, 1, BYTES("elsewhere"));
+    assert_true(finds(cache, &value.name, 1, "value"));
+    assert_true(finds(cache, &run.name, 1, "run"));
+    assert_true(finds(cache, &neighbour.name, 1, "neighbour"));
+    assert_true(finds(cache, &elsewhere.name, 1, "elsewhere"));
+    change(cache, &value.name, 1); /* Takes its run along. */
+    assert_false(finds(cache, &value.name, 2, ""));
+    assert_false(finds(cache, &run.name, 2, ""));
+    assert_true(finds(cache, &neighbour.name, 2, "neighbour"));
+    assert_true(finds(cache, &elsewhere.name, 2, "elsewhere"));
+    store_cache_destroy(cache);
+}
+
+static void a_view_finds_only_what_is_not_newer_than_itself(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named named;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    store_cache_keep(cache, name, 5, BYTES("five"));
+    assert_false(finds(cache, name, 4, ""));
+    assert_true(finds(cache, name, 5, "five"));
+    assert_true(finds(cache, name, 6, "five"));
+    store_cache_destroy(cache);
+}
+
+static void what_a_view_has_read_is_kept_only_if_it_is_newer_than_all_changes(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named named;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    change(cache, name, 5);
+    store_cache_keep(cache, name, 5, BYTES("five")); /* Perhaps from before the change. */
+    assert_false(finds(cache, name, 9, ""));
+    store_cache_keep(cache, name, 6, BYTES("six"));
+    assert_true(finds(cache, name, 9, "six"));
+    change(cache, name, 3); /* Of a slow writer: the bound does not go back. */
+    store_cache_keep(cache, name, 5, BYTES("five"));
+    assert_false(finds(cache, name, 9, ""));
+    store_cache_destroy(cache);
+}
+
+static void nothing_is_found_or_kept_while_a_change_is_under_way(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named named;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    struct store_cache_touch touch = touch_of(name);
+    store_cache_keep(cache, name, 1, BYTES("one"));
+    store_cache_begin_change(cache, &touch, 1);
+    assert_false(finds(cache, name, 2, ""));
+    store_cache_keep(cache, name, 2, BYTES("two"));
+    store_cache_begin_change(cache, &touch, 1); /* Another one. */
+    store_cache_end_change(cache, &touch, 1, 2);
+    store_cache_keep(cache, name, 3, BYTES("three"));
+    assert_false(finds(cache, name, 3, ""));
+    store_cache_end_change(cache, &touch, 1, 2);
+    assert_false(finds(cache, name, 3, ""));
+    store_cache_keep(cache, name, 3, BYTES("three"));
+    assert_true(finds(cache, name, 3, "three"));
+    store_cache_destroy(cache);
+}
+
+static void a_removal_takes_all_that_its_owners_have(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named one, other;
+    (void)state;
+    name_value(&one, &items, "12345678a");
+    name_value(&other, &others, "12345678a");
+    store_cache_keep(cache, &one.name, 1, BYTES("one"));
+    store_cache_keep(cache, &other.name, 1, BYTES("other"));
+    store_cache_begin_removal(cache);
+    assert_false(finds(cache, &other.name, 1, ""));
+    store_cache_end_removal(cache, items.owner, items.owner, 1);
+    assert_false(finds(cache, &one.name, 2, ""));
+    assert_true(finds(cache, &other.name, 2, "other"));
+    store_cache_keep(cache, &one.name, 1, BYTES("one"));
+    assert_false(finds(cache, &one.name, 2, ""));
+    store_cache_destroy(cache);
+}
+
+static void an_entry_in_use_outlives_its_removal(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named named;
+    bool wanted;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    store_cache_keep(cache, name, 1, BYTES("one"));
+    struct store_cache_entry *entry = store_cache_find(cache, name, 1, &wanted);
+    change(cache, name, 1);
+    assert_int_equal(store_cache_size(cache), 0);
+    assert_true(bytes_equal_text(store_cache_content(entry), "one"));
+    store_cache_release(entry);
+    store_cache_destroy(cache);
+}
+
+static void the_capacity_holds_and_what_is_read_stays(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named hot, named;
+    char key[32], content[500];
+    (void)state;
+    memset(content, 'x', sizeof content);
+    name_value(&hot, &items, "hot item");
+    store_cache_keep(cache, &hot.name, 1, BYTES("hot"));
+    for (int i = 0; i < 20000; i++) {
+        snprintf(key, sizeof key, "%08d", i * 7919);
+        store_cache_keep(cache, name_value(&named, &items, key), 1,
+                         bytes_of(content, sizeof content));
+        assert_true(finds(cache, &hot.name, 1, "hot"));
+    }
+    assert_true(store_cache_size(cache) <= CAPACITY);
+    assert_true(store_cache_size(cache) > CAPACITY * 3 / 4);
+    store_cache_destroy(cache);
+}
+
+static void one_entry_never_takes_more_than_a_part_of_a_shard(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named named;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    size_t size_max = CAPACITY / STORE_CACHE_SHARDS / STORE_CACHE_ENTRY_SHARE - name->key.len;
+    uint8_t *content = calloc(1, size_max + 1);
+    store_cache_keep(cache, name, 1, bytes_of(content, size_max + 1));
+    assert_int_equal(store_cache_size(cache), 0);
+    store_cache_keep(cache, name, 1, bytes_of(content, size_max));
+    assert_true(store_cache_size(cache) > size_max);
+    free(content);
+    store_cache_destroy(cache);
+}
+
+/* --- Runs --- */
+
+static void a_run_gives_its_entries_back_and_finds_where_a_key_belongs(void **state)
+{
+    struct store_run_builder *builder = calloc(1, sizeof *builder);
+    static const char *const keys[] = { "a", "ab", "b", "d" };
+    static const struct {
+        const char *key;
+        size_t index;
+    } places[] = { { "", 0 },  { "a", 0 }, { "aa", 1 }, { "ab", 1 },
+                   { "b", 2 }, { "c", 3 }, { "d", 3 },  { "e", 4 } };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        struct engine_entry entry = { bytes_from_text(keys[i]), bytes_of("value", i) };
+        assert_true(store_run_add(builder, &entry));
+    }
+    struct bytes block = store_run_finish(builder);
+    assert_int_equal(store_run_count(block), COUNT_OF(keys));
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        struct engine_entry entry = store_run_at(block, i);
+        assert_true(bytes_equal_text(entry.key, keys[i]));
+        assert_true(bytes_equal(entry.value, bytes_of("value", i)));
+    }
+    for (size_t i = 0; i < COUNT_OF(places); i++)
+        assert_int_equal(store_run_search(block, bytes_from_text(places[i].key)), places[i].index);
+    store_run_deinit(builder);
+    free(builder);
+}
+
+static void a_run_ends_at_its_largest_size_and_count(void **state)
+{
+    enum { HEAD = 8 };
+    struct store_run_builder *builder = calloc(1, sizeof *builder);
+    struct engine_entry entry = { BYTES("key"), { 0 } };
+    uint8_t *value = calloc(1, STORE_RUN_SIZE_MAX);
+    (void)state;
+    entry.value = bytes_of(value, STORE_RUN_SIZE_MAX - HEAD - entry.key.len + 1);
+    assert_false(store_run_add(builder, &entry));
+    entry.value.len--;
+    assert_true(store_run_add(builder, &entry));
+    struct engine_entry empty = { BYTES(""), BYTES("") };
+    assert_false(store_run_add(builder, &empty));
+    store_run_deinit(builder);
+    memset(builder, 0, sizeof *builder);
+    for (int i = 0; i < STORE_RUN_ENTRIES_MAX; i++)
+        assert_true(store_run_add(builder, &empty));
+    assert_false(store_run_add(builder, &empty));
+    store_run_deinit(builder);
+    free(builder);
+    free(value);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_read_a_second_time_is_wanted),
+        cmocka_unit_test(a_value_its_run_and_its_neighbours_are_told_apart),
+        cmocka_unit_test(a_view_finds_only_what_is_not_newer_than_itself),
+        cmocka_unit_test(what_a_view_has_read_is_kept_only_if_it_is_newer_than_all_changes),
+        cmocka_unit_test(nothing_is_found_or_kept_while_a_change_is_under_way),
+        cmocka_unit_test(a_removal_takes_all_that_its_owners_have),
+        cmocka_unit_test(an_entry_in_use_outlives_its_removal),
+        cmocka_unit_test(the_capacity_holds_and_what_is_read_stays),
+        cmocka_unit_test(one_entry_never_takes_more_than_a_part_of_a_shard),
+        cmocka_unit_test(a_run_gives_its_entries_back_and_finds_where_a_key_belongs),
+        cmocka_unit_test(a_run_ends_at_its_largest_size_and_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,236 @@
+/* test_pressure.c -- the bound on the memory of all requests: who is refused, who is dropped.
+ *
+ * Time-outs are so long that whatever ends in here ended for want of memory.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "base/compiler.h"
+#include "http/pressure.h"
+#include "http_fixture.h"
+#include "raw_http.h"
+
+enum {
+    MIB = 1024 * 1024,
+    BODY_SIZE_MAX = 8 * MIB,
+    LATE_MAX = 4096, /* More than fit. */
+    POLL_MS = 20,
+};
+
+static const char small_request[] = "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n";
+
+static int set_up(void **state)
+{
+    struct http_fixture *fixture = malloc(sizeof *fixture);
+    http_fixture_init(fixture);
+    fixture->options.body_size_max = BODY_SIZE_MAX;
+    fixture->options.connections_max = LATE_MAX;
+    fixture->options.memory_max = 16 * MIB;
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct http_fixture *fixture = *state;
+    http_fixture_stop(fixture);
+    http_fixture_deinit(fixture);
+    free(fixture);
+    return 0;
+}
+
+static struct raw_http connect_to(const struct http_fixture *fixture)
+{
+    struct raw_http client;
+    raw_http_open(&client, fixture->port);
+    return client;
+}
+
+static int status_of(struct raw_http *client)
+{
+    struct raw_http_answer answer;
+    return raw_http_receive(client, &answer) ? answer.status : 0;
+}
+
+static int ask(const struct http_fixture *fixture)
+{
+    struct raw_http client = connect_to(fixture);
+    int status = raw_http_send_text(&client, small_request) ? status_of(&client) : 0;
+    raw_http_close(&client);
+    return status;
+}
+
+static void send_head(struct raw_http *client, size_t length)
+{
+    char head[128];
+    snprintf(head, sizeof head, "POST /length HTTP/1.1\r\nHost: h\r\nContent-Length: %zu\r\n\r\n",
+             length);
+    assert_true(raw_http_send_text(client, head));
+}
+
+static void send_zeros(struct raw_http *client, size_t size)
+{
+    uint8_t *zeros = calloc(1, size);
+    raw_http_send(client, bytes_of(zeros, size)); /* May be refused meanwhile. */
+    free(zeros);
+}
+
+/* --- Bodies --- */
+
+/* One that would not fit beside what is there is refused before it is sent. */
+static void a_body_without_room_is_refused_by_its_length(void **state)
+{
+    struct http_fixture *fixture = *state;
+    fixture->options.memory_max = 8 * MIB;
+    http_fixture_start(fixture);
+    struct raw_http client = connect_to(fixture);
+    send_head(&client, BODY_SIZE_MAX);
+    assert_int_equal(status_of(&client), 503);
+    raw_http_close(&client);
+    assert_int_equal(ask(fixture), 200);
+}
+
+static void bodies_share_what_there_is(void **state)
+{
+    struct http_fixture *fixture = *state;
+    http_fixture_start(fixture);
+    /* Three quarters of 16 MB: one body of 8 MB, and not a second one beside it. */
+    struct raw_http first = connect_to(fixture), second = connect_to(fixture);
+    send_head(&first, BODY_SIZE_MAX);
+    send_zeros(&first, BODY_SIZE_MAX - 1);
+    int status;
+    do { /* Until the first has arrived. */
+        raw_http_close(&second);
+        second = connect_to(fixture);
+        send_head(&second, BODY_SIZE_MAX - 1);
+        send_zeros(&second, BODY_SIZE_MAX - 1);
+        status = status_of(&second);
+    } while (status == 200);
+    assert_int_equal(status, 503);
+    assert_int_equal(ask(fixture), 200); /* Small ones go on. */
+    send_zeros(&first, 1);
+    assert_int_equal(status_of(&first), 200);
+    /* And there is room again. */
+    raw_http_close(&second);
+    second = connect_to(fixture);
+    send_head(&second, BODY_SIZE_MAX);
+    send_zeros(&second, BODY_SIZE_MAX);
+    assert_int_equal(status_of(&second), 200);
+    raw_http_close(&second);
+    raw_http_close(&first);
+}
+
+static void a_chunked_body_without_room_is_refused(void **state)
+{
+    struct http_fixture *fixture = *state;
+    fixture->options.memory_max = 4 * MIB;
+    http_fixture_start(fixture);
+    struct raw_http client = connect_to(fixture);
+    assert_true(raw_http_send_text(
+        &client,
+        "POST /length HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n700000\r\n"));
+    send_zeros(&client, 7 * MIB);
+    assert_int_equal(status_of(&client), 503);
+    raw_http_close(&client);
+}
+
+/* A body that stands still gives way to one that does not. */
+static void a_stalled_body_is_dropped_for_another(void **state)
+{
+    struct http_fixture *fixture = *state;
+    http_fixture_start(fixture);
+    struct raw_http stalled = connect_to(fixture);
+    send_head(&stalled, BODY_SIZE_MAX);
+    send_zeros(&stalled, BODY_SIZE_MAX - 1);
+    int status = 503;
+    while (status == 503) {
+        usleep(POLL_MS * 1000);
+        struct raw_http client = connect_to(fixture);
+        send_head(&client, BODY_SIZE_MAX - 1);
+        send_zeros(&client, BODY_SIZE_MAX - 1);
+        status = status_of(&client);
+        raw_http_close(&client);
+    }
+    assert_int_equal(status, 200);
+    assert_int_equal(status_of(&stalled), 408);
+    raw_http_close(&stalled);
+}
+
+/* --- Requests under way --- */
+
+/* As writes are while the disk does not sync. They are never dropped, so others must be refused. */
+static void requests_beyond_the_bound_are_refused_until_others_end(void **state)
+{
+    struct http_fixture *fixture = *state;
+    http_fixture_start(fixture);
+    struct raw_http *clients = calloc(LATE_MAX, sizeof *clients);
+    size_t count = 0;
+    while (ask(fixture) == 200) {
+        assert_true(count < LATE_MAX);
+        clients[count] = connect_to(fixture);
+        assert_true(raw_http_send_text(
+            &clients[count], "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nlate"));
+        count++;
+        assert_true(http_fixture_wait_for_late(fixture, count));
+    }
+    assert_true(count > 50); /* Each takes less than 300 KB. */
+    http_fixture_release(fixture);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(status_of(&clients[i]), 200);
+        raw_http_close(&clients[i]);
+    }
+    free(clients);
+    assert_int_equal(ask(fixture), 200);
+}
+
+/* --- Answers that nobody reads --- */
+
+static void unread_answers_give_way_to_new_requests(void **state)
+{
+    enum { CLIENTS = 30 };
+    struct http_fixture *fixture = *state;
+    fixture->options.memory_max = 4 * HTTP_FIXTURE_LARGE_SIZE;
+    http_fixture_start(fixture);
+    struct raw_http clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = connect_to(fixture);
+        raw_http_send_text(&clients[i], "GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
+        assert_int_equal(ask(fixture), 200);
+    }
+    int lost = 0;
+    for (int i = 0; i < CLIENTS; i++) {
+        lost += status_of(&clients[i]) == 0;
+        raw_http_close(&clients[i]);
+    }
+    assert_true(lost >= CLIENTS - 8);
+    assert_int_equal(ask(fixture), 200);
+}
+
+/* Clients of one loop hold what a client of another needs. */
+static void loops_drop_what_is_stalled_for_one_another(void **state)
+{
+    struct http_fixture *fixture = *state;
+    fixture->options.loop_count = 4;
+    a_stalled_body_is_dropped_for_another(state);
+}
+
+#define PRESSURE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PRESSURE_TEST(a_body_without_room_is_refused_by_its_length),
+        PRESSURE_TEST(bodies_share_what_there_is),
+        PRESSURE_TEST(a_chunked_body_without_room_is_refused),
+        PRESSURE_TEST(a_stalled_body_is_dropped_for_another),
+        PRESSURE_TEST(requests_beyond_the_bound_are_refused_until_others_end),
+        PRESSURE_TEST(unread_answers_give_way_to_new_requests),
+        PRESSURE_TEST(loops_drop_what_is_stalled_for_one_another),
+    };
+    return cmocka_run_group_tests_name("http/pressure", tests, NULL, NULL);
+}

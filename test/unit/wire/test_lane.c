@@ -1,0 +1,122 @@
+/* test_lane.c -- the queue of large requests: its order, its bound, its end. */
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "wire/lane.h"
+
+enum { NICENESS_MAX = 19 }; /* The system's. */
+
+/* What the thread of a lane sees. */
+struct record {
+    sem_t begun, may_end;
+    size_t count;
+    size_t order[LANE_WAITING_MAX + 2];
+    int niceness;
+};
+
+struct numbered {
+    struct lane_task task; /* First: the task is converted back. */
+    size_t number;
+};
+
+static void note(struct lane_task *task, void *context)
+{
+    struct record *record = context;
+    record->order[record->count++] = ((struct numbered *)task)->number;
+    record->niceness = getpriority(PRIO_PROCESS, (id_t)gettid());
+    sem_post(&record->begun);
+}
+
+static void note_and_wait(struct lane_task *task, void *context)
+{
+    struct record *record = context;
+    note(task, context);
+    sem_wait(&record->may_end);
+}
+
+static int set_up(void **state)
+{
+    struct record *record = calloc(1, sizeof *record);
+    sem_init(&record->begun, 0, 0);
+    sem_init(&record->may_end, 0, 0);
+    *state = record;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct record *record = *state;
+    sem_destroy(&record->begun);
+    sem_destroy(&record->may_end);
+    free(record);
+    return 0;
+}
+
+static void so_many_wait_and_no_more(void **state)
+{
+    struct record *record = *state;
+    struct lane *lane = lane_start((void *const *)state, 1);
+    struct numbered *tasks = calloc(LANE_WAITING_MAX + 2, sizeof *tasks);
+    for (size_t i = 0; i < LANE_WAITING_MAX + 2; i++)
+        tasks[i] = (struct numbered){ .task.run = note, .number = i };
+    tasks[0].task.run = note_and_wait;
+    assert_true(lane_submit(lane, &tasks[0].task));
+    sem_wait(&record->begun); /* It runs, and does not wait any more. */
+    for (size_t i = 1; i <= LANE_WAITING_MAX; i++)
+        assert_true(lane_submit(lane, &tasks[i].task));
+    assert_false(lane_submit(lane, &tasks[LANE_WAITING_MAX + 1].task));
+    sem_post(&record->may_end);
+    for (size_t i = 1; i <= LANE_WAITING_MAX; i++)
+        sem_wait(&record->begun);
+    assert_true(lane_submit(lane, &tasks[LANE_WAITING_MAX + 1].task));
+    sem_wait(&record->begun);
+    lane_stop(lane);
+    assert_int_equal(record->count, LANE_WAITING_MAX + 2);
+    for (size_t i = 0; i < LANE_WAITING_MAX + 2; i++)
+        assert_int_equal(record->order[i], i);
+    free(tasks);
+}
+
+static void its_thread_gives_way_to_others(void **state)
+{
+    struct record *record = *state;
+    struct numbered task = { .task.run = note };
+    struct lane *lane = lane_start((void *const *)state, 1);
+    assert_true(lane_submit(lane, &task.task));
+    sem_wait(&record->begun);
+    lane_stop(lane);
+    int wanted = getpriority(PRIO_PROCESS, 0) + LANE_NICENESS;
+    assert_int_equal(record->niceness, wanted < NICENESS_MAX ? wanted : NICENESS_MAX);
+}
+
+static void what_waits_at_the_end_is_forgotten(void **state)
+{
+    struct record *record = *state;
+    struct numbered running = { .task.run = note_and_wait }, waiting = { .task.run = note };
+    struct lane *lane = lane_start((void *const *)state, 1);
+    assert_true(lane_submit(lane, &running.task));
+    sem_wait(&record->begun);
+    assert_true(lane_submit(lane, &waiting.task));
+    sem_post(&record->may_end); /* Whether the other one still gets its turn is a matter of luck. */
+    lane_stop(lane);
+    assert_in_range(record->count, 1, 2);
+    lane_stop(NULL);
+}
+
+#define LANE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LANE_TEST(so_many_wait_and_no_more),
+        LANE_TEST(its_thread_gives_way_to_others),
+        LANE_TEST(what_waits_at_the_end_is_forgotten),
+    };
+    return cmocka_run_group_tests_name("wire/lane", tests, NULL, NULL);
+}
