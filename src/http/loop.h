@@ -67,12 +67,14 @@ struct http_loop {
     bool stopping;
     bool ending;    /* Its handles are being closed. */
     bool abandoned; /* Stopped with answers owed: never freed, see http_server_stop. */
-    uint8_t drain[HTTP_DRAIN_READ_SIZE]; /* Where bytes go that nobody wants. */
-    uv_prepare_t round;                  /* Begins a new turn. */
-    struct {
-        size_t size;                          /* Read of bodies so far. */
-        const struct http_connection *reader; /* Who read last, */
-        size_t reader_size;                   /* and how much. */
+    uint8_t drain[HTTP_DRAIN_READ_SIZE];      /* Where bytes go that nobody wants. */
+    uv_prepare_t round;                       /* Begins a new turn. */
+    struct {                                  /* Who reads of bodies. */
+        const struct http_connection *reader; /* Who asked last, */
+        size_t reader_left;                   /* and how much it may still read. */
+        size_t asked;                         /* How many have asked in this turn, */
+        size_t asked_before;                  /* and in the one before. */
+        size_t first;                         /* Of those, who is served first. */
     } turn;
     uint64_t pressure_told_ms;           /* When the log was told last; 0: never. */
     struct http_task relief;             /* Posted by other loops, if they have set */
