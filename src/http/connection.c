@@ -329,8 +329,7 @@ static struct http_connection *create_connection(struct http_loop *loop,
     connection->loop = loop;
     connection->counted = counted;
     connection->address_key = http_addresses_key(peer);
-    if (uv_ip_name(peer, connection->peer, sizeof connection->peer) != 0)
-        connection->peer[0] = '\0';
+    http_addresses_format(peer, connection->peer);
     http_transport_init(&connection->transport, loop);
     connection->next = loop->connections;
     if (connection->next != NULL)
