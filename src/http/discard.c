@@ -1,42 +1,89 @@
 /* discard.c -- see discard.h. */
 #include "http/discard.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/memory.h"
 #include "http/body.h"
 #include "http/loop.h"
 
-struct discard {
-    uv_work_t work;      /* First: the work is converted back. */
+struct heap {
+    struct heap *next;
     struct arena *arena; /* NULL: none. */
     struct http_body body;
 };
 
-static void free_both(struct discard *discard)
+struct http_discard {
+    pthread_t thread;
+    pthread_mutex_t mutex; /* Guards what follows. */
+    pthread_cond_t changed;
+    struct heap *heaps;
+    bool stopping;
+};
+
+/* All that there are; NULL: it is over. */
+static struct heap *take(struct http_discard *discard)
 {
-    arena_destroy(discard->arena);
-    http_body_deinit(&discard->body, NULL);
+    pthread_mutex_lock(&discard->mutex);
+    while (discard->heaps == NULL && !discard->stopping)
+        pthread_cond_wait(&discard->changed, &discard->mutex);
+    struct heap *heaps = discard->heaps;
+    discard->heaps = NULL;
+    pthread_mutex_unlock(&discard->mutex);
+    return heaps;
 }
 
-static void run(uv_work_t *work)
+static void *run(void *argument)
 {
-    free_both((struct discard *)work);
+    struct heap *heap;
+    while ((heap = take(argument)) != NULL) {
+        while (heap != NULL) {
+            struct heap *next = heap->next;
+            arena_destroy(heap->arena);
+            http_body_deinit(&heap->body, NULL);
+            free(heap);
+            heap = next;
+        }
+    }
+    return NULL;
 }
 
-static void on_done(uv_work_t *work, int status)
+struct http_discard *http_discard_start(void)
 {
-    (void)status;
-    free(work);
-}
-
-static void discard_apart(struct http_loop *loop, struct arena *arena, struct http_body body)
-{
-    struct discard *discard = memory_checked(malloc(sizeof *discard));
-    *discard = (struct discard){ .arena = arena, .body = body };
-    if (uv_queue_work(&loop->uv, &discard->work, run, on_done) == 0)
-        return;
-    free_both(discard);
+    struct http_discard *discard = memory_checked(calloc(1, sizeof *discard));
+    pthread_mutex_init(&discard->mutex, NULL);
+    pthread_cond_init(&discard->changed, NULL);
+    if (pthread_create(&discard->thread, NULL, run, discard) == 0)
+        return discard;
+    pthread_cond_destroy(&discard->changed);
+    pthread_mutex_destroy(&discard->mutex);
     free(discard);
+    return NULL;
+}
+
+void http_discard_stop(struct http_discard *discard)
+{
+    if (discard == NULL)
+        return;
+    pthread_mutex_lock(&discard->mutex);
+    discard->stopping = true;
+    pthread_cond_signal(&discard->changed);
+    pthread_mutex_unlock(&discard->mutex);
+    pthread_join(discard->thread, NULL);
+    pthread_cond_destroy(&discard->changed);
+    pthread_mutex_destroy(&discard->mutex);
+    free(discard);
+}
+
+static void discard_apart(struct http_discard *discard, struct arena *arena, struct http_body body)
+{
+    struct heap *heap = memory_checked(malloc(sizeof *heap));
+    *heap = (struct heap){ .arena = arena, .body = body };
+    pthread_mutex_lock(&discard->mutex);
+    heap->next = discard->heaps;
+    discard->heaps = heap;
+    pthread_cond_signal(&discard->changed);
+    pthread_mutex_unlock(&discard->mutex);
 }
 
 void http_discard_arena(struct http_loop *loop, struct arena *arena)
@@ -44,7 +91,7 @@ void http_discard_arena(struct http_loop *loop, struct arena *arena)
     if (arena_held_size(arena) < HTTP_DISCARD_APART_SIZE)
         http_pool_give_arena(&loop->pool, arena);
     else
-        discard_apart(loop, arena, (struct http_body){ 0 });
+        discard_apart(loop->shared->discard, arena, (struct http_body){ 0 });
 }
 
 void http_discard_body(struct http_loop *loop, struct http_body *body)
@@ -55,6 +102,6 @@ void http_discard_body(struct http_loop *loop, struct http_body *body)
     }
     /* At once: the next body, perhaps of the same client, need not wait for the other thread. */
     memory_budget_give(&loop->shared->memory, body->capacity);
-    discard_apart(loop, NULL, *body);
+    discard_apart(loop->shared->discard, NULL, *body);
     *body = (struct http_body){ 0 };
 }

@@ -11,6 +11,8 @@ enum {
     TIMER_STEP_MS = 10, /* Deadlines closer together than this share one wake-up. */
     /* Room behind a head of the largest size, so that most bodies need no memory of their own. */
     INPUT_BODY_SIZE = 16 * 1024,
+    /* Of the memory of requests, what all loops together may keep between requests. */
+    SPARES_PART = 8,
 };
 
 /* --- Deadlines --- */
@@ -248,7 +250,8 @@ struct http_loop *http_loop_create(struct http_shared *shared, int fd)
     loop->timer_due_ms = UINT64_MAX;
     loop->listener.fd = -1;
     set_durations(loop, &shared->options);
-    http_pool_init(&loop->pool, shared->options.header_size_max + INPUT_BODY_SIZE, &shared->memory);
+    http_pool_init(&loop->pool, shared->options.header_size_max + INPUT_BODY_SIZE,
+                   shared->options.memory_max / SPARES_PART / shared->loop_count, &shared->memory);
     loop->relief.run = http_pressure_run_task;
     pthread_mutex_init(&loop->mutex, NULL);
     if (uv_loop_init(&loop->uv) != 0) {

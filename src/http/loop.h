@@ -21,6 +21,7 @@
 
 struct http_addresses;
 struct http_connection;
+struct http_discard;
 
 enum {
     /* Reading goes on this long, and for twice the largest body, after an answer that closes the
@@ -41,7 +42,8 @@ struct http_shared {
     atomic_size_t connection_count;   /* Of those that count against connections_max. */
     struct http_addresses *addresses; /* NULL: they are not counted. */
     struct memory_budget memory;      /* See pressure.h; its bound is that of bodies. */
-    struct http_loop **loops;         /* Do not change while one runs. */
+    struct http_discard *discard;
+    struct http_loop **loops; /* Do not change while one runs. */
     unsigned loop_count;
     pthread_mutex_t tls_mutex; /* Guards `tls`. */
     struct tls_context *tls;   /* For new connections; NULL: they are plain. */

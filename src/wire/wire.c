@@ -301,21 +301,29 @@ static void run_lane_task(struct lane_task *task, void *thread_context)
     call->call.done(&call->call);
 }
 
-/* Whether a request would, or may, keep its loop's other clients waiting for too long. */
-static bool is_for_lane(const struct http_exchange *exchange, const struct operation *operation)
+/* How long a request would, or may, keep its loop's other clients waiting. */
+static enum weight expected_weight(const struct http_exchange *exchange,
+                                   const struct operation *operation)
 {
     size_t size = http_exchange_body(exchange).len;
-    return (operation_reads_many(operation) && http_exchange_mark(exchange) != WEIGHT_LIGHT) ||
-           size >= WIRE_LARGE_SIZE_MIN ||
-           (size >= COMPRESSED_LARGE_SIZE_MIN &&
-            http_exchange_header(exchange, "Content-Encoding").data != NULL);
+    if (size >= WIRE_LARGE_SIZE_MIN ||
+        (size >= COMPRESSED_LARGE_SIZE_MIN &&
+         http_exchange_header(exchange, "Content-Encoding").data != NULL))
+        return WEIGHT_HEAVY;
+    return operation_reads_many(operation) ? http_exchange_mark(exchange) : WEIGHT_LIGHT;
 }
 
-static void run_in_lane(struct wire_call *call)
+/* One of unknown weight runs in the lane if there is room. Most are light, and a thousand clients
+ * that have just come must not be refused for what a few of them may be up to. */
+static void run_where_it_fits(struct wire_call *call, enum weight weight)
 {
     call->lane_task.run = run_lane_task;
-    if (lane_submit(call->loop->wire->lane, &call->lane_task))
+    if (weight != WEIGHT_LIGHT && lane_submit(call->loop->wire->lane, &call->lane_task))
         return;
+    if (weight != WEIGHT_HEAVY) {
+        run_call(call->loop, call);
+        return;
+    }
     error_set(&call->call.error, ERROR_SERVICE_UNAVAILABLE, "Too many large requests are waiting");
     call->call.done(&call->call);
 }
@@ -343,10 +351,7 @@ static void run_operation(struct wire_loop *loop, struct http_exchange *exchange
     };
     error_init(&call->call.error, arena);
     buffer_init(&call->call.response, arena);
-    if (is_for_lane(exchange, operation))
-        run_in_lane(call);
-    else
-        run_call(loop, call);
+    run_where_it_fits(call, expected_weight(exchange, operation));
 }
 
 static void answer_preflight(struct wire_loop *loop, struct http_exchange *exchange)

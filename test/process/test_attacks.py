@@ -1,6 +1,7 @@
 """Three attacks on a server, with honest clients beside them: each of those is answered, and right;
 memory stays within its bound and comes back. How long honest clients wait is bench/attacks.py's."""
 
+import collections
 import contextlib
 import json
 import time
@@ -12,6 +13,7 @@ from fast_client import FastClient, ServerGone
 
 TABLE = "honest"
 HONEST_REQUESTS = 300
+NEWCOMERS = 1000  # More than may wait in the lane.
 RETRIES_MAX = 50
 # What SDKs take for a reason to try again. On a machine that is too busy to let an honest client
 # send, that one is dropped like the others.
@@ -100,6 +102,23 @@ def test_bodies_of_16_mb(server, tmp_path):
     counts = stand(server, "bodies", attack.BODIES_COUNT, attack.write_body(tmp_path / "body.http"))
     # Some were read and found wanting, the others were told to come back.
     assert set(counts) <= {"400", "408", "503", "connections lost"}, counts
+
+
+def test_many_that_have_just_come_are_no_attack(server):
+    """The first Query of a connection may be long, so it goes to the lane; but nobody is refused
+    because many do that at once."""
+    clients = [FastClient(server.port) for _ in range(NEWCOMERS)]
+    query = {
+        "TableName": TABLE,
+        "KeyConditionExpression": "pk = :pk",
+        "ExpressionAttributeValues": {":pk": {"S": "nobody"}},
+    }
+    for client in clients:
+        client.send("Query", query)
+    statuses = collections.Counter(client.receive()[0] for client in clients)
+    assert statuses == {200: NEWCOMERS}
+    for client in clients:
+        client.close()
 
 
 def test_a_large_request_is_answered_like_any_other(server):
