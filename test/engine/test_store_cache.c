@@ -221,14 +221,31 @@ static void one_entry_never_takes_more_than_a_part_of_a_shard(void **state)
     struct named named;
     (void)state;
     const struct store_cache_name *name = name_value(&named, &items, "12345678a");
-    size_t size_max = CAPACITY / STORE_CACHE_SHARDS / STORE_CACHE_ENTRY_SHARE - name->key.len;
+    size_t part = CAPACITY / STORE_CACHE_SHARDS / STORE_CACHE_ENTRY_SHARE;
+    store_cache_keep(cache, name, 1, BYTES(""));
+    size_t size_max = part - store_cache_size(cache);
+    change(cache, name, 1);
     uint8_t *content = calloc(1, size_max + 1);
-    store_cache_keep(cache, name, 1, bytes_of(content, size_max + 1));
+    store_cache_keep(cache, name, 2, bytes_of(content, size_max + 1));
     assert_int_equal(store_cache_size(cache), 0);
-    store_cache_keep(cache, name, 1, bytes_of(content, size_max));
-    assert_true(store_cache_size(cache) > size_max);
+    store_cache_keep(cache, name, 2, bytes_of(content, size_max));
+    assert_int_equal(store_cache_size(cache), part);
     free(content);
     store_cache_destroy(cache);
+}
+
+static void a_cache_may_be_too_small_for_any_entry(void **state)
+{
+    enum { CAPACITY_LAST = 64 * 1024, CAPACITY_STEP = STORE_CACHE_SHARDS };
+    struct named named;
+    (void)state;
+    const struct store_cache_name *name = name_run(&named, &items, "12345678");
+    for (size_t capacity = 1; capacity < CAPACITY_LAST; capacity += CAPACITY_STEP) {
+        struct store_cache *cache = store_cache_create(capacity);
+        store_cache_keep(cache, name, 1, BYTES(""));
+        assert_true(store_cache_size(cache) <= capacity);
+        store_cache_destroy(cache);
+    }
 }
 
 /* --- Runs --- */
@@ -295,6 +312,7 @@ int main(void)
         cmocka_unit_test(an_entry_in_use_outlives_its_removal),
         cmocka_unit_test(the_capacity_holds_and_what_is_read_stays),
         cmocka_unit_test(one_entry_never_takes_more_than_a_part_of_a_shard),
+        cmocka_unit_test(a_cache_may_be_too_small_for_any_entry),
         cmocka_unit_test(a_run_gives_its_entries_back_and_finds_where_a_key_belongs),
         cmocka_unit_test(a_run_ends_at_its_largest_size_and_count),
     };

@@ -149,9 +149,14 @@ struct store_cache *store_cache_create(size_t capacity)
     return cache;
 }
 
+static size_t size_with(size_t key_size, size_t content_size)
+{
+    return sizeof(struct store_cache_entry) + key_size + content_size + ALLOCATION_SIZE;
+}
+
 static size_t size_of(const struct store_cache_entry *entry)
 {
-    return sizeof *entry + entry->key_size + entry->content_size + ALLOCATION_SIZE;
+    return size_with(entry->key_size, entry->content_size);
 }
 
 void store_cache_release(void *handle)
@@ -309,7 +314,7 @@ static struct store_cache_entry *create_entry(const struct store_cache_name *nam
 void store_cache_keep(struct store_cache *cache, const struct store_cache_name *name,
                       uint64_t generation, struct bytes content)
 {
-    if (content.len + name->key.len > cache->shard_capacity / STORE_CACHE_ENTRY_SHARE)
+    if (size_with(name->key.len, content.len) > cache->shard_capacity / STORE_CACHE_ENTRY_SHARE)
         return;
     struct store_cache_entry *entry = create_entry(name, generation, content);
     struct shard *shard = shard_of(cache, name->run_hash);
