@@ -83,6 +83,32 @@ static void what_is_read_a_second_time_is_wanted(void **state)
     store_cache_destroy(cache);
 }
 
+static bool is_wanted(struct store_cache *cache, const struct store_cache_name *name)
+{
+    bool wanted;
+    assert_null(store_cache_find(cache, name, 1, &wanted));
+    return wanted;
+}
+
+static void a_run_is_wanted_only_if_nothing_of_it_changed_between_two_reads(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named value, run;
+    (void)state;
+    name_value(&value, &items, "12345678a");
+    name_run(&run, &items, "12345678");
+    for (int i = 0; i < 3; i++) {
+        assert_false(is_wanted(cache, &run.name));
+        change(cache, &value.name, 1);
+    }
+    assert_false(is_wanted(cache, &run.name));
+    assert_true(is_wanted(cache, &run.name));
+    assert_false(is_wanted(cache, &value.name));
+    change(cache, &value.name, 1); /* To copy one value is not much. */
+    assert_true(is_wanted(cache, &value.name));
+    store_cache_destroy(cache);
+}
+
 static void a_value_its_run_and_its_neighbours_are_told_apart(void **state)
 {
     struct store_cache *cache = store_cache_create(CAPACITY);
@@ -304,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_a_second_time_is_wanted),
+        cmocka_unit_test(a_run_is_wanted_only_if_nothing_of_it_changed_between_two_reads),
         cmocka_unit_test(a_value_its_run_and_its_neighbours_are_told_apart),
         cmocka_unit_test(a_view_finds_only_what_is_not_newer_than_itself),
         cmocka_unit_test(what_a_view_has_read_is_kept_only_if_it_is_newer_than_all_changes),

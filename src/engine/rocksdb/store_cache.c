@@ -224,14 +224,33 @@ static struct store_cache_entry **locate(struct store_cache *cache, struct shard
     return at;
 }
 
+static uint16_t *seen_of(struct shard *shard, uint64_t hash)
+{
+    return &shard->seen[(hash >> 20) % SEEN];
+}
+
+/* Never zero, which is what the table begins with. */
+static uint16_t tag_of(enum store_cache_kind kind, uint64_t hash)
+{
+    return (uint16_t)((hash ^ kind) | 1);
+}
+
 static bool was_seen(struct shard *shard, const struct store_cache_name *name)
 {
-    uint16_t *seen = &shard->seen[(name->hash >> 20) % SEEN];
-    /* Never zero, which is what the table begins with. */
-    uint16_t tag = (uint16_t)((name->hash ^ name->kind) | 1);
+    uint16_t *seen = seen_of(shard, name->hash);
+    uint16_t tag = tag_of(name->kind, name->hash);
     bool was = *seen == tag;
     *seen = tag;
     return was;
+}
+
+/* A run is much to gather for a scan that wants one entry of it. Where writes and scans take turns
+ * nobody would find it again. */
+static void forget_run_was_seen(struct shard *shard, uint64_t run_hash)
+{
+    uint16_t *seen = seen_of(shard, run_hash);
+    if (*seen == tag_of(STORE_CACHE_RUN, run_hash))
+        *seen = 0;
 }
 
 struct store_cache_entry *store_cache_find(struct store_cache *cache,
@@ -365,6 +384,7 @@ void store_cache_end_change(struct store_cache *cache, const struct store_cache_
         pthread_mutex_lock(&shard->mutex);
         remove_hash(cache, shard, STORE_CACHE_VALUE, touches[i].hash);
         remove_hash(cache, shard, STORE_CACHE_RUN, touches[i].run_hash);
+        forget_run_was_seen(shard, touches[i].run_hash);
         if (stripe->first_generation <= generation)
             stripe->first_generation = generation + 1;
         pthread_mutex_unlock(&shard->mutex);
