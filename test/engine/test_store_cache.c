@@ -83,6 +83,32 @@ static void what_is_read_a_second_time_is_wanted(void **state)
     store_cache_destroy(cache);
 }
 
+static bool is_wanted(struct store_cache *cache, const struct store_cache_name *name)
+{
+    bool wanted;
+    assert_null(store_cache_find(cache, name, 1, &wanted));
+    return wanted;
+}
+
+static void a_run_is_wanted_only_if_nothing_of_it_changed_between_two_reads(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named value, run;
+    (void)state;
+    name_value(&value, &items, "12345678a");
+    name_run(&run, &items, "12345678");
+    for (int i = 0; i < 3; i++) {
+        assert_false(is_wanted(cache, &run.name));
+        change(cache, &value.name, 1);
+    }
+    assert_false(is_wanted(cache, &run.name));
+    assert_true(is_wanted(cache, &run.name));
+    assert_false(is_wanted(cache, &value.name));
+    change(cache, &value.name, 1); /* To copy one value is not much. */
+    assert_true(is_wanted(cache, &value.name));
+    store_cache_destroy(cache);
+}
+
 static void a_value_its_run_and_its_neighbours_are_told_apart(void **state)
 {
     struct store_cache *cache = store_cache_create(CAPACITY);
@@ -221,14 +247,31 @@ static void one_entry_never_takes_more_than_a_part_of_a_shard(void **state)
     struct named named;
     (void)state;
     const struct store_cache_name *name = name_value(&named, &items, "12345678a");
-    size_t size_max = CAPACITY / STORE_CACHE_SHARDS / STORE_CACHE_ENTRY_SHARE - name->key.len;
+    size_t part = CAPACITY / STORE_CACHE_SHARDS / STORE_CACHE_ENTRY_SHARE;
+    store_cache_keep(cache, name, 1, BYTES(""));
+    size_t size_max = part - store_cache_size(cache);
+    change(cache, name, 1);
     uint8_t *content = calloc(1, size_max + 1);
-    store_cache_keep(cache, name, 1, bytes_of(content, size_max + 1));
+    store_cache_keep(cache, name, 2, bytes_of(content, size_max + 1));
     assert_int_equal(store_cache_size(cache), 0);
-    store_cache_keep(cache, name, 1, bytes_of(content, size_max));
-    assert_true(store_cache_size(cache) > size_max);
+    store_cache_keep(cache, name, 2, bytes_of(content, size_max));
+    assert_int_equal(store_cache_size(cache), part);
     free(content);
     store_cache_destroy(cache);
+}
+
+static void a_cache_may_be_too_small_for_any_entry(void **state)
+{
+    enum { CAPACITY_LAST = 64 * 1024, CAPACITY_STEP = STORE_CACHE_SHARDS };
+    struct named named;
+    (void)state;
+    const struct store_cache_name *name = name_run(&named, &items, "12345678");
+    for (size_t capacity = 1; capacity < CAPACITY_LAST; capacity += CAPACITY_STEP) {
+        struct store_cache *cache = store_cache_create(capacity);
+        store_cache_keep(cache, name, 1, BYTES(""));
+        assert_true(store_cache_size(cache) <= capacity);
+        store_cache_destroy(cache);
+    }
 }
 
 /* --- Runs --- */
@@ -287,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_a_second_time_is_wanted),
+        cmocka_unit_test(a_run_is_wanted_only_if_nothing_of_it_changed_between_two_reads),
         cmocka_unit_test(a_value_its_run_and_its_neighbours_are_told_apart),
         cmocka_unit_test(a_view_finds_only_what_is_not_newer_than_itself),
         cmocka_unit_test(what_a_view_has_read_is_kept_only_if_it_is_newer_than_all_changes),
@@ -295,6 +339,7 @@ int main(void)
         cmocka_unit_test(an_entry_in_use_outlives_its_removal),
         cmocka_unit_test(the_capacity_holds_and_what_is_read_stays),
         cmocka_unit_test(one_entry_never_takes_more_than_a_part_of_a_shard),
+        cmocka_unit_test(a_cache_may_be_too_small_for_any_entry),
         cmocka_unit_test(a_run_gives_its_entries_back_and_finds_where_a_key_belongs),
         cmocka_unit_test(a_run_ends_at_its_largest_size_and_count),
     };

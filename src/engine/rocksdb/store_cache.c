@@ -149,9 +149,14 @@ struct store_cache *store_cache_create(size_t capacity)
     return cache;
 }
 
+static size_t size_with(size_t key_size, size_t content_size)
+{
+    return sizeof(struct store_cache_entry) + key_size + content_size + ALLOCATION_SIZE;
+}
+
 static size_t size_of(const struct store_cache_entry *entry)
 {
-    return sizeof *entry + entry->key_size + entry->content_size + ALLOCATION_SIZE;
+    return size_with(entry->key_size, entry->content_size);
 }
 
 void store_cache_release(void *handle)
@@ -219,14 +224,33 @@ static struct store_cache_entry **locate(struct store_cache *cache, struct shard
     return at;
 }
 
+static uint16_t *seen_of(struct shard *shard, uint64_t hash)
+{
+    return &shard->seen[(hash >> 20) % SEEN];
+}
+
+/* Never zero, which is what the table begins with. */
+static uint16_t tag_of(enum store_cache_kind kind, uint64_t hash)
+{
+    return (uint16_t)((hash ^ kind) | 1);
+}
+
 static bool was_seen(struct shard *shard, const struct store_cache_name *name)
 {
-    uint16_t *seen = &shard->seen[(name->hash >> 20) % SEEN];
-    /* Never zero, which is what the table begins with. */
-    uint16_t tag = (uint16_t)((name->hash ^ name->kind) | 1);
+    uint16_t *seen = seen_of(shard, name->hash);
+    uint16_t tag = tag_of(name->kind, name->hash);
     bool was = *seen == tag;
     *seen = tag;
     return was;
+}
+
+/* A run is much to gather for a scan that wants one entry of it. Where writes and scans take turns
+ * nobody would find it again. */
+static void forget_run_was_seen(struct shard *shard, uint64_t run_hash)
+{
+    uint16_t *seen = seen_of(shard, run_hash);
+    if (*seen == tag_of(STORE_CACHE_RUN, run_hash))
+        *seen = 0;
 }
 
 struct store_cache_entry *store_cache_find(struct store_cache *cache,
@@ -309,7 +333,7 @@ static struct store_cache_entry *create_entry(const struct store_cache_name *nam
 void store_cache_keep(struct store_cache *cache, const struct store_cache_name *name,
                       uint64_t generation, struct bytes content)
 {
-    if (content.len + name->key.len > cache->shard_capacity / STORE_CACHE_ENTRY_SHARE)
+    if (size_with(name->key.len, content.len) > cache->shard_capacity / STORE_CACHE_ENTRY_SHARE)
         return;
     struct store_cache_entry *entry = create_entry(name, generation, content);
     struct shard *shard = shard_of(cache, name->run_hash);
@@ -360,6 +384,7 @@ void store_cache_end_change(struct store_cache *cache, const struct store_cache_
         pthread_mutex_lock(&shard->mutex);
         remove_hash(cache, shard, STORE_CACHE_VALUE, touches[i].hash);
         remove_hash(cache, shard, STORE_CACHE_RUN, touches[i].run_hash);
+        forget_run_was_seen(shard, touches[i].run_hash);
         if (stripe->first_generation <= generation)
             stripe->first_generation = generation + 1;
         pthread_mutex_unlock(&shard->mutex);

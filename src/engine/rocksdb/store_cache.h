@@ -18,8 +18,8 @@
  * shows what any view of that generation or a later one shows. A view that is older finds nothing.
  *
  * Bounded by its capacity in bytes. What is read for the first time in a while is not kept: a scan
- * of a large table would else replace all that is hot. Every function may be called from any
- * thread; the locks here are leaves.
+ * of a large table would else replace all that is hot. For a run a write begins that while anew.
+ * Every function may be called from any thread; the locks here are leaves.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_CACHE_H
 #define STATOR_ENGINE_ROCKSDB_STORE_CACHE_H
