@@ -63,8 +63,8 @@ static void change(struct store_cache *cache, const struct store_cache_name *nam
                    uint64_t generation)
 {
     struct store_cache_touch touch = touch_of(name);
-    store_cache_begin_change(cache, &touch, 1);
-    store_cache_end_change(cache, &touch, 1, generation);
+    store_cache_begin_change(cache, &touch);
+    store_cache_end_change(cache, &touch, generation);
 }
 
 static void what_is_read_a_second_time_is_wanted(void **state)
@@ -80,6 +80,32 @@ static void what_is_read_a_second_time_is_wanted(void **state)
     assert_true(wanted);
     store_cache_keep(cache, name, 1, BYTES("one"));
     assert_true(finds(cache, name, 1, "one"));
+    store_cache_destroy(cache);
+}
+
+static bool is_wanted(struct store_cache *cache, const struct store_cache_name *name)
+{
+    bool wanted;
+    assert_null(store_cache_find(cache, name, 1, &wanted));
+    return wanted;
+}
+
+static void a_run_is_wanted_only_if_nothing_of_it_changed_between_two_reads(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named value, run;
+    (void)state;
+    name_value(&value, &items, "12345678a");
+    name_run(&run, &items, "12345678");
+    for (int i = 0; i < 3; i++) {
+        assert_false(is_wanted(cache, &run.name));
+        change(cache, &value.name, 1);
+    }
+    assert_false(is_wanted(cache, &run.name));
+    assert_true(is_wanted(cache, &run.name));
+    assert_false(is_wanted(cache, &value.name));
+    change(cache, &value.name, 1); /* To copy one value is not much. */
+    assert_true(is_wanted(cache, &value.name));
     store_cache_destroy(cache);
 }
 
@@ -146,17 +172,36 @@ static void nothing_is_found_or_kept_while_a_change_is_under_way(void **state)
     const struct store_cache_name *name = name_value(&named, &items, "12345678a");
     struct store_cache_touch touch = touch_of(name);
     store_cache_keep(cache, name, 1, BYTES("one"));
-    store_cache_begin_change(cache, &touch, 1);
+    store_cache_begin_change(cache, &touch);
     assert_false(finds(cache, name, 2, ""));
     store_cache_keep(cache, name, 2, BYTES("two"));
-    store_cache_begin_change(cache, &touch, 1); /* Another one. */
-    store_cache_end_change(cache, &touch, 1, 2);
+    store_cache_begin_change(cache, &touch); /* Another one. */
+    store_cache_end_change(cache, &touch, 2);
     store_cache_keep(cache, name, 3, BYTES("three"));
     assert_false(finds(cache, name, 3, ""));
-    store_cache_end_change(cache, &touch, 1, 2);
+    store_cache_end_change(cache, &touch, 2);
     assert_false(finds(cache, name, 3, ""));
     store_cache_keep(cache, name, 3, BYTES("three"));
     assert_true(finds(cache, name, 3, "three"));
+    store_cache_destroy(cache);
+}
+
+static void a_written_value_is_found_by_later_views_and_by_writers(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named value, run;
+    (void)state;
+    name_value(&value, &items, "12345678a");
+    name_run(&run, &items, "12345678a");
+    struct store_cache_touch touch = touch_of(&value.name);
+    store_cache_keep(cache, &value.name, 1, BYTES("old"));
+    store_cache_keep(cache, &run.name, 1, BYTES("run"));
+    store_cache_begin_change(cache, &touch);
+    store_cache_replace(cache, &value.name, 5, BYTES("new"));
+    assert_false(finds(cache, &value.name, 5, "")); /* Perhaps of before the write. */
+    assert_true(finds(cache, &value.name, 6, "new"));
+    assert_true(finds(cache, &value.name, STORE_CACHE_NEWEST, "new"));
+    assert_false(finds(cache, &run.name, 6, ""));
     store_cache_destroy(cache);
 }
 
@@ -221,14 +266,31 @@ static void one_entry_never_takes_more_than_a_part_of_a_shard(void **state)
     struct named named;
     (void)state;
     const struct store_cache_name *name = name_value(&named, &items, "12345678a");
-    size_t size_max = CAPACITY / STORE_CACHE_SHARDS / STORE_CACHE_ENTRY_SHARE - name->key.len;
+    size_t part = CAPACITY / STORE_CACHE_SHARDS / STORE_CACHE_ENTRY_SHARE;
+    store_cache_keep(cache, name, 1, BYTES(""));
+    size_t size_max = part - store_cache_size(cache);
+    change(cache, name, 1);
     uint8_t *content = calloc(1, size_max + 1);
-    store_cache_keep(cache, name, 1, bytes_of(content, size_max + 1));
+    store_cache_keep(cache, name, 2, bytes_of(content, size_max + 1));
     assert_int_equal(store_cache_size(cache), 0);
-    store_cache_keep(cache, name, 1, bytes_of(content, size_max));
-    assert_true(store_cache_size(cache) > size_max);
+    store_cache_keep(cache, name, 2, bytes_of(content, size_max));
+    assert_int_equal(store_cache_size(cache), part);
     free(content);
     store_cache_destroy(cache);
+}
+
+static void a_cache_may_be_too_small_for_any_entry(void **state)
+{
+    enum { CAPACITY_LAST = 64 * 1024, CAPACITY_STEP = STORE_CACHE_SHARDS };
+    struct named named;
+    (void)state;
+    const struct store_cache_name *name = name_run(&named, &items, "12345678");
+    for (size_t capacity = 1; capacity < CAPACITY_LAST; capacity += CAPACITY_STEP) {
+        struct store_cache *cache = store_cache_create(capacity);
+        store_cache_keep(cache, name, 1, BYTES(""));
+        assert_true(store_cache_size(cache) <= capacity);
+        store_cache_destroy(cache);
+    }
 }
 
 /* --- Runs --- */
@@ -287,14 +349,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_a_second_time_is_wanted),
+        cmocka_unit_test(a_run_is_wanted_only_if_nothing_of_it_changed_between_two_reads),
         cmocka_unit_test(a_value_its_run_and_its_neighbours_are_told_apart),
         cmocka_unit_test(a_view_finds_only_what_is_not_newer_than_itself),
         cmocka_unit_test(what_a_view_has_read_is_kept_only_if_it_is_newer_than_all_changes),
         cmocka_unit_test(nothing_is_found_or_kept_while_a_change_is_under_way),
+        cmocka_unit_test(a_written_value_is_found_by_later_views_and_by_writers),
         cmocka_unit_test(a_removal_takes_all_that_its_owners_have),
         cmocka_unit_test(an_entry_in_use_outlives_its_removal),
         cmocka_unit_test(the_capacity_holds_and_what_is_read_stays),
         cmocka_unit_test(one_entry_never_takes_more_than_a_part_of_a_shard),
+        cmocka_unit_test(a_cache_may_be_too_small_for_any_entry),
         cmocka_unit_test(a_run_gives_its_entries_back_and_finds_where_a_key_belongs),
         cmocka_unit_test(a_run_ends_at_its_largest_size_and_count),
     };

@@ -149,9 +149,14 @@ struct store_cache *store_cache_create(size_t capacity)
     return cache;
 }
 
+static size_t size_with(size_t key_size, size_t content_size)
+{
+    return sizeof(struct store_cache_entry) + key_size + content_size + ALLOCATION_SIZE;
+}
+
 static size_t size_of(const struct store_cache_entry *entry)
 {
-    return sizeof *entry + entry->key_size + entry->content_size + ALLOCATION_SIZE;
+    return size_with(entry->key_size, entry->content_size);
 }
 
 void store_cache_release(void *handle)
@@ -164,6 +169,13 @@ void store_cache_release(void *handle)
 struct bytes store_cache_content(const struct store_cache_entry *entry)
 {
     return bytes_of(entry->bytes, entry->content_size);
+}
+
+struct engine_value store_cache_value(struct store_cache_entry *entry)
+{
+    return (struct engine_value){ .bytes = store_cache_content(entry),
+                                  .handle = entry,
+                                  .release = store_cache_release };
 }
 
 /* Takes `*at` out of its bucket and of the ring, and gives up the table's reference. */
@@ -219,14 +231,33 @@ static struct store_cache_entry **locate(struct store_cache *cache, struct shard
     return at;
 }
 
+static uint16_t *seen_of(struct shard *shard, uint64_t hash)
+{
+    return &shard->seen[(hash >> 20) % SEEN];
+}
+
+/* Never zero, which is what the table begins with. */
+static uint16_t tag_of(enum store_cache_kind kind, uint64_t hash)
+{
+    return (uint16_t)((hash ^ kind) | 1);
+}
+
 static bool was_seen(struct shard *shard, const struct store_cache_name *name)
 {
-    uint16_t *seen = &shard->seen[(name->hash >> 20) % SEEN];
-    /* Never zero, which is what the table begins with. */
-    uint16_t tag = (uint16_t)((name->hash ^ name->kind) | 1);
+    uint16_t *seen = seen_of(shard, name->hash);
+    uint16_t tag = tag_of(name->kind, name->hash);
     bool was = *seen == tag;
     *seen = tag;
     return was;
+}
+
+/* A run is much to gather for a scan that wants one entry of it. Where writes and scans take turns
+ * nobody would find it again. */
+static void forget_run_was_seen(struct shard *shard, uint64_t run_hash)
+{
+    uint16_t *seen = seen_of(shard, run_hash);
+    if (*seen == tag_of(STORE_CACHE_RUN, run_hash))
+        *seen = 0;
 }
 
 struct store_cache_entry *store_cache_find(struct store_cache *cache,
@@ -306,10 +337,16 @@ static struct store_cache_entry *create_entry(const struct store_cache_name *nam
     return entry;
 }
 
+static bool fits(const struct store_cache *cache, const struct store_cache_name *name,
+                 struct bytes content)
+{
+    return size_with(name->key.len, content.len) <= cache->shard_capacity / STORE_CACHE_ENTRY_SHARE;
+}
+
 void store_cache_keep(struct store_cache *cache, const struct store_cache_name *name,
                       uint64_t generation, struct bytes content)
 {
-    if (content.len + name->key.len > cache->shard_capacity / STORE_CACHE_ENTRY_SHARE)
+    if (!fits(cache, name, content))
         return;
     struct store_cache_entry *entry = create_entry(name, generation, content);
     struct shard *shard = shard_of(cache, name->run_hash);
@@ -330,13 +367,10 @@ void store_cache_keep(struct store_cache *cache, const struct store_cache_name *
 
 /* --- Changes --- */
 
-void store_cache_begin_change(struct store_cache *cache, const struct store_cache_touch *touches,
-                              size_t count)
+void store_cache_begin_change(struct store_cache *cache, const struct store_cache_touch *touch)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct shard *shard = shard_of(cache, touches[i].run_hash);
-        atomic_fetch_add(&stripe_of(shard, touches[i].run_hash)->changing, 1);
-    }
+    struct shard *shard = shard_of(cache, touch->run_hash);
+    atomic_fetch_add(&stripe_of(shard, touch->run_hash)->changing, 1);
 }
 
 /* By the hash alone: one too many is no harm. */
@@ -351,20 +385,39 @@ static void remove_hash(struct store_cache *cache, struct shard *shard, enum sto
             at = &(*at)->bucket_next;
 }
 
-void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touches,
-                            size_t count, uint64_t generation)
+/* `entry` takes the place of what is removed; NULL: nothing does. */
+static void end_change(struct store_cache *cache, const struct store_cache_touch *touch,
+                       uint64_t generation, struct store_cache_entry *entry)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct shard *shard = shard_of(cache, touches[i].run_hash);
-        struct stripe *stripe = stripe_of(shard, touches[i].run_hash);
-        pthread_mutex_lock(&shard->mutex);
-        remove_hash(cache, shard, STORE_CACHE_VALUE, touches[i].hash);
-        remove_hash(cache, shard, STORE_CACHE_RUN, touches[i].run_hash);
-        if (stripe->first_generation <= generation)
-            stripe->first_generation = generation + 1;
-        pthread_mutex_unlock(&shard->mutex);
-        atomic_fetch_sub(&stripe->changing, 1);
+    struct shard *shard = shard_of(cache, touch->run_hash);
+    struct stripe *stripe = stripe_of(shard, touch->run_hash);
+    pthread_mutex_lock(&shard->mutex);
+    remove_hash(cache, shard, STORE_CACHE_VALUE, touch->hash);
+    remove_hash(cache, shard, STORE_CACHE_RUN, touch->run_hash);
+    forget_run_was_seen(shard, touch->run_hash);
+    if (stripe->first_generation <= generation)
+        stripe->first_generation = generation + 1;
+    if (entry != NULL) {
+        make_room(cache, shard, size_of(entry));
+        link_entry(shard, bucket_of(cache, shard, entry->hash), entry);
     }
+    pthread_mutex_unlock(&shard->mutex);
+    atomic_fetch_sub(&stripe->changing, 1);
+}
+
+void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touch,
+                            uint64_t generation)
+{
+    end_change(cache, touch, generation, NULL);
+}
+
+void store_cache_replace(struct store_cache *cache, const struct store_cache_name *name,
+                         uint64_t generation, struct bytes content)
+{
+    struct store_cache_touch touch = { .run_hash = name->run_hash, .hash = name->hash };
+    assert(name->kind == STORE_CACHE_VALUE);
+    end_change(cache, &touch, generation,
+               fits(cache, name, content) ? create_entry(name, generation + 1, content) : NULL);
 }
 
 void store_cache_begin_removal(struct store_cache *cache)
