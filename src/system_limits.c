@@ -131,7 +131,7 @@ static bool check_memory(const struct config *config, char *message)
     uint64_t stack_size = 8ull << 20;
     if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY)
         stack_size = stack.rlim_cur;
-    uint64_t needed = MEMORY_BASE + config->block_cache_size +
+    uint64_t needed = MEMORY_BASE + config->item_cache_size + config->block_cache_size +
                       WRITE_BUFFERS * config->write_buffer_size +
                       thread_count_of(config) * stack_size;
     return space.rlim_cur >= needed || refuse(message, "bytes of memory", space.rlim_cur, needed);

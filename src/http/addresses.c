@@ -6,6 +6,7 @@
  * meet.
  */
 #include "http/addresses.h"
+#include <arpa/inet.h>
 #include <assert.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -51,21 +52,42 @@ void http_addresses_destroy(struct http_addresses *addresses)
     free(addresses);
 }
 
+static const struct in6_addr *v6_of(const struct sockaddr *address)
+{
+    return &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+}
+
+/* The four bytes of an IPv4 address; NULL if it is none. */
+static const uint8_t *v4_of(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET)
+        return (const uint8_t *)&((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    if (address->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(v6_of(address)))
+        return v6_of(address)->s6_addr + 12;
+    return NULL;
+}
+
 uint64_t http_addresses_key(const struct sockaddr *address)
 {
-    uint64_t key = 0;
-    uint32_t v4;
-    if (address->sa_family != AF_INET6) {
-        memcpy(&v4, &((const struct sockaddr_in *)(const void *)address)->sin_addr, sizeof v4);
-        return v4;
-    }
-    const struct in6_addr *v6 = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-    if (IN6_IS_ADDR_V4MAPPED(v6)) {
-        memcpy(&v4, v6->s6_addr + 12, sizeof v4);
-        return v4;
-    }
-    memcpy(&key, v6->s6_addr, sizeof key);
+    uint8_t bytes[sizeof(uint64_t)] = { 0xFF, 0xFF }; /* No client's network of IPv6. */
+    uint64_t key;
+    const uint8_t *v4 = v4_of(address);
+    if (v4 != NULL)
+        memcpy(bytes + 4, v4, 4);
+    else if (address->sa_family == AF_INET6)
+        memcpy(bytes, v6_of(address), sizeof bytes);
+    memcpy(&key, bytes, sizeof key);
     return key;
+}
+
+void http_addresses_format(const struct sockaddr *address, char out[HTTP_PEER_SIZE])
+{
+    const uint8_t *v4 = v4_of(address);
+    out[0] = 0;
+    if (v4 != NULL)
+        inet_ntop(AF_INET, v4, out, HTTP_PEER_SIZE);
+    else if (address->sa_family == AF_INET6)
+        inet_ntop(AF_INET6, v6_of(address), out, HTTP_PEER_SIZE);
 }
 
 static size_t home_of(const struct http_addresses *addresses, uint64_t key)

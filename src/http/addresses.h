@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/compiler.h"
+#include "http/server.h"
 
 struct sockaddr;
 struct http_addresses;
@@ -19,8 +20,11 @@ struct http_addresses;
 struct http_addresses *http_addresses_create(size_t connections_max, size_t per_address_max);
 void http_addresses_destroy(struct http_addresses *addresses);
 
-/* What the table counts by. An IPv4 address is the same whether it came over IPv6 or not. */
+/* What the table counts by. An IPv4 address is the same whether it came over IPv6 or not, here and
+ * in the next. */
 uint64_t http_addresses_key(const struct sockaddr *address);
+/* "192.0.2.1", "2001:db8::1"; empty if it is of another family. */
+void http_addresses_format(const struct sockaddr *address, char out[HTTP_PEER_SIZE]);
 
 /* False if the address has as many as it may. Each success is owed an http_addresses_remove. From
  * any thread. */

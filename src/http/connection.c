@@ -242,10 +242,7 @@ size_t http_connection_turn(struct http_connection *connection)
 {
     if (connection->state != HTTP_CONNECTION_BODY && connection->state != HTTP_CONNECTION_DRAINING)
         return SIZE_MAX;
-    size_t left = http_loop_turn_left(connection->loop, connection);
-    if (left == 0 && connection->state == HTTP_CONNECTION_BODY)
-        http_connection_watch(connection, HTTP_DEADLINE_BODY); /* The client waits, not we. */
-    return left;
+    return http_loop_turn_left(connection->loop, connection);
 }
 
 /* A few bytes now and then are no progress: else 16 MB could be held for good by one byte at a
@@ -332,8 +329,7 @@ static struct http_connection *create_connection(struct http_loop *loop,
     connection->loop = loop;
     connection->counted = counted;
     connection->address_key = http_addresses_key(peer);
-    if (uv_ip_name(peer, connection->peer, sizeof connection->peer) != 0)
-        connection->peer[0] = '\0';
+    http_addresses_format(peer, connection->peer);
     http_transport_init(&connection->transport, loop);
     connection->next = loop->connections;
     if (connection->next != NULL)
@@ -396,14 +392,34 @@ struct http_connection *http_connection_of_deadline(struct http_deadline *deadli
                                               offsetof(struct http_connection, deadline));
 }
 
+/* The client has made progress, but others had their turn: it waits, not we. */
+static bool is_kept_waiting(struct http_connection *connection)
+{
+    const struct http_input *input = connection->input;
+    const struct http_parser *parser = &input->parser;
+    size_t enough = HTTP_CONNECTION_PROGRESS_SIZE - connection->progress_size;
+    if (!parser->chunked) {
+        size_t arrived =
+            connection->body_apart ? connection->body.len : input->end - input->start - parser->at;
+        size_t rest = (size_t)parser->content_length - arrived;
+        enough = rest < enough ? rest : enough;
+    }
+    return http_transport_unread(&connection->transport) >= enough;
+}
+
 void http_connection_expire(struct http_connection *connection)
 {
     switch (connection->deadline.kind) {
     case HTTP_DEADLINE_HEADER:
-    case HTTP_DEADLINE_BODY:
         if (connection->state == HTTP_CONNECTION_OPENING)
             break;
         http_request_refuse(connection, 408);
+        return;
+    case HTTP_DEADLINE_BODY:
+        if (is_kept_waiting(connection))
+            http_connection_watch(connection, HTTP_DEADLINE_BODY);
+        else
+            http_request_refuse(connection, 408);
         return;
     case HTTP_DEADLINE_WRITE: {
         uint64_t unwritten_size = http_transport_unwritten(&connection->transport);

@@ -79,8 +79,8 @@ struct http_loop {
         size_t first;                         /* Of those, who is served first. */
     } turn;
     uint64_t pressure_told_ms;           /* When the log was told last; 0: never. */
-    struct http_task relief;             /* Posted by other loops, if they have set */
-    atomic_bool relief_asked;            /* this. */
+    struct http_task relief;             /* Posted by other loops, by whoever finds 0 in */
+    atomic_size_t relief_size;           /* this: how much memory they want. */
     struct http_tls_buffers tls_buffers; /* Never touched without TLS, so that they cost nothing. */
 
     pthread_t thread; /* Of http_server_start and http_server_stop. */

@@ -74,17 +74,17 @@ void http_pressure_run_task(struct http_task *task)
 {
     struct http_loop *loop =
         (struct http_loop *)(void *)((char *)task - offsetof(struct http_loop, relief));
-    atomic_store(&loop->relief_asked, false);
-    drop_all_stalled(loop, excess(loop, 0, loop->shared->memory.size_max));
+    drop_all_stalled(loop, atomic_exchange(&loop->relief_size, 0));
 }
 
-/* The clients that hold most may be those of other loops. */
-static void ask_others(const struct http_loop *loop)
+/* The clients that hold most may be those of other loops. Each is asked for all that is wanted: by
+ * the time it looks, it may be the only one that has any. */
+static void ask_others(const struct http_loop *loop, size_t wanted)
 {
     const struct http_shared *shared = loop->shared;
     for (unsigned i = 0; i < shared->loop_count; i++) {
         struct http_loop *other = shared->loops[i];
-        if (other != loop && !atomic_exchange(&other->relief_asked, true))
+        if (other != loop && atomic_exchange(&other->relief_size, wanted) == 0)
             http_loop_post_if_running(other, &other->relief);
     }
 }
@@ -104,7 +104,7 @@ bool http_pressure_makes_room_for_body(struct http_loop *loop, size_t size)
     size_t wanted = excess(loop, size, loop->shared->memory.size_max);
     if (wanted == 0)
         return true;
-    ask_others(loop);
+    ask_others(loop, wanted);
     if (drop_all_stalled(loop, wanted) >= wanted)
         return true;
     tell(loop);
@@ -116,7 +116,7 @@ bool http_pressure_makes_room(struct http_loop *loop)
     size_t wanted = excess(loop, 0, loop->shared->options.memory_max);
     if (wanted == 0)
         return true;
-    ask_others(loop);
+    ask_others(loop, wanted);
     size_t found = drop_all_stalled(loop, wanted);
     if (found < wanted)
         found +=

@@ -1,6 +1,7 @@
 /* transport.c -- see transport.h. */
 #include "http/transport.h"
 #include <assert.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "http/connection.h"
@@ -106,6 +107,14 @@ void http_transport_stop_reading(struct http_transport *transport)
     if (transport->reading)
         uv_read_stop(stream_of(transport));
     transport->reading = false;
+}
+
+size_t http_transport_unread(const struct http_transport *transport)
+{
+    int fd = -1, size = 0;
+    bool ok = uv_fileno((const uv_handle_t *)&transport->tcp, &fd) == 0 &&
+              ioctl(fd, FIONREAD, &size) == 0;
+    return ok && size > 0 ? (size_t)size : 0;
 }
 
 /* --- Writing --- */

@@ -10,6 +10,7 @@
 #ifndef STATOR_HTTP_TRANSPORT_H
 #define STATOR_HTTP_TRANSPORT_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
 #include "base/bytes.h"
@@ -47,6 +48,8 @@ void http_transport_close(struct http_transport *transport);
  */
 MUST_CHECK bool http_transport_read(struct http_transport *transport);
 void http_transport_stop_reading(struct http_transport *transport);
+/* What the system has received and nobody has read yet. */
+size_t http_transport_unread(const struct http_transport *transport);
 
 /* Writes the two, the second of which may be empty, from where they lie: they and `write` stay
  * there until it is done. One at a time. */

@@ -393,3 +393,15 @@ def test_another_master_key_opens_nothing(keys):
         1,
         f"stator: {other.flags[1]}/KEYS: sealed under another master key, or damaged\n",
     )
+
+
+def test_an_ipv4_client_of_an_ipv6_socket_is_known_by_its_ipv4_address(tmp_path):
+    keys = Keys(tmp_path)
+    from_here = {"IpAddress": {"aws:SourceIp": "127.0.0.0/8"}}
+    denied = {"Effect": "Deny", "Action": "*", "Resource": "*", "Condition": from_here}
+    key, secret = keys.create("dave", EVERYTHING, denied)
+    with StatorProcess("--auth", "--bind", "::", "--insecure", *keys.flags) as server:
+        server.url = f"http://127.0.0.1:{server.port}"
+        code, _ = refusal(client(server, key, secret).list_tables)
+        assert code == "AccessDeniedException"
+        server.stop()

@@ -27,9 +27,9 @@ def start(directory, *flags, **options):
     return stator_process.StatorProcess(*flags, program=RELEASE, **options)
 
 
-def refusal(directory, **options):
+def refusal(directory, *flags, **options):
     with pytest.raises(stator_process.DidNotStart) as caught:
-        start(directory, **options)
+        start(directory, *flags, **options)
     assert caught.value.code == 1, caught.value.log
     lines = [line for line in caught.value.log.splitlines() if line.startswith("stator: ")]
     assert len(lines) == 1, caught.value.log
@@ -145,13 +145,23 @@ def test_too_few_threads_are_refused_at_the_start_and_hurt_nobody_later(tmp_path
 # --- Memory ---
 
 
-def test_too_little_memory_is_refused_at_the_start(tmp_path):
-    line = refusal(tmp_path, limits={resource.RLIMIT_AS: 300 << 20})
-    needed = re.fullmatch(
+def needed_memory(directory, *flags):
+    line = refusal(directory, *flags, limits={resource.RLIMIT_AS: 300 << 20})
+    found = re.fullmatch(
         r"stator: the system allows 314572800 bytes of memory; with these settings (\d+) are needed",
         line,
     )
-    with start(tmp_path, limits={resource.RLIMIT_AS: int(needed[1])}) as server:
+    return int(found[1])
+
+
+@pytest.mark.parametrize("cache", ["item-cache-size", "block-cache-size"])
+def test_caches_are_part_of_the_memory_that_is_needed(tmp_path, cache):
+    of_1, of_3 = (needed_memory(tmp_path, f"--{cache}", size) for size in ("1G", "3G"))
+    assert of_3 - of_1 == 2 << 30
+
+
+def test_too_little_memory_is_refused_at_the_start(tmp_path):
+    with start(tmp_path, limits={resource.RLIMIT_AS: needed_memory(tmp_path)}) as server:
         client = FastClient(server.port)
         stator_process.create_table(client, "files")
         for key in range(20):

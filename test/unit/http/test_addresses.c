@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "http/addresses.h"
 
-static uint64_t key_of(const char *text)
+static struct sockaddr_storage address_of(const char *text)
 {
     struct sockaddr_storage address = { 0 };
     struct sockaddr_in *v4 = (struct sockaddr_in *)&address;
@@ -19,6 +19,12 @@ static uint64_t key_of(const char *text)
         address.ss_family = AF_INET6;
         assert_int_equal(inet_pton(AF_INET6, text, &v6->sin6_addr), 1);
     }
+    return address;
+}
+
+static uint64_t key_of(const char *text)
+{
+    struct sockaddr_storage address = address_of(text);
     return http_addresses_key((const struct sockaddr *)&address);
 }
 
@@ -31,6 +37,7 @@ static const struct {
     { "IPv4 over IPv6", "192.0.2.1", "::ffff:192.0.2.1", true },
     { "different IPv4 over IPv6", "::ffff:192.0.2.2", "::ffff:192.0.2.1", false },
     { "one network of 64 bits", "2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", true },
+    { "IPv4, and a network that begins with the same bytes", "32.1.13.184", "2001:db8::1", false },
     { "two networks", "2001:db8:1:2::1", "2001:db8:1:3::1", false },
 };
 
@@ -41,6 +48,30 @@ static void addresses_count_by_what_one_client_has(void **state)
         if ((key_of(keys[i].left) == key_of(keys[i].right)) != keys[i].same)
             fail_msg("%s", keys[i].name);
     }
+}
+
+static const struct {
+    const char *address, *text;
+} texts[] = {
+    { "192.0.2.1", "192.0.2.1" },
+    { "::ffff:192.0.2.1", "192.0.2.1" },
+    { "::1", "::1" },
+    { "2001:db8:1111:2222:3333:4444:5555:6666", "2001:db8:1111:2222:3333:4444:5555:6666" },
+};
+
+/* Policies compare IPv4 addresses with ranges of IPv4. */
+static void an_address_reads_the_same_whichever_way_it_came(void **state)
+{
+    (void)state;
+    char out[HTTP_PEER_SIZE];
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct sockaddr_storage address = address_of(texts[i].address);
+        http_addresses_format((const struct sockaddr *)&address, out);
+        assert_string_equal(out, texts[i].text);
+    }
+    struct sockaddr_storage none = { 0 };
+    http_addresses_format((const struct sockaddr *)&none, out);
+    assert_string_equal(out, "");
 }
 
 static void each_address_has_its_own_bound(void **state)
@@ -91,6 +122,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_count_by_what_one_client_has),
+        cmocka_unit_test(an_address_reads_the_same_whichever_way_it_came),
         cmocka_unit_test(each_address_has_its_own_bound),
         cmocka_unit_test(the_table_counts_right_whatever_comes_and_goes),
     };

@@ -3,6 +3,7 @@
  * Time-outs under test are short, all others long; a test waits for what must happen, so a slow
  * machine makes it slower, not wrong.
  */
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -407,6 +409,40 @@ static void a_body_that_only_trickles_is_timed_out(void **state)
     raw_http_close(&client);
 }
 
+static bool is_answered(const struct raw_http *client)
+{
+    struct pollfd answer = { .fd = client->fd, .events = POLLIN };
+    return poll(&answer, 1, 0) > 0;
+}
+
+/* Not even if so many do it at once that the loop does not read them all in the same turn. */
+static void a_crowd_that_only_trickles_is_timed_out(void **state)
+{
+    enum { COUNT = 300, BURSTS = 10 };
+    struct http_fixture *fixture = *state;
+    fixture->options.body_timeout_ms = 10 * SHORT_MS;
+    fixture->options.connections_max = COUNT;
+    http_fixture_start(fixture);
+    struct raw_http clients[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        clients[i] = connect_to(fixture);
+        send_text(&clients[i], "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 50000\r\n\r\n");
+    }
+    int answered = 0;
+    for (int waited_ms = 0; answered < COUNT && waited_ms < RAW_HTTP_WAIT_MS;
+         waited_ms += SHORT_MS) {
+        for (int i = 0; i < BURSTS * COUNT; i++)
+            send(clients[i % COUNT].fd, ".", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        usleep(SHORT_MS * 1000);
+        answered = 0;
+        for (int i = 0; i < COUNT; i++)
+            answered += is_answered(&clients[i]);
+    }
+    assert_int_equal(answered, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        raw_http_close(&clients[i]);
+}
+
 static void an_idle_connection_is_closed_without_a_word(void **state)
 {
     struct http_fixture *fixture = *state;
@@ -475,6 +511,7 @@ int main(void)
         LIMIT_TEST(a_head_that_does_not_end_is_timed_out),
         LIMIT_TEST(a_body_that_does_not_go_on_is_timed_out),
         LIMIT_TEST(a_body_that_only_trickles_is_timed_out),
+        LIMIT_TEST(a_crowd_that_only_trickles_is_timed_out),
         LIMIT_TEST(an_idle_connection_is_closed_without_a_word),
         LIMIT_TEST(a_request_being_handled_is_not_timed_out),
         LIMIT_TEST(an_answer_that_is_not_read_is_given_up),
