@@ -55,6 +55,7 @@ TEST_LIB_SOURCES := $(filter-out test/lib/fuzz_replay.c,$(sort $(wildcard test/l
 PRELOAD_SOURCES := $(sort $(wildcard test/lib/preload/*.c))
 TEST_SOURCES := $(sort $(shell find test -name node_modules -prune -o -name 'test_*.c' -print))
 BENCH_SOURCES := $(sort $(wildcard bench/bench_*.c))
+LOAD_SOURCES := $(sort $(wildcard bench/load/*.c))
 FUZZ_NAMES := $(patsubst %_fuzz.c,%,$(notdir $(FUZZ_SOURCES)))
 
 # $(1): flavour. Objects mirror the source tree, so two files of one name never meet.
@@ -78,6 +79,9 @@ $(BUILD)/$(1)/test/%: $(BUILD)/$(1)/test/%.o $(BUILD)/$(1)/libtest.a $(BUILD)/$(
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ -lcmocka $$(LDLIBS) -o $$@
 
 $(BUILD)/$(1)/bench/%: $(BUILD)/$(1)/bench/%.o $(BUILD)/$(1)/libstator.a
+	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ $$(LDLIBS) -o $$@
+
+$(BUILD)/$(1)/bench/load/load: $$(LOAD_SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/libstator.a
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ $$(LDLIBS) -o $$@
 
 -include $$(shell find $(BUILD)/$(1) -name '*.d' 2>/dev/null)
@@ -141,7 +145,8 @@ $(foreach source,$(FUZZ_SOURCES:.c=),$(eval $(call fuzz_target,$(source))))
 
 test: test-deps
 	@$(MAKE) $(PARALLEL) check-static
-	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(ASAN_TESTS) $(REPLAYS) $(PRELOADS)
+	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(ASAN_TESTS) $(REPLAYS) $(PRELOADS) \
+		$(BUILD)/asan/bench/load/load
 	@tools/run-tests --build $(BUILD) $(if $(T),--only '$(T)')
 
 # The long form, on the server that people run.
@@ -161,7 +166,7 @@ check-static:
 
 # Every source, with both compilers and all warnings as errors.
 ALL_SOURCES := $(SOURCES) src/main.c $(TEST_LIB_SOURCES) $(PRELOAD_SOURCES) $(TEST_SOURCES) \
-	$(FUZZ_SOURCES) $(BENCH_SOURCES)
+	$(FUZZ_SOURCES) $(BENCH_SOURCES) $(LOAD_SOURCES)
 warnings: $(ALL_SOURCES:%.c=$(BUILD)/release/%.o) $(ALL_SOURCES:%.c=$(BUILD)/clang/%.o)
 
 format:
@@ -180,6 +185,7 @@ fuzz: test-deps
 
 tsan: test-deps
 	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(BUILD)/stator $(PRELOADS) \
+		$(BUILD)/tsan/bench/load/load \
 		$(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
 	@tools/run-tests --build $(BUILD) --flavour tsan
 
@@ -188,9 +194,11 @@ valgrind: valgrind-deps
 	@$(MAKE) $(PARALLEL) $(BUILD)/release/stator
 	@tools/valgrind-api --build $(BUILD) $(if $(T),--only '$(T)')
 
+# make bench ARGS=--write-readme
 bench: bench-deps
-	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(BENCH_SOURCES:%.c=$(BUILD)/release/%)
-	@bench/run --build $(BUILD)
+	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(BENCH_SOURCES:%.c=$(BUILD)/release/%) \
+		$(BUILD)/release/bench/load/load
+	@bench/run --build $(BUILD) $(ARGS)
 
 clean:
 	rm -rf $(BUILD)

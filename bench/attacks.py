@@ -1,9 +1,9 @@
 """attacks.py -- what honest clients notice of three attacks, and how much memory the server takes.
 
 Slow heads, answers of 1 MB that nobody reads, bodies of 16 MB: see test/lib/attack.py. Turns with
-and without the attack alternate. Honest clients pause between requests, so that they measure how
-long the server makes them wait and not how much processor time the attackers leave; the attackers
-run at the lowest priority, for they are other machines' work.
+and without the attack alternate. Honest clients send at a rate that leaves the server time, so that
+they measure how long it makes them wait and not how much processor time the attackers leave; the
+attackers run at the lowest priority, for they are other machines' work.
 """
 
 import statistics
@@ -16,7 +16,7 @@ from fast_client import FastClient
 
 ITEMS = 10_000
 CONNECTIONS = 64
-PAUSE_MS = 20
+RATE_PER_S = 3000
 TURN_S = 5
 TURNS = 3
 MEMORY_MAX = "512M"
@@ -34,21 +34,21 @@ def attacks_on(scratch):
     ]
 
 
-def turn(server, template, item_count):
+def turn(server, requests, item_count):
     return measuring.turn(
-        server.port, [server.pid], "GetItem", CONNECTIONS, template, item_count, TURN_S,
-        pause_ms=PAUSE_MS,
+        server.port, [server.pid], requests, CONNECTIONS, item_count, TURN_S,
+        rate_per_s=RATE_PER_S,
     )  # fmt: skip
 
 
-def compare(server, template, item_count, kind, clients, path):
+def compare(server, requests, item_count, kind, clients, path):
     quiet, attacked, counts = [], [], []
     measuring.reset_resident_peak(server.pid)
     before = measuring.resident_mb(server.pid)
     for _ in range(TURNS):
-        quiet.append(turn(server, template, item_count))
+        quiet.append(turn(server, requests, item_count))
         with attack.Attack(kind, server.port, clients, path) as under_way:
-            attacked.append(turn(server, template, item_count))
+            attacked.append(turn(server, requests, item_count))
         counts.append(under_way.counts)
         measuring.wait_until_idle(server.pid)
     return {
@@ -63,8 +63,8 @@ def compare(server, template, item_count, kind, clients, path):
 
 
 def measure(program, scratch, item_count):
-    template = workload.write_template(
-        scratch / "attacks.json", workload.body_of("GetItem", workload.KEY_PLACEHOLDER)
+    requests = workload.write_requests(
+        scratch / "attacks-requests", [(1, "GetItem", workload.get(workload.key()))]
     )
     with stator_process.StatorProcess(
         "--data-dir", str(scratch / "attacks"), "--request-memory-max", MEMORY_MAX, program=program
@@ -74,9 +74,9 @@ def measure(program, scratch, item_count):
         attack.create_pages(client)
         client.close()
         workload.fill_by_batches(server.port, workload.TABLE, item_count)
-        turn(server, template, item_count)  # Fills the cache.
+        turn(server, requests, item_count)  # Fills the cache.
         results = {
-            what: compare(server, template, item_count, kind, clients, path)
+            what: compare(server, requests, item_count, kind, clients, path)
             for what, kind, clients, path in attacks_on(scratch)
         }
         server.stop()
@@ -85,7 +85,7 @@ def measure(program, scratch, item_count):
 
 def report(results):
     lines = [
-        f"- GetItem on {CONNECTIONS} connections that pause for {PAUSE_MS} ms, under attack; with "
+        f"- GetItem at {RATE_PER_S:,} requests/s on {CONNECTIONS} connections, under attack; with "
         f"`request-memory-max = {MEMORY_MAX}`:",
         "",
         "| attack | p99 us quiet | attacked | ratio | resident MB before | peak | after |",

@@ -43,10 +43,15 @@ def signed_request(port, credentials, body):
     return f"POST / HTTP/1.1\r\n{lines}Content-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
-def write_requests(path, port, credentials, item_count):
-    bodies = [json.dumps(workload.body_of("GetItem", workload.key_of(n))) for n in range(item_count)]
-    requests = [signed_request(port, credentials, body) for body in bodies]
-    path.write_bytes(b"".join(request + b"\0" for request in requests))
+def write_requests(folder, port, credentials, item_count):
+    """The arguments of bench/load: whole requests in which nothing changes."""
+    folder.mkdir()
+    paths = []
+    for number in range(item_count):
+        body = json.dumps(workload.get(workload.key_of(number)))
+        paths.append(folder / str(number))
+        paths[-1].write_bytes(signed_request(port, credentials, body))
+    return [f"1:{path}" for path in paths]
 
 
 def load(program, flags, item_count):
@@ -70,16 +75,15 @@ def measure(program, scratch, item_count):
         stator_process.StatorProcess(*plain, program=program) as open_server,
         stator_process.StatorProcess("--auth", *keys.flags, program=program) as server,
     ):
-        for _ in range(TURNS):
+        for number in range(TURNS):
             for name, each in (("plain", open_server), ("auth", server)):
-                requests = scratch / name.upper()
-                write_requests(requests, each.port, credentials, item_count)
+                folder = scratch / f"requests-{name}-{number}"
+                requests = write_requests(folder, each.port, credentials, item_count)
                 turns[name].append(
                     measuring.turn(
-                        each.port, [each.pid], "GetItem", CONNECTIONS, requests, item_count,
-                        TURN_SECONDS, script="replay.lua",
+                        each.port, [each.pid], requests, CONNECTIONS, item_count, TURN_SECONDS
                     )
-                )  # fmt: skip
+                )
         open_server.stop()
         server.stop()
     return {name: measuring.median_of(each) for name, each in turns.items()}

@@ -69,17 +69,17 @@ def wait_until_active(port):
     return end
 
 
-def read_turn(server, template, item_count):
+def read_turn(server, requests, item_count):
     return measuring.turn(
-        server.port, [server.pid], "GetItem", CONNECTIONS, template, item_count, TURN_S
+        server.port, [server.pid], requests, CONNECTIONS, item_count, TURN_S
     )
 
 
-def read_until(ended, server, template, item_count):
+def read_until(ended, server, requests, item_count):
     """Turns of reading until the future `ended`; the last one only if it is the first."""
     turns = []
     while not ended.done():
-        latest = read_turn(server, template, item_count)
+        latest = read_turn(server, requests, item_count)
         if not ended.done() or not turns:
             turns.append(latest)
     return turns
@@ -99,20 +99,19 @@ def load(program, data, item_count):
 def measure(program, scratch, item_count):
     data = str(scratch / "backfill")
     load(program, data, item_count)
-    template = workload.write_template(
-        scratch / "backfill.json",
-        {"TableName": TABLE, "Key": {"pk": {"S": workload.KEY_PLACEHOLDER}}},
+    requests = workload.write_requests(
+        scratch / "backfill-requests", [(1, "GetItem", workload.get(workload.key(), TABLE))]
     )
     with stator_process.StatorProcess("--data-dir", data, program=program) as server:
         measuring.wait_until_idle(server.pid)
         client = FastClient(server.port)
-        read_turn(server, template, item_count)  # Fills the cache.
-        idle = [read_turn(server, template, item_count) for _ in range(IDLE_TURNS)]
+        read_turn(server, requests, item_count)  # Fills the cache.
+        idle = [read_turn(server, requests, item_count) for _ in range(IDLE_TURNS)]
         begin = time.monotonic()
         create_index(client)
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             ended = pool.submit(wait_until_active, server.port)
-            during = read_until(ended, server, template, item_count)
+            during = read_until(ended, server, requests, item_count)
         seconds = ended.result() - begin
         entries = describe_index(client)["ItemCount"]
         assert entries == item_count, f"the index has {entries} entries"

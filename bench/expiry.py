@@ -77,20 +77,19 @@ def load(program, data, item_count):
 def measure(program, scratch, item_count):
     data = str(scratch / "expiry")
     load(program, data, item_count)
-    template = workload.write_template(
-        scratch / "expiry.json",
-        {"TableName": READ_TABLE, "Key": {"pk": {"S": workload.KEY_PLACEHOLDER}}},
+    requests = workload.write_requests(
+        scratch / "expiry-requests", [(1, "GetItem", workload.get(workload.key(), READ_TABLE))]
     )
     with stator_process.StatorProcess("--data-dir", data, program=program) as server:
         measuring.wait_until_idle(server.pid)
         client = FastClient(server.port)
-        backfill.read_turn(server, template, READ_ITEMS)  # Fills the cache.
-        idle = [backfill.read_turn(server, template, READ_ITEMS) for _ in range(IDLE_TURNS)]
+        backfill.read_turn(server, requests, READ_ITEMS)  # Fills the cache.
+        idle = [backfill.read_turn(server, requests, READ_ITEMS) for _ in range(IDLE_TURNS)]
         fill_seconds = enable(client)
         begin = time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             ended = pool.submit(wait_until_empty, server.port)
-            during = backfill.read_until(ended, server, template, READ_ITEMS)
+            during = backfill.read_until(ended, server, requests, READ_ITEMS)
         seconds = ended.result() - begin
         client.close()
         server.stop()

@@ -1,18 +1,29 @@
-"""measuring.py -- what a server process takes of the machine, and one run of wrk against it."""
+"""measuring.py -- what a server process takes of the machine, and one run of bench/load against it."""
 
+import json
 import os
 import pathlib
 import re
 import statistics
 import subprocess
-import sys
 import time
 
-BENCH = pathlib.Path(__file__).resolve().parent
-WRK_THREADS = 2
+import histogram
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+# One is enough to keep two cores of any server busy, and leaves them more of the machine.
+LOAD_THREADS = 1
+FILL_CONNECTIONS = 32
+FILL_LIMIT_S = 1800
+TURN_LIMIT_S = 90  # Beyond the turn itself: bench/load waits 60 s for the last answers.
+PERCENTILES = (50, 99, 99.9)
 IDLE_WAIT_S = 1
 IDLE_WAITS_MAX = 300
 IDLE_SHARE_MAX = 0.05
+
+
+class MeasuringError(Exception):
+    """A server did not do what was asked; the text says what it answered."""
 
 
 def cpu_seconds(pids):
@@ -30,7 +41,7 @@ def wait_until_idle(pid):
         time.sleep(IDLE_WAIT_S)
         if cpu_seconds([pid]) - before <= IDLE_SHARE_MAX * IDLE_WAIT_S:
             return
-    sys.exit("run: the server does not come to rest")
+    raise MeasuringError("the server does not come to rest")
 
 
 def resident_mb(pid, field="VmRSS"):
@@ -66,39 +77,89 @@ def children_seconds():
     return times.children_user + times.children_system
 
 
+def load_program():
+    """The load generator, `make build/release/bench/load/load`."""
+    return os.environ.get("STATOR_LOAD_BINARY", str(ROOT / "build/release/bench/load/load"))
+
+
+def run_load(port, *arguments, limit_s):
+    """What bench/load counted. Answers that were not 200 end everything: their times mean nothing."""
+    done = subprocess.run(
+        [load_program(), "--port", str(port), *map(str, arguments)],
+        capture_output=True, text=True, timeout=limit_s, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise MeasuringError(done.stderr)
+    result = json.loads(done.stdout)
+    if result["errors"] or not result["answers"]:
+        raise MeasuringError(f"{result['errors']} of {result['answers']} failed: {done.stderr}")
+    return result
+
+
+def fill(port, arguments, key_count):
+    """Sends each key once. Returns the seconds it took."""
+    limits = ("--connections", FILL_CONNECTIONS, "--keys", key_count)
+    return run_load(port, *limits, "--fill", *arguments, limit_s=FILL_LIMIT_S)["elapsed_s"]
+
+
 def turn(
-    port, pids, operation, connections, template, key_count, seconds, script="request.lua",
-    scheme="http", pause_ms=None,
+    port, pids, arguments, connections, key_count, seconds, rate_per_s=None, tls=False,
+    threads=LOAD_THREADS,
 ):  # fmt: skip
-    """One run of wrk against one server, with keys below `key_count`. Each connection sends its next
-    request at once, or after `pause_ms` on average."""
-    pause = [] if pause_ms is None else [str(pause_ms)]
-    before, wrk_before = cpu_seconds(pids), children_seconds()
+    """One run of bench/load against one server, with keys below `key_count`. `arguments` are those of
+    workload.write_requests."""
+    before, load_before = cpu_seconds(pids), children_seconds()
     machine_before, capacity_before = machine_seconds()
-    output = subprocess.run(
-        ["wrk", "-t", str(WRK_THREADS), "-c", str(connections), "-d", f"{seconds}s", "--timeout", "10s",
-         "-s", str(BENCH / script), f"{scheme}://127.0.0.1:{port}/", "--",
-         operation, str(template), str(key_count), *pause],
-        capture_output=True, text=True, check=True, timeout=seconds + 30,
-    ).stdout  # fmt: skip
-    used = cpu_seconds(pids) - before
+    options = ["--connections", connections, "--threads", threads, "--keys", key_count]
+    options += ["--seconds", seconds, "--seed", time.monotonic_ns() % 2**31 + 1]
+    if rate_per_s:
+        options += ["--rate", f"{rate_per_s:.0f}"]
+    if tls:
+        options.append("--tls")
+    result = run_load(port, *options, *arguments, limit_s=seconds + TURN_LIMIT_S)
+    used, load_used = cpu_seconds(pids) - before, children_seconds() - load_before
     machine_after, capacity_after = machine_seconds()
-    ours = used + children_seconds() - wrk_before
-    others = machine_after - machine_before - ours
-    match = re.search(r"^RESULT (.*)$", output, re.M)
-    if not match:
-        sys.exit(f"run: wrk gave no result:\n{output}")
-    result = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", match[1])}
-    if result["errors"] or not result["requests"]:
-        sys.exit(f"run: {operation} met errors: {match[1]}")
+    others = machine_after - machine_before - used - load_used
     return {
-        "requests_per_s": result["requests"] / (result["duration_us"] / 1e6),
-        "p50_us": result["p50_us"],
-        "p99_us": result["p99_us"],
-        "cpu_us_per_request": used * 1e6 / result["requests"],
+        "answers": result["answers"],
+        "requests_per_s": result["answers"] / result["elapsed_s"],
+        **latencies(each["times_ns"] for each in result["intervals"]),
+        "cpu_us_per_request": used * 1e6 / result["answers"],
+        "body_bytes": result["body_bytes"] / result["answers"],
+        "unsent": result["unsent"],
         "others_share": max(0.0, others / (capacity_after - capacity_before)),
+        "load_share": load_used / (result["elapsed_s"] * threads),
+    }
+
+
+def turn_function(server, arguments, connections, key_count, seconds):
+    """`turn` of a server of servers.py, for in_turns."""
+    return lambda: turn(server.port, server.pids(), arguments, connections, key_count, seconds)
+
+
+def latencies(histograms):
+    times = histogram.merged(histograms)
+    return {
+        f"p{str(percent).replace('.', '')}_us": histogram.percentile(times, percent) / 1e3
+        for percent in PERCENTILES
     }
 
 
 def median_of(turns):
-    return {name: statistics.median(each[name] for each in turns) for name in turns[0]}
+    """The median of each figure, and how far apart the rates were."""
+    rates = [each["requests_per_s"] for each in turns]
+    return {
+        **{name: statistics.median(each[name] for each in turns) for name in turns[0]},
+        "requests_per_s_min": min(rates),
+        "requests_per_s_max": max(rates),
+    }
+
+
+def in_turns(sides, count):
+    """Calls each of {name: measure} `count` times, one after the other, so that whatever else the
+    machine does meets all alike. Returns {name: [what each call gave]}."""
+    turns = {name: [] for name in sides}
+    for _ in range(count):
+        for name, measure in sides.items():
+            turns[name].append(measure())
+    return turns

@@ -38,7 +38,8 @@ def measure(program, scratch, item_count):
         client = FastClient(server.port)
         stator_process.create_table(client, TABLE)
         client.close()
-        workload.fill_by_batches(server.port, TABLE, item_count)
+        requests = workload.write_requests(scratch / "scan-fill", workload.fill_requests(TABLE))
+        measuring.fill(server.port, requests, item_count)
         server.stop()
     load_s = time.perf_counter() - begin
     # Another process, so that the memory of the writes does not hide that of the reads.

@@ -1,13 +1,12 @@
 """tls.py -- GetItem through TLS and without, in turns, on connections that are kept; and the memory
 of connections that do nothing.
 
-wrk asks for no certificate's authority, so one that signs itself will do. The handshakes are over
+bench/load asks for no certificate's authority, so one that signs itself will do. The handshakes are over
 after the first moment: what is measured are records.
 """
 
 import contextlib
 import socket
-import ssl
 
 import auth
 import measuring
@@ -39,8 +38,8 @@ def measure(program, scratch, item_count):
     trusting = certificate.trusting()
     trusting.check_hostname = False
     sides = {"http": ([], None), "https": (certificate.flags, trusting)}
-    template = workload.write_template(
-        scratch / "GetItem.json", workload.body_of("GetItem", workload.KEY_PLACEHOLDER)
+    requests = workload.write_requests(
+        scratch / "requests", [(1, "GetItem", workload.get(workload.key()))]
     )
     turns = {name: [] for name in sides}
     idle = {}
@@ -58,8 +57,8 @@ def measure(program, scratch, item_count):
             for name, server in servers.items():
                 turns[name].append(
                     measuring.turn(
-                        server.port, [server.pid], "GetItem", CONNECTIONS, template, item_count,
-                        TURN_SECONDS, scheme=name,
+                        server.port, [server.pid], requests, CONNECTIONS, item_count, TURN_SECONDS,
+                        tls=name == "https",
                     )
                 )  # fmt: skip
         for server in servers.values():

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/file.h"
 #include "command_line.h"
 #include "crypto/self_signed.h"
 
@@ -115,26 +116,15 @@ static int parse(struct command *command)
 
 /* --- Files --- */
 
-static bool write_all(int fd, struct bytes text)
-{
-    while (text.len > 0) {
-        ssize_t written = write(fd, text.data, text.len);
-        if (written < 0)
-            return false;
-        text = bytes_of(text.data + written, text.len - (size_t)written);
-    }
-    return fsync(fd) == 0;
-}
-
 /* Of a file that was there before, nothing is changed. */
-static bool write_new(const char *path, mode_t mode, struct bytes text)
+static bool write_new(const char *path, unsigned mode, struct bytes text)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0)
+    int file = file_open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file < 0)
         return false;
-    bool ok = write_all(fd, text);
+    bool ok = file_write(file, text) && fsync(file) == 0;
     int error = errno;
-    close(fd);
+    file_close(file);
     if (!ok)
         unlink(path); /* Half a file helps nobody, and would be in the way. */
     errno = error;

@@ -15,6 +15,7 @@ enum {
     CONNECTIONS_MIN = 16,
     TABLE_FILES_PART = 4, /* Of all files, at most; what RocksDB needs it opens and closes. */
     REFUSED_PART = 8,
+    THREADS_PER_LOOP = 2,      /* Itself, and at most one for large requests. */
     THREADS_BESIDE_LOOPS = 16, /* Ours, RocksDB's, and a few for triggers. */
     WRITE_BUFFERS = 2,
 };
@@ -87,6 +88,11 @@ static bool prepare_files(const struct config *config, struct file_shares *out, 
 
 /* --- Threads --- */
 
+static uint64_t thread_count_of(const struct config *config)
+{
+    return (uint64_t)loop_count_of(config) * THREADS_PER_LOOP + THREADS_BESIDE_LOOPS;
+}
+
 static void *wait_for_the_rest(void *argument)
 {
     pthread_mutex_t *mutex = argument;
@@ -97,12 +103,12 @@ static void *wait_for_the_rest(void *argument)
 
 /* Limits of users, of control groups and of memory all show only when a thread is started; so all
  * that will be needed are, at the same time. */
-static bool check_threads(unsigned loop_count, char *message)
+static bool check_threads(uint64_t wanted, char *message)
 {
-    enum { LOOPS_TRIED_MAX = 1024 };
-    pthread_t threads[LOOPS_TRIED_MAX + THREADS_BESIDE_LOOPS];
+    enum { THREADS_TRIED_MAX = 1024 };
+    pthread_t threads[THREADS_TRIED_MAX];
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    size_t needed = smaller(loop_count, LOOPS_TRIED_MAX) + THREADS_BESIDE_LOOPS;
+    size_t needed = smaller(wanted, THREADS_TRIED_MAX);
     size_t count = 0;
     pthread_mutex_lock(&mutex);
     while (count < needed && pthread_create(&threads[count], NULL, wait_for_the_rest, &mutex) == 0)
@@ -127,7 +133,7 @@ static bool check_memory(const struct config *config, char *message)
         stack_size = stack.rlim_cur;
     uint64_t needed = MEMORY_BASE + config->block_cache_size +
                       WRITE_BUFFERS * config->write_buffer_size +
-                      (loop_count_of(config) + THREADS_BESIDE_LOOPS) * stack_size;
+                      thread_count_of(config) * stack_size;
     return space.rlim_cur >= needed || refuse(message, "bytes of memory", space.rlim_cur, needed);
 }
 
@@ -135,5 +141,5 @@ bool system_limits_prepare(const struct config *config, struct file_shares *out,
                            char message[SYSTEM_LIMITS_MESSAGE_MAX])
 {
     return prepare_files(config, out, message) && check_memory(config, message) &&
-           check_threads(loop_count_of(config), message);
+           check_threads(thread_count_of(config), message);
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "http/addresses.h"
+#include "http/discard.h"
 #include "http/exchange.h"
 #include "http/loop.h"
 #include "http/pool.h"
@@ -90,8 +91,8 @@ static void drop_request(struct http_connection *connection)
 {
     struct http_exchange *exchange = connection->exchange;
     connection->exchange = NULL;
-    http_pool_give_arena(&connection->loop->pool, exchange->arena); /* It was in there. */
-    http_body_deinit(&connection->body, &connection->loop->shared->memory);
+    http_discard_arena(connection->loop, exchange->arena); /* It was in there. */
+    http_discard_body(connection->loop, &connection->body);
     if (connection->input != NULL)
         connection->input->start += connection->request_size;
     connection->request_size = 0;
@@ -102,7 +103,7 @@ static void free_connection(struct http_connection *connection)
     assert(connection->state == HTTP_CONNECTION_CLOSED && connection->exchange == NULL);
     struct http_loop *loop = connection->loop;
     http_connection_drop_input(connection);
-    http_body_deinit(&connection->body, &loop->shared->memory);
+    http_discard_body(loop, &connection->body);
     if (connection->counted)
         leave_place(loop->shared, connection->address_key);
     else
@@ -241,7 +242,10 @@ size_t http_connection_turn(struct http_connection *connection)
 {
     if (connection->state != HTTP_CONNECTION_BODY && connection->state != HTTP_CONNECTION_DRAINING)
         return SIZE_MAX;
-    return http_loop_turn_left(connection->loop, connection);
+    size_t left = http_loop_turn_left(connection->loop, connection);
+    if (left == 0 && connection->state == HTTP_CONNECTION_BODY)
+        http_connection_watch(connection, HTTP_DEADLINE_BODY); /* The client waits, not we. */
+    return left;
 }
 
 /* A few bytes now and then are no progress: else 16 MB could be held for good by one byte at a

@@ -11,6 +11,8 @@ enum {
     TIMER_STEP_MS = 10, /* Deadlines closer together than this share one wake-up. */
     /* Room behind a head of the largest size, so that most bodies need no memory of their own. */
     INPUT_BODY_SIZE = 16 * 1024,
+    /* Of the memory of requests, what all loops together may keep between requests. */
+    SPARES_PART = 8,
 };
 
 /* --- Deadlines --- */
@@ -56,11 +58,25 @@ struct bytes http_loop_date(struct http_loop *loop)
 
 /* --- Turns --- */
 
+enum { TURN_READERS = HTTP_TURN_SIZE / HTTP_TURN_CONNECTION_SIZE };
+
 static void on_round(uv_prepare_t *round)
 {
     struct http_loop *loop = round->data;
-    loop->turn.size = 0;
     loop->turn.reader = NULL;
+    loop->turn.asked_before = loop->turn.asked;
+    loop->turn.asked = 0;
+    loop->turn.first += TURN_READERS;
+    if (loop->turn.first >= loop->turn.asked_before)
+        loop->turn.first = 0;
+}
+
+/* Connections ask in the same order in every turn, so that of many the first ones would always be
+ * served first. Counting them, and moving on by as many as are served, gives all the same. */
+static bool is_served(struct http_loop *loop)
+{
+    size_t place = loop->turn.asked++, all = loop->turn.asked_before;
+    return all <= TURN_READERS || (place + all - loop->turn.first) % all < TURN_READERS;
 }
 
 /* libuv reads from one connection until nothing is left, so who reads changes when it is through.
@@ -69,17 +85,14 @@ size_t http_loop_turn_left(struct http_loop *loop, const struct http_connection 
 {
     if (loop->turn.reader != connection) {
         loop->turn.reader = connection;
-        loop->turn.reader_size = 0;
+        loop->turn.reader_left = is_served(loop) ? HTTP_TURN_CONNECTION_SIZE : 0;
     }
-    if (loop->turn.size >= HTTP_TURN_SIZE || loop->turn.reader_size >= HTTP_TURN_CONNECTION_SIZE)
-        return 0;
-    return HTTP_TURN_CONNECTION_SIZE - loop->turn.reader_size;
+    return loop->turn.reader_left;
 }
 
 void http_loop_turn_count(struct http_loop *loop, size_t size)
 {
-    loop->turn.size += size;
-    loop->turn.reader_size += size;
+    loop->turn.reader_left -= size < loop->turn.reader_left ? size : loop->turn.reader_left;
 }
 
 /* --- Tasks --- */
@@ -237,7 +250,8 @@ struct http_loop *http_loop_create(struct http_shared *shared, int fd)
     loop->timer_due_ms = UINT64_MAX;
     loop->listener.fd = -1;
     set_durations(loop, &shared->options);
-    http_pool_init(&loop->pool, shared->options.header_size_max + INPUT_BODY_SIZE, &shared->memory);
+    http_pool_init(&loop->pool, shared->options.header_size_max + INPUT_BODY_SIZE,
+                   shared->options.memory_max / SPARES_PART / shared->loop_count, &shared->memory);
     loop->relief.run = http_pressure_run_task;
     pthread_mutex_init(&loop->mutex, NULL);
     if (uv_loop_init(&loop->uv) != 0) {

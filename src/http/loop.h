@@ -21,6 +21,7 @@
 
 struct http_addresses;
 struct http_connection;
+struct http_discard;
 
 enum {
     /* Reading goes on this long, and for twice the largest body, after an answer that closes the
@@ -41,7 +42,8 @@ struct http_shared {
     atomic_size_t connection_count;   /* Of those that count against connections_max. */
     struct http_addresses *addresses; /* NULL: they are not counted. */
     struct memory_budget memory;      /* See pressure.h; its bound is that of bodies. */
-    struct http_loop **loops;         /* Do not change while one runs. */
+    struct http_discard *discard;
+    struct http_loop **loops; /* Do not change while one runs. */
     unsigned loop_count;
     pthread_mutex_t tls_mutex; /* Guards `tls`. */
     struct tls_context *tls;   /* For new connections; NULL: they are plain. */
@@ -67,12 +69,14 @@ struct http_loop {
     bool stopping;
     bool ending;    /* Its handles are being closed. */
     bool abandoned; /* Stopped with answers owed: never freed, see http_server_stop. */
-    uint8_t drain[HTTP_DRAIN_READ_SIZE]; /* Where bytes go that nobody wants. */
-    uv_prepare_t round;                  /* Begins a new turn. */
-    struct {
-        size_t size;                          /* Read of bodies so far. */
-        const struct http_connection *reader; /* Who read last, */
-        size_t reader_size;                   /* and how much. */
+    uint8_t drain[HTTP_DRAIN_READ_SIZE];      /* Where bytes go that nobody wants. */
+    uv_prepare_t round;                       /* Begins a new turn. */
+    struct {                                  /* Who reads of bodies. */
+        const struct http_connection *reader; /* Who asked last, */
+        size_t reader_left;                   /* and how much it may still read. */
+        size_t asked;                         /* How many have asked in this turn, */
+        size_t asked_before;                  /* and in the one before. */
+        size_t first;                         /* Of those, who is served first. */
     } turn;
     uint64_t pressure_told_ms;           /* When the log was told last; 0: never. */
     struct http_task relief;             /* Posted by other loops, if they have set */

@@ -5,9 +5,15 @@
 #include "base/arena.h"
 #include "base/memory_budget.h"
 
-void http_pool_init(struct http_pool *pool, size_t input_capacity, struct memory_budget *budget)
+void http_pool_init(struct http_pool *pool, size_t input_capacity, size_t spares_size_max,
+                    struct memory_budget *budget)
 {
-    *pool = (struct http_pool){ .input_capacity = input_capacity, .budget = budget };
+    size_t size = sizeof(struct http_input) + input_capacity + ARENA_KEPT_SIZE; /* One of each. */
+    size_t count = spares_size_max / size;
+    *pool = (struct http_pool){ .input_capacity = input_capacity,
+                                .spares_max =
+                                    count < HTTP_POOL_SPARES_MAX ? count : HTTP_POOL_SPARES_MAX,
+                                .budget = budget };
 }
 
 static void destroy_input(struct http_pool *pool, struct http_input *input)
@@ -48,7 +54,7 @@ struct http_input *http_pool_take_input(struct http_pool *pool)
 
 void http_pool_give_input(struct http_pool *pool, struct http_input *input)
 {
-    if (pool->input_count == HTTP_POOL_INPUTS_MAX) {
+    if (pool->input_count == pool->spares_max) {
         destroy_input(pool, input);
         return;
     }
@@ -66,7 +72,7 @@ struct arena *http_pool_take_arena(struct http_pool *pool)
 
 void http_pool_give_arena(struct http_pool *pool, struct arena *arena)
 {
-    if (pool->arena_count == HTTP_POOL_ARENAS_MAX) {
+    if (pool->arena_count == pool->spares_max) {
         arena_destroy(arena);
         return;
     }

@@ -13,11 +13,8 @@
 struct arena;
 struct memory_budget;
 
-enum {
-    /* Spares kept; what comes back beyond that goes to the system. */
-    HTTP_POOL_INPUTS_MAX = 128,
-    HTTP_POOL_ARENAS_MAX = 128,
-};
+/* Spares kept of each kind, at most; what comes back beyond that goes to the system. */
+enum { HTTP_POOL_SPARES_MAX = 128 };
 
 /* What a connection has received and not yet answered, and how far it was understood. */
 struct http_input {
@@ -32,15 +29,18 @@ struct http_input {
 
 struct http_pool {
     size_t input_capacity;
+    size_t spares_max; /* Of each kind. */
     struct memory_budget *budget;
     struct http_input *inputs;
     size_t input_count;
     size_t arena_count;
-    struct arena *arenas[HTTP_POOL_ARENAS_MAX];
+    struct arena *arenas[HTTP_POOL_SPARES_MAX];
 };
 
-/* What it holds and has given out counts in the budget. */
-void http_pool_init(struct http_pool *pool, size_t input_capacity, struct memory_budget *budget);
+/* What it holds and has given out counts in the budget; its spares are `spares_size_max` together,
+ * at most. */
+void http_pool_init(struct http_pool *pool, size_t input_capacity, size_t spares_size_max,
+                    struct memory_budget *budget);
 void http_pool_deinit(struct http_pool *pool);
 
 /* Empty. Never NULL: running out of memory aborts, as for arenas. */

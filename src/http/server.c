@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "crypto/tls_context.h"
 #include "http/addresses.h"
+#include "http/discard.h"
 #include "http/loop.h"
 #include "http/parser.h"
 #include "http/pressure.h"
@@ -113,6 +114,9 @@ static void destroy(struct http_server *server)
             handler->loop_close(loop->context);
         http_loop_destroy(loop);
     }
+    http_discard_stop(server->shared.discard);
+    assert(abandoned || (memory_budget_used(&server->shared.memory) == 0 &&
+                         atomic_load(&server->shared.connection_count) == 0));
     http_addresses_destroy(server->shared.addresses);
     tls_context_release(server->shared.tls);
     pthread_mutex_destroy(&server->shared.tls_mutex);
@@ -138,6 +142,14 @@ static bool start_loops(struct http_server *server, char message[HTTP_MESSAGE_MA
         return false;
     }
     return true;
+}
+
+static bool start_discard(struct http_server *server, char message[HTTP_MESSAGE_MAX])
+{
+    server->shared.discard = http_discard_start();
+    if (server->shared.discard == NULL)
+        snprintf(message, HTTP_MESSAGE_MAX, "cannot start a thread");
+    return server->shared.discard != NULL;
 }
 
 struct http_server *http_server_start(const struct http_options *options,
@@ -169,7 +181,7 @@ struct http_server *http_server_start(const struct http_options *options,
     pthread_mutex_init(&server->shared.tls_mutex, NULL);
     if (options->tls != NULL)
         server->shared.tls = tls_context_acquire(options->tls);
-    bool ok = true;
+    bool ok = start_discard(server, message);
     while (ok && server->loop_count < loop_count)
         ok = add_loop(server, &address, message);
     if (ok) {

@@ -4,8 +4,9 @@
  * has arrived whole. One request per connection is under way at a time: pipelined ones wait in
  * the connection's buffer, so answers keep their order and memory stays bounded.
  *
- * An exchange lives from the call of the handler until the answer is written. Its functions may
- * be called only on its loop's thread; http_loop_post brings work back there.
+ * An exchange lives from the call of the handler until the answer is written. What it is asked may
+ * be asked by whichever thread has it; it is marked and answered on its loop's thread only, and
+ * http_loop_post brings work back there.
  */
 #ifndef STATOR_HTTP_SERVER_H
 #define STATOR_HTTP_SERVER_H

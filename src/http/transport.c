@@ -33,13 +33,14 @@ bool http_transport_open(struct http_transport *transport, int fd)
     }
     transport->link =
         http_shared_create_link(http_connection_of_transport(transport)->loop->shared);
+    transport->secure = transport->link != NULL;
     uv_tcp_nodelay(&transport->tcp, 1); /* If it fails, answers are slower, not wrong. */
     return true;
 }
 
 bool http_transport_is_secure(const struct http_transport *transport)
 {
-    return transport->link != NULL;
+    return transport->secure;
 }
 
 static void on_closed(uv_handle_t *handle)

@@ -23,6 +23,7 @@ struct http_transport {
     uv_tcp_t tcp;               /* Its `data` is the connection. */
     struct http_tls_link *link; /* NULL: what is read and written goes as it is. */
     bool reading;               /* The connection wants to read. */
+    bool secure;                /* Does not change once open: other threads may ask. */
 };
 
 enum http_transport_status {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "base/memory.h"
 
 struct lane_thread {
@@ -62,8 +63,10 @@ struct lane *lane_start(void *const *thread_contexts, size_t thread_count)
         if (pthread_create(&thread->thread, NULL, run, thread) == 0)
             lane->thread_count++;
     }
-    if (lane->thread_count == 0)
+    if (lane->thread_count == 0) {
+        log_write(LOG_ERROR, "wire", "cannot start a thread");
         abort();
+    }
     return lane;
 }
 

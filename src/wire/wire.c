@@ -57,10 +57,13 @@ struct wire_call {
     struct wire_loop *loop;              /* The exchange's. */
     struct authenticated *authenticated; /* NULL: nobody is told apart. */
     pthread_t thread;                    /* The loop's. */
-    /* Of an operation that reads many items. */
-    pthread_t runner;   /* The thread that runs it, */
-    int64_t began_ns;   /* and what that had used of the processor before; 0: not measured. */
-    enum weight weight; /* How much the call turned out to be. */
+    pthread_t runner;                    /* That which runs it: the loop's, or one of the lane's. */
+    struct wire_loop *runner_loop;       /* NULL: it was not run. */
+    struct http_answer answer;           /* Status 0: not prepared yet. */
+    /* Of an operation that reads many items: what its thread had used of the processor before, and
+     * how much the call turned out to be. */
+    int64_t began_ns; /* 0: not measured. */
+    enum weight weight;
 };
 
 /* --- Headers --- */
@@ -155,20 +158,29 @@ static void answer_missing_token(struct wire_loop *loop, struct http_exchange *e
     answer_error(loop, exchange, &err);
 }
 
-static void answer_call(struct wire_call *call)
+/* The answer with its checksum, and compressed if the client likes. `loop` is that of the thread
+ * that does it: for a large answer this takes long, so the lane does it for its own. */
+static void prepare_answer(struct wire_loop *loop, struct wire_call *call)
 {
-    struct answer_context context = answer_context(call->loop, call->exchange);
-    struct http_answer answer = { .status = 200 };
+    struct answer_context context = answer_context(loop, call->exchange);
     audit_call(&call->call);
     authentication_release(call->authenticated);
+    buffer_trim(&call->call.response); /* It may have to wait for its client for long. */
+    call->answer.status = 200;
+    if (error_is_set(&call->call.error))
+        answer_fill_error(&context, &call->call.error, &call->answer);
+    else
+        answer_fill(&context, buffer_bytes(&call->call.response), &call->answer);
+}
+
+/* On the thread of the exchange's loop. */
+static void answer_call(struct wire_call *call)
+{
+    if (call->answer.status == 0)
+        prepare_answer(call->loop, call);
     if (call->weight != WEIGHT_UNKNOWN)
         http_exchange_set_mark(call->exchange, (uint8_t)call->weight);
-    buffer_trim(&call->call.response); /* It may have to wait for its client for long. */
-    if (error_is_set(&call->call.error))
-        answer_fill_error(&context, &call->call.error, &answer);
-    else
-        answer_fill(&context, buffer_bytes(&call->call.response), &answer);
-    http_exchange_answer(call->exchange, &answer);
+    http_exchange_answer(call->exchange, &call->answer);
 }
 
 static void run_answer_task(struct http_task *task)
@@ -177,9 +189,8 @@ static void run_answer_task(struct http_task *task)
 }
 
 /* A call that ended on another thread than it began has waited for the disk, and not read much. */
-static void weigh(struct wire_call *call)
+static void weigh(struct wire_call *call, bool measured)
 {
-    bool measured = pthread_equal(call->runner, pthread_self());
     call->weight = WEIGHT_LIGHT;
     if (measured && clock_thread_cpu_ns() - call->began_ns > WIRE_LIGHT_NS_MAX)
         call->weight = WEIGHT_HEAVY;
@@ -190,8 +201,11 @@ static void call_done(struct api_call *api_call)
 {
     struct wire_call *call =
         (struct wire_call *)((char *)api_call - offsetof(struct wire_call, call));
+    bool is_runner = call->runner_loop != NULL && pthread_equal(call->runner, pthread_self());
+    if (is_runner)
+        prepare_answer(call->runner_loop, call);
     if (call->began_ns != 0)
-        weigh(call);
+        weigh(call, is_runner);
     if (pthread_equal(call->thread, pthread_self())) {
         answer_call(call);
         return;
@@ -265,10 +279,10 @@ static bool authenticate(struct wire_loop *loop, struct wire_call *call, struct 
 static void run_call(struct wire_loop *loop, struct wire_call *call)
 {
     struct error *err = &call->call.error;
-    if (operation_reads_many(call->call.operation)) {
-        call->runner = pthread_self();
+    call->runner = pthread_self();
+    call->runner_loop = loop;
+    if (operation_reads_many(call->call.operation))
         call->began_ns = clock_thread_cpu_ns();
-    }
     if (authenticate(loop, call, err) && read_body(call->exchange, &call->call.body, err))
         api_run(loop->wire->api, &call->call);
     else
@@ -287,21 +301,29 @@ static void run_lane_task(struct lane_task *task, void *thread_context)
     call->call.done(&call->call);
 }
 
-/* Whether a request would, or may, keep its loop's other clients waiting for too long. */
-static bool is_for_lane(const struct http_exchange *exchange, const struct operation *operation)
+/* How long a request would, or may, keep its loop's other clients waiting. */
+static enum weight expected_weight(const struct http_exchange *exchange,
+                                   const struct operation *operation)
 {
     size_t size = http_exchange_body(exchange).len;
-    return (operation_reads_many(operation) && http_exchange_mark(exchange) != WEIGHT_LIGHT) ||
-           size >= WIRE_LARGE_SIZE_MIN ||
-           (size >= COMPRESSED_LARGE_SIZE_MIN &&
-            http_exchange_header(exchange, "Content-Encoding").data != NULL);
+    if (size >= WIRE_LARGE_SIZE_MIN ||
+        (size >= COMPRESSED_LARGE_SIZE_MIN &&
+         http_exchange_header(exchange, "Content-Encoding").data != NULL))
+        return WEIGHT_HEAVY;
+    return operation_reads_many(operation) ? http_exchange_mark(exchange) : WEIGHT_LIGHT;
 }
 
-static void run_in_lane(struct wire_call *call)
+/* One of unknown weight runs in the lane if there is room. Most are light, and a thousand clients
+ * that have just come must not be refused for what a few of them may be up to. */
+static void run_where_it_fits(struct wire_call *call, enum weight weight)
 {
     call->lane_task.run = run_lane_task;
-    if (lane_submit(call->loop->wire->lane, &call->lane_task))
+    if (weight != WEIGHT_LIGHT && lane_submit(call->loop->wire->lane, &call->lane_task))
         return;
+    if (weight != WEIGHT_HEAVY) {
+        run_call(call->loop, call);
+        return;
+    }
     error_set(&call->call.error, ERROR_SERVICE_UNAVAILABLE, "Too many large requests are waiting");
     call->call.done(&call->call);
 }
@@ -329,10 +351,7 @@ static void run_operation(struct wire_loop *loop, struct http_exchange *exchange
     };
     error_init(&call->call.error, arena);
     buffer_init(&call->call.response, arena);
-    if (is_for_lane(exchange, operation))
-        run_in_lane(call);
-    else
-        run_call(loop, call);
+    run_where_it_fits(call, expected_weight(exchange, operation));
 }
 
 static void answer_preflight(struct wire_loop *loop, struct http_exchange *exchange)

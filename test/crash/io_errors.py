@@ -342,7 +342,7 @@ def run(fault, template=None, effects=None):
     round_name = "1"
     possible = Effects()
     if template:
-        shutil.copytree(template, directory)
+        shutil.copytree(template, directory, ignore=shutil.ignore_patterns("*.socket"))
         possible.table = set(effects.table)
         possible.possible = dict(effects.possible)
         round_name = "2"

@@ -38,28 +38,47 @@ static struct bytes random_key(struct random *random, char out[KEY_TEXT_SIZE])
     return bytes_of(out, (size_t)snprintf(out, KEY_TEXT_SIZE, "%08u%02u", run, key));
 }
 
+static void compare_values(const enum engine_status statuses[2], struct engine_value values[2])
+{
+    assert_int_equal(statuses[0], statuses[1]);
+    assert_true(bytes_equal(values[0].bytes, values[1].bytes));
+    for (int i = 0; i < 2; i++)
+        engine_value_release(&values[i]);
+}
+
 static void change_both(struct random *random, struct engine *engines[2])
 {
-    static const uint8_t value[STORE_RUN_SIZE_MAX / 4];
+    static uint8_t value[STORE_RUN_SIZE_MAX / 4];
     char text[KEY_TEXT_SIZE];
     struct bytes key = random_key(random, text);
     const struct engine_place *place = random_below(random, 2) == 0 ? &items : &others;
+    struct engine_address address = engine_fixture_address(*place, key);
     /* One of the runs becomes too large to be kept. */
-    size_t size = key.data[RUN_SIZE - 1] == '0' ? sizeof value : 1 + random_below(random, 40);
+    size_t size =
+        key.data[RUN_SIZE - 1] == '0' ? sizeof value : (size_t)(1 + random_below(random, 300));
     uint64_t kind = random_below(random, 40);
+    bool reads = random_below(random, 4) > 0;
+    struct engine_write *writes[2];
+    struct engine_value values[2] = { 0 };
+    enum engine_status statuses[2];
+    memset(value, (int)random_below(random, 256), sizeof value);
     for (int i = 0; i < 2; i++) {
-        struct engine_address address = engine_fixture_address(*place, key);
-        struct engine_write *write;
-        assert_int_equal(engine_write_begin(engines[i], &address, 1, &write), ENGINE_OK);
+        assert_int_equal(engine_write_begin(engines[i], &address, 1, &writes[i]), ENGINE_OK);
+        statuses[i] = reads ? engine_write_get(writes[i], &address, &values[i]) : ENGINE_OK;
+    }
+    compare_values(statuses, values);
+    for (int i = 0; i < 2; i++) {
         if (kind == 0)
-            engine_write_delete_owner(write, place->owner);
+            engine_write_delete_owner(writes[i], place->owner);
         else if (kind == 1)
-            engine_write_delete_range(write, place, key, BYTES(""));
+            engine_write_delete_range(writes[i], place, key, BYTES(""));
         else if (kind < 12)
-            engine_write_delete(write, &address);
+            engine_write_delete(writes[i], &address);
         else
-            engine_write_put(write, &address, bytes_of(value, size));
-        assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+            engine_write_put(writes[i], &address, bytes_of(value, size));
+        if (kind == 2) /* The last change counts. */
+            engine_write_put(writes[i], &address, bytes_of(value, size));
+        assert_int_equal(engine_write_commit_wait(writes[i]), ENGINE_OK);
     }
 }
 
@@ -69,10 +88,7 @@ static void compare_gets(struct engine_view *views[2], const struct engine_addre
     enum engine_status statuses[2];
     for (int i = 0; i < 2; i++)
         statuses[i] = engine_view_get(views[i], address, &values[i]);
-    assert_int_equal(statuses[0], statuses[1]);
-    assert_int_equal(values[0].bytes.len, values[1].bytes.len);
-    for (int i = 0; i < 2; i++)
-        engine_value_release(&values[i]);
+    compare_values(statuses, values);
 }
 
 static void compare_scans(struct engine_view *views[2], const struct engine_range *range)
@@ -168,11 +184,30 @@ static void pair_keys(int pair, char first[KEY_TEXT_SIZE], char second[KEY_TEXT_
     snprintf(second, KEY_TEXT_SIZE, "pair %03db", pair);
 }
 
+static uint64_t number_of(struct bytes value)
+{
+    char text[32] = "";
+    assert_true(value.len < sizeof text);
+    memcpy(text, value.data, value.len);
+    return strtoull(text, NULL, 10);
+}
+
+static uint64_t get_newest(struct engine_write *write, const struct engine_address *address)
+{
+    struct engine_value value = { 0 };
+    if (engine_write_get(write, address, &value) != ENGINE_OK)
+        return 0;
+    uint64_t number = number_of(value.bytes);
+    engine_value_release(&value);
+    return number;
+}
+
 /* Both items of a pair always have the same number, counted up. */
 static void *write_pairs(void *argument)
 {
     struct racer *racer = argument;
     char first[KEY_TEXT_SIZE], second[KEY_TEXT_SIZE], value[32];
+    uint64_t last[PAIRS] = { 0 };
     for (uint64_t count = 1; count <= WRITES; count++) {
         int pair = racer->number + WRITERS * (int)(count % (PAIRS / WRITERS));
         pair_keys(pair, first, second);
@@ -183,6 +218,8 @@ static void *write_pairs(void *argument)
         struct engine_write *write;
         snprintf(value, sizeof value, "%llu", (unsigned long long)count);
         assert_int_equal(engine_write_begin(racer->race->engine, addresses, 2, &write), ENGINE_OK);
+        assert_int_equal(get_newest(write, &addresses[0]), last[pair]); /* Nobody else writes it. */
+        last[pair] = count;
         engine_write_put(write, &addresses[0], bytes_from_text(value));
         engine_write_put(write, &addresses[1], bytes_from_text(value));
         assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
@@ -190,14 +227,6 @@ static void *write_pairs(void *argument)
     }
     atomic_fetch_sub(&racer->race->writers_left, 1);
     return NULL;
-}
-
-static uint64_t number_of(struct bytes value)
-{
-    char text[32] = "";
-    assert_true(value.len < sizeof text);
-    memcpy(text, value.data, value.len);
-    return strtoull(text, NULL, 10);
 }
 
 static uint64_t get_number(struct engine_view *view, const char *key)

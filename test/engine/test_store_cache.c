@@ -63,8 +63,8 @@ static void change(struct store_cache *cache, const struct store_cache_name *nam
                    uint64_t generation)
 {
     struct store_cache_touch touch = touch_of(name);
-    store_cache_begin_change(cache, &touch, 1);
-    store_cache_end_change(cache, &touch, 1, generation);
+    store_cache_begin_change(cache, &touch);
+    store_cache_end_change(cache, &touch, generation);
 }
 
 static void what_is_read_a_second_time_is_wanted(void **state)
@@ -172,17 +172,36 @@ static void nothing_is_found_or_kept_while_a_change_is_under_way(void **state)
     const struct store_cache_name *name = name_value(&named, &items, "12345678a");
     struct store_cache_touch touch = touch_of(name);
     store_cache_keep(cache, name, 1, BYTES("one"));
-    store_cache_begin_change(cache, &touch, 1);
+    store_cache_begin_change(cache, &touch);
     assert_false(finds(cache, name, 2, ""));
     store_cache_keep(cache, name, 2, BYTES("two"));
-    store_cache_begin_change(cache, &touch, 1); /* Another one. */
-    store_cache_end_change(cache, &touch, 1, 2);
+    store_cache_begin_change(cache, &touch); /* Another one. */
+    store_cache_end_change(cache, &touch, 2);
     store_cache_keep(cache, name, 3, BYTES("three"));
     assert_false(finds(cache, name, 3, ""));
-    store_cache_end_change(cache, &touch, 1, 2);
+    store_cache_end_change(cache, &touch, 2);
     assert_false(finds(cache, name, 3, ""));
     store_cache_keep(cache, name, 3, BYTES("three"));
     assert_true(finds(cache, name, 3, "three"));
+    store_cache_destroy(cache);
+}
+
+static void a_written_value_is_found_by_later_views_and_by_writers(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named value, run;
+    (void)state;
+    name_value(&value, &items, "12345678a");
+    name_run(&run, &items, "12345678a");
+    struct store_cache_touch touch = touch_of(&value.name);
+    store_cache_keep(cache, &value.name, 1, BYTES("old"));
+    store_cache_keep(cache, &run.name, 1, BYTES("run"));
+    store_cache_begin_change(cache, &touch);
+    store_cache_replace(cache, &value.name, 5, BYTES("new"));
+    assert_false(finds(cache, &value.name, 5, "")); /* Perhaps of before the write. */
+    assert_true(finds(cache, &value.name, 6, "new"));
+    assert_true(finds(cache, &value.name, STORE_CACHE_NEWEST, "new"));
+    assert_false(finds(cache, &run.name, 6, ""));
     store_cache_destroy(cache);
 }
 
@@ -335,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_view_finds_only_what_is_not_newer_than_itself),
         cmocka_unit_test(what_a_view_has_read_is_kept_only_if_it_is_newer_than_all_changes),
         cmocka_unit_test(nothing_is_found_or_kept_while_a_change_is_under_way),
+        cmocka_unit_test(a_written_value_is_found_by_later_views_and_by_writers),
         cmocka_unit_test(a_removal_takes_all_that_its_owners_have),
         cmocka_unit_test(an_entry_in_use_outlives_its_removal),
         cmocka_unit_test(the_capacity_holds_and_what_is_read_stays),

@@ -101,7 +101,8 @@ void auth_fixture_open(struct auth_fixture *fixture)
                                  .authentication = { .keys = fixture->live,
                                                      .clock = &fixture->clock,
                                                      .region = REGION,
-                                                     .account_id = "000000000000" } };
+                                                     .account_id = "000000000000" },
+                                 .lane_thread_count = 1 };
     fixture->wire = wire_create(fixture->api.api, &wire);
     struct http_options http = http_options_default;
     http.port = 0;

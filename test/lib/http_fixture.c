@@ -168,6 +168,14 @@ bool http_fixture_wait_for_late(struct http_fixture *fixture, size_t count)
     return error == 0;
 }
 
+struct http_exchange *http_fixture_first_late(struct http_fixture *fixture)
+{
+    pthread_mutex_lock(&fixture->mutex);
+    struct http_exchange *exchange = fixture->late_first->exchange;
+    pthread_mutex_unlock(&fixture->mutex);
+    return exchange;
+}
+
 void http_fixture_release(struct http_fixture *fixture)
 {
     pthread_mutex_lock(&fixture->mutex);

@@ -46,6 +46,8 @@ struct raw_http http_fixture_connect(const struct http_fixture *fixture);
 
 /* Waits until `count` requests are kept; false if that takes too long. */
 MUST_CHECK bool http_fixture_wait_for_late(struct http_fixture *fixture, size_t count);
+/* The first of those. */
+struct http_exchange *http_fixture_first_late(struct http_fixture *fixture);
 /* Has all that are kept answered on their loops, from the calling thread. */
 void http_fixture_release(struct http_fixture *fixture);
 

@@ -317,6 +317,8 @@ def folders(folder):
 def load(path):
     folder = Folder()
     for entry in sorted(path.iterdir()):
+        if not entry.is_dir() and not entry.is_file():
+            continue  # A socket that a killed server left behind.
         node = load(entry) if entry.is_dir() else File(entry.read_bytes())
         folder.durable[entry.name] = folder.newest[entry.name] = node
     return folder

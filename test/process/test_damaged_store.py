@@ -5,6 +5,7 @@ missing, and changes nothing. What lies in the middle of a table file is noticed
 request is answered with an error, and `stator check` tells.
 """
 
+import fnmatch
 import os
 import pathlib
 import re
@@ -15,6 +16,8 @@ import pytest
 import stator_process
 from fast_client import FastClient
 
+# What RocksDB notes of its own doings, and space that is set aside and given up at each start.
+OF_NO_MATTER = ("LOG", "LOG.old.*", "RESERVE")
 TABLE = "items"
 ITEMS = 100
 MISSING = "changes that were synced cannot be read back"
@@ -102,7 +105,8 @@ def store(tmp_path_factory):
 
 @pytest.fixture
 def copy(store, tmp_path):
-    return pathlib.Path(shutil.copytree(store, tmp_path / "data"))
+    without = shutil.ignore_patterns(*OF_NO_MATTER)
+    return pathlib.Path(shutil.copytree(store, tmp_path / "data", ignore=without))
 
 
 def newest_file(directory, pattern):
@@ -111,11 +115,11 @@ def newest_file(directory, pattern):
 
 
 def content(directory):
-    """All but what RocksDB notes of its own doings."""
+    files = [path for path in directory.iterdir() if path.is_file()]
     return {
         path.name: path.read_bytes()
-        for path in directory.iterdir()
-        if not path.name.startswith("LOG")
+        for path in files
+        if not any(fnmatch.fnmatch(path.name, pattern) for pattern in OF_NO_MATTER)
     }
 
 

@@ -41,6 +41,25 @@ def operations(state):
     ]
 
 
+SHELL = ("bash", "-euo", "pipefail")
+
+
+def run_tour(text, folder, interpreter=SHELL):
+    """Runs it to its end, in a folder of its own, without whatever configuration the developer has."""
+    result = subprocess.run(
+        interpreter,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=TOUR_LIMIT_S,
+        check=False,
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder)},
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result
+
+
 @pytest.fixture(name="server")
 def fixture_server():
     with Server("--in-memory") as server:
@@ -50,24 +69,14 @@ def fixture_server():
 @pytest.mark.parametrize(
     "heading, interpreter",
     [
-        ("Five minutes with the AWS CLI", ["bash", "-euo", "pipefail"]),
+        ("Five minutes with the AWS CLI", SHELL),
         ("And with boto3", ["/usr/bin/python3", "-"]),
     ],
 )
 def test_the_tour_runs(server, tmp_path, heading, interpreter):
     text = code_block(heading)
     assert TOUR_ENDPOINT in text
-    result = subprocess.run(
-        interpreter,
-        input=text.replace(TOUR_ENDPOINT, server.url),
-        capture_output=True,
-        text=True,
-        timeout=TOUR_LIMIT_S,
-        check=False,
-        # Without whatever configuration the developer has.
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = run_tour(text.replace(TOUR_ENDPOINT, server.url), tmp_path, interpreter)
     assert "Ege Bamyasi" in result.stdout
 
 
@@ -79,17 +88,7 @@ def test_the_tour_of_triggers_runs(server, tmp_path):
     text = text.replace("http://127.0.0.1:9000", function_url)
     text = text.replace('("127.0.0.1", 9000)', f'("127.0.0.1", {free.port})')
     text = text.replace("build/stator", binary()).replace("python3 ", "/usr/bin/python3 ")
-    result = subprocess.run(
-        ["bash", "-euo", "pipefail"],
-        input=text + "until grep -q INSERT function.log; do sleep 0.05; done; kill %1\n",
-        capture_output=True,
-        text=True,
-        timeout=TOUR_LIMIT_S,
-        check=False,
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = run_tour(text + "until grep -q INSERT function.log; do sleep 0.05; done; kill %1\n", tmp_path)
     assert "  Albums  http://127.0.0.1:" in result.stdout
     assert "INSERT {'Title': {'S': 'Ege Bamyasi'}}" in (tmp_path / "function.log").read_text("utf-8")
 
@@ -100,17 +99,7 @@ def test_the_tour_of_tls_runs(tmp_path):
     text = code_block("TLS").replace("build/stator", binary())
     text = text.replace("stator serve ", f"stator serve --in-memory --port {port} ")
     text = text.replace("https://localhost:8000", f"https://localhost:{port}")
-    result = subprocess.run(
-        ["bash", "-euo", "pipefail"],
-        input=text + "kill %1\nwait %1\n",
-        capture_output=True,
-        text=True,
-        timeout=TOUR_LIMIT_S,
-        check=False,
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = run_tour(text + "kill %1\nwait %1\n", tmp_path)
     assert '"TableNames": []' in result.stdout
 
 
@@ -125,17 +114,7 @@ def test_the_tour_of_authentication_runs(tmp_path):
     text = text.replace("sleep 1\n", f"trap 'kill %1' EXIT; until {listening}; do sleep 0.05; done\n")
     assert "trap" in text
     call = f"aws dynamodb list-tables --endpoint-url http://127.0.0.1:{port}"
-    result = subprocess.run(
-        ["bash", "-euo", "pipefail"],
-        input=f"{text}! AWS_SECRET_ACCESS_KEY=x {call}\n",
-        capture_output=True,
-        text=True,
-        timeout=TOUR_LIMIT_S,
-        check=False,
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = run_tour(f"{text}! AWS_SECRET_ACCESS_KEY=x {call}\n", tmp_path)
     assert '"TableNames": []' in result.stdout
     assert "InvalidSignatureException" in result.stderr
     assert (tmp_path / "alice.env").stat().st_mode & 0o077 == 0

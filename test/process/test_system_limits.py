@@ -130,6 +130,8 @@ def test_too_few_threads_are_refused_at_the_start_and_hurt_nobody_later(tmp_path
         assert result_of_trigger(client) == "not running"
         for key in range(20):
             assert put(client, key, 300_000) == 200
+        assert put(client, "too large", 12_000_000) == 400  # Its memory goes back another way.
+        assert put(client, "after") == 200
         server.stop()
     assert stator_process.check(tmp_path / "data", RELEASE).returncode == 0
     (tmp_path / "once").mkdir()

@@ -16,9 +16,10 @@
 #include "engine/rocksdb/latches.h"
 #include "engine/rocksdb/store_directory.h"
 #include "engine/rocksdb/store_space.h"
+#include "engine/rocksdb/store_touches.h"
 
 struct store_cache;
-struct store_cache_touch;
+struct store_key;
 struct store_options;
 struct syncer;
 
@@ -39,9 +40,7 @@ struct store_write {
     bool stores;          /* It puts items or index entries. */
     uint64_t range_first; /* Owners that they lie between. */
     uint64_t range_last;
-    struct store_cache_touch *touches; /* What of the cache the batch changes. */
-    size_t touch_count;
-    size_t touch_capacity;
+    struct store_touches touches; /* What of the cache the batch changes. */
     struct latches_held held;
     struct store_write *next; /* In the pool. */
 };
@@ -51,7 +50,6 @@ enum {
     STORE_WRITES_KEPT_MAX = 64,
     /* A batch that grew beyond this is given back rather than kept. */
     STORE_BATCH_KEPT_SIZE_MAX = 256 * 1024,
-    STORE_TOUCHES_KEPT_MAX = 1024,
     /* Ranges deleted until the memtable is flushed. The first read after each such deletion sorts
      * all that are in the memtable: thousands of dropped tables, or of trimmed logs, would make
      * that milliseconds. */
@@ -117,7 +115,7 @@ void store_view_close(struct engine_view *view);
 enum engine_status store_view_get(struct engine_view *view, const struct engine_address *address,
                                   struct engine_value *out);
 /* Reads what was written last, which may not be durable yet. */
-enum engine_status store_get_newest(struct store *store, const struct engine_address *address,
+enum engine_status store_get_newest(struct store *store, const struct store_key *key,
                                     struct engine_value *out);
 
 enum engine_status store_scan_open(struct engine_view *view, const struct engine_range *range,

@@ -171,6 +171,13 @@ struct bytes store_cache_content(const struct store_cache_entry *entry)
     return bytes_of(entry->bytes, entry->content_size);
 }
 
+struct engine_value store_cache_value(struct store_cache_entry *entry)
+{
+    return (struct engine_value){ .bytes = store_cache_content(entry),
+                                  .handle = entry,
+                                  .release = store_cache_release };
+}
+
 /* Takes `*at` out of its bucket and of the ring, and gives up the table's reference. */
 static void remove_at(struct shard *shard, struct store_cache_entry **at)
 {
@@ -330,10 +337,16 @@ static struct store_cache_entry *create_entry(const struct store_cache_name *nam
     return entry;
 }
 
+static bool fits(const struct store_cache *cache, const struct store_cache_name *name,
+                 struct bytes content)
+{
+    return size_with(name->key.len, content.len) <= cache->shard_capacity / STORE_CACHE_ENTRY_SHARE;
+}
+
 void store_cache_keep(struct store_cache *cache, const struct store_cache_name *name,
                       uint64_t generation, struct bytes content)
 {
-    if (size_with(name->key.len, content.len) > cache->shard_capacity / STORE_CACHE_ENTRY_SHARE)
+    if (!fits(cache, name, content))
         return;
     struct store_cache_entry *entry = create_entry(name, generation, content);
     struct shard *shard = shard_of(cache, name->run_hash);
@@ -354,13 +367,10 @@ void store_cache_keep(struct store_cache *cache, const struct store_cache_name *
 
 /* --- Changes --- */
 
-void store_cache_begin_change(struct store_cache *cache, const struct store_cache_touch *touches,
-                              size_t count)
+void store_cache_begin_change(struct store_cache *cache, const struct store_cache_touch *touch)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct shard *shard = shard_of(cache, touches[i].run_hash);
-        atomic_fetch_add(&stripe_of(shard, touches[i].run_hash)->changing, 1);
-    }
+    struct shard *shard = shard_of(cache, touch->run_hash);
+    atomic_fetch_add(&stripe_of(shard, touch->run_hash)->changing, 1);
 }
 
 /* By the hash alone: one too many is no harm. */
@@ -375,21 +385,39 @@ static void remove_hash(struct store_cache *cache, struct shard *shard, enum sto
             at = &(*at)->bucket_next;
 }
 
-void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touches,
-                            size_t count, uint64_t generation)
+/* `entry` takes the place of what is removed; NULL: nothing does. */
+static void end_change(struct store_cache *cache, const struct store_cache_touch *touch,
+                       uint64_t generation, struct store_cache_entry *entry)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct shard *shard = shard_of(cache, touches[i].run_hash);
-        struct stripe *stripe = stripe_of(shard, touches[i].run_hash);
-        pthread_mutex_lock(&shard->mutex);
-        remove_hash(cache, shard, STORE_CACHE_VALUE, touches[i].hash);
-        remove_hash(cache, shard, STORE_CACHE_RUN, touches[i].run_hash);
-        forget_run_was_seen(shard, touches[i].run_hash);
-        if (stripe->first_generation <= generation)
-            stripe->first_generation = generation + 1;
-        pthread_mutex_unlock(&shard->mutex);
-        atomic_fetch_sub(&stripe->changing, 1);
+    struct shard *shard = shard_of(cache, touch->run_hash);
+    struct stripe *stripe = stripe_of(shard, touch->run_hash);
+    pthread_mutex_lock(&shard->mutex);
+    remove_hash(cache, shard, STORE_CACHE_VALUE, touch->hash);
+    remove_hash(cache, shard, STORE_CACHE_RUN, touch->run_hash);
+    forget_run_was_seen(shard, touch->run_hash);
+    if (stripe->first_generation <= generation)
+        stripe->first_generation = generation + 1;
+    if (entry != NULL) {
+        make_room(cache, shard, size_of(entry));
+        link_entry(shard, bucket_of(cache, shard, entry->hash), entry);
     }
+    pthread_mutex_unlock(&shard->mutex);
+    atomic_fetch_sub(&stripe->changing, 1);
+}
+
+void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touch,
+                            uint64_t generation)
+{
+    end_change(cache, touch, generation, NULL);
+}
+
+void store_cache_replace(struct store_cache *cache, const struct store_cache_name *name,
+                         uint64_t generation, struct bytes content)
+{
+    struct store_cache_touch touch = { .run_hash = name->run_hash, .hash = name->hash };
+    assert(name->kind == STORE_CACHE_VALUE);
+    end_change(cache, &touch, generation,
+               fits(cache, name, content) ? create_entry(name, generation + 1, content) : NULL);
 }
 
 void store_cache_begin_removal(struct store_cache *cache)

@@ -16,6 +16,7 @@
  *
  * So while an entry can be found, nothing that it holds was written since its generation, and it
  * shows what any view of that generation or a later one shows. A view that is older finds nothing.
+ * A write that holds a key's latch finds what was written last: STORE_CACHE_NEWEST.
  *
  * Bounded by its capacity in bytes. What is read for the first time in a while is not kept: a scan
  * of a large table would else replace all that is hot. For a run a write begins that while anew.
@@ -38,6 +39,8 @@ enum {
     STORE_CACHE_SHARDS = 32,
     STORE_CACHE_ENTRY_SHARE = 4, /* An entry may take this part of its shard's capacity. */
 };
+
+#define STORE_CACHE_NEWEST UINT64_MAX /* The generation of whoever wants what was written last. */
 
 enum store_cache_kind { STORE_CACHE_VALUE, STORE_CACHE_RUN };
 
@@ -70,16 +73,21 @@ struct store_cache_entry *store_cache_find(struct store_cache *cache,
                                            const struct store_cache_name *name, uint64_t generation,
                                            bool *wanted);
 struct bytes store_cache_content(const struct store_cache_entry *entry); /* Aligned to 8 bytes. */
-void store_cache_release(void *entry);                                   /* Fits engine_value. */
+void store_cache_release(void *entry);
+/* The content, released by releasing the value. */
+struct engine_value store_cache_value(struct store_cache_entry *entry);
 /* Keeps a copy of what a view of `generation` has read, unless it may be out of date already or is
  * too large. */
 void store_cache_keep(struct store_cache *cache, const struct store_cache_name *name,
                       uint64_t generation, struct bytes content);
 
-void store_cache_begin_change(struct store_cache *cache, const struct store_cache_touch *touches,
-                              size_t count);
-void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touches,
-                            size_t count, uint64_t generation);
+void store_cache_begin_change(struct store_cache *cache, const struct store_cache_touch *touch);
+void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touch,
+                            uint64_t generation);
+/* Ends the change of the value `name` as store_cache_end_change does, and keeps what was written,
+ * which views of later generations show. */
+void store_cache_replace(struct store_cache *cache, const struct store_cache_name *name,
+                         uint64_t generation, struct bytes content);
 /* The same for a write that deletes ranges: everything of the owners from `first` to `last`. */
 void store_cache_begin_removal(struct store_cache *cache);
 void store_cache_end_removal(struct store_cache *cache, uint64_t first, uint64_t last,

@@ -122,9 +122,7 @@ static enum engine_status get(struct store *store, const rocksdb_readoptions_t *
         return get_in_rocksdb(store, read_options, key, out);
     struct store_cache_entry *entry = store_cache_find(store->cache, &name, generation, &wanted);
     if (entry != NULL) {
-        out->bytes = store_cache_content(entry);
-        out->handle = entry;
-        out->release = store_cache_release;
+        *out = store_cache_value(entry);
         return ENGINE_OK;
     }
     enum engine_status status = get_in_rocksdb(store, read_options, key, out);
@@ -147,12 +145,8 @@ enum engine_status store_view_get(struct engine_view *base, const struct engine_
     return status;
 }
 
-enum engine_status store_get_newest(struct store *store, const struct engine_address *address,
+enum engine_status store_get_newest(struct store *store, const struct store_key *key,
                                     struct engine_value *out)
 {
-    struct store_key key;
-    store_key_init(&key, &address->place, address->key);
-    enum engine_status status = get_in_rocksdb(store, store->newest, &key, out);
-    store_key_deinit(&key);
-    return status;
+    return get_in_rocksdb(store, store->newest, key, out);
 }

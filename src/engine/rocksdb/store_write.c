@@ -13,8 +13,6 @@
 #include "engine/rocksdb/store_status.h"
 #include "engine/rocksdb/syncer.h"
 
-enum { TOUCHES_FIRST = 16 };
-
 /* --- Pool --- */
 
 static struct store_write *take_from_pool(struct store *store)
@@ -38,7 +36,7 @@ static struct store_write *take_from_pool(struct store *store)
 static void destroy(struct store_write *write)
 {
     rocksdb_writebatch_destroy(write->batch);
-    free(write->touches);
+    store_touches_deinit(&write->touches);
     free(write);
 }
 
@@ -47,11 +45,11 @@ static void give_back(struct store *store, struct store_write *write)
     size_t size;
     rocksdb_writebatch_data(write->batch, &size);
     bool keep =
-        size <= STORE_BATCH_KEPT_SIZE_MAX && write->touch_capacity <= STORE_TOUCHES_KEPT_MAX;
+        size <= STORE_BATCH_KEPT_SIZE_MAX && write->touches.capacity <= STORE_TOUCHES_KEPT_MAX;
     if (keep)
         rocksdb_writebatch_clear(write->batch);
     write->range_count = 0;
-    write->touch_count = 0;
+    store_touches_clear(&write->touches);
     write->stores = false;
     pthread_mutex_lock(&store->pool_mutex);
     assert(store->writes_begun > 0);
@@ -95,41 +93,60 @@ enum engine_status store_write_begin(struct engine *engine, const struct engine_
     return ENGINE_OK;
 }
 
+/* An item that is read to be written is worth keeping if it was read before. */
+static enum engine_status get_item(struct store *store, struct store_write *write,
+                                   const struct store_key *key, struct engine_value *out)
+{
+    struct store_cache_name name;
+    bool wanted;
+    if (!store_cache_name_value(key, &name))
+        return store_get_newest(store, key, out);
+    struct store_cache_entry *entry =
+        store_cache_find(store->cache, &name, STORE_CACHE_NEWEST, &wanted);
+    if (entry != NULL || wanted)
+        store_touches_want(&write->touches, &name);
+    if (entry == NULL)
+        return store_get_newest(store, key, out);
+    *out = store_cache_value(entry);
+    return ENGINE_OK;
+}
+
 enum engine_status store_write_get(struct engine_write *base, const struct engine_address *address,
                                    struct engine_value *out)
 {
     struct store *store = (struct store *)base->engine;
     assert(address->place.space == ENGINE_SPACE_INDEX || /* Guarded by its item's latch. */
            latches_cover(&((struct store_write *)base)->held, address));
-    return store_get_newest(store, address, out);
+    struct store_key key;
+    store_key_init(&key, &address->place, address->key);
+    enum engine_status status = store->cache != NULL && address->place.space == ENGINE_SPACE_ITEMS
+                                    ? get_item(store, (struct store_write *)base, &key, out)
+                                    : store_get_newest(store, &key, out);
+    store_key_deinit(&key);
+    return status;
 }
 
-/* Notes what the cache must forget when the batch is written. */
-static void touch(struct store_write *write, enum engine_space space, const struct store_key *key)
+/* Whether the cache is to be told of a change at `key`. */
+static bool is_cached(const struct store_write *write, enum engine_space space,
+                      const struct store_key *key, struct store_cache_name *name)
 {
-    struct store_cache_name name;
-    if (((struct store *)write->base.engine)->cache == NULL || !store_cache_serves(space) ||
-        !store_cache_name_value(key, &name))
-        return;
-    if (write->touch_count == write->touch_capacity) {
-        size_t capacity = write->touch_capacity == 0 ? TOUCHES_FIRST : 2 * write->touch_capacity;
-        write->touches = realloc(write->touches, capacity * sizeof *write->touches);
-        if (write->touches == NULL)
-            abort();
-        write->touch_capacity = capacity;
-    }
-    write->touches[write->touch_count++] =
-        (struct store_cache_touch){ .run_hash = name.run_hash, .hash = name.hash };
+    return ((struct store *)write->base.engine)->cache != NULL && store_cache_serves(space) &&
+           store_cache_name_value(key, name);
 }
 
 void store_write_put(struct engine_write *base, const struct engine_address *address,
                      struct bytes value)
 {
     struct store_write *write = (struct store_write *)base;
+    struct store_cache_name name;
     struct store_key key;
     store_key_init(&key, &address->place, address->key);
     rocksdb_writebatch_put(write->batch, key.data, key.size, (const char *)value.data, value.len);
-    touch(write, address->place.space, &key);
+    if (is_cached(write, address->place.space, &key, &name)) {
+        size_t size;
+        rocksdb_writebatch_data(write->batch, &size);
+        store_touches_put(&write->touches, &name, value.len, size);
+    }
     if (address->place.space == ENGINE_SPACE_ITEMS || address->place.space == ENGINE_SPACE_INDEX)
         write->stores = true;
     store_key_deinit(&key);
@@ -138,10 +155,12 @@ void store_write_put(struct engine_write *base, const struct engine_address *add
 void store_write_delete(struct engine_write *base, const struct engine_address *address)
 {
     struct store_write *write = (struct store_write *)base;
+    struct store_cache_name name;
     struct store_key key;
     store_key_init(&key, &address->place, address->key);
     rocksdb_writebatch_delete(write->batch, key.data, key.size);
-    touch(write, address->place.space, &key);
+    if (is_cached(write, address->place.space, &key, &name))
+        store_touches_delete(&write->touches, &name);
     store_key_deinit(&key);
 }
 
@@ -239,21 +258,25 @@ static void count_ranges(struct store *store, unsigned count)
     rocksdb_free(error);
 }
 
-/* The cache forgets what the batch changes, whether or not RocksDB takes it. */
+/* The cache forgets what the batch changes, whether or not RocksDB takes it. New values are not
+ * kept if it does not, nor if ranges are deleted, perhaps over them. */
 static void write_batch(struct store *store, const struct store_write *write, char **error)
 {
     if (store->cache == NULL) {
         rocksdb_write(store->db, store->write_options, write->batch, error);
         return;
     }
-    store_cache_begin_change(store->cache, write->touches, write->touch_count);
+    struct bytes batch = { 0 };
+    store_touches_begin(&write->touches, store->cache);
     if (write->range_count > 0)
         store_cache_begin_removal(store->cache);
     rocksdb_write(store->db, store->write_options, write->batch, error);
     uint64_t generation = atomic_load(&store->generation);
+    if (*error == NULL && write->range_count == 0)
+        batch.data = (const uint8_t *)rocksdb_writebatch_data(write->batch, &batch.len);
     if (write->range_count > 0)
         store_cache_end_removal(store->cache, write->range_first, write->range_last, generation);
-    store_cache_end_change(store->cache, write->touches, write->touch_count, generation);
+    store_touches_end(&write->touches, store->cache, batch, generation);
 }
 
 static enum engine_status apply(struct store *store, const struct store_write *write)

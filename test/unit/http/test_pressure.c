@@ -2,6 +2,8 @@
  *
  * Time-outs are so long that whatever ends in here ended for want of memory.
  */
+#include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -188,6 +190,50 @@ static void requests_beyond_the_bound_are_refused_until_others_end(void **state)
     assert_int_equal(ask(fixture), 200);
 }
 
+/* Waits until the client's request is kept as one of `count`; false if it is refused instead. */
+static bool is_kept(struct http_fixture *fixture, const struct raw_http *client, size_t count)
+{
+    struct pollfd answer = { .fd = client->fd, .events = POLLIN };
+    for (;;) {
+        pthread_mutex_lock(&fixture->mutex);
+        bool kept = fixture->late_count == count;
+        pthread_mutex_unlock(&fixture->mutex);
+        if (kept)
+            return true;
+        if (poll(&answer, 1, 1) > 0)
+            return false;
+    }
+}
+
+/* What loops keep for later requests is not what keeps later requests out. */
+static void a_crowd_leaves_room_behind(void **state)
+{
+    struct http_fixture *fixture = *state;
+    fixture->options.loop_count = 8;
+    http_fixture_start(fixture);
+    struct raw_http *clients = calloc(LATE_MAX, sizeof *clients);
+    size_t count = 0;
+    bool kept;
+    do {
+        assert_true(count < LATE_MAX);
+        clients[count] = connect_to(fixture);
+        assert_true(raw_http_send_text(&clients[count], "GET /late HTTP/1.1\r\nHost: h\r\n\r\n"));
+        kept = is_kept(fixture, &clients[count], count + 1);
+        count++;
+    } while (kept);
+    http_fixture_release(fixture);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(status_of(&clients[i]), i < count - 1 ? 200 : 503);
+        raw_http_close(&clients[i]);
+    }
+    free(clients);
+    struct raw_http client = connect_to(fixture);
+    send_head(&client, BODY_SIZE_MAX);
+    send_zeros(&client, BODY_SIZE_MAX);
+    assert_int_equal(status_of(&client), 200);
+    raw_http_close(&client);
+}
+
 /* --- Answers that nobody reads --- */
 
 static void unread_answers_give_way_to_new_requests(void **state)
@@ -229,6 +275,7 @@ int main(void)
         PRESSURE_TEST(a_chunked_body_without_room_is_refused),
         PRESSURE_TEST(a_stalled_body_is_dropped_for_another),
         PRESSURE_TEST(requests_beyond_the_bound_are_refused_until_others_end),
+        PRESSURE_TEST(a_crowd_leaves_room_behind),
         PRESSURE_TEST(unread_answers_give_way_to_new_requests),
         PRESSURE_TEST(loops_drop_what_is_stalled_for_one_another),
     };

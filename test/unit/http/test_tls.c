@@ -260,6 +260,25 @@ static void send_length_request(struct raw_http *client, size_t size)
     assert_true(raw_http_send_text(client, head));
 }
 
+/* A thread that works on a request may ask while the client goes away. */
+static void a_request_stays_secure_when_its_client_is_gone(void **state)
+{
+    struct http_fixture *fixture = *state;
+    http_fixture_start(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
+    assert_true(raw_http_send_text(&client, "GET /late HTTP/1.1\r\nHost: h\r\n\r\n"));
+    assert_true(http_fixture_wait_for_late(fixture, 1));
+    const struct http_exchange *exchange = http_fixture_first_late(fixture);
+    raw_http_reset(&client);
+    while (!http_exchange_is_in_vain(exchange))
+        assert_true(http_exchange_is_secure(exchange));
+    struct raw_http other = http_fixture_connect(fixture); /* The loop has been round by then. */
+    expect_served(&other);
+    assert_true(http_exchange_is_secure(exchange));
+    raw_http_close(&other);
+    http_fixture_release(fixture);
+}
+
 static void thousands_of_small_records_are_one_body(void **state)
 {
     enum { SIZE = 20000 };
@@ -446,6 +465,7 @@ int main(void)
         TLS_TEST(a_new_context_is_for_new_connections),
         TLS_TEST(contexts_may_change_while_connections_come_and_go),
         TLS_TEST(a_handler_can_tell),
+        TLS_TEST(a_request_stays_secure_when_its_client_is_gone),
         TLS_TEST(thousands_of_small_records_are_one_body),
         TLS_TEST(bodies_of_16_megabytes_come_and_go),
         TLS_TEST(records_may_be_cut_anywhere),
