@@ -32,19 +32,25 @@ static void take_back(struct json_writer *writer, struct bookmark mark)
 static bool write_node(struct json_writer *writer, const struct path_node *node,
                        const struct value *value);
 
-/* Writes the members that the node's children name; false if there is none. */
+/* Writes those of an item's or a map's members that the node's children name; false if there is
+ * none. Both are sorted, so one walk finds them all: a request has room for as many names as an
+ * item for attributes. */
 static bool write_members(struct json_writer *writer, const struct path_node *node,
-                          const struct value *map)
+                          struct bytes members)
 {
     bool any = false;
-    for (size_t i = 0; i < node->child_count; i++) {
-        const struct path_node *child = &node->children[i];
-        struct bookmark mark = bookmark(writer);
-        struct value member;
-        if (!value_map_find(map, child->step.name, &member))
+    struct bytes name;
+    struct value member;
+    const struct path_node *child = node->children;
+    const struct path_node *end = child + node->child_count;
+    while (child < end && members.len > 0 && value_open_member(&members, &name, &member)) {
+        while (child < end && value_compare_names(child->step.name, name) < 0)
+            child++;
+        if (child == end || !bytes_equal(child->step.name, name))
             continue;
-        json_write_name_bytes(writer, child->step.name);
-        if (write_node(writer, child, &member))
+        struct bookmark mark = bookmark(writer);
+        json_write_name_bytes(writer, name);
+        if (write_node(writer, child++, &member))
             any = true;
         else
             take_back(writer, mark);
@@ -92,7 +98,7 @@ static bool write_node(struct json_writer *writer, const struct path_node *node,
         json_close_array(writer);
     } else {
         json_open_object(writer);
-        any = write_members(writer, node, value);
+        any = write_members(writer, node, value->data);
         json_close_object(writer);
     }
     json_close_object(writer);
@@ -105,16 +111,7 @@ void projection_write(struct json_writer *writer, const struct path_node *root,
                       const struct item *item)
 {
     json_open_object(writer);
-    for (size_t i = 0; i < root->child_count; i++) {
-        const struct path_node *child = &root->children[i];
-        struct bookmark mark = bookmark(writer);
-        struct value value;
-        if (!item_find(item, child->step.name, &value))
-            continue;
-        json_write_name_bytes(writer, child->step.name);
-        if (!write_node(writer, child, &value))
-            take_back(writer, mark);
-    }
+    write_members(writer, root, item->attributes);
     json_close_object(writer);
 }
 

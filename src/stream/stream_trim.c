@@ -49,19 +49,39 @@ static enum engine_status find_border(const struct trimming *in, uint64_t first,
     return status;
 }
 
+static enum engine_status begin_write(struct trimming *in)
+{
+    return in->write == NULL ? engine_write_begin(in->step->engine, NULL, 0, &in->write)
+                             : ENGINE_OK;
+}
+
 static enum engine_status delete_records(struct trimming *in, uint64_t first, uint64_t end)
 {
     struct arena *arena = in->step->arena;
-    if (in->write == NULL) {
-        enum engine_status status = engine_write_begin(in->step->engine, NULL, 0, &in->write);
-        if (status != ENGINE_OK)
-            return status;
-    }
+    enum engine_status status = begin_write(in);
+    if (status != ENGINE_OK)
+        return status;
     struct engine_address from = change_log_record_address(arena, in->log_id, in->partition, first);
     struct engine_address to = change_log_record_address(arena, in->log_id, in->partition, end);
     if (first < end)
         engine_write_delete_range(in->write, &from.place, from.key, to.key);
     return ENGINE_OK;
+}
+
+/* Whoever closed a shard in the future had a clock that was ahead. It was closed by now at the
+ * latest; else it would stay, and all that come behind it, for as long as that clock was ahead. */
+static enum engine_status correct_ends(struct trimming *in, struct shard *shards, size_t count)
+{
+    enum engine_status status = ENGINE_OK;
+    for (size_t i = 0; i < count && status == ENGINE_OK; i++) {
+        if (shard_is_open(&shards[i]) || shards[i].closed_ms <= in->step->now_ms)
+            continue;
+        shards[i].closed_ms = in->step->now_ms;
+        status = begin_write(in);
+        if (status == ENGINE_OK)
+            shard_put(in->step->arena, in->write, in->log_id, &shards[i]);
+    }
+    return status;
 }
 
 /* Trims one shard. `*whole`: nothing is left of it, so its child is next. */
@@ -97,6 +117,8 @@ static enum engine_status trim_partition(struct trimming *in)
     enum engine_status status = change_log_view_head(in->view, &head_address, &head);
     if (status == ENGINE_OK)
         status = shard_list(in->step->arena, in->view, in->log_id, in->partition, &shards, &count);
+    if (status == ENGINE_OK)
+        status = correct_ends(in, shards, count);
     bool whole = true;
     for (size_t i = 0; status == ENGINE_OK && whole && i < count; i++)
         status = trim_shard(in, &shards[i],

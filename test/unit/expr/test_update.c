@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
+#include "expr/legacy_update.h"
 #include "expr/path_tree.h"
 #include "expr/projection.h"
 #include "expr/projection_parse.h"
@@ -161,6 +162,8 @@ static const struct {
     { "l[1].j, l[7]", "{'l':{'L':[{'M':{'j':{'N':'2'}}}]}}" },
     { "l[0].nope, l[7]", "{}" },
     { "a.b, l.k, m[0]", "{}" },
+    { "Z, a, aa, l[0], m.d, z", "{'a':{'S':'x'},'l':{'L':[{'S':'0'}]},'m':{'M':{'d':{'S':'d'}}}}" },
+    { "m.a, m.b.c, m.c, m.e", "{'m':{'M':{'b':{'M':{'c':{'S':'deep'}}}}}}" },
 };
 
 static void projections_show_what_is_there(void **state)
@@ -186,6 +189,40 @@ static void projections_show_what_is_there(void **state)
     }
 }
 
+/* One walk through both: to look for each name from the beginning would take minutes. */
+static void a_projection_may_name_as_many_attributes_as_an_item_has(void **state)
+{
+    enum { NAMES = 100000 };
+    struct arena *arena = *state;
+    struct bytes *names = arena_alloc(arena, NAMES * sizeof *names);
+    struct buffer item_text, want, got;
+    struct json_writer writer;
+    struct error err;
+    buffer_init(&item_text, arena);
+    buffer_init(&want, arena);
+    buffer_init(&got, arena);
+    json_writer_init(&writer, &got);
+    error_init(&err, arena);
+    for (size_t i = 0; i < NAMES; i++) {
+        names[i] = arena_printf(arena, "%06zu", i * 7919 % NAMES);
+        const char *comma = i == 0 ? "" : ",";
+        if (i % 2 == 0) /* Every other name is in the item, and the item has others. */
+            buffer_append_bytes(&want, arena_printf(arena, "%s\"%06zu\":{\"S\":\"\"}", comma, i));
+        struct bytes name = arena_printf(arena, i % 2 == 0 ? "%06zu" : "%06zu+", i);
+        buffer_append_bytes(&item_text,
+                            arena_printf(arena, "%s'%.*s':{'S':''}", comma, BYTES_FMT(name)));
+    }
+    struct item item = item_fixture_read(
+        arena,
+        (const char *)arena_printf(arena, "{%.*s}", BYTES_FMT(buffer_bytes(&item_text))).data);
+    const struct projection *projection = legacy_update_projection(arena, names, NAMES, &err);
+    assert_non_null(projection);
+    projection_write(&writer, path_tree_build(arena, projection->paths, projection->path_count),
+                     &item);
+    assert_true(bytes_equal(buffer_bytes(&got),
+                            arena_printf(arena, "{%.*s}", BYTES_FMT(buffer_bytes(&want)))));
+}
+
 static int open_arena(void **state)
 {
     *state = arena_create();
@@ -205,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(updates_do_what_the_service_does),
         TEST(projections_show_what_is_there),
+        TEST(a_projection_may_name_as_many_attributes_as_an_item_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -333,6 +333,35 @@ static void a_clock_that_is_set_back_does_not_stop_rollover_and_trimming(void **
     assert_whole(fixture);
 }
 
+/* A year ahead for two rollovers, say because of an empty battery. */
+static void shards_that_a_clock_ahead_closed_go_a_day_after_it_was_set_right(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t ahead_ms = NOW_MS + 365 * STREAM_RETENTION_MS;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    for (int i = 0; i < 2; i++) {
+        assert_true(log_change(fixture, log_id, 0, ahead_ms + i * ROLLOVER_MS));
+        run(fixture, ahead_ms + i * ROLLOVER_MS);
+    }
+    shards_of(fixture, log_id, 0, &count);
+    assert_int_equal(count, 3);
+    fixture->upkeep.rollover_ms = 0;
+    run(fixture, NOW_MS);
+    run(fixture, NOW_MS + STREAM_RETENTION_MS); /* Kept for longer, not for less. */
+    struct shard *shards = shards_of(fixture, log_id, 0, &count);
+    assert_int_equal(count, 3);
+    assert_int_equal(readable(fixture, log_id, &shards[1], shards[1].kept), 1);
+    assert_whole(fixture);
+    run(fixture, NOW_MS + STREAM_RETENTION_MS + STREAM_UPKEEP_TRIM_INTERVAL_MS);
+    shards = shards_of(fixture, log_id, 0, &count);
+    assert_int_equal(count, 1);
+    assert_true(shard_is_open(&shards[0]));
+    assert_whole(fixture);
+}
+
 static void records_are_trimmed_after_a_day(void **state)
 {
     struct fixture *fixture = *state;
@@ -529,6 +558,7 @@ int main(void)
         RULE(shards_roll_over_in_time_and_know_their_parents),
         RULE(a_child_is_younger_than_its_parent_whatever_the_clock_says),
         RULE(a_clock_that_is_set_back_does_not_stop_rollover_and_trimming),
+        RULE(shards_that_a_clock_ahead_closed_go_a_day_after_it_was_set_right),
         RULE(records_are_trimmed_after_a_day),
         RULE(trimming_runs_at_intervals),
         RULE(shards_go_a_day_after_they_ended),
