@@ -369,6 +369,11 @@ void http_tls_link_stop_reading(struct http_transport *transport)
         http_connection_ended(http_connection_of_transport(transport), false);
 }
 
+bool http_tls_link_is_listening(const struct http_transport *transport)
+{
+    return transport->link->listening;
+}
+
 /* The socket has taken what it had not, or is broken, or closed. */
 static void on_sent(uv_write_t *write, int error)
 {

@@ -35,6 +35,8 @@ struct http_tls_link *http_tls_link_create(struct tls_context *context,
                                            struct memory_budget *budget);
 void http_tls_link_destroy(struct http_tls_link *link); /* Destroying NULL is allowed. */
 
+/* Is the socket read as soon as something arrives there? */
+bool http_tls_link_is_listening(const struct http_transport *transport);
 /* What the functions of transport.h of the same names do if there is a link. */
 MUST_CHECK bool http_tls_link_read(struct http_transport *transport);
 void http_tls_link_stop_reading(struct http_transport *transport);

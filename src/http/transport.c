@@ -112,7 +112,8 @@ void http_transport_stop_reading(struct http_transport *transport)
 size_t http_transport_unread(const struct http_transport *transport)
 {
     int fd = -1, size = 0;
-    bool ok = uv_fileno((const uv_handle_t *)&transport->tcp, &fd) == 0 &&
+    bool ok = (transport->link == NULL || http_tls_link_is_listening(transport)) &&
+              uv_fileno((const uv_handle_t *)&transport->tcp, &fd) == 0 &&
               ioctl(fd, FIONREAD, &size) == 0;
     return ok && size > 0 ? (size_t)size : 0;
 }

@@ -48,7 +48,8 @@ void http_transport_close(struct http_transport *transport);
  */
 MUST_CHECK bool http_transport_read(struct http_transport *transport);
 void http_transport_stop_reading(struct http_transport *transport);
-/* What the system has received and nobody has read yet. */
+/* What the system has received and will be read when it is the connection's turn. Nothing while TLS
+ * first has to send something that the client does not take. */
 size_t http_transport_unread(const struct http_transport *transport);
 
 /* Writes the two, the second of which may be empty, from where they lie: they and `write` stay
