@@ -196,12 +196,43 @@ static void a_written_value_is_found_by_later_views_and_by_writers(void **state)
     struct store_cache_touch touch = touch_of(&value.name);
     store_cache_keep(cache, &value.name, 1, BYTES("old"));
     store_cache_keep(cache, &run.name, 1, BYTES("run"));
+    uint64_t moment = store_cache_moment(cache);
     store_cache_begin_change(cache, &touch);
-    store_cache_replace(cache, &value.name, 5, BYTES("new"));
+    store_cache_replace(cache, &value.name, moment, 5, BYTES("new"));
     assert_false(finds(cache, &value.name, 5, "")); /* Perhaps of before the write. */
     assert_true(finds(cache, &value.name, 6, "new"));
     assert_true(finds(cache, &value.name, STORE_CACHE_NEWEST, "new"));
     assert_false(finds(cache, &run.name, 6, ""));
+    store_cache_destroy(cache);
+}
+
+static void a_written_value_is_not_kept_beside_a_removal(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct named value;
+    (void)state;
+    name_value(&value, &items, "12345678a");
+    struct store_cache_touch touch = touch_of(&value.name);
+
+    uint64_t moment = store_cache_moment(cache); /* The removal comes and goes meanwhile. */
+    store_cache_begin_change(cache, &touch);
+    store_cache_begin_removal(cache);
+    store_cache_end_removal(cache, items.owner, items.owner, 1);
+    store_cache_replace(cache, &value.name, moment, 2, BYTES("gone"));
+    assert_false(finds(cache, &value.name, STORE_CACHE_NEWEST, ""));
+
+    store_cache_begin_removal(cache); /* It was under way already. */
+    moment = store_cache_moment(cache);
+    store_cache_begin_change(cache, &touch);
+    store_cache_end_removal(cache, items.owner, items.owner, 2);
+    store_cache_replace(cache, &value.name, moment, 3, BYTES("gone"));
+    assert_false(finds(cache, &value.name, STORE_CACHE_NEWEST, ""));
+    assert_int_equal(store_cache_size(cache), 0);
+
+    moment = store_cache_moment(cache);
+    store_cache_begin_change(cache, &touch);
+    store_cache_replace(cache, &value.name, moment, 4, BYTES("there"));
+    assert_true(finds(cache, &value.name, STORE_CACHE_NEWEST, "there"));
     store_cache_destroy(cache);
 }
 
@@ -355,6 +386,7 @@ int main(void)
         cmocka_unit_test(what_a_view_has_read_is_kept_only_if_it_is_newer_than_all_changes),
         cmocka_unit_test(nothing_is_found_or_kept_while_a_change_is_under_way),
         cmocka_unit_test(a_written_value_is_found_by_later_views_and_by_writers),
+        cmocka_unit_test(a_written_value_is_not_kept_beside_a_removal),
         cmocka_unit_test(a_removal_takes_all_that_its_owners_have),
         cmocka_unit_test(an_entry_in_use_outlives_its_removal),
         cmocka_unit_test(the_capacity_holds_and_what_is_read_stays),

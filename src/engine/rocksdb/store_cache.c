@@ -27,6 +27,8 @@ enum {
     ALLOCATION_SIZE = 16, /* What malloc adds to an entry, about. */
 };
 
+#define DISTURBED UINT64_MAX /* A moment of which nothing is kept. */
+
 static_assert(STORE_CACHE_SHARDS == 1 << SHARD_BITS, "a hash's first bits are a shard");
 
 struct store_cache_entry {
@@ -61,7 +63,8 @@ struct shard {
 struct store_cache {
     size_t shard_capacity;
     size_t bucket_mask;
-    atomic_uint removals; /* Writes under way that delete ranges. */
+    atomic_uint removals;                /* Writes under way that delete ranges. */
+    atomic_uint_fast64_t removals_begun; /* All there ever were. */
     struct shard shards[STORE_CACHE_SHARDS];
 };
 
@@ -385,9 +388,10 @@ static void remove_hash(struct store_cache *cache, struct shard *shard, enum sto
             at = &(*at)->bucket_next;
 }
 
-/* `entry` takes the place of what is removed; NULL: nothing does. */
+/* `entry` takes the place of what is removed; NULL: nothing does. A removal that begins after the
+ * look at their count has still to come by this shard, and finds the entry. */
 static void end_change(struct store_cache *cache, const struct store_cache_touch *touch,
-                       uint64_t generation, struct store_cache_entry *entry)
+                       uint64_t moment, uint64_t generation, struct store_cache_entry *entry)
 {
     struct shard *shard = shard_of(cache, touch->run_hash);
     struct stripe *stripe = stripe_of(shard, touch->run_hash);
@@ -397,32 +401,42 @@ static void end_change(struct store_cache *cache, const struct store_cache_touch
     forget_run_was_seen(shard, touch->run_hash);
     if (stripe->first_generation <= generation)
         stripe->first_generation = generation + 1;
-    if (entry != NULL) {
+    if (entry != NULL && atomic_load(&cache->removals_begun) == moment) {
         make_room(cache, shard, size_of(entry));
         link_entry(shard, bucket_of(cache, shard, entry->hash), entry);
+        entry = NULL;
     }
     pthread_mutex_unlock(&shard->mutex);
     atomic_fetch_sub(&stripe->changing, 1);
+    if (entry != NULL)
+        store_cache_release(entry);
 }
 
 void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touch,
                             uint64_t generation)
 {
-    end_change(cache, touch, generation, NULL);
+    end_change(cache, touch, DISTURBED, generation, NULL);
+}
+
+uint64_t store_cache_moment(struct store_cache *cache)
+{
+    uint64_t begun = atomic_load(&cache->removals_begun);
+    return atomic_load(&cache->removals) == 0 ? begun : DISTURBED;
 }
 
 void store_cache_replace(struct store_cache *cache, const struct store_cache_name *name,
-                         uint64_t generation, struct bytes content)
+                         uint64_t moment, uint64_t generation, struct bytes content)
 {
     struct store_cache_touch touch = { .run_hash = name->run_hash, .hash = name->hash };
     assert(name->kind == STORE_CACHE_VALUE);
-    end_change(cache, &touch, generation,
+    end_change(cache, &touch, moment, generation,
                fits(cache, name, content) ? create_entry(name, generation + 1, content) : NULL);
 }
 
 void store_cache_begin_removal(struct store_cache *cache)
 {
     atomic_fetch_add(&cache->removals, 1);
+    atomic_fetch_add(&cache->removals_begun, 1);
 }
 
 static void remove_owners(struct store_cache *cache, struct shard *shard, uint64_t first,

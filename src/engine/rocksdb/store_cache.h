@@ -84,10 +84,13 @@ void store_cache_keep(struct store_cache *cache, const struct store_cache_name *
 void store_cache_begin_change(struct store_cache *cache, const struct store_cache_touch *touch);
 void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touch,
                             uint64_t generation);
+/* To be asked before RocksDB has the batch: tells store_cache_replace whether a removal was under
+ * way beside the change, so that nobody knows which of the two came last. */
+uint64_t store_cache_moment(struct store_cache *cache);
 /* Ends the change of the value `name` as store_cache_end_change does, and keeps what was written,
- * which views of later generations show. */
+ * which views of later generations show, unless there was such a removal. */
 void store_cache_replace(struct store_cache *cache, const struct store_cache_name *name,
-                         uint64_t generation, struct bytes content);
+                         uint64_t moment, uint64_t generation, struct bytes content);
 /* The same for a write that deletes ranges: everything of the owners from `first` to `last`. */
 void store_cache_begin_removal(struct store_cache *cache);
 void store_cache_end_removal(struct store_cache *cache, uint64_t first, uint64_t last,

@@ -65,8 +65,9 @@ void store_touches_delete(struct store_touches *touches, const struct store_cach
     add(touches, name);
 }
 
-void store_touches_begin(const struct store_touches *touches, struct store_cache *cache)
+void store_touches_begin(struct store_touches *touches, struct store_cache *cache)
 {
+    touches->moment = store_cache_moment(cache);
     for (size_t i = 0; i < touches->count; i++)
         store_cache_begin_change(cache, &touches->list[i].touch);
 }
@@ -95,7 +96,7 @@ void store_touches_end(const struct store_touches *touches, struct store_cache *
         size_t key_end = touch->value_at - size_of_size(touch->value_size);
         assert(touch->value_at + touch->value_size <= batch.len && key_end > touch->key_size);
         name.key = bytes_of(batch.data + key_end - touch->key_size, touch->key_size);
-        store_cache_replace(cache, &name, generation,
+        store_cache_replace(cache, &name, touches->moment, generation,
                             bytes_of(batch.data + touch->value_at, touch->value_size));
     }
 }

@@ -22,6 +22,7 @@ struct store_touches {
     struct store_touch *list;
     size_t count;
     size_t capacity;
+    uint64_t moment; /* Of the beginning, see store_cache_moment. */
     size_t wanted_count;
     uint64_t wanted[STORE_TOUCHES_WANTED_MAX]; /* Hashes of names. */
 };
@@ -44,7 +45,7 @@ void store_touches_put(struct store_touches *touches, const struct store_cache_n
 void store_touches_delete(struct store_touches *touches, const struct store_cache_name *name);
 
 /* Before RocksDB has the batch. */
-void store_touches_begin(const struct store_touches *touches, struct store_cache *cache);
+void store_touches_begin(struct store_touches *touches, struct store_cache *cache);
 /* After it, with the generation counted by then. `batch` is empty if no values are to be kept. */
 void store_touches_end(const struct store_touches *touches, struct store_cache *cache,
                        struct bytes batch, uint64_t generation);

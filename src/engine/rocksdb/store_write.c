@@ -260,7 +260,7 @@ static void count_ranges(struct store *store, unsigned count)
 
 /* The cache forgets what the batch changes, whether or not RocksDB takes it. New values are not
  * kept if it does not, nor if ranges are deleted, perhaps over them. */
-static void write_batch(struct store *store, const struct store_write *write, char **error)
+static void write_batch(struct store *store, struct store_write *write, char **error)
 {
     if (store->cache == NULL) {
         rocksdb_write(store->db, store->write_options, write->batch, error);
@@ -279,7 +279,7 @@ static void write_batch(struct store *store, const struct store_write *write, ch
     store_touches_end(&write->touches, store->cache, batch, generation);
 }
 
-static enum engine_status apply(struct store *store, const struct store_write *write)
+static enum engine_status apply(struct store *store, struct store_write *write)
 {
     uint64_t failures = atomic_load(&store->write_failures);
     char *error = NULL;
