@@ -144,6 +144,16 @@ void http_fixture_deinit(struct http_fixture *fixture)
     pthread_cond_destroy(&fixture->changed);
 }
 
+int http_fixture_tear_down(void **state)
+{
+    struct http_fixture *fixture = *state;
+    if (fixture->server != NULL)
+        http_fixture_stop(fixture);
+    http_fixture_deinit(fixture);
+    free(fixture);
+    return 0;
+}
+
 struct raw_http http_fixture_connect(const struct http_fixture *fixture)
 {
     struct raw_http client;

@@ -40,6 +40,8 @@ void http_fixture_start(struct http_fixture *fixture);
 /* Stops with a generous grace. */
 void http_fixture_stop(struct http_fixture *fixture);
 void http_fixture_deinit(struct http_fixture *fixture);
+/* For cmocka: stops, unless the test has, and frees the fixture that `*state` is. */
+int http_fixture_tear_down(void **state);
 
 /* As a client that trusts the server, if that has TLS. */
 struct raw_http http_fixture_connect(const struct http_fixture *fixture);

@@ -33,22 +33,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    struct http_fixture *fixture = *state;
-    http_fixture_stop(fixture);
-    http_fixture_deinit(fixture);
-    free(fixture);
-    return 0;
-}
-
-static struct raw_http connect_to(const struct http_fixture *fixture)
-{
-    struct raw_http client;
-    raw_http_open(&client, fixture->port);
-    return client;
-}
-
 static void send_text(struct raw_http *client, const char *text)
 {
     assert_true(raw_http_send_text(client, text));
@@ -108,7 +92,7 @@ static void refusals_are_answered_and_end_the_connection(void **state)
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
     for (size_t i = 0; i < COUNT_OF(refusals); i++) {
-        struct raw_http client = connect_to(fixture);
+        struct raw_http client = http_fixture_connect(fixture);
         send_text(&client, refusals[i].request);
         if (strstr(refusals[i].name, "second") != NULL)
             expect_served(&client);
@@ -121,7 +105,7 @@ static void a_refused_head_has_no_body_either(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     struct raw_http_answer answer;
     send_text(&client, "HEAD / HTTP/1.1\r\nHost: h\r\nContent-Length: 262145\r\n\r\n");
     assert_true(raw_http_receive_head(&client, &answer));
@@ -147,7 +131,7 @@ static void heads_are_taken_up_to_the_limit(void **state)
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
     size_t limit = fixture->options.header_size_max;
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_head_of(&client, limit - 1);
     expect_served(&client);
     send_head_of(&client, limit);
@@ -180,7 +164,7 @@ static void bodies_are_taken_up_to_the_limit(void **state)
     http_fixture_start(fixture);
     size_t limit = fixture->options.body_size_max;
     for (int chunked = 0; chunked < 2; chunked++) {
-        struct raw_http client = connect_to(fixture);
+        struct raw_http client = http_fixture_connect(fixture);
         send_body_of(&client, limit - 1, chunked);
         expect_served(&client);
         send_body_of(&client, limit, chunked);
@@ -196,7 +180,7 @@ static void the_end_of_a_chunked_body_is_not_waited_for_to_refuse_it(void **stat
     struct http_fixture *fixture = *state;
     fixture->options.body_size_max = 10;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
                        "a\r\n0123456789\r\n1");
     expect_refusal("eleven bytes", &client, 413);
@@ -211,7 +195,7 @@ static void a_refused_client_may_send_on_for_a_while(void **state)
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
     size_t limit = fixture->options.body_size_max;
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 262145\r\n\r\n");
     expect_refusal("declared too large", &client, 413);
     for (size_t sent = 0; sent < limit; sent += PIECE) {
@@ -231,7 +215,7 @@ static void a_refused_client_may_send_on_for_a_while(void **state)
 static void expect_served_in_the_end(const struct http_fixture *fixture)
 {
     for (int waited_ms = 0; waited_ms < RAW_HTTP_WAIT_MS; waited_ms += SHORT_MS) {
-        struct raw_http client = connect_to(fixture);
+        struct raw_http client = http_fixture_connect(fixture);
         struct raw_http_answer answer;
         /* Refused ones may be gone before this is sent. */
         bool sent = raw_http_send_text(&client, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -249,12 +233,12 @@ static void connections_beyond_the_limit_are_told_so(void **state)
     struct http_fixture *fixture = *state;
     fixture->options.connections_max = 2;
     http_fixture_start(fixture);
-    struct raw_http first = connect_to(fixture), second = connect_to(fixture);
+    struct raw_http first = http_fixture_connect(fixture), second = http_fixture_connect(fixture);
     send_text(&first, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
     send_text(&second, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
     expect_served(&first);
     expect_served(&second);
-    struct raw_http third = connect_to(fixture);
+    struct raw_http third = http_fixture_connect(fixture);
     expect_refusal("third", &third, 503);
     raw_http_close(&third);
     raw_http_close(&second);
@@ -267,12 +251,12 @@ static void an_address_has_no_more_connections_than_it_may(void **state)
     struct http_fixture *fixture = *state;
     fixture->options.connections_per_address_max = 2;
     http_fixture_start(fixture);
-    struct raw_http first = connect_to(fixture), second = connect_to(fixture);
+    struct raw_http first = http_fixture_connect(fixture), second = http_fixture_connect(fixture);
     send_text(&first, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
     send_text(&second, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
     expect_served(&first);
     expect_served(&second);
-    struct raw_http third = connect_to(fixture);
+    struct raw_http third = http_fixture_connect(fixture);
     expect_refusal("third", &third, 503);
     raw_http_close(&third);
     struct raw_http elsewhere;
@@ -291,10 +275,10 @@ static void no_bound_per_address_means_that_of_all(void **state)
     fixture->options.connections_per_address_max = 0;
     fixture->options.connections_max = 1;
     http_fixture_start(fixture);
-    struct raw_http first = connect_to(fixture);
+    struct raw_http first = http_fixture_connect(fixture);
     send_text(&first, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
     expect_served(&first);
-    struct raw_http second = connect_to(fixture);
+    struct raw_http second = http_fixture_connect(fixture);
     expect_refusal("second", &second, 503);
     raw_http_close(&second);
     raw_http_close(&first);
@@ -310,7 +294,7 @@ static void so_many_are_told_and_no_more(void **state)
     size_t told = 0, closed = 0;
     for (int i = 0; i < COUNT; i++) {
         struct raw_http_answer answer;
-        clients[i] = connect_to(fixture);
+        clients[i] = http_fixture_connect(fixture);
         if (raw_http_receive(&clients[i], &answer)) {
             assert_int_equal(answer.status, 503);
             told++;
@@ -330,7 +314,7 @@ static void out_of_descriptors_clients_wait_their_turn(void **state)
     http_fixture_start(fixture);
     struct rlimit usual, none_left;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
-    struct raw_http open = connect_to(fixture);
+    struct raw_http open = http_fixture_connect(fixture);
     send_text(&open, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
     expect_served(&open);
     int last_fd = dup(open.fd);
@@ -338,7 +322,8 @@ static void out_of_descriptors_clients_wait_their_turn(void **state)
     none_left = usual;
     none_left.rlim_cur = (rlim_t)last_fd + 1;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none_left), 0);
-    struct raw_http barred = connect_to(fixture); /* Takes the last one: the server has none. */
+    struct raw_http barred =
+        http_fixture_connect(fixture); /* Takes the last one: the server has none. */
     send_text(&barred, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
     const clock_t cpu_start = clock();
     for (int i = 0; i < 30; i++) { /* Open connections are served meanwhile. */
@@ -361,12 +346,12 @@ static void a_head_that_does_not_end_is_timed_out(void **state)
     struct http_fixture *fixture = *state;
     fixture->options.header_timeout_ms = SHORT_MS;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "GET / HTTP/1.1\r\nHost:");
     expect_refusal("half a head", &client, 408);
     raw_http_close(&client);
     /* Not from the connection's beginning, nor for each read anew. */
-    client = connect_to(fixture);
+    client = http_fixture_connect(fixture);
     send_text(&client, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\nG");
     expect_served(&client);
     expect_refusal("one byte behind a request", &client, 408);
@@ -386,7 +371,7 @@ static void a_body_that_does_not_go_on_is_timed_out(void **state)
     fixture->options.body_timeout_ms = SHORT_MS;
     http_fixture_start(fixture);
     for (size_t i = 0; i < COUNT_OF(half_bodies); i++) {
-        struct raw_http client = connect_to(fixture);
+        struct raw_http client = http_fixture_connect(fixture);
         send_text(&client, half_bodies[i]);
         expect_refusal(half_bodies[i], &client, 408);
         raw_http_close(&client);
@@ -399,7 +384,7 @@ static void a_body_that_only_trickles_is_timed_out(void **state)
     struct http_fixture *fixture = *state;
     fixture->options.body_timeout_ms = 4 * SHORT_MS;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     struct raw_http_answer answer;
     send_text(&client, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 50000\r\n\r\n");
     for (int i = 0; i < RAW_HTTP_WAIT_MS / SHORT_MS && raw_http_send_text(&client, "."); i++)
@@ -425,7 +410,7 @@ static void a_crowd_that_only_trickles_is_timed_out(void **state)
     http_fixture_start(fixture);
     struct raw_http clients[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        clients[i] = connect_to(fixture);
+        clients[i] = http_fixture_connect(fixture);
         send_text(&clients[i], "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 50000\r\n\r\n");
     }
     int answered = 0;
@@ -448,7 +433,7 @@ static void an_idle_connection_is_closed_without_a_word(void **state)
     struct http_fixture *fixture = *state;
     fixture->options.idle_timeout_ms = IDLE_MS;
     http_fixture_start(fixture);
-    struct raw_http silent = connect_to(fixture), used = connect_to(fixture);
+    struct raw_http silent = http_fixture_connect(fixture), used = http_fixture_connect(fixture);
     send_text(&used, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
     expect_served(&used);
     assert_true(raw_http_ends(&used));
@@ -465,11 +450,11 @@ static void a_request_being_handled_is_not_timed_out(void **state)
     fixture->options.idle_timeout_ms = IDLE_MS;
     fixture->options.write_timeout_ms = SHORT_MS;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture), idle = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture), idle = http_fixture_connect(fixture);
     send_text(&client, "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nlate");
     assert_true(http_fixture_wait_for_late(fixture, 1));
     assert_true(raw_http_ends(&idle)); /* So time-outs have passed. */
-    struct raw_http another = connect_to(fixture);
+    struct raw_http another = http_fixture_connect(fixture);
     assert_true(raw_http_ends(&another));
     http_fixture_release(fixture);
     expect_served(&client);
@@ -484,7 +469,7 @@ static void an_answer_that_is_not_read_is_given_up(void **state)
     fixture->options.write_timeout_ms = SHORT_MS;
     fixture->options.connections_max = 1;
     http_fixture_start(fixture);
-    struct raw_http slow = connect_to(fixture);
+    struct raw_http slow = http_fixture_connect(fixture);
     send_text(&slow, "GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
     expect_served_in_the_end(fixture); /* The only place is free again. */
     struct raw_http_answer answer;
@@ -492,7 +477,7 @@ static void an_answer_that_is_not_read_is_given_up(void **state)
     raw_http_close(&slow);
 }
 
-#define LIMIT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define LIMIT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, http_fixture_tear_down)
 
 int main(void)
 {

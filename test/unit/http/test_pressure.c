@@ -37,22 +37,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    struct http_fixture *fixture = *state;
-    http_fixture_stop(fixture);
-    http_fixture_deinit(fixture);
-    free(fixture);
-    return 0;
-}
-
-static struct raw_http connect_to(const struct http_fixture *fixture)
-{
-    struct raw_http client;
-    raw_http_open(&client, fixture->port);
-    return client;
-}
-
 static int status_of(struct raw_http *client)
 {
     struct raw_http_answer answer;
@@ -61,7 +45,7 @@ static int status_of(struct raw_http *client)
 
 static int ask(const struct http_fixture *fixture)
 {
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     int status = raw_http_send_text(&client, small_request) ? status_of(&client) : 0;
     raw_http_close(&client);
     return status;
@@ -90,7 +74,7 @@ static void a_body_without_room_is_refused_by_its_length(void **state)
     struct http_fixture *fixture = *state;
     fixture->options.memory_max = 8 * MIB;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_head(&client, BODY_SIZE_MAX);
     assert_int_equal(status_of(&client), 503);
     raw_http_close(&client);
@@ -102,13 +86,13 @@ static void bodies_share_what_there_is(void **state)
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
     /* Three quarters of 16 MB: one body of 8 MB, and not a second one beside it. */
-    struct raw_http first = connect_to(fixture), second = connect_to(fixture);
+    struct raw_http first = http_fixture_connect(fixture), second = http_fixture_connect(fixture);
     send_head(&first, BODY_SIZE_MAX);
     send_zeros(&first, BODY_SIZE_MAX - 1);
     int status;
     do { /* Until the first has arrived. */
         raw_http_close(&second);
-        second = connect_to(fixture);
+        second = http_fixture_connect(fixture);
         send_head(&second, BODY_SIZE_MAX - 1);
         send_zeros(&second, BODY_SIZE_MAX - 1);
         status = status_of(&second);
@@ -119,7 +103,7 @@ static void bodies_share_what_there_is(void **state)
     assert_int_equal(status_of(&first), 200);
     /* And there is room again. */
     raw_http_close(&second);
-    second = connect_to(fixture);
+    second = http_fixture_connect(fixture);
     send_head(&second, BODY_SIZE_MAX);
     send_zeros(&second, BODY_SIZE_MAX);
     assert_int_equal(status_of(&second), 200);
@@ -132,7 +116,7 @@ static void a_chunked_body_without_room_is_refused(void **state)
     struct http_fixture *fixture = *state;
     fixture->options.memory_max = 4 * MIB;
     http_fixture_start(fixture);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     assert_true(raw_http_send_text(
         &client,
         "POST /length HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n700000\r\n"));
@@ -146,13 +130,13 @@ static void a_stalled_body_is_dropped_for_another(void **state)
 {
     struct http_fixture *fixture = *state;
     http_fixture_start(fixture);
-    struct raw_http stalled = connect_to(fixture);
+    struct raw_http stalled = http_fixture_connect(fixture);
     send_head(&stalled, BODY_SIZE_MAX);
     send_zeros(&stalled, BODY_SIZE_MAX - 1);
     int status = 503;
     while (status == 503) {
         usleep(POLL_MS * 1000);
-        struct raw_http client = connect_to(fixture);
+        struct raw_http client = http_fixture_connect(fixture);
         send_head(&client, BODY_SIZE_MAX - 1);
         send_zeros(&client, BODY_SIZE_MAX - 1);
         status = status_of(&client);
@@ -174,7 +158,7 @@ static void requests_beyond_the_bound_are_refused_until_others_end(void **state)
     size_t count = 0;
     while (ask(fixture) == 200) {
         assert_true(count < LATE_MAX);
-        clients[count] = connect_to(fixture);
+        clients[count] = http_fixture_connect(fixture);
         assert_true(raw_http_send_text(
             &clients[count], "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nlate"));
         count++;
@@ -216,7 +200,7 @@ static void a_crowd_leaves_room_behind(void **state)
     bool kept;
     do {
         assert_true(count < LATE_MAX);
-        clients[count] = connect_to(fixture);
+        clients[count] = http_fixture_connect(fixture);
         assert_true(raw_http_send_text(&clients[count], "GET /late HTTP/1.1\r\nHost: h\r\n\r\n"));
         kept = is_kept(fixture, &clients[count], count + 1);
         count++;
@@ -227,7 +211,7 @@ static void a_crowd_leaves_room_behind(void **state)
         raw_http_close(&clients[i]);
     }
     free(clients);
-    struct raw_http client = connect_to(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
     send_head(&client, BODY_SIZE_MAX);
     send_zeros(&client, BODY_SIZE_MAX);
     assert_int_equal(status_of(&client), 200);
@@ -244,7 +228,7 @@ static void unread_answers_give_way_to_new_requests(void **state)
     http_fixture_start(fixture);
     struct raw_http clients[CLIENTS];
     for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = connect_to(fixture);
+        clients[i] = http_fixture_connect(fixture);
         raw_http_send_text(&clients[i], "GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
         assert_int_equal(ask(fixture), 200);
     }
@@ -273,13 +257,13 @@ static void loops_drop_what_is_stalled_for_one_another(void **state)
     struct http_fixture *fixture = *state;
     fixture->options.loop_count = 4;
     http_fixture_start(fixture);
-    struct raw_http stalled = connect_to(fixture);
+    struct raw_http stalled = http_fixture_connect(fixture);
     const struct http_loop *loop = loop_of(fixture, &stalled);
     send_head(&stalled, BODY_SIZE_MAX);
     send_zeros(&stalled, BODY_SIZE_MAX - 1);
     int status = 503;
     for (int waited_ms = 0; status == 503 && waited_ms < RAW_HTTP_WAIT_MS; waited_ms += POLL_MS) {
-        struct raw_http client = connect_to(fixture);
+        struct raw_http client = http_fixture_connect(fixture);
         if (loop_of(fixture, &client) != loop) {
             send_head(&client, BODY_SIZE_MAX - 1);
             send_zeros(&client, BODY_SIZE_MAX - 1);
@@ -293,7 +277,7 @@ static void loops_drop_what_is_stalled_for_one_another(void **state)
     raw_http_close(&stalled);
 }
 
-#define PRESSURE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define PRESSURE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, http_fixture_tear_down)
 
 int main(void)
 {

@@ -37,16 +37,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    struct http_fixture *fixture = *state;
-    if (fixture->server != NULL)
-        http_fixture_stop(fixture);
-    http_fixture_deinit(fixture);
-    free(fixture);
-    return 0;
-}
-
 static void expect_answer(struct raw_http *client, int status, const char *body)
 {
     struct raw_http_answer answer;
@@ -554,7 +544,7 @@ static void stopping_gives_up_after_the_grace(void **state)
     raw_http_close(&client);
 }
 
-#define SERVER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define SERVER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, http_fixture_tear_down)
 
 int main(void)
 {

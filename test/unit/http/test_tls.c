@@ -49,15 +49,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    struct http_fixture *fixture = *state;
-    http_fixture_stop(fixture);
-    http_fixture_deinit(fixture);
-    free(fixture);
-    return 0;
-}
-
 static void expect_answer(struct raw_http *client, int status, const char *body)
 {
     struct raw_http_answer answer;
@@ -451,7 +442,7 @@ static void a_slow_reader_that_goes_on_is_waited_for(void **state)
     raw_http_close(&client);
 }
 
-#define TLS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TLS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, http_fixture_tear_down)
 
 int main(void)
 {
