@@ -14,6 +14,7 @@
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 #include "trigger/triggers.h"
+#include "txn/txn.h"
 #include "txn/txn_conflicts.h"
 
 struct api {
@@ -102,6 +103,13 @@ struct index_delay *api_index_delay(const struct api *api)
 struct txn_conflicts *api_conflicts(const struct api *api)
 {
     return api->conflicts;
+}
+
+void operation_txn_init(struct txn *txn, struct api_call *call)
+{
+    *txn = (struct txn){ .arena = call->arena,
+                         .engine = call->api->options.engine,
+                         .clock = call->api->options.clock };
 }
 
 struct streams *api_streams(const struct api *api)
