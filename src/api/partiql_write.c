@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "expr/ast.h"
 #include "expr/condition.h"
+#include "expr/lookup.h"
 #include "index/index_entry.h"
 #include "model/error.h"
 #include "model/limits.h"
@@ -147,8 +148,10 @@ static bool decide_update(struct arena *arena, const struct partiql_write *write
 bool partiql_write_decide(struct arena *arena, const struct partiql_write *write,
                           struct txn_item *item, struct bytes *returned, struct error *err)
 {
+    struct lookup lookup;
+    lookup_init(&lookup, arena, item->exists ? &item->current : NULL);
     *returned = BYTES("");
-    if (!condition_matches(write->condition, item->exists ? &item->current : NULL))
+    if (!condition_matches(write->condition, &lookup))
         return refuse(write, err);
     switch (write->statement->type) {
     case STATEMENT_TYPE_INSERT:

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "expr/condition.h"
+#include "expr/lookup.h"
 #include "index/index_entry.h"
 #include "json/writer.h"
 #include "model/limits.h"
@@ -216,7 +217,9 @@ static bool decide_action(struct transaction *transaction, size_t index)
     struct api_call *call = transaction->call;
     const struct condition *condition = action->expressions.condition;
     struct error fault;
-    if (condition != NULL && !condition_matches(condition, item->exists ? &item->current : NULL)) {
+    struct lookup lookup;
+    lookup_init(&lookup, call->arena, item->exists ? &item->current : NULL);
+    if (condition != NULL && !condition_matches(condition, &lookup)) {
         *reason = action->refusal.code != NULL ? action->refusal : transaction_reason_condition();
         if (action->shows_item && item->exists)
             reason->item_json = item_write_item_json(call->arena, &item->current);

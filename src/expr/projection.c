@@ -5,7 +5,7 @@
  */
 #include "expr/projection.h"
 #include "expr/ast.h"
-#include "expr/condition.h"
+#include "expr/lookup.h"
 #include "expr/path_tree.h"
 #include "json/writer.h"
 #include "model/item.h"
@@ -116,12 +116,12 @@ void projection_write(struct json_writer *writer, const struct path_node *root,
 }
 
 void projection_write_columns(struct json_writer *writer, const struct projection_column *columns,
-                              size_t count, const struct item *item)
+                              size_t count, struct lookup *lookup)
 {
     json_open_object(writer);
     for (size_t i = 0; i < count; i++) {
         struct value value;
-        if (!path_resolve(&columns[i].path, item, &value))
+        if (!lookup_path(lookup, &columns[i].path, &value))
             continue;
         json_write_name_bytes(writer, columns[i].name);
         value_json_write(writer, &value);

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "expr/ast.h"
-#include "expr/condition.h"
+#include "expr/lookup.h"
 #include "expr/path_tree.h"
 #include "model/error.h"
 #include "model/number.h"
@@ -25,6 +25,7 @@ struct edit {
 struct updater {
     struct arena *arena;
     const struct item *item;
+    struct lookup lookup;     /* In the item. */
     const struct edit *edits; /* By the action's index. */
     bool is_legacy;
     struct error *err;
@@ -106,11 +107,11 @@ static bool evaluate(struct updater *updater, const struct operand *operand, str
         *out = operand->value;
         return true;
     case OPERAND_PATH:
-        return path_resolve(&operand->path, updater->item, out) ||
+        return lookup_path(&updater->lookup, &operand->path, out) ||
                error_validation(updater->err, "The provided expression refers to an attribute that "
                                               "does not exist in the item");
     case OPERAND_IF_NOT_EXISTS:
-        return path_resolve(&operand->path, updater->item, out) ||
+        return lookup_path(&updater->lookup, &operand->path, out) ||
                evaluate(updater, operand->right, out);
     case OPERAND_PLUS:
     case OPERAND_MINUS:
@@ -182,7 +183,7 @@ static bool work_out_add(struct updater *updater, const struct update_action *ac
 {
     const struct value *added = &action->operand->value;
     struct value current, sum;
-    if (!path_resolve(&action->path, updater->item, &current)) {
+    if (!lookup_path(&updater->lookup, &action->path, &current)) {
         *edit = (struct edit){ .type = EDIT_STORE, .encoded = added->encoded };
         return true;
     }
@@ -201,7 +202,7 @@ static bool work_out_delete(struct updater *updater, const struct update_action 
 {
     const struct value *taken = &action->operand->value;
     struct value current;
-    if (!path_resolve(&action->path, updater->item, &current)) {
+    if (!lookup_path(&updater->lookup, &action->path, &current)) {
         *edit = (struct edit){ .type = EDIT_KEEP };
         return true;
     }
@@ -219,7 +220,7 @@ static bool check_path(struct updater *updater, const struct path *path)
     if (above.step_count == 0)
         return true;
     enum value_type needed = path->steps[above.step_count].name.data == NULL ? VALUE_L : VALUE_M;
-    return (path_resolve(&above, updater->item, &parent) && parent.type == needed) ||
+    return (lookup_path(&updater->lookup, &above, &parent) && parent.type == needed) ||
            fail_path(updater);
 }
 
@@ -384,6 +385,7 @@ bool update_apply(struct arena *arena, const struct update *update, const struct
     struct updater updater = {
         .arena = arena, .item = item, .edits = edits, .is_legacy = update->is_legacy, .err = err
     };
+    lookup_init(&updater.lookup, arena, item);
     for (size_t i = 0; i < update->action_count; i++) {
         paths[i] = update->actions[i].path;
         if (!work_out(&updater, &update->actions[i], &edits[i]))

@@ -42,6 +42,8 @@ const char *value_type_name(enum value_type type);
 MUST_CHECK bool value_type_parse(struct bytes name, enum value_type *out);
 
 bool value_type_is_set(enum value_type type);
+/* S, N or B. */
+enum value_type value_type_of_member(enum value_type set);
 
 /* A view of one whole value that we encoded. */
 struct value value_view(struct bytes encoded);
