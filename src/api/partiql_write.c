@@ -10,6 +10,7 @@
 #include "expr/ast.h"
 #include "expr/condition.h"
 #include "expr/lookup.h"
+#include "expr/update.h"
 #include "index/index_entry.h"
 #include "model/error.h"
 #include "model/limits.h"
@@ -139,7 +140,7 @@ static bool decide_update(struct arena *arena, const struct partiql_write *write
                            &item->replacement, err))
         return false;
     if (!item_update_fits(arena, item->table, &item->replacement))
-        return item_update_refuse_size(err);
+        return update_refuse_size(err);
     item->effect = TXN_PUT;
     *returned = returned_item(arena, statement, &item->current, &item->replacement);
     return true;

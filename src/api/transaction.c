@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "expr/condition.h"
 #include "expr/lookup.h"
+#include "expr/update.h"
 #include "index/index_entry.h"
 #include "json/writer.h"
 #include "model/limits.h"
@@ -188,7 +189,7 @@ static bool decide_update(struct transaction *transaction, const struct transact
                            fault))
         return false;
     if (!item_update_fits(transaction->call->arena, item->table, &item->replacement))
-        return item_update_refuse_size(fault);
+        return update_refuse_size(fault);
     item->effect = TXN_PUT;
     return true;
 }
