@@ -76,13 +76,6 @@ static bool resolve(const struct operand *operand, struct lookup *lookup, struct
 
 /* --- Comparisons --- */
 
-/* Everything behind the type decides; a size has no encoded form of its own, so not `encoded`. */
-static bool values_equal(const struct value *a, const struct value *b)
-{
-    return a->type == b->type && a->count == b->count && a->boolean == b->boolean &&
-           bytes_equal(a->data, b->data);
-}
-
 /* False if the two have no order. Encoded numbers order by their bytes. */
 static bool values_order(const struct value *a, const struct value *b, int *order)
 {
@@ -96,7 +89,7 @@ static bool compare(enum comparator comparator, const struct value *a, const str
 {
     int order;
     if (comparator == COMPARE_EQUAL || comparator == COMPARE_NOT_EQUAL)
-        return values_equal(a, b) == (comparator == COMPARE_EQUAL);
+        return value_equal(a, b) == (comparator == COMPARE_EQUAL);
     if (!values_order(a, b, &order))
         return false;
     switch (comparator) {
@@ -137,7 +130,7 @@ static bool is_in(const struct condition *condition, struct lookup *lookup)
         return false;
     for (size_t i = 1; i < condition->operand_count; i++)
         if (resolve(&condition->operands[i], lookup, &candidate) &&
-            values_equal(&value.value, &candidate.value))
+            value_equal(&value.value, &candidate.value))
             return true;
     return false;
 }
@@ -152,17 +145,6 @@ static bool begins_with(const struct condition *condition, struct lookup *lookup
            value.value.type == prefix.value.type &&
            (value.value.type == VALUE_S || value.value.type == VALUE_B) &&
            bytes_starts_with(value.value.data, prefix.value.data);
-}
-
-static bool list_has(const struct value *list, const struct value *wanted)
-{
-    struct value_iter iter;
-    struct value element;
-    value_iter_init(&iter, list);
-    while (value_iter_next(&iter, NULL, &element))
-        if (values_equal(&element, wanted))
-            return true;
-    return false;
 }
 
 /* A substring or subsequence, a member of a set, or an element of a list. */
@@ -180,7 +162,7 @@ static bool contains(const struct condition *condition, struct lookup *lookup)
                (needle.len == 0 ||
                 memmem(haystack.data, haystack.len, needle.data, needle.len) != NULL);
     case VALUE_L:
-        return list_has(&value.value, &wanted.value);
+        return lookup_list_has(lookup, &value.value, &wanted.value);
     case VALUE_SS:
     case VALUE_NS:
     case VALUE_BS:

@@ -1,15 +1,21 @@
 /* lookup.c -- see lookup.h. */
 #include "expr/lookup.h"
 #include <assert.h>
+#include <stdlib.h>
 #include "base/arena.h"
 #include "expr/ast.h"
 #include "model/item.h"
 
 enum { CONTAINERS_FIRST_CAPACITY = 8, PLACES_FIRST_CAPACITY = 256 };
 
+/* In which order the members' places are noted. Maps and sets are stored sorted by what they are
+ * asked for; a list is asked for elements by their index, and whether it has a value. */
+enum order { AS_STORED, BY_VALUE };
+
 /* One that was asked. Belongs to another item, and counts as free, if the generation does. */
 struct lookup_container {
     const uint8_t *data;
+    enum order order;
     uint32_t generation;
     uint32_t walk_count;
     size_t places_at; /* In lookup->places, once there were more than LOOKUP_WALKS_MAX. */
@@ -30,14 +36,15 @@ void lookup_next_item(struct lookup *lookup, const struct item *item)
 
 /* --- The containers that were asked --- */
 
-static struct lookup_container *slot_of(const struct lookup *lookup, const uint8_t *data)
+static struct lookup_container *slot_of(const struct lookup *lookup, const uint8_t *data,
+                                        enum order order)
 {
     /* Multiplication spreads addresses that differ in a few bits over the upper half. */
     uint64_t hash = (uint64_t)(uintptr_t)data * UINT64_C(0x9E3779B97F4A7C15);
     size_t at = (size_t)(hash >> 32);
     for (;; at++) {
         struct lookup_container *slot = &lookup->containers[at & (lookup->container_capacity - 1)];
-        if (slot->generation != lookup->generation || slot->data == data)
+        if (slot->generation != lookup->generation || (slot->data == data && slot->order == order))
             return slot;
     }
 }
@@ -52,16 +59,18 @@ static void grow_containers(struct lookup *lookup)
     lookup->container_capacity = capacity;
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].generation == lookup->generation)
-            *slot_of(lookup, old[i].data) = old[i];
+            *slot_of(lookup, old[i].data, old[i].order) = old[i];
 }
 
-static struct lookup_container *note_container(struct lookup *lookup, const struct value *container)
+static struct lookup_container *note_container(struct lookup *lookup, const struct value *container,
+                                               enum order order)
 {
     if (lookup->container_count * 2 >= lookup->container_capacity)
         grow_containers(lookup);
-    struct lookup_container *slot = slot_of(lookup, container->data.data);
+    struct lookup_container *slot = slot_of(lookup, container->data.data, order);
     if (slot->generation != lookup->generation) {
         *slot = (struct lookup_container){ .data = container->data.data,
+                                           .order = order,
                                            .generation = lookup->generation };
         lookup->container_count++;
     }
@@ -104,25 +113,6 @@ static bool note_places(struct lookup *lookup, const struct value *container, si
     return true;
 }
 
-/* The places of a container's members; NULL: walk it. */
-static const uint32_t *places_of(struct lookup *lookup, const struct value *container)
-{
-    if (container->count <= LOOKUP_SMALL_MAX)
-        return NULL;
-    struct lookup_container *noted = note_container(lookup, container);
-    if (noted->walk_count < LOOKUP_WALKS_MAX) {
-        noted->walk_count++;
-        lookup->step_count += container->count;
-        return NULL;
-    }
-    if (noted->walk_count == LOOKUP_WALKS_MAX) {
-        if (!note_places(lookup, container, &noted->places_at))
-            return NULL;
-        noted->walk_count++;
-    }
-    return lookup->places + noted->places_at;
-}
-
 static void open_at(const struct value *container, uint32_t place, struct bytes *name,
                     struct value *out)
 {
@@ -134,10 +124,52 @@ static void open_at(const struct value *container, uint32_t place, struct bytes 
     (void)found;
 }
 
-/* Finds a map's member by its name, a set's by its content: either is what the container is sorted
- * by. */
+/* Some order of all values, in which value_equal ones are equal. */
+static int compare_values(const struct value *a, const struct value *b)
+{
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    if (a->boolean != b->boolean)
+        return a->boolean ? 1 : -1;
+    return bytes_compare(a->data, b->data);
+}
+
+static int compare_places(const void *left, const void *right, void *list)
+{
+    struct value a, b;
+    open_at(list, *(const uint32_t *)left, NULL, &a);
+    open_at(list, *(const uint32_t *)right, NULL, &b);
+    return compare_values(&a, &b);
+}
+
+/* The places of a container's members; NULL: walk it. */
+static const uint32_t *places_of(struct lookup *lookup, const struct value *container,
+                                 enum order order)
+{
+    if (container->count <= LOOKUP_SMALL_MAX)
+        return NULL;
+    struct lookup_container *noted = note_container(lookup, container, order);
+    if (noted->walk_count < LOOKUP_WALKS_MAX) {
+        noted->walk_count++;
+        lookup->step_count += container->count;
+        return NULL;
+    }
+    if (noted->walk_count == LOOKUP_WALKS_MAX) {
+        if (!note_places(lookup, container, &noted->places_at))
+            return NULL;
+        noted->walk_count++;
+        struct value list = *container;
+        if (order == BY_VALUE)
+            qsort_r(lookup->places + noted->places_at, list.count, sizeof *lookup->places,
+                    compare_places, &list);
+    }
+    return lookup->places + noted->places_at;
+}
+
+/* Finds a map's member by its name, that of a set or list by its value. */
 static bool find_by_halves(struct lookup *lookup, const uint32_t *places,
-                           const struct value *container, struct bytes key, struct value *out)
+                           const struct value *container, struct bytes key,
+                           const struct value *wanted, struct value *out)
 {
     uint32_t low = 0, high = container->count;
     while (low < high) {
@@ -145,7 +177,8 @@ static bool find_by_halves(struct lookup *lookup, const uint32_t *places,
         struct bytes name = { 0 };
         open_at(container, places[middle], &name, out);
         lookup->step_count++;
-        int order = bytes_compare(container->type == VALUE_M ? name : out->data, key);
+        int order =
+            container->type == VALUE_M ? bytes_compare(name, key) : compare_values(out, wanted);
         if (order == 0)
             return true;
         if (order < 0)
@@ -161,9 +194,9 @@ static bool find_by_halves(struct lookup *lookup, const uint32_t *places,
 static bool find_member(struct lookup *lookup, const struct value *map, struct bytes name,
                         struct value *out)
 {
-    const uint32_t *places = places_of(lookup, map);
+    const uint32_t *places = places_of(lookup, map, AS_STORED);
     return places == NULL ? value_map_find(map, name, out)
-                          : find_by_halves(lookup, places, map, name, out);
+                          : find_by_halves(lookup, places, map, name, NULL, out);
 }
 
 static bool find_element(struct lookup *lookup, const struct value *list, uint32_t index,
@@ -171,7 +204,7 @@ static bool find_element(struct lookup *lookup, const struct value *list, uint32
 {
     if (index >= list->count)
         return false;
-    const uint32_t *places = places_of(lookup, list);
+    const uint32_t *places = places_of(lookup, list, AS_STORED);
     if (places != NULL) {
         open_at(list, places[index], NULL, out);
         return true;
@@ -216,14 +249,28 @@ bool lookup_set_has(struct lookup *lookup, const struct value *set, const struct
     struct value member;
     if (wanted->type != value_type_of_member(set->type))
         return false;
-    const uint32_t *places = places_of(lookup, set);
+    const uint32_t *places = places_of(lookup, set, AS_STORED);
     if (places != NULL)
-        return find_by_halves(lookup, places, set, wanted->data, &member);
+        return find_by_halves(lookup, places, set, BYTES(""), wanted, &member);
     value_iter_init(&iter, set);
     while (value_iter_next(&iter, NULL, &member)) {
         int order = bytes_compare(member.data, wanted->data);
         if (order >= 0)
             return order == 0;
     }
+    return false;
+}
+
+bool lookup_list_has(struct lookup *lookup, const struct value *list, const struct value *wanted)
+{
+    struct value_iter iter;
+    struct value element;
+    const uint32_t *places = places_of(lookup, list, BY_VALUE);
+    if (places != NULL)
+        return find_by_halves(lookup, places, list, BYTES(""), wanted, &element);
+    value_iter_init(&iter, list);
+    while (value_iter_next(&iter, NULL, &element))
+        if (value_equal(&element, wanted))
+            return true;
     return false;
 }

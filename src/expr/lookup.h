@@ -50,5 +50,7 @@ void lookup_next_item(struct lookup *lookup, const struct item *item);
 bool lookup_path(struct lookup *lookup, const struct path *path, struct value *out);
 /* Has the set, which may be any that stays as it is while the item does, this member? */
 bool lookup_set_has(struct lookup *lookup, const struct value *set, const struct value *wanted);
+/* The same of a list, which is sorted for that once it was walked often. */
+bool lookup_list_has(struct lookup *lookup, const struct value *list, const struct value *wanted);
 
 #endif

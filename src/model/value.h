@@ -82,6 +82,13 @@ static inline int value_compare_names(struct bytes a, struct bytes b)
     return bytes_compare(a, b);
 }
 
+/* Also of members of sets, and of values that are stored nowhere: `encoded` is not looked at. */
+static inline bool value_equal(const struct value *a, const struct value *b)
+{
+    return a->type == b->type && a->count == b->count && a->boolean == b->boolean &&
+           bytes_equal(a->data, b->data);
+}
+
 /* DynamoDB's size of the value in bytes, without any attribute's name. */
 size_t value_size(const struct value *value);
 

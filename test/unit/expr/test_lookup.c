@@ -120,21 +120,65 @@ static void members_are_found_in_containers_of_any_size(void **state)
     }
 }
 
-static void members_of_sets_are_found_by_content_and_type(void **state)
+static bool has(struct lookup *lookup, const struct value *container, const struct value *wanted)
+{
+    return container->type == VALUE_L ? lookup_list_has(lookup, container, wanted)
+                                      : lookup_set_has(lookup, container, wanted);
+}
+
+static const enum value_type kinds[] = { VALUE_SS, VALUE_L };
+
+static void members_of_sets_and_lists_are_found_by_content_and_type(void **state)
 {
     struct arena *arena = *state;
-    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+    for (size_t i = 0; i < COUNT_OF(sizes) * COUNT_OF(kinds); i++) {
+        size_t size = sizes[i / COUNT_OF(kinds)];
         struct lookup lookup;
-        struct value set;
-        struct item item = item_of_container(arena, VALUE_SS, sizes[i]);
+        struct value container;
+        struct item item = item_of_container(arena, kinds[i % COUNT_OF(kinds)], size);
         lookup_init(&lookup, arena, &item);
-        assert_true(item_find(&item, BYTES("c"), &set));
-        for (size_t number = 0; number < 2 * sizes[i]; number++) {
+        assert_true(item_find(&item, BYTES("c"), &container));
+        for (size_t number = 0; number < 2 * size; number++) {
             struct value wanted = { .type = VALUE_S, .data = name_of(arena, number) };
-            assert_int_equal(lookup_set_has(&lookup, &set, &wanted), number % 2 == 0);
+            assert_int_equal(has(&lookup, &container, &wanted), number % 2 == 0);
             wanted.type = VALUE_B;
-            assert_false(lookup_set_has(&lookup, &set, &wanted));
+            assert_false(has(&lookup, &container, &wanted));
         }
+    }
+}
+
+/* Of all types, twice each, in an order that is not sorted; each is found, and its neighbours in
+ * any order are not taken for it. */
+static void a_list_of_mixed_values_has_each_of_them(void **state)
+{
+    static const char values[] =
+        "{'b':{'L':[{'S':'b'},{'B':'YQ=='},{'N':'2'},{'BOOL':true},{'NULL':true},{'S':''},"
+        "{'L':[]},{'M':{}},{'SS':['a']},{'NS':['1']},{'BS':['YQ==']},{'L':[{'S':'a'}]},"
+        "{'S':'a'},{'N':'1'}]},"
+        "'not':{'L':[{'BOOL':false},{'S':'c'},{'B':'Yg=='},{'N':'3'},{'L':[{'S':'b'}]},"
+        "{'M':{'a':{'S':'a'}}},{'SS':['b']},{'NS':['2']},{'BS':['Yg==']}]}}";
+    struct arena *arena = *state;
+    struct item item = item_fixture_read(arena, values);
+    struct value there, missing, list, value;
+    struct value_iter iter;
+    struct buffer elements;
+    struct lookup lookup;
+    assert_true(item_find(&item, BYTES("b"), &there));
+    assert_true(item_find(&item, BYTES("not"), &missing));
+    buffer_init(&elements, arena);
+    enum { TIMES = LOOKUP_SMALL_MAX / 8 };
+    for (size_t i = 0; i < TIMES; i++)
+        buffer_append_bytes(&elements, there.data);
+    value_wrap_container(&elements, 0, VALUE_L, TIMES * there.count);
+    list = value_view(buffer_bytes(&elements));
+    lookup_init(&lookup, arena, &item);
+    for (size_t round = 0; round < LOOKUP_WALKS_MAX; round++) {
+        value_iter_init(&iter, &there);
+        while (value_iter_next(&iter, NULL, &value))
+            assert_true(lookup_list_has(&lookup, &list, &value));
+        value_iter_init(&iter, &missing);
+        while (value_iter_next(&iter, NULL, &value))
+            assert_false(lookup_list_has(&lookup, &list, &value));
     }
 }
 
@@ -172,7 +216,7 @@ static void many_containers_of_one_item_are_told_apart(void **state)
 static void asking_often_costs_a_few_walks_and_a_logarithm_each(void **state)
 {
     struct arena *arena = *state;
-    static const enum value_type types[] = { VALUE_M, VALUE_SS };
+    static const enum value_type types[] = { VALUE_M, VALUE_SS, VALUE_L };
     struct lookup lookup;
     struct path_step steps[2] = { { .name = BYTES("c") } };
     struct item item = large_item(arena, LARGE);
@@ -182,16 +226,16 @@ static void asking_often_costs_a_few_walks_and_a_logarithm_each(void **state)
 
     steps[0].name = BYTES("c");
     for (size_t i = 0; i < COUNT_OF(types); i++) {
-        struct value set;
+        struct value container;
         item = item_of_container(arena, types[i], LARGE);
         lookup_init(&lookup, arena, &item);
-        assert_true(item_find(&item, BYTES("c"), &set));
+        assert_true(item_find(&item, BYTES("c"), &container));
         for (size_t number = 0; number < 2 * LARGE; number++) {
             struct value wanted = { .type = VALUE_S, .data = name_of(arena, number) };
             struct bytes found;
             steps[1].name = wanted.data;
             assert_int_equal(types[i] == VALUE_M ? find(&lookup, steps, 2, &found)
-                                                 : lookup_set_has(&lookup, &set, &wanted),
+                                                 : has(&lookup, &container, &wanted),
                              number % 2 == 0);
         }
         assert_in_range(lookup.step_count, 1, WALKS + 2 * LARGE * HALVINGS);
@@ -266,7 +310,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(members_are_found_in_containers_of_any_size),
-        TEST(members_of_sets_are_found_by_content_and_type),
+        TEST(members_of_sets_and_lists_are_found_by_content_and_type),
+        TEST(a_list_of_mixed_values_has_each_of_them),
         TEST(many_containers_of_one_item_are_told_apart),
         TEST(asking_often_costs_a_few_walks_and_a_logarithm_each),
         TEST(conditions_on_each_attribute_do_not_multiply_with_the_attributes),
