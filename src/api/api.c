@@ -14,7 +14,9 @@
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 #include "trigger/triggers.h"
+#include "txn/txn.h"
 #include "txn/txn_conflicts.h"
+#include "txn/txn_group.h"
 
 struct api {
     struct api_options options;
@@ -102,6 +104,29 @@ struct index_delay *api_index_delay(const struct api *api)
 struct txn_conflicts *api_conflicts(const struct api *api)
 {
     return api->conflicts;
+}
+
+void operation_txn_init(struct txn *txn, struct api_call *call)
+{
+    *txn = (struct txn){ .arena = call->arena,
+                         .engine = call->api->options.engine,
+                         .clock = call->api->options.clock,
+                         .group = call->group };
+}
+
+struct txn_group *api_group_create(void)
+{
+    return txn_group_create();
+}
+
+void api_group_destroy(struct txn_group *group)
+{
+    txn_group_destroy(group);
+}
+
+void api_group_run(struct txn_group *group)
+{
+    txn_group_run(group);
 }
 
 struct streams *api_streams(const struct api *api)

@@ -20,6 +20,7 @@ struct catalogue;
 struct clock;
 struct operation;
 struct trigger_outside;
+struct txn_group;
 
 struct api_options {
     struct engine *engine; /* Borrowed; must outlive the api. */
@@ -68,6 +69,8 @@ struct api_call {
     struct bytes body;
     /* Who asks, and may do what its policies allow; NULL: everything is allowed. */
     const struct caller *caller;
+    /* Of the thread that runs the call: writes wait there until it is run; NULL: for nothing. */
+    struct txn_group *group;
     struct bytes host; /* "host:port" as the client addressed us; data NULL: not over a network. */
     /* Called exactly once, on any thread, perhaps before api_run returns. Must not block. Then
      * either `error` is set or `response` holds the answer's JSON. */
@@ -86,5 +89,11 @@ struct api_call {
 };
 
 void api_run(struct api *api, struct api_call *call);
+
+/* For a thread that runs many calls in a row: their writes cost less together. A call that waits in
+ * a group ends after the next api_group_run, or before. */
+struct txn_group *api_group_create(void);
+void api_group_destroy(struct txn_group *group); /* No call may wait in it. NULL is allowed. */
+void api_group_run(struct txn_group *group);
 
 #endif

@@ -80,13 +80,6 @@ void item_write_start(struct api_call *call, const struct item_write_start *star
     }
     struct item_write *write = arena_alloc(call->arena, sizeof *write);
     *write = (struct item_write){
-        .txn = { .arena = call->arena,
-                 .engine = api_options(call->api)->engine,
-                 .clock = api_options(call->api)->clock,
-                 .item_count = 1,
-                 .conflicts = api_conflicts(call->api),
-                 .decide = decide,
-                 .done = done },
         .item = { .table = table_definition(table), .place = place },
         .call = call,
         .table = table,
@@ -96,7 +89,12 @@ void item_write_start(struct api_call *call, const struct item_write_start *star
         .expressions = start->expressions,
         .decide = start->decide,
     };
+    operation_txn_init(&write->txn, call);
     write->txn.items = &write->item;
+    write->txn.item_count = 1;
+    write->txn.conflicts = api_conflicts(call->api);
+    write->txn.decide = decide;
+    write->txn.done = done;
     txn_start(&write->txn);
 }
 

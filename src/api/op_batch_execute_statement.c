@@ -408,6 +408,7 @@ static void done(struct txn *txn, enum engine_status status)
 static void run_writes(struct statement_batch *batch)
 {
     struct api_call *call = batch->call;
+    operation_txn_init(&batch->txn, call);
     for (size_t i = 0; i < batch->count; i++) {
         struct batch_member *member = &batch->members[i];
         if (!member->was_run)
@@ -418,9 +419,6 @@ static void run_writes(struct statement_batch *batch)
             .place = member->place,
         };
     }
-    batch->txn.arena = call->arena;
-    batch->txn.engine = api_options(call->api)->engine;
-    batch->txn.clock = api_options(call->api)->clock;
     batch->txn.items = batch->items;
     batch->txn.conflicts = api_conflicts(call->api);
     batch->txn.decide = decide;

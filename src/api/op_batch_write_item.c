@@ -209,12 +209,10 @@ static struct batch_write *create(struct api_call *call,
                                   const struct batch_write_item_request *request)
 {
     struct batch_write *batch = arena_alloc_zeroed(call->arena, sizeof *batch);
-    batch->txn = (struct txn){ .arena = call->arena,
-                               .engine = api_options(call->api)->engine,
-                               .clock = api_options(call->api)->clock,
-                               .items = batch->items,
-                               .decide = decide,
-                               .done = done };
+    operation_txn_init(&batch->txn, call);
+    batch->txn.items = batch->items;
+    batch->txn.decide = decide;
+    batch->txn.done = done;
     batch->call = call;
     batch->request = request;
     batch->table_count = request->request_items.count;

@@ -106,17 +106,15 @@ static void write_start(struct api_call *call, const struct execute_statement_re
 {
     struct statement_write *write = arena_alloc(call->arena, sizeof *write);
     *write = (struct statement_write){
-        .txn = { .arena = call->arena,
-                 .engine = api_options(call->api)->engine,
-                 .clock = api_options(call->api)->clock,
-                 .item_count = 1,
-                 .conflicts = api_conflicts(call->api),
-                 .decide = decide,
-                 .done = done },
         .call = call,
         .request = request,
     };
+    operation_txn_init(&write->txn, call);
     write->txn.items = &write->item;
+    write->txn.item_count = 1;
+    write->txn.conflicts = api_conflicts(call->api);
+    write->txn.decide = decide;
+    write->txn.done = done;
     if (prepare(call, statement, write)) {
         txn_start(&write->txn);
         return;

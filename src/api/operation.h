@@ -20,6 +20,7 @@ struct streams;
 struct table;
 struct table_definition;
 struct triggers;
+struct txn;
 struct txn_conflicts;
 
 enum operation_kind {
@@ -71,6 +72,9 @@ const struct api_options *api_options(const struct api *api);
 struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */
 /* NULL unless conflicts are to be refused. */
 struct txn_conflicts *api_conflicts(const struct api *api);
+
+/* What every write of items has in common; the rest is zero. */
+void operation_txn_init(struct txn *txn, struct api_call *call);
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);

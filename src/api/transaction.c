@@ -336,20 +336,17 @@ static struct transaction *create(struct api_call *call, const struct transactio
     transaction->reasons = arena_alloc_zeroed(arena, count * sizeof *transaction->reasons);
     transaction->table_of = arena_alloc_zeroed(arena, count * sizeof *transaction->table_of);
     transaction_tables_init(&transaction->tables, arena, count);
-    transaction->txn = (struct txn){
-        .arena = arena,
-        .engine = api_options(call->api)->engine,
-        .clock = api_options(call->api)->clock,
-        .items = arena_alloc_zeroed(arena, count * sizeof *transaction->txn.items),
-        .item_count = count,
-        .records = transaction_token_records(arena, &start->token, transaction->now_ms),
-        .conflicts = api_conflicts(call->api),
-        .is_transaction = true,
-        .decide = decide,
-        .done = done,
-    };
-    if (transaction->txn.records != NULL)
-        transaction->txn.record_count = TRANSACTION_TOKEN_RECORDS;
+    struct txn *txn = &transaction->txn;
+    operation_txn_init(txn, call);
+    txn->items = arena_alloc_zeroed(arena, count * sizeof *txn->items);
+    txn->item_count = count;
+    txn->records = transaction_token_records(arena, &start->token, transaction->now_ms);
+    txn->conflicts = api_conflicts(call->api);
+    txn->is_transaction = true;
+    txn->decide = decide;
+    txn->done = done;
+    if (txn->records != NULL)
+        txn->record_count = TRANSACTION_TOKEN_RECORDS;
     return transaction;
 }
 

@@ -60,9 +60,22 @@ struct bytes http_loop_date(struct http_loop *loop)
 
 enum { TURN_READERS = HTTP_TURN_SIZE / HTTP_TURN_CONNECTION_SIZE };
 
+static void end_turn(struct http_loop *loop)
+{
+    const struct http_handler *handler = &loop->shared->handler;
+    if (handler->turn_end != NULL)
+        handler->turn_end(loop->context);
+}
+
+static void on_round_end(uv_check_t *round_end)
+{
+    end_turn(round_end->data);
+}
+
 static void on_round(uv_prepare_t *round)
 {
     struct http_loop *loop = round->data;
+    end_turn(loop); /* Timers may have led to requests, too. */
     loop->turn.reader = NULL;
     loop->turn.asked_before = loop->turn.asked;
     loop->turn.asked = 0;
@@ -224,9 +237,12 @@ static int init_handles(struct http_loop *loop, int fd)
     uv_timer_init(&loop->uv, &loop->timer); /* Cannot fail. */
     uv_timer_init(&loop->uv, &loop->grace);
     uv_prepare_init(&loop->uv, &loop->round);
+    uv_check_init(&loop->uv, &loop->round_end);
     loop->uv.data = loop;
     loop->round.data = loop;
+    loop->round_end.data = loop;
     uv_prepare_start(&loop->round, on_round);
+    uv_check_start(&loop->round_end, on_round_end);
     loop->timer.data = loop;
     loop->grace.data = loop;
     loop->wakeup.data = loop;

@@ -70,7 +70,8 @@ struct http_loop {
     bool ending;    /* Its handles are being closed. */
     bool abandoned; /* Stopped with answers owed: never freed, see http_server_stop. */
     uint8_t drain[HTTP_DRAIN_READ_SIZE];      /* Where bytes go that nobody wants. */
-    uv_prepare_t round;                       /* Begins a new turn. */
+    uv_prepare_t round;                       /* Begins a new turn, */
+    uv_check_t round_end;                     /* which ends when all that came was looked at. */
     struct {                                  /* Who reads of bodies. */
         const struct http_connection *reader; /* Who asked last, */
         size_t reader_left;                   /* and how much it may still read. */

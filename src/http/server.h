@@ -44,6 +44,9 @@ struct http_handler {
     void (*loop_close)(void *loop_context);
     /* Must lead to exactly one http_exchange_answer, now or later. */
     void (*request)(void *loop_context, struct http_exchange *exchange);
+    /* The loop has handed over all requests that it found; it is about to look for others, or to
+     * wait. For work that is better done for several at once. May be NULL. */
+    void (*turn_end)(void *loop_context);
     /* A request that never became whole (too large, malformed, too slow) is answered with this
      * body; the connection closes after it. Fills in headers and body in the arena;
      * `answer->status` is set already. May be NULL. */

@@ -4,29 +4,24 @@
 #include "base/arena.h"
 #include "model/table_definition.h"
 #include "txn/txn_conflicts.h"
+#include "txn/txn_group.h"
 #include "txn/txn_parts.h"
 
-/* Of each item: itself, the head of its change log, the shard of figures that counts it, and its
- * collection's size. */
-enum { ADDRESSES_PER_ITEM = 4 };
-static_assert(TXN_ITEMS_MAX * ADDRESSES_PER_ITEM + TXN_RECORDS_MAX <= ENGINE_WRITE_ADDRESSES_MAX,
+static_assert(TXN_ITEMS_MAX * TXN_ADDRESSES_PER_ITEM + TXN_RECORDS_MAX <=
+                  ENGINE_WRITE_ADDRESSES_MAX,
               "the largest transaction fits into one engine write");
 
-static enum engine_status begin(struct txn *txn, struct engine_write **write)
+/* --- The steps of a write --- */
+
+void txn_add_addresses(const struct txn *txn, struct txn_addresses *addresses)
 {
-    size_t count_max = txn->item_count * ADDRESSES_PER_ITEM + txn->record_count;
-    struct txn_addresses addresses = {
-        .list = arena_alloc(txn->arena, count_max * sizeof *addresses.list),
-    };
     for (size_t i = 0; i < txn->item_count; i++) {
-        txn_addresses_add(&addresses, txn->items[i].place.address);
-        txn_changes_add_addresses(&txn->items[i], &addresses);
-        txn_figures_add_addresses(&txn->items[i], &addresses);
-        txn_collections_add_addresses(&txn->items[i], &addresses);
+        txn_addresses_add(addresses, txn->items[i].place.address);
+        txn_changes_add_addresses(&txn->items[i], addresses);
+        txn_figures_add_addresses(&txn->items[i], addresses);
+        txn_collections_add_addresses(&txn->items[i], addresses);
     }
-    txn_records_add_addresses(txn, &addresses);
-    assert(addresses.count <= count_max);
-    return engine_write_begin(txn->engine, addresses.list, addresses.count, write);
+    txn_records_add_addresses(txn, addresses);
 }
 
 static enum engine_status read_items(struct txn *txn, struct engine_write *write)
@@ -45,11 +40,14 @@ static enum engine_status read_items(struct txn *txn, struct engine_write *write
     return status == ENGINE_OK ? txn_records_read(txn, write) : status;
 }
 
-static void release_items(struct txn *txn)
+enum engine_status txn_decide(struct txn *txn, struct engine_write *write, bool *changes)
 {
-    for (size_t i = 0; i < txn->item_count; i++)
-        engine_value_release(&txn->items[i].held);
-    txn_records_release(txn);
+    txn->write = write;
+    txn->read_status = ENGINE_OK;
+    txn->index_entries_size = 0;
+    enum engine_status status = read_items(txn, write);
+    *changes = status == ENGINE_OK && txn->decide(txn);
+    return status;
 }
 
 /* What does not exist cannot be deleted. Then derives all index entries, before anything is put: a
@@ -66,7 +64,7 @@ static bool settle_effects(struct txn *txn)
     return txn->read_status != ENGINE_TOO_LARGE;
 }
 
-static enum engine_status apply(struct txn *txn, struct engine_write *write)
+enum engine_status txn_apply_own(struct txn *txn, struct engine_write *write)
 {
     if (!settle_effects(txn))
         return ENGINE_TOO_LARGE;
@@ -86,52 +84,87 @@ static enum engine_status apply(struct txn *txn, struct engine_write *write)
         txn_expiry_apply(txn, &txn->items[i], write);
     txn_collections_apply(txn, write);
     txn_records_apply(txn, write);
-    enum engine_status status = txn->read_status;
-    if (status == ENGINE_OK)
-        status = txn_changes_apply(txn, write);
+    return txn->read_status;
+}
+
+enum engine_status txn_apply_shared(struct txn *txn, struct engine_write *write)
+{
+    enum engine_status status = txn_changes_apply(txn, write);
     return status == ENGINE_OK ? txn_figures_apply(txn, write) : status;
 }
 
-static void attempt(struct txn *txn);
+void txn_release(struct txn *txn)
+{
+    for (size_t i = 0; i < txn->item_count; i++)
+        engine_value_release(&txn->items[i].held);
+    txn_records_release(txn);
+}
 
-static void finish(struct txn *txn, enum engine_status status)
+void txn_finish(struct txn *txn, enum engine_status status)
 {
     if (txn->claim_count > 0)
         txn_conflicts_leave(txn->conflicts, txn);
     txn->done(txn, status);
 }
 
-static void completed(struct engine_completion *completion, enum engine_status status)
+/* --- A write of its own --- */
+
+struct txn *txn_of_completion(struct engine_completion *completion)
 {
-    struct txn *txn = (struct txn *)((char *)completion - offsetof(struct txn, completion));
-    if (status == ENGINE_CONFLICT && txn->attempts < TXN_ATTEMPTS_MAX)
-        attempt(txn);
-    else
-        finish(txn, status);
+    return (struct txn *)((char *)completion - offsetof(struct txn, completion));
 }
 
-static void attempt(struct txn *txn)
+static void completed(struct engine_completion *completion, enum engine_status status)
+{
+    struct txn *txn = txn_of_completion(completion);
+    if (status == ENGINE_CONFLICT && txn->attempts < TXN_ATTEMPTS_MAX)
+        txn_attempt(txn);
+    else
+        txn_finish(txn, status);
+}
+
+static enum engine_status begin(struct txn *txn, struct engine_write **write)
+{
+    size_t count_max = txn->item_count * TXN_ADDRESSES_PER_ITEM + txn->record_count;
+    struct txn_addresses addresses = {
+        .list = arena_alloc(txn->arena, count_max * sizeof *addresses.list),
+    };
+    txn_add_addresses(txn, &addresses);
+    assert(addresses.count <= count_max);
+    return engine_write_begin(txn->engine, addresses.list, addresses.count, write);
+}
+
+static enum engine_status decide_and_apply(struct txn *txn, struct engine_write *write)
+{
+    bool changes;
+    enum engine_status status = txn_decide(txn, write, &changes);
+    if (status != ENGINE_OK || !changes)
+        return status;
+    status = txn_apply_own(txn, write);
+    return status == ENGINE_OK ? txn_apply_shared(txn, write) : status;
+}
+
+void txn_attempt(struct txn *txn)
 {
     struct engine_write *write = NULL;
     txn->attempts++;
     enum engine_status status = begin(txn, &write);
-    txn->write = write;
-    txn->read_status = ENGINE_OK;
-    txn->index_entries_size = 0;
-    if (status == ENGINE_OK)
-        status = read_items(txn, write);
-    if (status == ENGINE_OK && txn->decide(txn))
-        status = apply(txn, write);
-    release_items(txn);
+    if (status != ENGINE_OK) {
+        txn_finish(txn, status);
+        return;
+    }
+    status = decide_and_apply(txn, write);
+    txn_release(txn);
     if (status == ENGINE_OK) {
         txn->completion.done = completed;
         engine_write_commit(write, &txn->completion);
         return;
     }
-    if (write != NULL)
-        engine_write_abandon(write);
-    finish(txn, status);
+    engine_write_abandon(write);
+    txn_finish(txn, status);
 }
+
+/* --- The start --- */
 
 /* Two looks into the catalogue may find two versions of one table. Items of one shard are counted
  * together, so they must agree on what indexes there are. */
@@ -152,8 +185,10 @@ void txn_start(struct txn *txn)
     assert(txn->record_count <= TXN_RECORDS_MAX);
     assert(txn->clock != NULL);
     share_definitions(txn);
-    if (txn->conflicts == NULL || txn_conflicts_enter(txn->conflicts, txn))
-        attempt(txn);
-    else
+    if (txn->conflicts != NULL && !txn_conflicts_enter(txn->conflicts, txn))
         txn->done(txn, ENGINE_BUSY);
+    else if (txn->group != NULL)
+        txn_group_add(txn->group, txn);
+    else
+        txn_attempt(txn);
 }

@@ -19,6 +19,7 @@ struct clock;
 struct table_definition;
 struct txn_claim;
 struct txn_conflicts;
+struct txn_group;
 
 enum {
     TXN_ITEMS_MAX = 100,
@@ -91,6 +92,7 @@ struct txn {
     struct txn_record *records; /* Distinct from the items' places; NULL: none. */
     size_t record_count;
     struct txn_conflicts *conflicts; /* NULL: wait for others. */
+    struct txn_group *group;         /* Of the calling thread; NULL: carried out at once. */
     bool is_transaction;             /* With `conflicts`: others meet its items until it ends. */
     /* Looks at all items and sets their effects, or returns false to change nothing. May run more
      * than once, so it starts from scratch each time. Runs under the latches: it must not wait. */
@@ -101,6 +103,7 @@ struct txn {
     void (*done)(struct txn *txn, enum engine_status status);
 
     struct engine_completion completion; /* txn's own, like what follows. */
+    struct txn *next;                    /* In the group, and in a batch of it. */
     unsigned attempts;
     struct txn_claim *claims; /* With `conflicts`. */
     size_t claim_count;

@@ -8,9 +8,14 @@
 #include "base/compiler.h"
 #include "engine/engine.h"
 
+struct engine_completion;
 struct figures;
 struct txn;
 struct txn_item;
+
+/* Of each item: itself, the head of its change log, the shard of figures that counts it, and its
+ * collection's size. */
+enum { TXN_ADDRESSES_PER_ITEM = 4 };
 
 /* The addresses that a write begins with. */
 struct txn_addresses {
@@ -21,6 +26,26 @@ static inline void txn_addresses_add(struct txn_addresses *addresses, struct eng
 {
     addresses->list[addresses->count++] = address;
 }
+
+/* --- The steps of a write, for txn.c and txn_group.c --- */
+
+/* At most TXN_ADDRESSES_PER_ITEM for each item, and one for each record. */
+void txn_add_addresses(const struct txn *txn, struct txn_addresses *addresses);
+/* Reads what the decision depends on and asks for it. `*changes` if there is something to apply;
+ * what was read is held until txn_release. */
+MUST_CHECK enum engine_status txn_decide(struct txn *txn, struct engine_write *write,
+                                         bool *changes);
+/* Puts all that no other txn of the same engine write has a part in. */
+MUST_CHECK enum engine_status txn_apply_own(struct txn *txn, struct engine_write *write);
+/* Then what is added up over all items of an engine write: `txn` has those of all its txns. */
+MUST_CHECK enum engine_status txn_apply_shared(struct txn *txn, struct engine_write *write);
+void txn_release(struct txn *txn);
+void txn_finish(struct txn *txn, enum engine_status status); /* The txn may be gone then. */
+/* All of it, in an engine write of its own. */
+void txn_attempt(struct txn *txn);
+struct txn *txn_of_completion(struct engine_completion *completion);
+
+/* --- The parts --- */
 
 /* Index entries need no latches of their own: their keys hold the item's, whose latch is held. */
 void txn_indexes_apply(struct txn *txn, struct txn_item *item, struct engine_write *write);

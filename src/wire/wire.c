@@ -47,6 +47,7 @@ struct wire_loop {
     struct wire *wire;
     struct random random;
     struct authentication *authentication; /* NULL: any credentials are taken. */
+    struct txn_group *group;               /* Writes of this turn; NULL for the lane. */
 };
 
 struct wire_call {
@@ -281,6 +282,7 @@ static void run_call(struct wire_loop *loop, struct wire_call *call)
     struct error *err = &call->call.error;
     call->runner = pthread_self();
     call->runner_loop = loop;
+    call->call.group = loop->group;
     if (operation_reads_many(call->call.operation))
         call->began_ns = clock_thread_cpu_ns();
     if (authenticate(loop, call, err) && read_body(call->exchange, &call->call.body, err))
@@ -444,6 +446,7 @@ static struct wire_loop *create_loop(struct wire *wire)
     loop->wire = wire;
     random_init_from_system(&loop->random);
     loop->authentication = NULL;
+    loop->group = NULL;
     if (wire->options.authentication.keys != NULL)
         loop->authentication = authentication_create(&wire->options.authentication);
     return loop;
@@ -452,7 +455,15 @@ static struct wire_loop *create_loop(struct wire *wire)
 static void *open_loop(void *context, struct http_loop *http_loop)
 {
     (void)http_loop;
-    return create_loop(context);
+    struct wire_loop *loop = create_loop(context);
+    loop->group = api_group_create();
+    return loop;
+}
+
+static void end_turn(void *loop_context)
+{
+    const struct wire_loop *loop = loop_context;
+    api_group_run(loop->group);
 }
 
 static void close_loop(void *loop_context)
@@ -460,6 +471,7 @@ static void close_loop(void *loop_context)
     struct wire_loop *loop = loop_context;
     if (loop->authentication != NULL)
         authentication_destroy(loop->authentication);
+    api_group_destroy(loop->group);
     free(loop);
 }
 
@@ -481,6 +493,7 @@ struct wire *wire_create(struct api *api, const struct wire_options *options)
                                            .loop_open = open_loop,
                                            .loop_close = close_loop,
                                            .request = handle_request,
+                                           .turn_end = end_turn,
                                            .refusal = fill_refusal };
     start_lane(wire);
     return wire;

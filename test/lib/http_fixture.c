@@ -46,6 +46,24 @@ static void keep(struct http_fixture *fixture, struct http_exchange *exchange)
     pthread_mutex_unlock(&fixture->mutex);
 }
 
+static void keep_for_this_turn(struct http_fixture *fixture, struct http_exchange *exchange)
+{
+    struct late *late = arena_alloc_zeroed(http_exchange_arena(exchange), sizeof *late);
+    late->exchange = exchange;
+    late->next = fixture->turn_first;
+    fixture->turn_first = late;
+}
+
+static void on_turn_end(void *context)
+{
+    struct http_fixture *fixture = context;
+    struct late *late;
+    while ((late = fixture->turn_first) != NULL) {
+        fixture->turn_first = late->next;
+        answer_late(&late->task);
+    }
+}
+
 static void answer_length(struct http_exchange *exchange)
 {
     struct bytes body = http_exchange_body(exchange);
@@ -75,6 +93,8 @@ static void on_request(void *context, struct http_exchange *exchange)
         answer_large(exchange);
     else if (bytes_equal_text(target, "/secure"))
         answer_text(exchange, 200, http_exchange_is_secure(exchange) ? BYTES("yes") : BYTES("no"));
+    else if (bytes_equal_text(target, "/turn"))
+        keep_for_this_turn(context, exchange);
     else if (bytes_equal_text(target, "/late"))
         keep(context, exchange);
     else
@@ -118,6 +138,7 @@ void http_fixture_start(struct http_fixture *fixture)
         .loop_open = on_loop_open,
         .loop_close = on_loop_close,
         .request = on_request,
+        .turn_end = on_turn_end,
         .refusal = on_refusal,
     };
     char message[HTTP_MESSAGE_MAX];

@@ -3,6 +3,7 @@
  *   /echo    answers with the request's body
  *   /length  answers with the body's size and the sum of its bytes: "1000 97000"
  *   /large   answers with HTTP_FIXTURE_LARGE_SIZE bytes
+ *   /turn    is answered at the end of the loop's turn; for a fixture with one loop
  *   /late    is kept until http_fixture_release, then answered through http_loop_post
  *   /secure  answers "yes" if the request came through TLS, else "no"
  *   others   404
@@ -32,6 +33,7 @@ struct http_fixture {
     struct late *late_first, *late_last;
     size_t late_count;
     size_t loops_opened, loops_closed;
+    struct late *turn_first; /* The loop's own. */
 };
 
 /* One loop, any port, small limits, generous time-outs. */

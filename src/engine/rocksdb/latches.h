@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include "engine/engine.h"
 
-enum { LATCHES_COUNT = 1024 };
+/* A batch of writes holds a hundred of them, and should seldom meet another one's. */
+enum { LATCHES_COUNT = 16384 };
 
 struct latches {
     pthread_mutex_t mutexes[LATCHES_COUNT];

@@ -259,6 +259,27 @@ static void pipelined_answers_keep_their_order(void **state)
     raw_http_close(&client);
 }
 
+/* A request that is found behind an answer, rather than in the socket, has its turn end as well. */
+static void a_turn_ends_before_its_loop_waits(void **state)
+{
+    struct http_fixture *fixture = *state;
+    http_fixture_start(fixture);
+    struct raw_http client = http_fixture_connect(fixture);
+    send_text(&client, "POST /turn HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nfirst");
+    expect_answer(&client, 200, "first");
+    send_text(&client, "POST /turn HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nsecond"
+                       "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nthird"
+                       "POST /turn HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nfourth"
+                       "POST /turn HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nfifth");
+    expect_answer(&client, 200, "second");
+    assert_true(http_fixture_wait_for_late(fixture, 1));
+    http_fixture_release(fixture);
+    expect_answer(&client, 200, "third");
+    expect_answer(&client, 200, "fourth");
+    expect_answer(&client, 200, "fifth");
+    raw_http_close(&client);
+}
+
 /* Far more than the input buffer holds, behind a request that takes its time: reading has to stop
  * and go on, and no depth of pipelining may cost stack. */
 static void deep_pipelines_wait_outside_and_are_all_answered(void **state)
@@ -563,6 +584,7 @@ int main(void)
         SERVER_TEST(idle_connections_hold_up_nobody),
         SERVER_TEST(a_client_that_leaves_does_no_harm),
         SERVER_TEST(a_half_closed_client_is_answered),
+        SERVER_TEST(a_turn_ends_before_its_loop_waits),
         SERVER_TEST(tasks_run_in_the_order_they_were_posted),
         SERVER_TEST(each_loop_has_a_context),
         SERVER_TEST(a_server_has_its_address_to_itself),
