@@ -375,6 +375,7 @@ static bool decide(struct txn *txn)
         add_capacity(batch, member);
         any |= !error_is_set(&member->fault);
     }
+    operation_note_written(batch->call, txn);
     answer(batch);
     return any;
 }
@@ -460,4 +461,5 @@ const struct operation op_batch_execute_statement = { .name = "BatchExecuteState
                                                       .request = &batch_execute_statement_shape,
                                                       .asks = OPERATION_ASKS_ITSELF,
                                                       .reads_many = true,
+                                                      .writes_many = true,
                                                       .run = run };

@@ -258,6 +258,7 @@ static bool decide_actions(struct transaction *transaction)
         ok &= decide_action(transaction, i);
     }
     ok = ok && check_collections(transaction);
+    operation_note_written(call, &transaction->txn);
     if (!ok && !error_is_set(&call->error))
         transaction_reasons_cancel(&call->error, transaction->reasons,
                                    transaction->start.action_count);
