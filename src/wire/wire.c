@@ -199,7 +199,7 @@ static void weigh(struct wire_call *call, bool is_runner)
     else
         heavy = is_runner && call->began_ns != 0 &&
                 clock_thread_cpu_ns() - call->began_ns > WIRE_LIGHT_NS_MAX;
-    if (heavy || !error_is_set(&call->call.error))
+    if (heavy || call->call.written_size > 0 || !error_is_set(&call->call.error))
         call->weight = heavy ? WEIGHT_HEAVY : WEIGHT_LIGHT;
 }
 
