@@ -14,7 +14,7 @@ struct lookup;
 struct path_node;
 struct projection_column;
 
-/* Writes one object: {"name":{"S":"..."},...}; `root` is a path_tree_build of the paths. */
+/* Writes one object: {"name":{"S":"..."},...}; `root` is a tree of the paths. */
 void projection_write(struct json_writer *writer, const struct path_node *root,
                       const struct item *item);
 
