@@ -24,23 +24,26 @@ static struct operand *value_operand(struct arena *arena, const struct value *va
     return operand;
 }
 
-/* ADD of a list, which only AttributeUpdates has: its elements go behind those of the attribute,
- * list_append(if_not_exists(attribute, []), value). */
-static const struct operand *append_operand(struct arena *arena, struct path path,
-                                            const struct value *value)
+static const struct operand *empty_list(struct arena *arena)
 {
     struct buffer empty;
-    struct value none;
     buffer_init(&empty, arena);
     value_append_container(&empty, VALUE_L, 0, BYTES(""));
-    struct bytes encoded = buffer_bytes(&empty);
-    bool opened = value_open(&encoded, &none);
-    assert(opened);
-    (void)opened;
+    struct value none = value_view(buffer_bytes(&empty));
+    return value_operand(arena, &none);
+}
+
+/* ADD of a list, which only AttributeUpdates has: its elements go behind those of the attribute,
+ * list_append(if_not_exists(attribute, []), value). All of a request share one `none`. */
+static const struct operand *append_operand(struct arena *arena, struct path path,
+                                            const struct value *value, const struct operand **none)
+{
+    if (*none == NULL)
+        *none = empty_list(arena);
     struct operand *old = arena_alloc_zeroed(arena, sizeof *old);
     old->type = OPERAND_IF_NOT_EXISTS;
     old->path = path;
-    old->right = value_operand(arena, &none);
+    old->right = *none;
     struct operand *append = arena_alloc_zeroed(arena, sizeof *append);
     append->type = OPERAND_LIST_APPEND;
     append->left = old;
@@ -49,7 +52,7 @@ static const struct operand *append_operand(struct arena *arena, struct path pat
 }
 
 static bool translate(struct arena *arena, const struct legacy_update *from,
-                      struct update_action *out, struct error *err)
+                      const struct operand **none, struct update_action *out, struct error *err)
 {
     struct bytes action = from->action.data == NULL ? BYTES("PUT") : from->action;
     bool delete = bytes_equal_text(action, "DELETE");
@@ -71,7 +74,7 @@ static bool translate(struct arena *arena, const struct legacy_update *from,
                                 value_type_name(type));
     if (add && type == VALUE_L) {
         out->type = UPDATE_SET;
-        out->operand = append_operand(arena, out->path, from->value);
+        out->operand = append_operand(arena, out->path, from->value, none);
         return true;
     }
     out->type = delete ? UPDATE_DELETE : add ? UPDATE_ADD : UPDATE_SET;
@@ -84,8 +87,9 @@ const struct update *legacy_update_translate(struct arena *arena,
                                              struct error *err)
 {
     struct update_action *actions = arena_alloc(arena, count * sizeof *actions);
+    const struct operand *none = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (!translate(arena, &updates[i], &actions[i], err))
+        if (!translate(arena, &updates[i], &none, &actions[i], err))
             return NULL;
     }
     struct update *out = arena_alloc(arena, sizeof *out);

@@ -20,8 +20,9 @@
 #include "model/number.h"
 #include "model/value.h"
 
-/* No item of ITEM_SIZE_MAX holds values of more encoded bytes: a value takes at most four for each
- * byte of its size and for the one that its name, or its place in a list, counts besides. */
+/* No item of ITEM_SIZE_MAX holds names and values of more encoded bytes: a value takes at most four
+ * for each byte of its size and for the one that its name, or its place in a list, counts besides.
+ */
 enum { STORED_SIZE_MAX = 4 * ITEM_SIZE_MAX };
 
 /* What is to stand at a path. */
@@ -36,7 +37,7 @@ struct updater {
     const struct item *item;
     struct lookup lookup;     /* In the item. */
     const struct edit *edits; /* By the action's index. */
-    size_t stored_size;       /* Of what the edits so far store. */
+    size_t stored_size;       /* Of what the edits so far store, with their names. */
     bool is_legacy;
     struct error *err;
 };
@@ -144,6 +145,7 @@ static bool evaluate_lists(struct updater *updater, const struct operand *operan
     if (!append_lists(updater, operand, &list, &count))
         return false;
     value_wrap_container(&list, 0, VALUE_L, count);
+    buffer_trim(&list); /* There may be hundreds of thousands. */
     *out = value_view(buffer_bytes(&list));
     return true;
 }
@@ -198,6 +200,7 @@ static struct edit set_edit(enum value_type type, uint32_t count, struct buffer 
     if (count == 0)
         return (struct edit){ .type = EDIT_REMOVE }; /* There are no empty sets. */
     value_wrap_container(members, 0, type, count);
+    buffer_trim(members);
     return (struct edit){ .type = EDIT_STORE, .encoded = buffer_bytes(members) };
 }
 
@@ -316,6 +319,8 @@ static bool work_out(struct updater *updater, const struct update_action *action
     struct value value;
     if (!check_path(updater, &action->path))
         return false;
+    if (action->type == UPDATE_SET)
+        updater->stored_size += action->path.steps[action->path.step_count - 1].name.len;
     switch (action->type) {
     case UPDATE_SET:
         if (!evaluate(updater, action->operand, &value))

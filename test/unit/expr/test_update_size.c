@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/compiler.h"
 #include "expr/ast.h"
+#include "expr/legacy_update.h"
 #include "expr/params.h"
 #include "expr/update.h"
 #include "expr/update_parse.h"
@@ -189,6 +190,30 @@ static void what_no_item_can_hold_is_not_made(void **state)
     }
 }
 
+/* What AttributeUpdates alone can ask for: ADD of a list, and of very many. */
+static void appending_to_many_lists_takes_little_for_each(void **state)
+{
+    enum { ACTIONS = 50000, EACH_MAX = 800 };
+    struct arena *arena = *state;
+    struct item values = item_fixture_read(arena, VALUES), before = item_fixture_read(arena, "{}");
+    struct item after;
+    struct value list;
+    struct legacy_update *updates = arena_alloc_zeroed(arena, ACTIONS * sizeof *updates);
+    struct error err;
+    error_init(&err, arena);
+    assert_true(item_find(&values, BYTES(":e"), &list));
+    for (size_t i = 0; i < ACTIONS; i++)
+        updates[i] = (struct legacy_update){ .name = arena_printf(arena, "x%05zu", i),
+                                             .action = BYTES("ADD"),
+                                             .value = &list };
+    size_t held = arena_held_size(arena);
+    const struct update *update = legacy_update_translate(arena, updates, ACTIONS, &err);
+    assert_non_null(update);
+    assert_true(update_apply(arena, update, &before, &after, &err));
+    assert_int_equal(after.count, ACTIONS);
+    assert_in_range(arena_held_size(arena) - held, 0, (size_t)ACTIONS * EACH_MAX);
+}
+
 /* --- Sets --- */
 
 static struct bytes large_set(struct arena *arena)
@@ -345,6 +370,7 @@ int main(void)
         TEST(lists_appended_within_each_other_are_copied_once),
         TEST(what_no_item_can_hold_is_not_made),
         TEST(a_list_appended_to_itself_is_not_made_beyond_what_an_item_holds),
+        TEST(appending_to_many_lists_takes_little_for_each),
         TEST(a_large_set_added_to_many_is_refused_and_taken_from_many_is_not),
         TEST(a_value_may_be_stored_as_deep_as_an_item_may_be),
         TEST(a_large_value_is_not_copied_for_each_map_around_it),
