@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "expr/condition.h"
 #include "expr/condition_parse.h"
+#include "expr/lookup.h"
 #include "expr/params.h"
 #include "expr/update.h"
 #include "expr/update_parse.h"
@@ -87,16 +88,23 @@ static size_t condition_parsed(void *context)
     return parse_condition(bench, bench->arena) != NULL;
 }
 
+static bool evaluate(struct bench *bench, const struct condition *condition)
+{
+    struct lookup lookup;
+    lookup_init(&lookup, bench->arena, &bench->item);
+    return condition_matches(condition, &lookup);
+}
+
 static size_t condition_evaluated(void *context)
 {
     struct bench *bench = context;
-    return condition_matches(bench->condition, &bench->item);
+    return evaluate(bench, bench->condition);
 }
 
 static size_t condition_whole(void *context)
 {
     struct bench *bench = context;
-    return condition_matches(parse_condition(bench, bench->arena), &bench->item);
+    return evaluate(bench, parse_condition(bench, bench->arena));
 }
 
 static size_t update_parsed(void *context)

@@ -114,6 +114,16 @@ void operation_txn_init(struct txn *txn, struct api_call *call)
                          .group = call->group };
 }
 
+void operation_note_written(struct api_call *call, const struct txn *txn)
+{
+    call->written_size = 0;
+    for (size_t i = 0; i < txn->item_count; i++) {
+        const struct txn_item *item = &txn->items[i];
+        call->written_size += item->exists ? item->current.size : 0;
+        call->written_size += item->effect == TXN_PUT ? item->replacement.size : 0;
+    }
+}
+
 struct txn_group *api_group_create(void)
 {
     return txn_group_create();

@@ -57,8 +57,9 @@ enum operation_service {
 const struct operation *operation_find(struct bytes name);
 enum operation_service operation_service(const struct operation *operation);
 const char *operation_name(const struct operation *operation);
-/* May it take milliseconds, for all that it reads? */
+/* May it take milliseconds, for all that it reads? For all that it writes, or reads to write? */
 bool operation_reads_many(const struct operation *operation);
+bool operation_writes_many(const struct operation *operation);
 /* Does it change tables, rather than items? */
 bool operation_is_control(const struct operation *operation);
 
@@ -81,6 +82,8 @@ struct api_call {
     /* With a caller: the ARN of what was asked about last, or "*"; data NULL: nothing was. */
     struct bytes resource;
     bool denied; /* Something was refused, perhaps one statement of several. */
+    /* Of one that writes many: the items before and after, in bytes as DynamoDB counts. */
+    size_t written_size;
 
     /* The api's own while the call is under way. */
     struct api *api;

@@ -116,7 +116,7 @@ void authorization_add_projection(struct authorization *authorization,
                                   const struct path_node *projection)
 {
     for (size_t i = 0; projection != NULL && i < projection->child_count; i++)
-        authorization_add_attribute(authorization, projection->children[i].step.name);
+        authorization_add_attribute(authorization, path_node_child_name(projection, i));
 }
 
 /* --- The question --- */

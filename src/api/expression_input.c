@@ -55,15 +55,15 @@ bool expression_input_projection(struct api_call *call, struct bytes expression,
                                  const struct shape_list *attributes_to_get,
                                  struct expr_params *params, const struct path_node **out)
 {
-    const struct projection *projection;
     *out = NULL;
-    if (expression.data != NULL)
-        projection = projection_parse(call->arena, expression, params, &call->error);
-    else if (attributes_to_get->present)
-        projection = legacy_update_projection(call->arena, attributes_to_get->elements,
-                                              attributes_to_get->count, &call->error);
-    else
-        return true;
+    if (expression.data == NULL) {
+        if (attributes_to_get->present)
+            *out = legacy_update_projection(call->arena, attributes_to_get->elements,
+                                            attributes_to_get->count, &call->error);
+        return !attributes_to_get->present || *out != NULL;
+    }
+    const struct projection *projection =
+        projection_parse(call->arena, expression, params, &call->error);
     if (projection == NULL)
         return false;
     *out = path_tree_build(call->arena, projection->paths, projection->path_count);

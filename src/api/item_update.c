@@ -31,38 +31,18 @@ bool item_update_check_keys(const struct update *update, const struct table_defi
     return true;
 }
 
-/* A nested path may put a deep value still deeper. */
-static bool check_depth(const struct update *update, const struct item *item, struct error *err)
-{
-    for (size_t i = 0; i < update->action_count; i++) {
-        const struct path *path = &update->actions[i].path;
-        struct value value;
-        if (path->step_count > 1 && item_find(item, path->steps[0].name, &value) &&
-            !value_verify(value.encoded, NESTING_DEPTH_MAX))
-            return error_validation(err,
-                                    "Nesting Levels have exceeded supported limits: Attributes in "
-                                    "the item have nested levels beyond supported limit");
-    }
-    return true;
-}
-
 bool item_update_apply(struct arena *arena, const struct update *update,
                        const struct table_definition *table, const struct item *current,
                        const struct item *key, struct item *out, struct error *err)
 {
     return update_apply(arena, update, current != NULL ? current : key, out, err) &&
-           index_entry_check_update(table, current, out, err) && check_depth(update, out, err);
+           index_entry_check_update(table, current, out, err);
 }
 
 bool item_update_fits(struct arena *arena, const struct table_definition *table,
                       const struct item *item)
 {
     return item->size <= ITEM_SIZE_MAX && index_entry_local_fits(arena, table, item);
-}
-
-bool item_update_refuse_size(struct error *err)
-{
-    return error_validation(err, "Item size to update has exceeded the maximum allowed size");
 }
 
 bool item_update_check_size(struct arena *arena, const struct table_definition *table,
@@ -75,7 +55,7 @@ bool item_update_check_size(struct arena *arena, const struct table_definition *
         gate += type == UPDATE_SET || type == UPDATE_ADD ? GATE_PER_WRITE : GATE_PER_CLEAR;
     }
     return (gate <= ITEM_SIZE_MAX && item_update_fits(arena, table, item)) ||
-           item_update_refuse_size(err);
+           update_refuse_size(err);
 }
 
 /* --- What was changed --- */

@@ -28,8 +28,6 @@ bool item_update_fits(struct arena *arena, const struct table_definition *table,
 MUST_CHECK bool item_update_check_size(struct arena *arena, const struct table_definition *table,
                                        const struct update *update, const struct item *key,
                                        const struct item *item, struct error *err);
-/* What is said about a result that is too large. Returns false. */
-bool item_update_refuse_size(struct error *err);
 
 /* What `item`, from before or after the update, has at the paths that it changes, as JSON in the
  * arena; empty: nothing. */

@@ -7,6 +7,7 @@
 #include "api/operation.h"
 #include "base/arena.h"
 #include "expr/condition.h"
+#include "expr/lookup.h"
 #include "json/writer.h"
 #include "model/value_json.h"
 #include "table/catalogue.h"
@@ -41,10 +42,11 @@ static bool decide(struct txn *txn)
 {
     struct item_write *write = of_txn(txn);
     const struct condition *condition = write->expressions.condition;
+    struct lookup lookup;
     buffer_init(&write->call->response, write->call->arena);
     error_init(&write->call->error, write->call->arena);
-    if (condition != NULL &&
-        !condition_matches(condition, write->item.exists ? &write->item.current : NULL))
+    lookup_init(&lookup, write->call->arena, write->item.exists ? &write->item.current : NULL);
+    if (condition != NULL && !condition_matches(condition, &lookup))
         return refuse(write);
     return write->decide(write) && item_collection_check(write->call, txn);
 }

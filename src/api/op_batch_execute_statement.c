@@ -17,6 +17,7 @@
 #include "api/partiql_write.h"
 #include "api/transaction_tables.h"
 #include "base/arena.h"
+#include "expr/lookup.h"
 #include "expr/projection.h"
 #include "json/writer.h"
 #include "model/error.h"
@@ -259,10 +260,12 @@ static struct bytes show_item(struct arena *arena, const struct statement *state
 {
     struct buffer text;
     struct json_writer writer;
+    struct lookup lookup;
     buffer_init(&text, arena);
     json_writer_init(&writer, &text);
+    lookup_init(&lookup, arena, item);
     if (statement->column_count > 0)
-        projection_write_columns(&writer, statement->columns, statement->column_count, item);
+        projection_write_columns(&writer, statement->columns, statement->column_count, &lookup);
     else
         item_json_write(&writer, item);
     return buffer_bytes(&text);
@@ -372,6 +375,7 @@ static bool decide(struct txn *txn)
         add_capacity(batch, member);
         any |= !error_is_set(&member->fault);
     }
+    operation_note_written(batch->call, txn);
     answer(batch);
     return any;
 }
@@ -457,4 +461,5 @@ const struct operation op_batch_execute_statement = { .name = "BatchExecuteState
                                                       .request = &batch_execute_statement_shape,
                                                       .asks = OPERATION_ASKS_ITSELF,
                                                       .reads_many = true,
+                                                      .writes_many = true,
                                                       .run = run };

@@ -42,7 +42,8 @@ struct operation {
     enum operation_kind kind;
     const struct shape *request; /* A SHAPE_STRUCTURE. */
     enum operation_asks asks;
-    bool reads_many; /* It may go through a megabyte of items, or more. */
+    bool reads_many;  /* It may go through a megabyte of items, or more. */
+    bool writes_many; /* The same of items that it changes; it calls operation_note_written. */
     void (*run)(struct api_call *call, const void *request);
 };
 
@@ -75,6 +76,8 @@ struct txn_conflicts *api_conflicts(const struct api *api);
 
 /* What every write of items has in common; the rest is zero. */
 void operation_txn_init(struct txn *txn, struct api_call *call);
+/* Notes in the call how much the txn, which has been decided on, is about. */
+void operation_note_written(struct api_call *call, const struct txn *txn);
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);

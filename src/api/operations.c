@@ -71,6 +71,11 @@ bool operation_reads_many(const struct operation *operation)
     return operation->reads_many;
 }
 
+bool operation_writes_many(const struct operation *operation)
+{
+    return operation->writes_many;
+}
+
 bool operation_is_control(const struct operation *operation)
 {
     return operation->kind == OPERATION_CONTROL;

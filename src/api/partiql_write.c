@@ -9,6 +9,8 @@
 #include "base/arena.h"
 #include "expr/ast.h"
 #include "expr/condition.h"
+#include "expr/lookup.h"
+#include "expr/update.h"
 #include "index/index_entry.h"
 #include "model/error.h"
 #include "model/limits.h"
@@ -138,7 +140,7 @@ static bool decide_update(struct arena *arena, const struct partiql_write *write
                            &item->replacement, err))
         return false;
     if (!item_update_fits(arena, item->table, &item->replacement))
-        return item_update_refuse_size(err);
+        return update_refuse_size(err);
     item->effect = TXN_PUT;
     *returned = returned_item(arena, statement, &item->current, &item->replacement);
     return true;
@@ -147,8 +149,10 @@ static bool decide_update(struct arena *arena, const struct partiql_write *write
 bool partiql_write_decide(struct arena *arena, const struct partiql_write *write,
                           struct txn_item *item, struct bytes *returned, struct error *err)
 {
+    struct lookup lookup;
+    lookup_init(&lookup, arena, item->exists ? &item->current : NULL);
     *returned = BYTES("");
-    if (!condition_matches(write->condition, item->exists ? &item->current : NULL))
+    if (!condition_matches(write->condition, &lookup))
         return refuse(write, err);
     switch (write->statement->type) {
     case STATEMENT_TYPE_INSERT:

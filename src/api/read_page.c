@@ -13,6 +13,7 @@
 #include "api/read_source.h"
 #include "base/arena.h"
 #include "expr/condition.h"
+#include "expr/lookup.h"
 #include "expr/projection.h"
 #include "json/writer.h"
 #include "model/item.h"
@@ -40,6 +41,7 @@ struct page {
     int64_t fetched_halves;
     struct arena *scratch; /* For the place of one item at a time; NULL: nothing is fetched. */
     struct arena *arena;
+    struct lookup lookup; /* In one item after the other. */
     struct read_page_end *end;
 };
 
@@ -62,10 +64,13 @@ static enum engine_status fetch_item(struct page *page, const struct item *entry
     return status == ENGINE_NOT_FOUND ? ENGINE_CORRUPT : status;
 }
 
-static bool passes(const struct page *page, const struct item *item)
+static bool passes(struct page *page, const struct item *item)
 {
     const struct condition *filter = page->expressions->filter;
-    return filter == NULL || condition_matches(filter, item);
+    if (filter == NULL)
+        return true;
+    lookup_next_item(&page->lookup, item);
+    return condition_matches(filter, &page->lookup);
 }
 
 static void show_item(struct page *page, const struct item *item)
@@ -74,13 +79,15 @@ static void show_item(struct page *page, const struct item *item)
     page->count++;
     if (expressions->count_only)
         return;
-    if (expressions->column_count > 0)
+    if (expressions->column_count > 0) {
+        lookup_next_item(&page->lookup, item);
         projection_write_columns(page->writer, expressions->columns, expressions->column_count,
-                                 item);
-    else if (expressions->projection != NULL)
+                                 &page->lookup);
+    } else if (expressions->projection != NULL) {
         projection_write(page->writer, expressions->projection, item);
-    else
+    } else {
         item_json_write(page->writer, item);
+    }
 }
 
 /* Documented: a filter does not change what a read costs. So an item is fetched before the filter
@@ -234,6 +241,7 @@ bool read_page_items(struct api_call *call, const struct read_source *source,
         .arena = call->arena,
         .end = end,
     };
+    lookup_init(&page.lookup, call->arena, NULL);
     if (!expressions->count_only) {
         json_write_name(writer, "Items");
         json_open_array(writer);

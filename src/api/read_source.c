@@ -196,7 +196,7 @@ static bool check_projection(struct api_call *call, struct read_source *source,
     struct missing missing = { .source = source };
     buffer_init(&missing.names, call->arena);
     for (size_t i = 0; i < projection->child_count; i++)
-        note_if_missing(&missing, projection->children[i].step.name);
+        note_if_missing(&missing, path_node_child_name(projection, i));
     if (missing.names.len == 0)
         return true;
     source->fetches = !source->index->global;

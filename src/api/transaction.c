@@ -18,6 +18,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "expr/condition.h"
+#include "expr/lookup.h"
+#include "expr/update.h"
 #include "index/index_entry.h"
 #include "json/writer.h"
 #include "model/limits.h"
@@ -187,7 +189,7 @@ static bool decide_update(struct transaction *transaction, const struct transact
                            fault))
         return false;
     if (!item_update_fits(transaction->call->arena, item->table, &item->replacement))
-        return item_update_refuse_size(fault);
+        return update_refuse_size(fault);
     item->effect = TXN_PUT;
     return true;
 }
@@ -216,7 +218,9 @@ static bool decide_action(struct transaction *transaction, size_t index)
     struct api_call *call = transaction->call;
     const struct condition *condition = action->expressions.condition;
     struct error fault;
-    if (condition != NULL && !condition_matches(condition, item->exists ? &item->current : NULL)) {
+    struct lookup lookup;
+    lookup_init(&lookup, call->arena, item->exists ? &item->current : NULL);
+    if (condition != NULL && !condition_matches(condition, &lookup)) {
         *reason = action->refusal.code != NULL ? action->refusal : transaction_reason_condition();
         if (action->shows_item && item->exists)
             reason->item_json = item_write_item_json(call->arena, &item->current);
@@ -254,6 +258,7 @@ static bool decide_actions(struct transaction *transaction)
         ok &= decide_action(transaction, i);
     }
     ok = ok && check_collections(transaction);
+    operation_note_written(call, &transaction->txn);
     if (!ok && !error_is_set(&call->error))
         transaction_reasons_cancel(&call->error, transaction->reasons,
                                    transaction->start.action_count);

@@ -12,6 +12,7 @@
 #include "api/transaction_reasons.h"
 #include "api/transaction_tables.h"
 #include "base/arena.h"
+#include "expr/lookup.h"
 #include "expr/projection.h"
 #include "json/writer.h"
 #include "model/limits.h"
@@ -110,8 +111,10 @@ static void write_item(struct transaction_view *view, struct json_writer *writer
     struct buffer text;
     struct json_writer projected;
     if (read->column_count > 0) {
+        struct lookup lookup;
+        lookup_init(&lookup, view->call->arena, item);
         json_write_name(writer, "Item");
-        projection_write_columns(writer, read->columns, read->column_count, item);
+        projection_write_columns(writer, read->columns, read->column_count, &lookup);
         return;
     }
     if (projection == NULL) {

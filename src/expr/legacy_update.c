@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "expr/path_tree.h"
 #include "model/error.h"
 
 #define INVALID "One or more parameter values were invalid: "
@@ -23,23 +24,26 @@ static struct operand *value_operand(struct arena *arena, const struct value *va
     return operand;
 }
 
-/* ADD of a list, which only AttributeUpdates has: its elements go behind those of the attribute,
- * list_append(if_not_exists(attribute, []), value). */
-static const struct operand *append_operand(struct arena *arena, struct path path,
-                                            const struct value *value)
+static const struct operand *empty_list(struct arena *arena)
 {
     struct buffer empty;
-    struct value none;
     buffer_init(&empty, arena);
     value_append_container(&empty, VALUE_L, 0, BYTES(""));
-    struct bytes encoded = buffer_bytes(&empty);
-    bool opened = value_open(&encoded, &none);
-    assert(opened);
-    (void)opened;
+    struct value none = value_view(buffer_bytes(&empty));
+    return value_operand(arena, &none);
+}
+
+/* ADD of a list, which only AttributeUpdates has: its elements go behind those of the attribute,
+ * list_append(if_not_exists(attribute, []), value). All of a request share one `none`. */
+static const struct operand *append_operand(struct arena *arena, struct path path,
+                                            const struct value *value, const struct operand **none)
+{
+    if (*none == NULL)
+        *none = empty_list(arena);
     struct operand *old = arena_alloc_zeroed(arena, sizeof *old);
     old->type = OPERAND_IF_NOT_EXISTS;
     old->path = path;
-    old->right = value_operand(arena, &none);
+    old->right = *none;
     struct operand *append = arena_alloc_zeroed(arena, sizeof *append);
     append->type = OPERAND_LIST_APPEND;
     append->left = old;
@@ -48,7 +52,7 @@ static const struct operand *append_operand(struct arena *arena, struct path pat
 }
 
 static bool translate(struct arena *arena, const struct legacy_update *from,
-                      struct update_action *out, struct error *err)
+                      const struct operand **none, struct update_action *out, struct error *err)
 {
     struct bytes action = from->action.data == NULL ? BYTES("PUT") : from->action;
     bool delete = bytes_equal_text(action, "DELETE");
@@ -70,7 +74,7 @@ static bool translate(struct arena *arena, const struct legacy_update *from,
                                 value_type_name(type));
     if (add && type == VALUE_L) {
         out->type = UPDATE_SET;
-        out->operand = append_operand(arena, out->path, from->value);
+        out->operand = append_operand(arena, out->path, from->value, none);
         return true;
     }
     out->type = delete ? UPDATE_DELETE : add ? UPDATE_ADD : UPDATE_SET;
@@ -83,8 +87,9 @@ const struct update *legacy_update_translate(struct arena *arena,
                                              struct error *err)
 {
     struct update_action *actions = arena_alloc(arena, count * sizeof *actions);
+    const struct operand *none = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (!translate(arena, &updates[i], &actions[i], err))
+        if (!translate(arena, &updates[i], &none, &actions[i], err))
             return NULL;
     }
     struct update *out = arena_alloc(arena, sizeof *out);
@@ -96,66 +101,52 @@ const struct update *legacy_update_translate(struct arena *arena,
 
 enum { NAMES_LOOKED_AT_FIRST = 1024 };
 
-struct listed_name {
-    struct bytes name;
-    size_t index;
-};
-
-static int compare_names(const void *left, const void *right)
+/* By name, and equal ones as they stand. */
+static int compare_names(const void *left, const void *right, void *context)
 {
-    const struct listed_name *a = left;
-    const struct listed_name *b = right;
-    int order = bytes_compare(a->name, b->name);
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const struct bytes *const *names = context;
+    int order = bytes_compare((*names)[a], (*names)[b]);
     if (order != 0)
         return order;
-    return a->index < b->index ? -1 : a->index > b->index;
+    return a < b ? -1 : a > b;
 }
 
-/* The first of `count` names that stands in the list before; `count` if there is none. */
-static size_t find_repeated_among(struct listed_name *sorted, const struct bytes *names,
-                                  size_t count)
+/* Sorts the numbers of `count` names. Returns that of the first which stands in the list before;
+ * `count` if there is none. */
+static size_t sort_names(uint32_t *order, const struct bytes *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        sorted[i] = (struct listed_name){ names[i], i };
-    qsort(sorted, count, sizeof *sorted, compare_names);
+        order[i] = (uint32_t)i;
+    qsort_r(order, count, sizeof *order, compare_names, &names);
     size_t first = count;
     for (size_t i = 1; i < count; i++) {
-        if (sorted[i].index < first && bytes_equal(sorted[i - 1].name, sorted[i].name))
-            first = sorted[i].index;
+        if (order[i] < first && bytes_equal(names[order[i - 1]], names[order[i]]))
+            first = order[i];
     }
     return first;
 }
 
-/* Sorts, because a request has room for millions of names; but a few of them first, because then
- * most will be the same. */
-static size_t find_repeated(struct arena *arena, const struct bytes *names, size_t count)
+/* A request has room for millions of names. Of so many most may be the same, so a few are sorted
+ * first. */
+const struct path_node *legacy_update_projection(struct arena *arena, const struct bytes *names,
+                                                 size_t count, struct error *err)
 {
-    struct listed_name *sorted = NULL;
-    size_t capacity = 0;
-    for (size_t some = NAMES_LOOKED_AT_FIRST;; some *= 4) {
-        if (some > count)
-            some = count;
-        sorted = arena_grow(arena, sorted, capacity * sizeof *sorted, some * sizeof *sorted);
-        capacity = some;
-        size_t first = find_repeated_among(sorted, names, some);
-        if (first < some || some == count)
-            return first;
-    }
-}
-
-const struct projection *legacy_update_projection(struct arena *arena, const struct bytes *names,
-                                                  size_t count, struct error *err)
-{
-    size_t repeated = find_repeated(arena, names, count);
-    if (repeated < count) {
+    assert(count <= UINT32_MAX); /* Requests are smaller by far. */
+    uint32_t *order = arena_alloc(arena, count * sizeof *order);
+    size_t sorted = 0, repeated;
+    do {
+        sorted = sorted == 0 ? NAMES_LOOKED_AT_FIRST : sorted * 4;
+        if (sorted > count)
+            sorted = count;
+        repeated = sort_names(order, names, sorted);
+    } while (repeated == sorted && sorted < count);
+    if (repeated < sorted) {
         error_validation(err, INVALID "Duplicate value in attribute name: %.*s",
                          BYTES_FMT(names[repeated]));
         return NULL;
     }
-    struct path *paths = arena_alloc(arena, count * sizeof *paths);
-    for (size_t i = 0; i < count; i++)
-        paths[i] = attribute_path(arena, names[i]);
-    struct projection *out = arena_alloc(arena, sizeof *out);
-    *out = (struct projection){ .paths = paths, .path_count = count };
-    return out;
+    struct path_node *root = arena_alloc(arena, sizeof *root);
+    *root = (struct path_node){ .names = names, .name_order = order, .child_count = count };
+    return root;
 }

@@ -9,6 +9,7 @@
 
 struct arena;
 struct error;
+struct path_node;
 
 /* One member of AttributeUpdates. */
 struct legacy_update {
@@ -22,9 +23,10 @@ MUST_CHECK const struct update *legacy_update_translate(struct arena *arena,
                                                         const struct legacy_update *updates,
                                                         size_t count, struct error *err);
 
-/* AttributesToGet: each name is one whole attribute, dots and brackets included. */
-MUST_CHECK const struct projection *legacy_update_projection(struct arena *arena,
-                                                             const struct bytes *names,
-                                                             size_t count, struct error *err);
+/* AttributesToGet as a tree of paths: each name is one whole attribute, dots and brackets included.
+ * Borrows `names`. */
+MUST_CHECK const struct path_node *legacy_update_projection(struct arena *arena,
+                                                            const struct bytes *names, size_t count,
+                                                            struct error *err);
 
 #endif

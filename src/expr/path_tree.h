@@ -7,6 +7,7 @@
 #define STATOR_EXPR_PATH_TREE_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "expr/ast.h"
 
 struct arena;
@@ -17,6 +18,10 @@ struct path_node {
     size_t path_index;                /* is_end: which of the paths ends here. */
     const struct path_node *children; /* Sorted by name or by index. */
     size_t child_count;
+    /* In place of children that are all names and ends: names[name_order[0]] is the first of them.
+     * A request has room for millions, for which nodes would take too much. NULL: see children. */
+    const struct bytes *names;
+    const uint32_t *name_order;
 };
 
 /* The root stands for the item; its step has no meaning. */
@@ -25,7 +30,14 @@ const struct path_node *path_tree_build(struct arena *arena, const struct path *
 
 static inline bool path_node_has_index_children(const struct path_node *node)
 {
-    return node->child_count > 0 && node->children[0].step.name.data == NULL;
+    return node->child_count > 0 && node->names == NULL && node->children[0].step.name.data == NULL;
+}
+
+/* Of children that are names. */
+static inline struct bytes path_node_child_name(const struct path_node *node, size_t index)
+{
+    return node->names != NULL ? node->names[node->name_order[index]]
+                               : node->children[index].step.name;
 }
 
 #endif

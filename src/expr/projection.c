@@ -5,7 +5,7 @@
  */
 #include "expr/projection.h"
 #include "expr/ast.h"
-#include "expr/condition.h"
+#include "expr/lookup.h"
 #include "expr/path_tree.h"
 #include "json/writer.h"
 #include "model/item.h"
@@ -32,6 +32,8 @@ static void take_back(struct json_writer *writer, struct bookmark mark)
 static bool write_node(struct json_writer *writer, const struct path_node *node,
                        const struct value *value);
 
+static const struct path_node whole = { .is_end = true };
+
 /* Writes those of an item's or a map's members that the node's children name; false if there is
  * none. Both are sorted, so one walk finds them all: a request has room for as many names as an
  * item for attributes. */
@@ -41,16 +43,21 @@ static bool write_members(struct json_writer *writer, const struct path_node *no
     bool any = false;
     struct bytes name;
     struct value member;
-    const struct path_node *child = node->children;
-    const struct path_node *end = child + node->child_count;
-    while (child < end && members.len > 0 && value_open_member(&members, &name, &member)) {
-        while (child < end && value_compare_names(child->step.name, name) < 0)
-            child++;
-        if (child == end || !bytes_equal(child->step.name, name))
+    size_t next = 0, end = node->child_count;
+    while (next < end && members.len > 0 && value_open_member(&members, &name, &member)) {
+        int order = 1;
+        for (; next < end; next++) {
+            order = value_compare_names(path_node_child_name(node, next), name);
+            if (order >= 0)
+                break;
+        }
+        if (next == end || order != 0)
             continue;
+        const struct path_node *child = node->names != NULL ? &whole : &node->children[next];
         struct bookmark mark = bookmark(writer);
+        next++;
         json_write_name_bytes(writer, name);
-        if (write_node(writer, child++, &member))
+        if (write_node(writer, child, &member))
             any = true;
         else
             take_back(writer, mark);
@@ -116,12 +123,12 @@ void projection_write(struct json_writer *writer, const struct path_node *root,
 }
 
 void projection_write_columns(struct json_writer *writer, const struct projection_column *columns,
-                              size_t count, const struct item *item)
+                              size_t count, struct lookup *lookup)
 {
     json_open_object(writer);
     for (size_t i = 0; i < count; i++) {
         struct value value;
-        if (!path_resolve(&columns[i].path, item, &value))
+        if (!lookup_path(lookup, &columns[i].path, &value))
             continue;
         json_write_name_bytes(writer, columns[i].name);
         value_json_write(writer, &value);

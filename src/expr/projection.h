@@ -10,15 +10,16 @@
 
 struct item;
 struct json_writer;
+struct lookup;
 struct path_node;
 struct projection_column;
 
-/* Writes one object: {"name":{"S":"..."},...}; `root` is a path_tree_build of the paths. */
+/* Writes one object: {"name":{"S":"..."},...}; `root` is a tree of the paths. */
 void projection_write(struct json_writer *writer, const struct path_node *root,
                       const struct item *item);
 
-/* The same with each part under its column's name, flat. */
+/* The same of the lookup's item, with each part under its column's name, flat. */
 void projection_write_columns(struct json_writer *writer, const struct projection_column *columns,
-                              size_t count, const struct item *item);
+                              size_t count, struct lookup *lookup);
 
 #endif

@@ -3,17 +3,27 @@
  * First every action is worked out against the old item: what is to stand at its path. Then the
  * item is built anew along the tree of the paths; whatever no path leads into is copied as it
  * stands.
+ *
+ * A short expression may name one large value hundreds of times. So what actions make is added up,
+ * and nothing more is made of it once no item could hold it; the remaining actions are judged all
+ * the same, for what is wrong with them is told first.
  */
 #include "expr/update.h"
 #include <assert.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "expr/ast.h"
-#include "expr/condition.h"
+#include "expr/lookup.h"
 #include "expr/path_tree.h"
 #include "model/error.h"
+#include "model/limits.h"
 #include "model/number.h"
 #include "model/value.h"
+
+/* No item of ITEM_SIZE_MAX holds names and values of more encoded bytes: a value takes at most four
+ * for each byte of its size and for the one that its name, or its place in a list, counts besides.
+ */
+enum { STORED_SIZE_MAX = 4 * ITEM_SIZE_MAX };
 
 /* What is to stand at a path. */
 enum edit_type { EDIT_STORE, EDIT_REMOVE, EDIT_KEEP };
@@ -25,7 +35,9 @@ struct edit {
 struct updater {
     struct arena *arena;
     const struct item *item;
+    struct lookup lookup;     /* In the item. */
     const struct edit *edits; /* By the action's index. */
+    size_t stored_size;       /* Of what the edits so far store, with their names. */
     bool is_legacy;
     struct error *err;
 };
@@ -42,6 +54,17 @@ static bool fail_path(struct updater *updater)
 {
     return error_validation(updater->err, "The document path provided in the update expression is "
                                           "invalid for update");
+}
+
+bool update_refuse_size(struct error *err)
+{
+    return error_validation(err, "Item size to update has exceeded the maximum allowed size");
+}
+
+/* Can no item hold what was made, and so much more? */
+static bool is_too_large(const struct updater *updater, size_t more)
+{
+    return updater->stored_size + more > STORED_SIZE_MAX;
 }
 
 /* --- Operands of SET --- */
@@ -76,17 +99,53 @@ static bool calculate(struct updater *updater, const struct value *left, const s
     return true;
 }
 
-static bool append_lists(struct updater *updater, const struct value *left,
-                         const struct value *right, struct value *out)
+/* Appends the elements of a list, whose lists may be appended ones themselves: all of them go into
+ * one buffer, for nested calls would copy the innermost again and again. */
+static bool append_lists(struct updater *updater, const struct operand *operand,
+                         struct buffer *elements, uint32_t *count);
+
+static bool append_operand(struct updater *updater, const struct operand *operand,
+                           struct buffer *elements, uint32_t *count, bool *is_list)
 {
-    if (left->type != VALUE_L || right->type != VALUE_L)
-        return fail_type(updater);
-    struct buffer elements, list;
-    buffer_init(&elements, updater->arena);
+    struct value value;
+    bool found = false;
+    *is_list = true;
+    while (operand->type == OPERAND_IF_NOT_EXISTS && !found) {
+        found = lookup_path(&updater->lookup, &operand->path, &value);
+        if (!found)
+            operand = operand->right;
+    }
+    if (!found && operand->type == OPERAND_LIST_APPEND)
+        return append_lists(updater, operand, elements, count);
+    if (!found && !evaluate(updater, operand, &value))
+        return false;
+    *is_list = value.type == VALUE_L;
+    if (!*is_list || is_too_large(updater, elements->len))
+        return true;
+    buffer_append_bytes(elements, value.data);
+    *count += value.count;
+    return true;
+}
+
+static bool append_lists(struct updater *updater, const struct operand *operand,
+                         struct buffer *elements, uint32_t *count)
+{
+    bool left_is_list, right_is_list;
+    return append_operand(updater, operand->left, elements, count, &left_is_list) &&
+           append_operand(updater, operand->right, elements, count, &right_is_list) &&
+           ((left_is_list && right_is_list) || fail_type(updater));
+}
+
+static bool evaluate_lists(struct updater *updater, const struct operand *operand,
+                           struct value *out)
+{
+    struct buffer list;
+    uint32_t count = 0;
     buffer_init(&list, updater->arena);
-    buffer_append_bytes(&elements, left->data);
-    buffer_append_bytes(&elements, right->data);
-    value_append_container(&list, VALUE_L, left->count + right->count, buffer_bytes(&elements));
+    if (!append_lists(updater, operand, &list, &count))
+        return false;
+    value_wrap_container(&list, 0, VALUE_L, count);
+    buffer_trim(&list); /* There may be hundreds of thousands. */
     *out = value_view(buffer_bytes(&list));
     return true;
 }
@@ -106,19 +165,18 @@ static bool evaluate(struct updater *updater, const struct operand *operand, str
         *out = operand->value;
         return true;
     case OPERAND_PATH:
-        return path_resolve(&operand->path, updater->item, out) ||
+        return lookup_path(&updater->lookup, &operand->path, out) ||
                error_validation(updater->err, "The provided expression refers to an attribute that "
                                               "does not exist in the item");
     case OPERAND_IF_NOT_EXISTS:
-        return path_resolve(&operand->path, updater->item, out) ||
+        return lookup_path(&updater->lookup, &operand->path, out) ||
                evaluate(updater, operand->right, out);
     case OPERAND_PLUS:
     case OPERAND_MINUS:
         return evaluate_both(updater, operand, &left, &right) &&
                calculate(updater, &left, &right, operand->type == OPERAND_MINUS, out);
     case OPERAND_LIST_APPEND:
-        return evaluate_both(updater, operand, &left, &right) &&
-               append_lists(updater, &left, &right, out);
+        return evaluate_lists(updater, operand, out);
     case OPERAND_SIZE:
         break;
     }
@@ -136,15 +194,14 @@ static void append_member(struct buffer *out, enum value_type set, const struct 
         value_append_length_prefixed(out, member->data);
 }
 
-static struct edit set_edit(struct arena *arena, enum value_type type, uint32_t count,
-                            const struct buffer *members)
+/* `members` become the set. */
+static struct edit set_edit(enum value_type type, uint32_t count, struct buffer *members)
 {
     if (count == 0)
         return (struct edit){ .type = EDIT_REMOVE }; /* There are no empty sets. */
-    struct buffer set;
-    buffer_init(&set, arena);
-    value_append_container(&set, type, count, buffer_bytes(members));
-    return (struct edit){ .type = EDIT_STORE, .encoded = buffer_bytes(&set) };
+    value_wrap_container(members, 0, type, count);
+    buffer_trim(members);
+    return (struct edit){ .type = EDIT_STORE, .encoded = buffer_bytes(members) };
 }
 
 /* Both sets are sorted, so one pass finds what is in either (`subtract` false) or in the first one
@@ -172,27 +229,60 @@ static struct edit merge_sets(struct arena *arena, const struct value *first,
         if (order >= 0)
             has_b = value_iter_next(&second_iter, NULL, &b);
     }
-    return set_edit(arena, first->type, count, &members);
+    return set_edit(first->type, count, &members);
+}
+
+/* A set that is so many times larger than another is better asked than walked: a request may take
+ * one large set from hundreds of small ones. */
+enum { ASKED_IF_LARGER_BY = 16 };
+
+static struct edit subtract_sets(struct updater *updater, const struct value *first,
+                                 const struct value *second)
+{
+    struct value_iter iter;
+    struct value member;
+    struct buffer members;
+    uint32_t count = 0;
+    if (second->count / ASKED_IF_LARGER_BY < first->count)
+        return merge_sets(updater->arena, first, second, true);
+    buffer_init(&members, updater->arena);
+    value_iter_init(&iter, first);
+    while (value_iter_next(&iter, NULL, &member)) {
+        if (lookup_set_has(&updater->lookup, second, &member))
+            continue;
+        append_member(&members, first->type, &member);
+        count++;
+    }
+    return set_edit(first->type, count, &members);
 }
 
 /* --- Actions --- */
+
+static void store(struct updater *updater, struct edit *edit, struct bytes encoded)
+{
+    *edit = (struct edit){ .type = EDIT_STORE, .encoded = encoded };
+    updater->stored_size += encoded.len;
+}
 
 static bool work_out_add(struct updater *updater, const struct update_action *action,
                          struct edit *edit)
 {
     const struct value *added = &action->operand->value;
     struct value current, sum;
-    if (!path_resolve(&action->path, updater->item, &current)) {
-        *edit = (struct edit){ .type = EDIT_STORE, .encoded = added->encoded };
+    if (!lookup_path(&updater->lookup, &action->path, &current)) {
+        store(updater, edit, added->encoded);
         return true;
     }
     if (value_type_is_set(current.type) && current.type == added->type) {
-        *edit = merge_sets(updater->arena, &current, added, false);
+        *edit = (struct edit){ .type = EDIT_KEEP };
+        if (!is_too_large(updater, 0))
+            *edit = merge_sets(updater->arena, &current, added, false);
+        updater->stored_size += edit->encoded.len;
         return true;
     }
     if (!calculate(updater, &current, added, false, &sum))
         return false;
-    *edit = (struct edit){ .type = EDIT_STORE, .encoded = sum.encoded };
+    store(updater, edit, sum.encoded);
     return true;
 }
 
@@ -201,13 +291,13 @@ static bool work_out_delete(struct updater *updater, const struct update_action 
 {
     const struct value *taken = &action->operand->value;
     struct value current;
-    if (!path_resolve(&action->path, updater->item, &current)) {
+    if (!lookup_path(&updater->lookup, &action->path, &current)) {
         *edit = (struct edit){ .type = EDIT_KEEP };
         return true;
     }
     if (!value_type_is_set(current.type) || current.type != taken->type)
         return fail_type(updater);
-    *edit = merge_sets(updater->arena, &current, taken, true);
+    *edit = subtract_sets(updater, &current, taken);
     return true;
 }
 
@@ -219,7 +309,7 @@ static bool check_path(struct updater *updater, const struct path *path)
     if (above.step_count == 0)
         return true;
     enum value_type needed = path->steps[above.step_count].name.data == NULL ? VALUE_L : VALUE_M;
-    return (path_resolve(&above, updater->item, &parent) && parent.type == needed) ||
+    return (lookup_path(&updater->lookup, &above, &parent) && parent.type == needed) ||
            fail_path(updater);
 }
 
@@ -229,11 +319,13 @@ static bool work_out(struct updater *updater, const struct update_action *action
     struct value value;
     if (!check_path(updater, &action->path))
         return false;
+    if (action->type == UPDATE_SET)
+        updater->stored_size += action->path.steps[action->path.step_count - 1].name.len;
     switch (action->type) {
     case UPDATE_SET:
         if (!evaluate(updater, action->operand, &value))
             return false;
-        *edit = (struct edit){ .type = EDIT_STORE, .encoded = value.encoded };
+        store(updater, edit, value.encoded);
         return true;
     case UPDATE_REMOVE:
         *edit = (struct edit){ .type = EDIT_REMOVE };
@@ -249,18 +341,10 @@ static bool work_out(struct updater *updater, const struct update_action *action
 
 /* --- Building anew --- */
 
-/* What stands at a node afterwards: EDIT_KEEP leaves `current`, which is NULL if nothing is there.
- */
+/* Appends to `out` what stands at a node afterwards, if that is EDIT_STORE. EDIT_KEEP leaves
+ * `current`, which is NULL if nothing is there. */
 static bool rebuild(struct updater *updater, const struct path_node *node,
-                    const struct value *current, struct edit *out);
-
-static void append_map_member(struct buffer *out, uint32_t *count, struct bytes name,
-                              struct bytes encoded)
-{
-    value_append_length_prefixed(out, name);
-    buffer_append_bytes(out, encoded);
-    ++*count;
-}
+                    const struct value *current, struct buffer *out, enum edit_type *type);
 
 /* Members and children are both sorted by name: one merge. */
 static bool rebuild_map(struct updater *updater, const struct path_node *node,
@@ -269,28 +353,30 @@ static bool rebuild_map(struct updater *updater, const struct path_node *node,
     struct value_iter iter;
     struct value member;
     struct bytes name;
-    struct buffer members;
+    size_t start = out->len, next = 0;
     uint32_t count = 0;
-    size_t next = 0;
-    buffer_init(&members, updater->arena);
     value_iter_init(&iter, map);
     bool has_member = value_iter_next(&iter, &name, &member);
     while (has_member || next < node->child_count) {
         const struct path_node *child = next < node->child_count ? &node->children[next] : NULL;
         int order = child == NULL ? -1 : !has_member ? 1 : bytes_compare(name, child->step.name);
-        struct edit edit = { .type = EDIT_KEEP };
-        if (order >= 0 && !rebuild(updater, child, order == 0 ? &member : NULL, &edit))
+        enum edit_type type = EDIT_KEEP;
+        size_t at = out->len;
+        value_append_length_prefixed(out, order <= 0 ? name : child->step.name);
+        if (order >= 0 && !rebuild(updater, child, order == 0 ? &member : NULL, out, &type))
             return false;
-        if (edit.type == EDIT_STORE)
-            append_map_member(&members, &count, child->step.name, edit.encoded);
-        else if (edit.type == EDIT_KEEP && order <= 0)
-            append_map_member(&members, &count, name, member.encoded);
+        if (type == EDIT_KEEP && order <= 0)
+            buffer_append_bytes(out, member.encoded);
+        if (type == EDIT_STORE || (type == EDIT_KEEP && order <= 0))
+            count++;
+        else
+            out->len = at;
         if (order <= 0)
             has_member = value_iter_next(&iter, &name, &member);
         if (order >= 0)
             next++;
     }
-    value_append_container(out, VALUE_M, count, buffer_bytes(&members));
+    value_wrap_container(out, start, VALUE_M, count);
     return true;
 }
 
@@ -300,23 +386,20 @@ static bool rebuild_list(struct updater *updater, const struct path_node *node,
 {
     struct value_iter iter;
     struct value element;
-    struct buffer elements;
     uint32_t index = 0, count = 0;
-    size_t next = 0;
-    buffer_init(&elements, updater->arena);
+    size_t start = out->len, next = 0;
     value_iter_init(&iter, list);
     bool has_element = value_iter_next(&iter, NULL, &element);
     while (has_element || next < node->child_count) {
         const struct path_node *child = next < node->child_count ? &node->children[next] : NULL;
         bool touched = child != NULL && (!has_element || child->step.index == index);
-        struct edit edit = { .type = EDIT_KEEP };
-        if (touched && !rebuild(updater, child, has_element ? &element : NULL, &edit))
+        enum edit_type type = EDIT_KEEP;
+        if (touched && !rebuild(updater, child, has_element ? &element : NULL, out, &type))
             return false;
-        if (edit.type == EDIT_STORE || (edit.type == EDIT_KEEP && has_element)) {
-            buffer_append_bytes(&elements,
-                                edit.type == EDIT_STORE ? edit.encoded : element.encoded);
+        if (type == EDIT_KEEP && has_element)
+            buffer_append_bytes(out, element.encoded);
+        if (type == EDIT_STORE || (type == EDIT_KEEP && has_element))
             count++;
-        }
         if (has_element) {
             has_element = value_iter_next(&iter, NULL, &element);
             index++;
@@ -324,55 +407,68 @@ static bool rebuild_list(struct updater *updater, const struct path_node *node,
         if (touched)
             next++;
     }
-    value_append_container(out, VALUE_L, count, buffer_bytes(&elements));
+    value_wrap_container(out, start, VALUE_L, count);
     return true;
 }
 
 /* Recursion follows the paths, whose length the parser bounds. */
 static bool rebuild(struct updater *updater, const struct path_node *node,
-                    const struct value *current, struct edit *out)
+                    const struct value *current, struct buffer *out, enum edit_type *type)
 {
-    if (node->is_end) {
-        *out = updater->edits[node->path_index];
-        return true;
-    }
     bool list = path_node_has_index_children(node);
-    if (current == NULL || current->type != (list ? VALUE_L : VALUE_M))
-        return fail_path(updater);
-    struct buffer encoded;
-    buffer_init(&encoded, updater->arena);
-    if (!(list ? rebuild_list : rebuild_map)(updater, node, current, &encoded))
-        return false;
-    *out = (struct edit){ .type = EDIT_STORE, .encoded = buffer_bytes(&encoded) };
+    *type = EDIT_STORE;
+    if (!node->is_end) {
+        if (current == NULL || current->type != (list ? VALUE_L : VALUE_M))
+            return fail_path(updater);
+        return (list ? rebuild_list : rebuild_map)(updater, node, current, out);
+    }
+    const struct edit *edit = &updater->edits[node->path_index];
+    *type = edit->type;
+    if (edit->type == EDIT_STORE)
+        buffer_append_bytes(out, edit->encoded);
     return true;
 }
 
 static bool rebuild_item(struct updater *updater, const struct path_node *root, struct item *out)
 {
-    struct item_builder builder;
-    struct item_iter iter;
-    struct bytes name;
-    struct value value;
-    size_t next = 0;
-    item_builder_init(&builder, updater->arena);
-    item_iter_init(&iter, updater->item);
-    bool has_attribute = item_iter_next(&iter, &name, &value);
-    while (has_attribute || next < root->child_count) {
-        const struct path_node *child = next < root->child_count ? &root->children[next] : NULL;
-        int order = child == NULL ? -1 : !has_attribute ? 1 : bytes_compare(name, child->step.name);
-        struct edit edit = { .type = EDIT_KEEP };
-        if (order >= 0 && !rebuild(updater, child, order == 0 ? &value : NULL, &edit))
+    struct item_edit item;
+    struct buffer encoded; /* Of one attribute at a time. */
+    item_edit_init(&item, updater->arena, updater->item);
+    buffer_init(&encoded, updater->arena);
+    for (size_t i = 0; i < root->child_count; i++) {
+        const struct path_node *child = &root->children[i];
+        struct value current, stored;
+        enum edit_type type;
+        bool has_current = item_edit_take(&item, child->step.name, &current);
+        encoded.len = 0;
+        if (!rebuild(updater, child, has_current ? &current : NULL, &encoded, &type))
             return false;
-        if (edit.type == EDIT_STORE)
-            item_builder_add(&builder, child->step.name, edit.encoded);
-        else if (edit.type == EDIT_KEEP && order <= 0)
-            item_builder_add(&builder, name, value.encoded);
-        if (order <= 0)
-            has_attribute = item_iter_next(&iter, &name, &value);
-        if (order >= 0)
-            next++;
+        if (type == EDIT_STORE) {
+            stored = value_view(buffer_bytes(&encoded));
+            item_edit_put(&item, child->step.name, &stored);
+        } else if (type == EDIT_KEEP && has_current) {
+            item_edit_put(&item, child->step.name, &current);
+        }
     }
-    *out = item_builder_finish(&builder);
+    *out = item_edit_finish(&item);
+    return true;
+}
+
+/* A value that is stored inside others may be too deep there. Whatever else the item has is as deep
+ * as it was. */
+static bool check_depth(struct updater *updater, const struct update *update)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        size_t above = update->actions[i].path.step_count - 1;
+        const struct edit *edit = &updater->edits[i];
+        if (above == 0 || edit->type != EDIT_STORE)
+            continue;
+        if (above >= NESTING_DEPTH_MAX ||
+            !value_verify(edit->encoded, NESTING_DEPTH_MAX - (unsigned)above))
+            return error_validation(updater->err,
+                                    "Nesting Levels have exceeded supported limits: Attributes in "
+                                    "the item have nested levels beyond supported limit");
+    }
     return true;
 }
 
@@ -384,10 +480,15 @@ bool update_apply(struct arena *arena, const struct update *update, const struct
     struct updater updater = {
         .arena = arena, .item = item, .edits = edits, .is_legacy = update->is_legacy, .err = err
     };
+    lookup_init(&updater.lookup, arena, item);
     for (size_t i = 0; i < update->action_count; i++) {
         paths[i] = update->actions[i].path;
         if (!work_out(&updater, &update->actions[i], &edits[i]))
             return false;
     }
+    if (is_too_large(&updater, 0))
+        return update_refuse_size(err);
+    if (!check_depth(&updater, update))
+        return false;
     return rebuild_item(&updater, path_tree_build(arena, paths, update->action_count), out);
 }

@@ -161,6 +161,21 @@ static size_t attribute_size(const struct item_attribute *attribute)
     return attribute->name.len + value_size(&value);
 }
 
+/* `data` holds the number of attributes and, from `attributes_at` on, these. */
+static struct item seal(uint8_t *data, size_t size, size_t attributes_at, size_t count,
+                        size_t item_size)
+{
+    data[0] = FORMAT_VERSION;
+    store_u32_le(data + SIZE_AT, (uint32_t)item_size);
+    store_u32_le(data + CHECKSUM_AT, crc32c(bytes_of(data + SIZE_AT, size - SIZE_AT)));
+    return (struct item){
+        .encoded = bytes_of(data, size),
+        .attributes = bytes_of(data + attributes_at, size - attributes_at),
+        .count = (uint32_t)count,
+        .size = (uint32_t)item_size,
+    };
+}
+
 struct item item_builder_finish(struct item_builder *builder)
 {
     size_t scratch_size = builder->count * sizeof *builder->attributes;
@@ -188,13 +203,67 @@ struct item item_builder_finish(struct item_builder *builder)
         size += attribute->value.len;
     }
     assert(size <= size_max);
-    data[0] = FORMAT_VERSION;
-    store_u32_le(data + SIZE_AT, (uint32_t)item_size);
-    store_u32_le(data + CHECKSUM_AT, crc32c(bytes_of(data + SIZE_AT, size - SIZE_AT)));
-    return (struct item){
-        .encoded = bytes_of(data, size),
-        .attributes = bytes_of(data + attributes_at, size - attributes_at),
-        .count = (uint32_t)builder->count,
-        .size = (uint32_t)item_size,
-    };
+    return seal(data, size, attributes_at, builder->count, item_size);
+}
+
+/* --- Changing --- */
+
+/* The number of attributes, which stands before them, is known last. */
+enum { ATTRIBUTES_AT_MAX = COUNT_AT + VARINT_SIZE_MAX };
+
+void item_edit_init(struct item_edit *edit, struct arena *arena, const struct item *item)
+{
+    *edit =
+        (struct item_edit){ .rest = item->attributes, .count = item->count, .size = item->size };
+    buffer_init(&edit->out, arena);
+    buffer_reserve(&edit->out, ATTRIBUTES_AT_MAX + item->attributes.len);
+    edit->out.len = ATTRIBUTES_AT_MAX;
+}
+
+/* Copies what is left of the old item up to `end`, which lies in it, and goes on there. */
+static void copy_until(struct item_edit *edit, const uint8_t *end)
+{
+    size_t size = (size_t)(end - edit->rest.data);
+    buffer_append(&edit->out, edit->rest.data, size);
+    edit->rest = bytes_of(end, edit->rest.len - size);
+}
+
+bool item_edit_take(struct item_edit *edit, struct bytes name, struct value *out)
+{
+    struct bytes behind = edit->rest, found;
+    int order = -1;
+    const uint8_t *at = behind.data;
+    while (order < 0 && behind.len > 0) {
+        at = behind.data;
+        if (!value_open_member(&behind, &found, out))
+            break;
+        order = value_compare_names(found, name);
+    }
+    copy_until(edit, order < 0 ? behind.data : at);
+    if (order != 0)
+        return false;
+    edit->rest = behind;
+    edit->count--;
+    edit->size -= name.len + value_size(out);
+    return true;
+}
+
+void item_edit_put(struct item_edit *edit, struct bytes name, const struct value *value)
+{
+    value_append_length_prefixed(&edit->out, name);
+    buffer_append_bytes(&edit->out, value->encoded);
+    edit->count++;
+    edit->size += name.len + value_size(value);
+}
+
+struct item item_edit_finish(struct item_edit *edit)
+{
+    uint8_t count[VARINT_SIZE_MAX];
+    copy_until(edit, edit->rest.data + edit->rest.len);
+    assert(edit->size <= UINT32_MAX && edit->out.len <= UINT32_MAX);
+    size_t count_size = varint_write(edit->count, count);
+    size_t unused = VARINT_SIZE_MAX - count_size;
+    uint8_t *data = edit->out.data + unused;
+    memcpy(data + COUNT_AT, count, count_size);
+    return seal(data, edit->out.len - unused, COUNT_AT + count_size, edit->count, edit->size);
 }

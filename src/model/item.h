@@ -7,6 +7,7 @@
 #define STATOR_MODEL_ITEM_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/buffer.h"
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "model/value.h"
@@ -55,5 +56,22 @@ void item_builder_init(struct item_builder *builder, struct arena *arena);
 void item_builder_add(struct item_builder *builder, struct bytes name, struct bytes encoded_value);
 /* Sorts, encodes and seals; the item lives in the arena. Does not check ITEM_SIZE_MAX. */
 struct item item_builder_finish(struct item_builder *builder);
+
+/* Makes another item of one, by changes in the order of their names. What lies between them is
+ * copied as it stands, however many attributes that are. */
+struct item_edit {
+    struct buffer out; /* Room for what stands before the attributes, then these. */
+    struct bytes rest; /* Attributes of the old item that are to be copied, or changed. */
+    size_t count;
+    size_t size; /* As DynamoDB counts. */
+};
+/* Borrows `item` until the end. */
+void item_edit_init(struct item_edit *edit, struct arena *arena, const struct item *item);
+/* Takes an attribute out; false if the item had none of that name. Names ascend. */
+bool item_edit_take(struct item_edit *edit, struct bytes name, struct value *out);
+/* Puts an attribute where one of that name was taken, or would have been. */
+void item_edit_put(struct item_edit *edit, struct bytes name, const struct value *value);
+/* Seals; the item lives in the arena. Does not check ITEM_SIZE_MAX. */
+struct item item_edit_finish(struct item_edit *edit);
 
 #endif

@@ -77,6 +77,12 @@ bool value_type_is_set(enum value_type type)
     return type == VALUE_SS || type == VALUE_NS || type == VALUE_BS;
 }
 
+enum value_type value_type_of_member(enum value_type set)
+{
+    assert(value_type_is_set(set));
+    return set == VALUE_SS ? VALUE_S : set == VALUE_NS ? VALUE_N : VALUE_B;
+}
+
 /* --- Opening and walking --- */
 
 static struct bytes bytes_behind(struct bytes value, size_t size)

@@ -42,6 +42,8 @@ const char *value_type_name(enum value_type type);
 MUST_CHECK bool value_type_parse(struct bytes name, enum value_type *out);
 
 bool value_type_is_set(enum value_type type);
+/* S, N or B. */
+enum value_type value_type_of_member(enum value_type set);
 
 /* A view of one whole value that we encoded. */
 struct value value_view(struct bytes encoded);
@@ -78,6 +80,13 @@ static inline int value_compare_names(struct bytes a, struct bytes b)
     if (a.len > 0 && b.len > 0 && a.data[0] != b.data[0])
         return a.data[0] - b.data[0];
     return bytes_compare(a, b);
+}
+
+/* Also of members of sets, and of values that are stored nowhere: `encoded` is not looked at. */
+static inline bool value_equal(const struct value *a, const struct value *b)
+{
+    return a->type == b->type && a->count == b->count && a->boolean == b->boolean &&
+           bytes_equal(a->data, b->data);
 }
 
 /* DynamoDB's size of the value in bytes, without any attribute's name. */

@@ -27,7 +27,8 @@
  * thousand bytes of one. */
 enum { COMPRESSED_LARGE_SIZE_MIN = WIRE_LARGE_SIZE_MIN / 1024 };
 
-/* What the last call of a connection that reads many items was: the next one will be alike. */
+/* What the last call of a connection was that reads or writes many items: the next one will be
+ * alike. */
 enum weight {
     WEIGHT_UNKNOWN,
     WEIGHT_LIGHT,
@@ -61,10 +62,9 @@ struct wire_call {
     pthread_t runner;                    /* That which runs it: the loop's, or one of the lane's. */
     struct wire_loop *runner_loop;       /* NULL: it was not run. */
     struct http_answer answer;           /* Status 0: not prepared yet. */
-    /* Of an operation that reads many items: what its thread had used of the processor before, and
-     * how much the call turned out to be. */
-    int64_t began_ns; /* 0: not measured. */
-    enum weight weight;
+    /* Of an operation that reads many items: what its thread had used of the processor before. */
+    int64_t began_ns;   /* 0: not measured. */
+    enum weight weight; /* What the call turned out to be. */
 };
 
 /* --- Headers --- */
@@ -189,12 +189,23 @@ static void run_answer_task(struct http_task *task)
     answer_call((struct wire_call *)((char *)task - offsetof(struct wire_call, task)));
 }
 
-/* A call that ended on another thread than it began has waited for the disk, and not read much. */
-static void weigh(struct wire_call *call, bool measured)
+/* A call that read many items and ended on another thread than it began has waited for the disk,
+ * and not read much. One that was refused at once says nothing about the next. */
+static void weigh(struct wire_call *call, bool is_runner)
 {
-    call->weight = WEIGHT_LIGHT;
-    if (measured && clock_thread_cpu_ns() - call->began_ns > WIRE_LIGHT_NS_MAX)
-        call->weight = WEIGHT_HEAVY;
+    bool heavy;
+    if (call->call.written_size > 0)
+        heavy = call->call.written_size > WIRE_LIGHT_WRITTEN_SIZE_MAX;
+    else
+        heavy = is_runner && call->began_ns != 0 &&
+                clock_thread_cpu_ns() - call->began_ns > WIRE_LIGHT_NS_MAX;
+    if (heavy || call->call.written_size > 0 || !error_is_set(&call->call.error))
+        call->weight = heavy ? WEIGHT_HEAVY : WEIGHT_LIGHT;
+}
+
+static bool is_weighed(const struct operation *operation)
+{
+    return operation_reads_many(operation) || operation_writes_many(operation);
 }
 
 /* On whichever thread the call ended; the answer belongs to the exchange's loop. */
@@ -205,7 +216,7 @@ static void call_done(struct api_call *api_call)
     bool is_runner = call->runner_loop != NULL && pthread_equal(call->runner, pthread_self());
     if (is_runner)
         prepare_answer(call->runner_loop, call);
-    if (call->began_ns != 0)
+    if (call->runner_loop != NULL && is_weighed(call->call.operation))
         weigh(call, is_runner);
     if (pthread_equal(call->thread, pthread_self())) {
         answer_call(call);
@@ -312,7 +323,7 @@ static enum weight expected_weight(const struct http_exchange *exchange,
         (size >= COMPRESSED_LARGE_SIZE_MIN &&
          http_exchange_header(exchange, "Content-Encoding").data != NULL))
         return WEIGHT_HEAVY;
-    return operation_reads_many(operation) ? http_exchange_mark(exchange) : WEIGHT_LIGHT;
+    return is_weighed(operation) ? http_exchange_mark(exchange) : WEIGHT_LIGHT;
 }
 
 /* One of unknown weight runs in the lane if there is room. Most are light, and a thousand clients

@@ -23,6 +23,7 @@ struct api_fixture {
     /* Of the last call. */
     struct error error;
     struct bytes response;
+    size_t written_size;
 };
 
 /* On an empty reference engine. The owner calls api_fixture_close. */

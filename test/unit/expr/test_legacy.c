@@ -13,6 +13,7 @@
 #include "expr/legacy_condition.h"
 #include "expr/legacy_mix.h"
 #include "expr/legacy_update.h"
+#include "expr/path_tree.h"
 #include "expr_text.h"
 #include "json/reader.h"
 #include "model/error.h"
@@ -380,13 +381,13 @@ static void attributes_to_get_are_whole_names(void **state)
                                    BYTES("b") };
     struct error err;
     error_init(&err, arena);
-    const struct projection *got = legacy_update_projection(arena, names, 3, &err);
+    static const char *const sorted[] = { "a.b", "b", "c[0]" };
+    const struct path_node *got = legacy_update_projection(arena, names, 3, &err);
     assert_non_null(got);
-    assert_int_equal(got->path_count, 3);
-    for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(got->paths[i].step_count, 1);
-        assert_true(bytes_equal(got->paths[i].steps[0].name, names[i]));
-    }
+    assert_int_equal(got->child_count, 3);
+    assert_false(path_node_has_index_children(got));
+    for (size_t i = 0; i < 3; i++)
+        assert_true(bytes_equal_text(path_node_child_name(got, i), sorted[i]));
     assert_null(legacy_update_projection(arena, names, COUNT_OF(names), &err));
     expect(err.message, INVALID "Duplicate value in attribute name: a.b");
 }

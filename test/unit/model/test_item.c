@@ -184,6 +184,65 @@ static void sorting_is_stable_at_every_length(void **state)
     }
 }
 
+/* What stands under each of the 256 names of one byte; "" is nothing. */
+static struct item item_of_table(struct fixture *fixture, const char *const table[256])
+{
+    struct item_builder builder;
+    item_builder_init(&builder, fixture->arena);
+    for (unsigned name = 0; name < 256; name++) {
+        uint8_t *byte = arena_alloc(fixture->arena, 1);
+        *byte = (uint8_t)name;
+        if (table[name][0] != '\0')
+            item_builder_add(&builder, bytes_of(byte, 1), string_value(fixture, table[name]));
+    }
+    return item_builder_finish(&builder);
+}
+
+/* An item changed in some places is, byte for byte, that which is built of the same attributes. */
+static void a_changed_item_equals_one_built_anew(void **state)
+{
+    static const char *const values[] = { "", "x", "yy" };
+    enum { ROUNDS = 2000 };
+    struct fixture *fixture = *state;
+    struct random seeds, random;
+    random_init_from_system(&seeds);
+    uint64_t seed = random_next(&seeds);
+    printf("seed %llu\n", (unsigned long long)seed);
+    random_init(&random, seed);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        const char *before[256], *after[256];
+        uint64_t filled = random_below(&random, 256), changed = 1 + random_below(&random, 100);
+        for (size_t i = 0; i < 256; i++)
+            before[i] = values[i < filled ? random_below(&random, COUNT_OF(values)) : 0];
+        struct item old = item_of_table(fixture, before);
+        struct item_edit edit;
+        item_edit_init(&edit, fixture->arena, &old);
+        for (size_t i = 0; i < 256; i++) {
+            const uint8_t name = (uint8_t)i;
+            struct value current;
+            after[i] = before[i];
+            if (random_below(&random, changed) != 0)
+                continue;
+            after[i] = values[random_below(&random, COUNT_OF(values))];
+            bool had = item_edit_take(&edit, bytes_of(&name, 1), &current);
+            assert_int_equal(had, before[i][0] != '\0');
+            if (had)
+                assert_true(bytes_equal_text(current.data, before[i]));
+            if (after[i][0] == '\0')
+                continue;
+            struct value put = value_view(string_value(fixture, after[i]));
+            item_edit_put(&edit, bytes_of(&name, 1), &put);
+        }
+        struct item got = item_edit_finish(&edit), want = item_of_table(fixture, after), opened;
+        assert_true(bytes_equal(got.encoded, want.encoded));
+        assert_true(item_open(got.encoded, &opened));
+        assert_int_equal(got.size, want.size);
+        assert_int_equal(got.count, want.count);
+        assert_true(bytes_equal(got.attributes, opened.attributes));
+        arena_reset(fixture->arena);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -195,6 +254,7 @@ int main(void)
         TEST(a_later_attribute_of_the_same_name_wins),
         TEST(an_empty_item_has_no_size),
         cmocka_unit_test(sorting_is_stable_at_every_length),
+        TEST(a_changed_item_equals_one_built_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,276 @@
+/* lookup.c -- see lookup.h. */
+#include "expr/lookup.h"
+#include <assert.h>
+#include <stdlib.h>
+#include "base/arena.h"
+#include "expr/ast.h"
+#include "model/item.h"
+
+enum { CONTAINERS_FIRST_CAPACITY = 8, PLACES_FIRST_CAPACITY = 256 };
+
+/* In which order the members' places are noted. Maps and sets are stored sorted by what they are
+ * asked for; a list is asked for elements by their index, and whether it has a value. */
+enum order { AS_STORED, BY_VALUE };
+
+/* One that was asked. Belongs to another item, and counts as free, if the generation does. */
+struct lookup_container {
+    const uint8_t *data;
+    enum order order;
+    uint32_t generation;
+    uint32_t walk_count;
+    size_t places_at; /* In lookup->places, once there were more than LOOKUP_WALKS_MAX. */
+};
+
+void lookup_init(struct lookup *lookup, struct arena *arena, const struct item *item)
+{
+    *lookup = (struct lookup){ .arena = arena, .item = item, .generation = 1 };
+}
+
+void lookup_next_item(struct lookup *lookup, const struct item *item)
+{
+    lookup->item = item;
+    lookup->generation++;
+    lookup->container_count = 0;
+    lookup->place_count = 0;
+}
+
+/* --- The containers that were asked --- */
+
+static struct lookup_container *slot_of(const struct lookup *lookup, const uint8_t *data,
+                                        enum order order)
+{
+    /* Multiplication spreads addresses that differ in a few bits over the upper half. */
+    uint64_t hash = (uint64_t)(uintptr_t)data * UINT64_C(0x9E3779B97F4A7C15);
+    size_t at = (size_t)(hash >> 32);
+    for (;; at++) {
+        struct lookup_container *slot = &lookup->containers[at & (lookup->container_capacity - 1)];
+        if (slot->generation != lookup->generation || (slot->data == data && slot->order == order))
+            return slot;
+    }
+}
+
+/* At most half of the slots are taken, so that probing ends soon. */
+static void grow_containers(struct lookup *lookup)
+{
+    struct lookup_container *old = lookup->containers;
+    size_t old_capacity = lookup->container_capacity;
+    size_t capacity = old_capacity == 0 ? CONTAINERS_FIRST_CAPACITY : old_capacity * 2;
+    lookup->containers = arena_alloc_zeroed(lookup->arena, capacity * sizeof *lookup->containers);
+    lookup->container_capacity = capacity;
+    for (size_t i = 0; i < old_capacity; i++)
+        if (old[i].generation == lookup->generation)
+            *slot_of(lookup, old[i].data, old[i].order) = old[i];
+}
+
+static struct lookup_container *note_container(struct lookup *lookup, const struct value *container,
+                                               enum order order)
+{
+    if (lookup->container_count * 2 >= lookup->container_capacity)
+        grow_containers(lookup);
+    struct lookup_container *slot = slot_of(lookup, container->data.data, order);
+    if (slot->generation != lookup->generation) {
+        *slot = (struct lookup_container){ .data = container->data.data,
+                                           .order = order,
+                                           .generation = lookup->generation };
+        lookup->container_count++;
+    }
+    return slot;
+}
+
+/* --- Places of members --- */
+
+static void reserve_places(struct lookup *lookup, size_t count)
+{
+    size_t wanted = lookup->place_count + count;
+    size_t capacity = lookup->place_capacity == 0 ? PLACES_FIRST_CAPACITY : lookup->place_capacity;
+    while (capacity < wanted)
+        capacity *= 2;
+    if (capacity == lookup->place_capacity)
+        return;
+    lookup->places =
+        arena_grow(lookup->arena, lookup->places, lookup->place_capacity * sizeof *lookup->places,
+                   capacity * sizeof *lookup->places);
+    lookup->place_capacity = capacity;
+}
+
+/* False if the container does not hold as many members as it says: it is walked, as far as it goes.
+ */
+static bool note_places(struct lookup *lookup, const struct value *container, size_t *places_at)
+{
+    struct value_iter iter;
+    struct value member;
+    size_t at = lookup->place_count;
+    reserve_places(lookup, container->count);
+    value_iter_init(&iter, container);
+    for (uint32_t i = 0; i < container->count; i++) {
+        lookup->places[at + i] = (uint32_t)(iter.rest.data - container->data.data);
+        if (!value_iter_next(&iter, NULL, &member))
+            return false;
+    }
+    lookup->place_count += container->count;
+    lookup->step_count += container->count;
+    *places_at = at;
+    return true;
+}
+
+static void open_at(const struct value *container, uint32_t place, struct bytes *name,
+                    struct value *out)
+{
+    struct value_iter iter = { .rest = bytes_of(container->data.data + place,
+                                                container->data.len - place),
+                               .container = container->type };
+    bool found = value_iter_next(&iter, name, out);
+    assert(found);
+    (void)found;
+}
+
+/* Some order of all values, in which value_equal ones are equal. */
+static int compare_values(const struct value *a, const struct value *b)
+{
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    if (a->boolean != b->boolean)
+        return a->boolean ? 1 : -1;
+    return bytes_compare(a->data, b->data);
+}
+
+static int compare_places(const void *left, const void *right, void *list)
+{
+    struct value a, b;
+    open_at(list, *(const uint32_t *)left, NULL, &a);
+    open_at(list, *(const uint32_t *)right, NULL, &b);
+    return compare_values(&a, &b);
+}
+
+/* The places of a container's members; NULL: walk it. */
+static const uint32_t *places_of(struct lookup *lookup, const struct value *container,
+                                 enum order order)
+{
+    if (container->count <= LOOKUP_SMALL_MAX)
+        return NULL;
+    struct lookup_container *noted = note_container(lookup, container, order);
+    if (noted->walk_count < LOOKUP_WALKS_MAX) {
+        noted->walk_count++;
+        lookup->step_count += container->count;
+        return NULL;
+    }
+    if (noted->walk_count == LOOKUP_WALKS_MAX) {
+        if (!note_places(lookup, container, &noted->places_at))
+            return NULL;
+        noted->walk_count++;
+        struct value list = *container;
+        if (order == BY_VALUE)
+            qsort_r(lookup->places + noted->places_at, list.count, sizeof *lookup->places,
+                    compare_places, &list);
+    }
+    return lookup->places + noted->places_at;
+}
+
+/* Finds a map's member by its name, that of a set or list by its value. */
+static bool find_by_halves(struct lookup *lookup, const uint32_t *places,
+                           const struct value *container, struct bytes key,
+                           const struct value *wanted, struct value *out)
+{
+    uint32_t low = 0, high = container->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        struct bytes name = { 0 };
+        open_at(container, places[middle], &name, out);
+        lookup->step_count++;
+        int order =
+            container->type == VALUE_M ? bytes_compare(name, key) : compare_values(out, wanted);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+/* --- Finding --- */
+
+static bool find_member(struct lookup *lookup, const struct value *map, struct bytes name,
+                        struct value *out)
+{
+    const uint32_t *places = places_of(lookup, map, AS_STORED);
+    return places == NULL ? value_map_find(map, name, out)
+                          : find_by_halves(lookup, places, map, name, NULL, out);
+}
+
+static bool find_element(struct lookup *lookup, const struct value *list, uint32_t index,
+                         struct value *out)
+{
+    if (index >= list->count)
+        return false;
+    const uint32_t *places = places_of(lookup, list, AS_STORED);
+    if (places != NULL) {
+        open_at(list, places[index], NULL, out);
+        return true;
+    }
+    struct value_iter iter;
+    bool found = true;
+    value_iter_init(&iter, list);
+    for (uint32_t i = 0; i <= index && found; i++)
+        found = value_iter_next(&iter, NULL, out);
+    return found;
+}
+
+static bool find_attribute(struct lookup *lookup, struct bytes name, struct value *out)
+{
+    const struct item *item = lookup->item;
+    if (item == NULL || item->count <= LOOKUP_SMALL_MAX)
+        return item != NULL && item_find(item, name, out);
+    struct value map = { .type = VALUE_M, .count = item->count, .data = item->attributes };
+    return find_member(lookup, &map, name, out);
+}
+
+bool lookup_path(struct lookup *lookup, const struct path *path, struct value *out)
+{
+    assert(path->step_count > 0 && path->steps[0].name.data != NULL);
+    if (!find_attribute(lookup, path->steps[0].name, out))
+        return false;
+    for (size_t i = 1; i < path->step_count; i++) {
+        const struct path_step *step = &path->steps[i];
+        struct value container = *out;
+        if (container.type != (step->name.data == NULL ? VALUE_L : VALUE_M))
+            return false;
+        if (!(step->name.data == NULL ? find_element(lookup, &container, step->index, out)
+                                      : find_member(lookup, &container, step->name, out)))
+            return false;
+    }
+    return true;
+}
+
+bool lookup_set_has(struct lookup *lookup, const struct value *set, const struct value *wanted)
+{
+    struct value_iter iter;
+    struct value member;
+    if (wanted->type != value_type_of_member(set->type))
+        return false;
+    const uint32_t *places = places_of(lookup, set, AS_STORED);
+    if (places != NULL)
+        return find_by_halves(lookup, places, set, BYTES(""), wanted, &member);
+    value_iter_init(&iter, set);
+    while (value_iter_next(&iter, NULL, &member)) {
+        int order = bytes_compare(member.data, wanted->data);
+        if (order >= 0)
+            return order == 0;
+    }
+    return false;
+}
+
+bool lookup_list_has(struct lookup *lookup, const struct value *list, const struct value *wanted)
+{
+    struct value_iter iter;
+    struct value element;
+    const uint32_t *places = places_of(lookup, list, BY_VALUE);
+    if (places != NULL)
+        return find_by_halves(lookup, places, list, BYTES(""), wanted, &element);
+    value_iter_init(&iter, list);
+    while (value_iter_next(&iter, NULL, &element))
+        if (value_equal(&element, wanted))
+            return true;
+    return false;
+}
