@@ -77,7 +77,7 @@ static const struct {
 } refusals[] = {
     /* Shape. */
     { KEY "," VALUES("") ",'Limit':0",
-      "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must "
+      "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must "
       "have value greater than or equal to 1" },
     { KEY "," VALUES("") ",'Select':'ALL','ReturnConsumedCapacity':'SOME'",
       "2 validation errors detected: Value 'SOME' at 'returnConsumedCapacity' failed to satisfy "
