@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "engine/rocksdb/store_ahead.h"
 
 enum { COPY_SIZE = 64 * 1024 };
 
@@ -62,4 +63,20 @@ size_t store_files_newest_log(const char *directory, char path[SCRATCH_PATH_MAX]
     }
     closedir(entries);
     return count;
+}
+
+struct store_files_log store_files_measure_log(const char *path)
+{
+    struct stat status;
+    int file = open(path, O_RDONLY);
+    assert_true(file >= 0);
+    assert_int_equal(fstat(file, &status), 0);
+    size_t size = (size_t)status.st_size, used = size;
+    uint8_t *content = malloc(size + 1);
+    assert_int_equal(pread(file, content, size, 0), size);
+    close(file);
+    while (used > 0 && content[used - 1] == STORE_AHEAD_FILL)
+        used--;
+    free(content);
+    return (struct store_files_log){ .used = used, .filled = size - used };
 }
