@@ -32,13 +32,16 @@ enum {
     PER_KEY = 10,  /* Items of each partition key of the queried table. */
     NEWER = 1000,  /* Items that are in the memtable as well. */
     ITEM_CACHE_SIZE = 64 * 1024 * 1024,
-    NOTE_SIZE = 197 /* Makes an item of 300 bytes, names and values. */
+    GROUP_SIZE = 16,
+    WARM_UP_ROUNDS = 8, /* More than an item must be read to be kept with its form. */
+    NOTE_SIZE = 197     /* Makes an item of 300 bytes, names and values. */
 };
 
 struct bench {
     struct rocksdb_engine_options options;
     struct engine *engine;
     struct api *api;
+    struct txn_group *group;
     struct arena *arena; /* Reset after every call. */
     struct random random;
 };
@@ -55,32 +58,54 @@ static void call_done(struct api_call *call)
     sem_post(&((struct waiting_call *)call)->ended);
 }
 
-/* Returns the size of the answer. */
-static size_t run(struct bench *bench, struct bytes operation, struct bytes body)
+static void start(struct bench *bench, struct bytes operation, struct bytes body,
+                  struct txn_group *group, struct waiting_call *call)
 {
-    struct waiting_call call = {
+    *call = (struct waiting_call){
         .base = { .arena = bench->arena,
                   .operation = operation_find(operation),
                   .body = body,
+                  .group = group,
                   .done = call_done },
     };
-    sem_init(&call.ended, 0, 0);
-    api_run(bench->api, &call.base);
-    while (sem_wait(&call.ended) != 0)
-        continue;
-    sem_destroy(&call.ended);
-    if (error_is_set(&call.base.error)) {
-        fprintf(stderr, "bench_api: %.*s\n", BYTES_FMT(call.base.error.message));
-        exit(1);
-    }
-    return call.base.response.len;
+    sem_init(&call->ended, 0, 0);
+    api_run(bench->api, &call->base);
 }
 
-/* The name that a profiler is told. */
-__attribute__((noinline)) static size_t run_measured(struct bench *bench, struct bytes operation,
-                                                     struct bytes body)
+/* Returns the size of the answer. */
+static size_t wait_for(struct waiting_call *call)
 {
-    return run(bench, operation, body);
+    while (sem_wait(&call->ended) != 0)
+        continue;
+    sem_destroy(&call->ended);
+    if (error_is_set(&call->base.error)) {
+        fprintf(stderr, "bench_api: %.*s\n", BYTES_FMT(call->base.error.message));
+        exit(1);
+    }
+    return call->base.response.len;
+}
+
+static size_t run(struct bench *bench, struct bytes operation, struct bytes body)
+{
+    struct waiting_call call;
+    start(bench, operation, body, NULL, &call);
+    return wait_for(&call);
+}
+
+/* The name that a profiler is told. Writes of more than one body are carried out together, as those
+ * of one turn of a server's loop. */
+__attribute__((noinline)) static size_t run_measured(struct bench *bench, struct bytes operation,
+                                                     const struct bytes *bodies, size_t count)
+{
+    struct waiting_call calls[GROUP_SIZE];
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        start(bench, operation, bodies[i], count > 1 ? bench->group : NULL, &calls[i]);
+    if (count > 1)
+        api_group_run(bench->group);
+    for (size_t i = 0; i < count; i++)
+        size += wait_for(&calls[i]);
+    return size;
 }
 
 /* --- The store --- */
@@ -185,28 +210,25 @@ static struct bytes query_body(struct bench *bench, uint64_t number)
 static size_t get_item(void *context)
 {
     struct bench *bench = context;
-    return run_measured(bench, BYTES("GetItem"),
-                        get_item_body(bench, random_below(&bench->random, ITEMS)));
+    struct bytes body = get_item_body(bench, random_below(&bench->random, ITEMS));
+    return run_measured(bench, BYTES("GetItem"), &body, 1);
 }
 
 static size_t query(void *context)
 {
     struct bench *bench = context;
-    return run_measured(bench, BYTES("Query"),
-                        query_body(bench, random_below(&bench->random, ITEMS / PER_KEY)));
+    struct bytes body = query_body(bench, random_below(&bench->random, ITEMS / PER_KEY));
+    return run_measured(bench, BYTES("Query"), &body, 1);
 }
 
-static size_t put_item(void *context)
+static struct bytes any_put_item_body(struct bench *bench)
 {
-    struct bench *bench = context;
-    uint64_t number = random_below(&bench->random, ITEMS);
-    return 1 + run_measured(bench, BYTES("PutItem"), put_item_body(bench, "bench", number, 0));
+    return put_item_body(bench, "bench", random_below(&bench->random, ITEMS), 0);
 }
 
-static size_t update_item(void *context)
+static struct bytes any_update_item_body(struct bench *bench)
 {
-    struct bench *bench = context;
-    struct bytes body = arena_printf(
+    return arena_printf(
         bench->arena,
         "{\"TableName\":\"bench\",\"Key\":{\"pk\":{\"S\":\"%08" PRIu64 "\"}},"
         "\"UpdateExpression\":\"SET visits = visits + :one, active = :yes\","
@@ -214,13 +236,41 @@ static size_t update_item(void *context)
         "\"ExpressionAttributeValues\":{\":one\":{\"N\":\"1\"},\":zero\":{\"N\":\"0\"},"
         "\":yes\":{\"BOOL\":true}}}",
         random_below(&bench->random, ITEMS));
-    return 1 + run_measured(bench, BYTES("UpdateItem"), body);
+}
+
+static size_t write_items(struct bench *bench, struct bytes operation,
+                          struct bytes (*make_body)(struct bench *bench), size_t count)
+{
+    struct bytes bodies[GROUP_SIZE];
+    for (size_t i = 0; i < count; i++)
+        bodies[i] = make_body(bench);
+    return 1 + run_measured(bench, operation, bodies, count);
+}
+
+static size_t put_item(void *context)
+{
+    return write_items(context, BYTES("PutItem"), any_put_item_body, 1);
+}
+
+static size_t put_items_together(void *context)
+{
+    return write_items(context, BYTES("PutItem"), any_put_item_body, GROUP_SIZE);
+}
+
+static size_t update_item(void *context)
+{
+    return write_items(context, BYTES("UpdateItem"), any_update_item_body, 1);
+}
+
+static size_t update_items_together(void *context)
+{
+    return write_items(context, BYTES("UpdateItem"), any_update_item_body, GROUP_SIZE);
 }
 
 /* Reads everything often enough for the item cache to keep it. */
 static void warm_up(struct bench *bench)
 {
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < WARM_UP_ROUNDS; round++) {
         for (uint64_t number = 0; number < ITEMS; number++) {
             run(bench, BYTES("GetItem"), get_item_body(bench, number));
             if (number % PER_KEY == 0)
@@ -240,7 +290,9 @@ static const struct measured {
     { "api_get_item_not_cached", get_item, 0 },
     { "api_query_10_not_cached", query, 0 },
     { "api_put_item", put_item, ITEM_CACHE_SIZE },
+    { "api_put_item_16", put_items_together, ITEM_CACHE_SIZE },
     { "api_update_item", update_item, ITEM_CACHE_SIZE },
+    { "api_update_item_16", update_items_together, ITEM_CACHE_SIZE },
 };
 
 static void prepare(struct bench *bench, const struct measured *measured)
@@ -278,6 +330,7 @@ int main(int argc, char **argv)
                      .form = item_form_make,
                      .block_cache_size = 64 * 1024 * 1024,
                      .write_buffer_size = 32 * 1024 * 1024 },
+        .group = api_group_create(),
         .arena = arena_create(),
     };
     log_set_level(LOG_ERROR);
@@ -292,6 +345,7 @@ int main(int argc, char **argv)
             measure(measures[i].name, bench.arena, measures[i].work, &bench);
         }
     close_store(&bench);
+    api_group_destroy(bench.group);
     arena_destroy(bench.arena);
     return 0;
 }
