@@ -66,6 +66,23 @@ int openat(int folder, const char *name, int flags, ...)
     return (int)syscall(SYS_openat, folder, name, flags, mode);
 }
 
+/* --- In the middle of a checkpoint --- */
+
+static struct {
+    void (*call)(void *context); /* NULL: nothing happens. */
+    void *context;
+} when_linked;
+
+/* RocksDB links table files once it has noted the size of the log. */
+int link(const char *from, const char *to)
+{
+    void (*call)(void *context) = when_linked.call;
+    when_linked.call = NULL;
+    if (call != NULL)
+        call(when_linked.context);
+    return (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
 /* --- Fixture --- */
 
 struct ahead_test {
@@ -407,6 +424,27 @@ static void a_checkpoint_of_a_filled_store_holds_its_records(void **state)
     check_opens(test->copy, SOME);
 }
 
+static void write_on(void *context)
+{
+    struct ahead_test *test = context;
+    numbered_records_put_all(test->engine, SOME + 1, 2 * SOME);
+    assert_int_equal(measure(test->store).filled, 0);
+}
+
+/* RocksDB would not find the log as long as it was, if that was closed meanwhile. */
+static void while_a_checkpoint_is_made_no_log_is_filled(void **state)
+{
+    struct ahead_test *test = *state;
+    numbered_records_put_all(test->engine, 1, SOME);
+    when_linked.context = test;
+    when_linked.call = write_on;
+    assert_int_equal(engine_checkpoint(test->engine, test->copy), ENGINE_OK);
+    assert_null(when_linked.call);
+    assert_int_equal(measure(test->store).filled, 0);
+    numbered_records_put_all(test->engine, 2 * SOME + 1, 3 * SOME);
+    assert_true(measure(test->store).filled > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +465,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(nor_behind_records_that_were_lost_as_a_whole, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_checkpoint_of_a_filled_store_holds_its_records, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(while_a_checkpoint_is_made_no_log_is_filled, setup,
                                         teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,8 @@
 #include "scratch.h"
 
 void store_files_copy_file(const char *from, const char *to);
-/* The files of `from`, whatever is being done to them; `to` is replaced. */
+/* The files of `from` at one moment, but for what is appended to the log meanwhile: RocksDB's
+ * threads may be at work. `to` is replaced. */
 void store_files_copy(const char *from, const char *to);
 
 /* The path of the newest write-ahead log; returns how many logs there are. */

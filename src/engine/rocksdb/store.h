@@ -72,6 +72,7 @@ struct store {
     bool read_only;
 
     atomic_uint ranges_deleted; /* Since the last flush for their sake. */
+    atomic_uint checkpoints;    /* Under way. */
 
     /* Writes that RocksDB refused, and how many of them lay behind when a later one succeeded. */
     atomic_uint_fast64_t write_failures;

@@ -17,6 +17,10 @@
  *   was not synced, but not the part before, must not bring the later one back.
  * - What RocksDB closes it cuts off at its own position, so a store that was closed has no fill.
  *
+ * While a checkpoint is made nothing is filled. RocksDB notes the size of the log that the flush
+ * has begun, and copies as much some time later: a log that has lost its fill by then would be too
+ * short, and the checkpoint would fail.
+ *
  * Rejected: setting space aside (fallocate; RocksDB does that already) saves nothing, because the
  * first write to such space changes the inode as well; reusing old logs is what RocksDB refuses
  * together with point-in-time recovery.
@@ -117,7 +121,7 @@ void store_ahead_fill(struct store_ahead *ahead, uint64_t written)
     ahead->written = written;
     if (written - ahead->looked_at < STORE_AHEAD_LOOK_SIZE ||
         sync_size > STORE_AHEAD_SYNC_SIZE_MAX || store_space_is_short(&ahead->store->space) ||
-        store_write_is_failing(ahead->store))
+        store_write_is_failing(ahead->store) || atomic_load(&ahead->store->checkpoints) > 0)
         return;
     ahead->looked_at = written;
     find_log(ahead);

@@ -1,9 +1,9 @@
 /* store_ahead.h -- keeps the write-ahead log filled ahead of what is written, for cheaper syncs.
  *
- * A sync of a file that has grown also writes the file's inode, which on a file system with a
- * journal is most of the work. One of a file whose bytes were only replaced writes just those. So
- * the end of RocksDB's newest log is filled with bytes that mean nothing, a chunk at a time, and
- * RocksDB writes over them. See store_ahead.c for why that is safe.
+ * A sync of a file that has grown also writes the file's inode, on a file system with a journal by
+ * a commit of that. One of a file whose bytes were only replaced writes just those. So the end of
+ * RocksDB's newest log is filled with bytes that mean nothing, a chunk at a time, and RocksDB
+ * writes over them. See store_ahead.c for why that is safe.
  *
  * It is never needed: whatever fails, or is noticed late, costs speed and nothing else.
  */

@@ -35,7 +35,9 @@ enum engine_status store_checkpoint(struct engine *engine, const char *path)
     if (!store_directory_has_space(&store->directory))
         return ENGINE_FULL;
     uint64_t sequence = rocksdb_get_latest_sequence_number(store->db);
+    atomic_fetch_add(&store->checkpoints, 1); /* See store_ahead.c. */
     enum engine_status status = create(store, path);
+    atomic_fetch_sub(&store->checkpoints, 1);
     if (status == ENGINE_OK && !store_directory_finish_copy(path, sequence)) {
         status = errno == ENOSPC ? ENGINE_FULL : ENGINE_IO;
         log_write(LOG_ERROR, "engine", "checkpoint failed: %s", strerror(errno));
