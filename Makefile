@@ -13,6 +13,8 @@ MAKEFLAGS += --no-builtin-rules
 	crash deps test-deps bench-deps valgrind-deps clean
 
 BUILD ?= build
+# In one spelling: what an object depends on is recorded under the name that its target had.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 # The targets that set up the machine build in a second make, as parallel as the machine is, unless
 # -j was given.
 CORES := $(shell nproc)

@@ -49,6 +49,7 @@ static void translate(struct api_call *call, struct partiql_read *read)
         .limit = read->request->limit,
         .consistent_read = read->request->statement.consistent_read,
         .return_consumed_capacity = read->request->return_consumed_capacity,
+        .is_statement = true,
     };
     read->expressions = (struct read_expressions){
         .filter = statement->where,

@@ -1,6 +1,7 @@
 /* read_shapes.h -- the requests of Query and Scan as their shapes read them. */
 #ifndef STATOR_API_READ_SHAPES_H
 #define STATOR_API_READ_SHAPES_H
+#include <stdbool.h>
 #include "api/shape.h"
 
 /* An element of KeyConditions, QueryFilter or ScanFilter. */
@@ -26,6 +27,7 @@ struct read_request {
     struct shape_list attributes_to_get; /* of struct bytes */
     struct shape_map filter; /* QueryFilter or ScanFilter; of struct condition_element * */
     struct bytes conditional_operator;
+    bool is_statement; /* No field: PartiQL has words of its own about indexes. */
 };
 
 struct query_request {

@@ -49,14 +49,19 @@ bool read_source_find(struct api_call *call, const struct read_request *request,
     }
     out->index = table_definition_index(definition, request->index_name);
     if (out->index == NULL || out->index->status == INDEX_DELETING)
-        return refuse(call, BYTES("The table does not have the specified index: "),
-                      request->index_name, BYTES(""));
+        return request->is_statement
+                   ? error_validation(&call->error, "The table does not have the specified index")
+                   : refuse(call, BYTES("The table does not have the specified index: "),
+                            request->index_name, BYTES(""));
     if (out->index->status != INDEX_ACTIVE)
         return refuse(call, BYTES("Cannot read from backfilling global secondary index: "),
                       request->index_name, BYTES(""));
     if (out->index->global && request->consistent_read.value)
-        return error_validation(&call->error,
-                                "Consistent reads are not supported on global secondary indexes");
+        return error_validation(
+            &call->error, "%s",
+            request->is_statement
+                ? "Strongly consistent read is not supported on Global Secondary Indexes"
+                : "Consistent reads are not supported on global secondary indexes");
     out->key_count = index_entry_key_names(definition, out->index, out->key_names);
     out->own_key_count = out->index->hash_count + out->index->range_count;
     return true;

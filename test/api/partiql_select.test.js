@@ -176,12 +176,15 @@ describe('an index', () => {
   });
   test('that a table does not have is refused', async () => {
     assert.deepEqual(await refusal(run('SELECT * FROM TAB."nobody"')),
-      validation('The table does not have the specified index: nobody'));
+      validation('The table does not have the specified index'));
+    assert.deepEqual(
+      await refusal(run('SELECT * FROM TAB."nobody"', undefined, { ConsistentRead: true })),
+      validation('The table does not have the specified index'));
   });
   test('of the whole table has no consistent reads', async () => {
     assert.deepEqual(
       await refusal(run('SELECT * FROM TAB."byGroup"', undefined, { ConsistentRead: true })),
-      validation('Consistent reads are not supported on global secondary indexes'));
+      validation('Strongly consistent read is not supported on Global Secondary Indexes'));
   });
 });
 

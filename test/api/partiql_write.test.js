@@ -142,6 +142,26 @@ describe('UPDATE', () => {
       assert.deepEqual(Items, [want]);
     });
   }
+  // The update, what RETURNING MODIFIED OLD and NEW show of the list [1, 2, 3].
+  const elements = [
+    ["SET l[0]='a'", ['1'], ['a']],
+    ["SET l[2]='c' SET l[0]='a'", ['1', '3'], ['a', 'c']],
+    ["SET l[3]='d'", undefined, ['d']],
+    ["SET l[9]='d'", undefined, undefined],
+    ['REMOVE l[1]', ['2'], ['3']],
+    ['REMOVE l[2]', ['3'], undefined],
+  ];
+  for (const [update, old, fresh] of elements) {
+    test(`RETURNING MODIFIED shows what is at the indexes of ${update}`, async () => {
+      const list = (texts) => ({ L: texts.map((text) => ({ S: text })) });
+      for (const [clause, want] of [['OLD', old], ['NEW', fresh]]) {
+        await run("UPDATE HAB SET l=['1', '2', '3'] WHERE id='k'");
+        const { Items } = await run(
+          `UPDATE HAB ${update} WHERE id='k' RETURNING MODIFIED ${clause} *`);
+        assert.deepEqual(Items, want ? [{ l: list(want) }] : []);
+      }
+    });
+  }
   test('returns nothing unless asked', async () => {
     assert.deepEqual((await run("UPDATE HAB SET n=2 WHERE id='k'")).Items, []);
     assert.deepEqual(
