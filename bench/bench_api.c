@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "engine/rocksdb/rocksdb_engine.h"
+#include "model/item_form.h"
 #include "measure.h"
 
 enum {
@@ -219,7 +220,7 @@ static size_t update_item(void *context)
 /* Reads everything often enough for the item cache to keep it. */
 static void warm_up(struct bench *bench)
 {
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 5; round++) {
         for (uint64_t number = 0; number < ITEMS; number++) {
             run(bench, BYTES("GetItem"), get_item_body(bench, number));
             if (number % PER_KEY == 0)
@@ -274,6 +275,7 @@ int main(int argc, char **argv)
         .options = { .directory = argv[1],
                      .durability = ROCKSDB_ENGINE_OS,
                      .item_cache_size = ITEM_CACHE_SIZE,
+                     .form = item_form_make,
                      .block_cache_size = 64 * 1024 * 1024,
                      .write_buffer_size = 32 * 1024 * 1024 },
         .arena = arena_create(),

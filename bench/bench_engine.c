@@ -58,10 +58,10 @@ static void begin(struct bench *bench, const char *parent)
     };
 }
 
-/* RocksDB removes its own files; FORMAT and SYNCED are the engine's. */
+/* RocksDB removes its own files; these are the engine's. */
 static void end(struct bench *bench)
 {
-    static const char *const own_files[] = { "FORMAT", "SYNCED", "" };
+    static const char *const own_files[] = { "FORMAT", "SYNCED", "RESERVE", "" };
     struct store_options *options = store_options_create(&bench->options);
     char *error = NULL;
     rocksdb_destroy_db(options->db, bench->directory, &error);

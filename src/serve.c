@@ -27,6 +27,7 @@
 #include "engine/rocksdb/rocksdb_engine.h"
 #include "http/client.h"
 #include "http/server.h"
+#include "model/item_form.h"
 #include "system_limits.h"
 #include "table/token_record.h"
 #include "trigger/trigger_runner.h"
@@ -133,6 +134,7 @@ static bool open_engine(struct server *server, const struct config *config)
         .durability =
             config->durability == CONFIG_DURABILITY_SYNC ? ROCKSDB_ENGINE_SYNC : ROCKSDB_ENGINE_OS,
         .item_cache_size = config->item_cache_size,
+        .form = item_form_make,
         .block_cache_size = config->block_cache_size,
         .write_buffer_size = config->write_buffer_size,
         .open_files_max = (unsigned)server->files.table_files,

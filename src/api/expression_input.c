@@ -51,6 +51,11 @@ bool expression_input_check_values(struct api_call *call, const struct shape_ite
     return error_set_bytes(&call->error, ERROR_VALIDATION, buffer_bytes(&out));
 }
 
+bool expression_input_is_too_deep(const struct shape_item *values)
+{
+    return error_is_set(&values->rule) && values->rule.attribute.data == NULL;
+}
+
 bool expression_input_projection(struct api_call *call, struct bytes expression,
                                  const struct shape_list *attributes_to_get,
                                  struct expr_params *params, const struct path_node **out)

@@ -24,6 +24,9 @@ struct expr_params_input expression_input_params(const struct api_call *call,
 MUST_CHECK bool expression_input_check_values(struct api_call *call,
                                               const struct shape_item *values);
 
+/* Is what is broken the depth of a value? No placeholder is named then. */
+bool expression_input_is_too_deep(const struct shape_item *values);
+
 /* ProjectionExpression, or AttributesToGet in its place, as a tree of paths; NULL in `*out`:
  * neither is there. */
 MUST_CHECK bool expression_input_projection(struct api_call *call, struct bytes expression,

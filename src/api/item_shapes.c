@@ -37,13 +37,20 @@ const struct shape item_on_check_failure_shape = { .kind = SHAPE_STRING,
                                                    .enum_values = on_check_failure_values,
                                                    SHAPE_UNBOUNDED };
 
-/* The rows of struct condition_request, the same in the requests that hold one. */
+/* The rows of struct condition_request, the same in the requests that hold one, except for the
+ * order of the first two. */
+#define CAPACITY_FIELD(structure)                                                                  \
+    {                                                                                              \
+        SHAPE_FIELD(structure, condition.return_consumed_capacity, "ReturnConsumedCapacity",       \
+                    &common_return_consumed_capacity)                                              \
+    }
+#define RETURN_VALUES_FIELD(structure)                                                             \
+    {                                                                                              \
+        SHAPE_FIELD(structure, condition.return_values, "ReturnValues", &return_values_shape)      \
+    }
 #define CONDITION_FIELDS(structure)                                                                \
-    { SHAPE_FIELD(structure, condition.return_consumed_capacity, "ReturnConsumedCapacity",         \
-                  &common_return_consumed_capacity) },                                             \
-        { SHAPE_FIELD(structure, condition.return_values, "ReturnValues", &return_values_shape) }, \
-        { SHAPE_FIELD(structure, condition.return_item_collection_metrics,                         \
-                      "ReturnItemCollectionMetrics", &item_collection_metrics_shape) },            \
+    { SHAPE_FIELD(structure, condition.return_item_collection_metrics,                             \
+                  "ReturnItemCollectionMetrics", &item_collection_metrics_shape) },                \
         { SHAPE_FIELD(structure, condition.conditional_operator, "ConditionalOperator",            \
                       &common_conditional_operator) },                                             \
         { SHAPE_FIELD(structure, condition.return_values_on_condition_check_failure,               \
@@ -62,6 +69,8 @@ static const struct shape_field put_item_fields[] = {
     { SHAPE_FIELD(struct put_item_request, table_name, "TableName", &common_item_table_name),
       .required = true, .alone = true },
     { SHAPE_FIELD(struct put_item_request, item, "Item", &common_item), .required = true },
+    CAPACITY_FIELD(struct put_item_request),
+    RETURN_VALUES_FIELD(struct put_item_request),
     CONDITION_FIELDS(struct put_item_request),
 };
 const struct shape put_item_shape = { SHAPE_STRUCTURE_OF(struct put_item_request, put_item_fields),
@@ -71,6 +80,8 @@ static const struct shape_field delete_item_fields[] = {
     { SHAPE_FIELD(struct delete_item_request, table_name, "TableName", &common_item_table_name),
       .required = true },
     { SHAPE_FIELD(struct delete_item_request, key, "Key", &common_item), .required = true },
+    CAPACITY_FIELD(struct delete_item_request),
+    RETURN_VALUES_FIELD(struct delete_item_request),
     CONDITION_FIELDS(struct delete_item_request),
 };
 const struct shape delete_item_shape = { SHAPE_STRUCTURE_OF(struct delete_item_request,
@@ -96,6 +107,8 @@ static const struct shape_field update_item_fields[] = {
     { SHAPE_FIELD(struct update_item_request, table_name, "TableName", &common_item_table_name),
       .required = true, .alone = true },
     { SHAPE_FIELD(struct update_item_request, key, "Key", &common_item), .required = true },
+    RETURN_VALUES_FIELD(struct update_item_request),
+    CAPACITY_FIELD(struct update_item_request),
     CONDITION_FIELDS(struct update_item_request),
     { SHAPE_FIELD(struct update_item_request, attribute_updates, "AttributeUpdates",
                   &attribute_updates_shape) },
@@ -104,7 +117,7 @@ static const struct shape_field update_item_fields[] = {
 };
 const struct shape update_item_shape = { SHAPE_STRUCTURE_OF(struct update_item_request,
                                                             update_item_fields),
-                                         .type_name = "UpdateItemInput" };
+                                         .type_name = "UpdateItemInput", .one_enum_error = true };
 
 static const struct shape_field get_item_fields[] = {
     { SHAPE_FIELD(struct get_item_request, key, "Key", &common_item), .required = true },

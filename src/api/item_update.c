@@ -60,36 +60,12 @@ bool item_update_check_size(struct arena *arena, const struct table_definition *
 
 /* --- What was changed --- */
 
-static bool same_path(const struct path *a, const struct path *b)
-{
-    if (a->step_count != b->step_count)
-        return false;
-    for (size_t i = 0; i < a->step_count; i++)
-        if (!bytes_equal(a->steps[i].name, b->steps[i].name))
-            return false;
-    return true;
-}
-
-/* The paths that are shown as updated: those of the actions, up to a list's index,
- * since a list that was touched is shown whole. */
 static const struct path_node *updated_paths(struct arena *arena, const struct update *update)
 {
     struct path *paths = arena_alloc(arena, update->action_count * sizeof *paths);
-    size_t count = 0;
-    for (size_t i = 0; i < update->action_count; i++) {
-        struct path path = update->actions[i].path;
-        size_t steps = 0;
-        while (steps < path.step_count && path.steps[steps].name.data != NULL)
-            steps++;
-        path.step_count = steps;
-        /* Only paths that were cut can meet: two elements of one list. */
-        bool known = false;
-        for (size_t j = 0; steps < update->actions[i].path.step_count && j < count && !known; j++)
-            known = same_path(&paths[j], &path);
-        if (!known)
-            paths[count++] = path;
-    }
-    return path_tree_build(arena, paths, count);
+    for (size_t i = 0; i < update->action_count; i++)
+        paths[i] = update->actions[i].path;
+    return path_tree_build(arena, paths, update->action_count);
 }
 
 struct bytes item_update_changed_json(struct arena *arena, const struct update *update,

@@ -167,23 +167,27 @@ static enum engine_status read_item(struct batch_read *batch, size_t table_index
 {
     struct table_read *read = &batch->tables[table_index];
     struct engine_value value = { 0 };
-    struct item item = { 0 };
-    enum engine_status status = item_place_get(batch->view, table_definition(read->table),
-                                               &read->places[read->read_count], &value, &item);
+    struct shown_item found = { 0 };
+    const struct table_definition *table = table_definition(read->table);
+    const struct item_place *place = &read->places[read->read_count];
+    enum engine_status status =
+        read->projection == NULL ? item_place_get_shown(batch->view, table, place, &value, &found)
+                                 : item_place_get(batch->view, table, place, &value, &found.item);
     if (status != ENGINE_OK && status != ENGINE_NOT_FOUND)
         return status;
-    batch->full = item.size > BATCH_GET_SIZE_MAX - batch->size;
+    uint32_t size = shown_item_size(&found);
+    batch->full = size > BATCH_GET_SIZE_MAX - batch->size;
     if (!batch->full) {
-        batch->size += item.size;
+        batch->size += size;
         batch->capacity[table_index].use.table_halves +=
-            capacity_read_halves(item.size, read->request->consistent_read.value);
+            capacity_read_halves(size, read->request->consistent_read.value);
         read->read_count++;
     }
     if (status == ENGINE_OK && !batch->full) {
         if (read->projection == NULL)
-            item_json_write(writer, &item);
+            shown_item_write(writer, &found);
         else
-            projection_write(writer, read->projection, &item);
+            projection_write(writer, read->projection, &found.item);
     }
     engine_value_release(&value);
     return ENGINE_OK;

@@ -6,28 +6,27 @@
 #include "api/operation.h"
 #include "expr/projection.h"
 #include "json/writer.h"
-#include "model/value_json.h"
 #include "table/catalogue.h"
 #include "table/item_place.h"
 #include "table/storage_error.h"
 
-/* `item` is NULL when none has the key. */
+/* `found` is NULL when no item has the key. With a projection it has no form. */
 static void answer(struct api_call *call, const struct get_item_request *request,
-                   const struct path_node *projection, const struct item *item)
+                   const struct path_node *projection, const struct shown_item *found)
 {
     struct json_writer writer;
     json_writer_init(&writer, &call->response);
     json_open_object(&writer);
-    if (item != NULL) {
+    if (found != NULL) {
         json_write_name(&writer, "Item");
         if (projection == NULL)
-            item_json_write(&writer, item);
+            shown_item_write(&writer, found);
         else
-            projection_write(&writer, projection, item);
+            projection_write(&writer, projection, &found->item);
     }
-    capacity_write_json(
-        &writer, request->return_consumed_capacity, request->table_name,
-        capacity_read_halves(item == NULL ? 0 : item->size, request->consistent_read.value));
+    capacity_write_json(&writer, request->return_consumed_capacity, request->table_name,
+                        capacity_read_halves(found == NULL ? 0 : shown_item_size(found),
+                                             request->consistent_read.value));
     json_close_object(&writer);
 }
 
@@ -38,14 +37,17 @@ static enum engine_status read_and_answer(struct api_call *call,
 {
     struct engine_view *view = NULL;
     struct engine_value value = { 0 };
-    struct item item;
+    struct shown_item found = { 0 };
+    const struct table_definition *definition = table_definition(table);
     enum engine_status status =
         engine_view_open(api_options(call->api)->engine,
                          request->consistent_read.value ? ENGINE_STRONG : ENGINE_EVENTUAL, &view);
-    if (status == ENGINE_OK)
-        status = item_place_get(view, table_definition(table), place, &value, &item);
+    if (status == ENGINE_OK && projection == NULL)
+        status = item_place_get_shown(view, definition, place, &value, &found);
+    else if (status == ENGINE_OK)
+        status = item_place_get(view, definition, place, &value, &found.item);
     if (status == ENGINE_OK || status == ENGINE_NOT_FOUND) {
-        answer(call, request, projection, status == ENGINE_OK ? &item : NULL);
+        answer(call, request, projection, status == ENGINE_OK ? &found : NULL);
         status = ENGINE_OK;
     }
     engine_value_release(&value);

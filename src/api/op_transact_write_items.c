@@ -56,10 +56,29 @@ static bool check_values(struct api_call *call, const struct update_item_request
            (kind != TRANSACTION_PUT || operation_check_item_size(call, NULL, &request->key.item));
 }
 
+/* Reported by others: a value that is nested too deep cancels an Update, and is no matter of a
+ * ConditionCheck. What is returned is without that fault. */
+static const struct update_item_request *pass_depth(struct api_call *call,
+                                                    const struct update_item_request *request,
+                                                    struct transaction_action *action)
+{
+    const struct shape_item *values = &request->condition.expression_attribute_values;
+    bool lets_pass = action->kind == TRANSACTION_UPDATE || action->kind == TRANSACTION_CHECK;
+    if (!lets_pass || !expression_input_is_too_deep(values))
+        return request;
+    if (action->kind == TRANSACTION_UPDATE)
+        action->value_fault = &values->rule;
+    struct update_item_request *passed = arena_alloc(call->arena, sizeof *passed);
+    *passed = *request;
+    error_init(&passed->condition.expression_attribute_values.rule, call->arena);
+    return passed;
+}
+
 /* Reported by others: names and values without an expression to use them are let pass here. */
-static bool compile(struct api_call *call, const struct update_item_request *request,
+static bool compile(struct api_call *call, const struct update_item_request *sent,
                     struct transaction_action *action)
 {
+    const struct update_item_request *request = pass_depth(call, sent, action);
     const struct update_item_request *update = action->kind == TRANSACTION_UPDATE ? request : NULL;
     if (update == NULL && request->condition.condition_expression.data == NULL)
         return expression_input_check_values(call, &request->condition.expression_attribute_values);

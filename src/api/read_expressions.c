@@ -10,19 +10,22 @@
 #include "expr/legacy_condition.h"
 #include "expr/legacy_mix.h"
 
+/* KeyConditions are older than KeyConditionExpression, which came after the other expressions: they
+ * go together with those. */
 static bool check_mix(struct api_call *call, const struct read_request *request,
                       const struct query_request *query)
 {
+    bool has_key_expression = query != NULL && query->key_condition_expression.data != NULL;
     const struct legacy_mix_parameter legacy[] = {
         { "AttributesToGet", request->attributes_to_get.present },
         { query == NULL ? "ScanFilter" : "QueryFilter", request->filter.present },
         { "ConditionalOperator", request->conditional_operator.data != NULL },
-        { "KeyConditions", query != NULL && query->key_conditions.present },
+        { "KeyConditions", has_key_expression && query->key_conditions.present },
     };
     const struct legacy_mix_parameter expressions[] = {
         { "ProjectionExpression", request->projection_expression.data != NULL },
         { "FilterExpression", request->filter_expression.data != NULL },
-        { "KeyConditionExpression", query != NULL && query->key_condition_expression.data != NULL },
+        { "KeyConditionExpression", has_key_expression },
     };
     return legacy_mix_check(legacy, COUNT_OF(legacy), expressions, COUNT_OF(expressions),
                             &call->error);

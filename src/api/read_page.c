@@ -130,27 +130,49 @@ static bool is_full(const struct page *page)
            page->size + page->fetched_size >= READ_PAGE_SIZE_MAX;
 }
 
+/* Whether an item that is read needs no look at its attributes. */
+static bool shows_whole_items(const struct page *page)
+{
+    const struct read_expressions *expressions = page->expressions;
+    return expressions->filter == NULL && expressions->projection == NULL &&
+           expressions->column_count == 0 && page->scratch == NULL;
+}
+
+static void take_form(struct page *page, const struct item_form *form)
+{
+    page->scanned_count++;
+    page->size += form->size;
+    page->count++;
+    if (!page->expressions->count_only)
+        json_write_raw(page->writer, form->json);
+}
+
 /* ENGINE_END: the range ended before the page was full. */
 static enum engine_status read_entries(struct page *page, const struct item_range *range,
                                        struct engine_scan *scan)
 {
     struct engine_entry entry;
+    struct item_form form;
     struct item item;
-    enum engine_status status = ENGINE_OK;
-    while (status == ENGINE_OK) {
-        status = engine_scan_next(scan, &entry);
-        if (status == ENGINE_OK)
+    bool whole = shows_whole_items(page);
+    for (;;) {
+        enum engine_status status = engine_scan_next(scan, &entry);
+        bool formed = status == ENGINE_OK && whole && item_form_read(entry.form, &form);
+        if (formed)
+            take_form(page, &form);
+        if (status == ENGINE_OK && (!formed || is_full(page)))
             status = item_place_open_entry(table_definition(page->source->table),
                                            &range->engine.place, &entry, &item);
-        if (status == ENGINE_OK)
+        if (status == ENGINE_OK && !formed)
             status = take_item(page, &item);
-        if (status != ENGINE_OK || !is_full(page))
+        if (status != ENGINE_OK)
+            return status;
+        if (!is_full(page))
             continue;
         if (range->end.data == NULL || !bytes_equal(entry.key, range->end))
             note_last_key(page, &item);
-        break;
+        return ENGINE_OK;
     }
-    return status;
 }
 
 static enum engine_status read_range(struct page *page, const struct item_range *range)

@@ -27,7 +27,12 @@ static const char *const select_values[] = { "SPECIFIC_ATTRIBUTES", "COUNT", "AL
 static const struct shape select_shape = { .kind = SHAPE_STRING,
                                            .enum_values = select_values,
                                            SHAPE_UNBOUNDED };
-static const struct shape limit_shape = { .kind = SHAPE_INTEGER, .min = 1, .max = SHAPE_NO_MAX };
+static const struct shape query_limit_shape = {
+    .kind = SHAPE_INTEGER, .min = 1, .max = SHAPE_NO_MAX, .bare = true
+};
+static const struct shape scan_limit_shape = { .kind = SHAPE_INTEGER,
+                                               .min = 1,
+                                               .max = SHAPE_NO_MAX };
 static const struct shape segment_shape = { .kind = SHAPE_INTEGER,
                                             .min = 0,
                                             .max = SCAN_SEGMENTS_MAX - 1 };
@@ -36,13 +41,13 @@ static const struct shape total_segments_shape = { .kind = SHAPE_INTEGER,
                                                    .max = SCAN_SEGMENTS_MAX };
 
 /* The rows of struct read_request; `filter_name` is what the operation calls the older filter. */
-#define READ_FIELDS(structure, filter_name)                                                        \
+#define READ_FIELDS(structure, filter_name, limit_shape)                                           \
     { SHAPE_FIELD(structure, read.table_name, "TableName", &common_item_table_name),               \
       .required = true },                                                                          \
         { SHAPE_FIELD(structure, read.return_consumed_capacity, "ReturnConsumedCapacity",          \
                       &common_return_consumed_capacity) },                                         \
         { SHAPE_FIELD(structure, read.select, "Select", &select_shape) },                          \
-        { SHAPE_FIELD(structure, read.limit, "Limit", &limit_shape) },                             \
+        { SHAPE_FIELD(structure, read.limit, "Limit", limit_shape) },                              \
         { SHAPE_FIELD(structure, read.index_name, "IndexName", &common_string) },                  \
         { SHAPE_FIELD(structure, read.attributes_to_get, "AttributesToGet",                        \
                       &common_attributes_to_get) },                                                \
@@ -62,7 +67,7 @@ static const struct shape total_segments_shape = { .kind = SHAPE_INTEGER,
     }
 
 static const struct shape_field query_fields[] = {
-    READ_FIELDS(struct query_request, "QueryFilter"),
+    READ_FIELDS(struct query_request, "QueryFilter", &query_limit_shape),
     { SHAPE_FIELD(struct query_request, scan_index_forward, "ScanIndexForward", &common_boolean) },
     { SHAPE_FIELD(struct query_request, key_condition_expression, "KeyConditionExpression",
                   &common_string) },
@@ -72,7 +77,7 @@ const struct shape query_shape = { SHAPE_STRUCTURE_OF(struct query_request, quer
                                    .type_name = "QueryInput" };
 
 static const struct shape_field scan_fields[] = {
-    READ_FIELDS(struct scan_request, "ScanFilter"),
+    READ_FIELDS(struct scan_request, "ScanFilter", &scan_limit_shape),
     { SHAPE_FIELD(struct scan_request, segment, "Segment", &segment_shape) },
     { SHAPE_FIELD(struct scan_request, total_segments, "TotalSegments", &total_segments_shape) },
 };

@@ -82,6 +82,11 @@ struct shape {
         *length_text; /* The whole message for a wrong length where the service has its own. */
     /* SHAPE_STRING: a value it accepts is checked no further (an ARN in place of a name). */
     bool (*exempt)(struct bytes);
+    /* Observed of a few: messages name the field as JSON does, and do not show its value. */
+    bool bare;
+    /* SHAPE_STRUCTURE, observed of one: of values that their enumerations do not have, just the
+     * first is reported. */
+    bool one_enum_error;
     const char *pattern;           /* As the service prints it; NULL: none. */
     bool (*matches)(struct bytes); /* Decides the pattern. */
     const char *const

@@ -18,6 +18,8 @@ struct validation {
     struct buffer path;     /* "keySchema.1.member.attributeName" */
     struct buffer messages; /* Separated by "; ". */
     unsigned count;
+    bool one_enum_error;  /* The shape's. */
+    bool has_enum_error;  /* There is one among the messages. */
     const char *own_text; /* A message that stands alone; NULL: none. */
 };
 
@@ -175,10 +177,11 @@ static struct buffer *begin_error(struct validation *run, const struct shape *sh
     struct buffer *out = &run->messages;
     if (run->count++ > 0)
         append_text(out, "; ");
+    append_text(out, "Value");
     if (is_absent(shape, value)) {
-        append_text(out, "Value null");
-    } else {
-        append_text(out, "Value '");
+        append_text(out, " null");
+    } else if (!shape->bare) {
+        append_text(out, " '");
         render(out, shape, value);
         append_text(out, "'");
     }
@@ -222,6 +225,9 @@ static bool is_enum_value(const struct shape *shape, struct bytes text)
 
 static void add_enum_error(struct validation *run, const struct shape *shape, const void *value)
 {
+    if (run->one_enum_error && run->has_enum_error)
+        return;
+    run->has_enum_error = true;
     struct buffer *out = begin_error(run, shape, value);
     append_text(out, "Member must satisfy enum value set: [");
     for (size_t i = 0; shape->enum_values[i] != NULL; i++) {
@@ -290,7 +296,10 @@ static void check_field(struct validation *run, const struct shape_field *field,
     size_t path_len = run->path.len;
     if (path_len > 0)
         buffer_append_byte(&run->path, '.');
-    append_field_name(&run->path, field->name);
+    if (field->shape->bare)
+        append_text(&run->path, field->name);
+    else
+        append_field_name(&run->path, field->name);
     check_required(run, field->shape, value);
     run->path.len = path_len;
 }
@@ -399,7 +408,7 @@ bool shape_validate(struct arena *arena, const struct shape *shape, const void *
                     struct error *err)
 {
     assert(shape->kind == SHAPE_STRUCTURE);
-    struct validation run = { .arena = arena };
+    struct validation run = { .arena = arena, .one_enum_error = shape->one_enum_error };
     buffer_init(&run.path, arena);
     buffer_init(&run.messages, arena);
     check_fields(&run, shape, structure, true);

@@ -74,9 +74,13 @@ static bool locate_item(struct transaction *transaction, size_t index, struct er
                index_entry_check_put(item->table, action->key, fault) &&
                (index_entry_local_fits(arena, item->table, action->key) ||
                 operation_refuse_item_size(fault));
-    return item_place_of_key(arena, item->table, action->key, &item->place, fault) &&
-           (action->kind != TRANSACTION_UPDATE ||
-            item_update_check_keys(action->expressions.update, item->table, fault));
+    if (!item_place_of_key(arena, item->table, action->key, &item->place, fault) ||
+        (action->kind == TRANSACTION_UPDATE &&
+         !item_update_check_keys(action->expressions.update, item->table, fault)))
+        return false;
+    if (action->value_fault != NULL)
+        *fault = *action->value_fault;
+    return action->value_fault == NULL;
 }
 
 /* Measured: keys are judged before items named twice, and before any condition. */

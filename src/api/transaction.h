@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 
 struct api_call;
+struct error;
 struct item;
 struct json_writer;
 
@@ -33,6 +34,7 @@ struct transaction_action {
     struct bytes table_name; /* As sent. */
     const struct item *key;  /* TRANSACTION_PUT: the whole item. */
     struct item_expressions expressions;
+    const struct error *value_fault; /* Of a value in them, which cancels; NULL: none. */
     bool shows_item; /* Where its condition fails, the reason shows the item as it is. */
     /* What is said where its condition fails; `code` NULL: ConditionalCheckFailed. */
     struct transaction_reason refusal;

@@ -22,6 +22,7 @@
 #include "base/bytes.h"
 #include "base/compiler.h"
 
+struct arena;
 struct engine;
 struct engine_view;
 struct engine_scan;
@@ -88,10 +89,15 @@ static inline bool engine_address_equal(const struct engine_address *a,
     return engine_place_equal(&a->place, &b->place) && bytes_equal(a->key, b->key);
 }
 
+/* What readers would make of a value again and again, in the arena; data NULL: nothing. An engine
+ * that was given such a function, and keeps values in memory, may keep their forms too. */
+typedef struct bytes engine_form(struct arena *arena, struct bytes value);
+
 /* Bytes borrowed from the engine until released. Releasing a zeroed one is allowed. */
 struct engine_value {
     struct bytes bytes;
-    void *handle; /* The engine's own. */
+    struct bytes form; /* Of a value that a view shows, if the engine has it; else data NULL. */
+    void *handle;      /* The engine's own. */
     void (*release)(void *handle);
 };
 static inline void engine_value_release(struct engine_value *value)
@@ -147,6 +153,7 @@ struct engine_range {
 struct engine_entry {
     struct bytes key; /* Within the place. Borrowed until the next step. */
     struct bytes value;
+    struct bytes form; /* As a value's. */
 };
 /* `range`'s bytes are copied as needed. A range that ends before it starts is empty. */
 MUST_CHECK enum engine_status engine_scan_open(struct engine_view *view,

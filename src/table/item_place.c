@@ -140,6 +140,18 @@ enum engine_status item_place_get(struct engine_view *view, const struct table_d
     return open_item(engine_view_get(view, &place->address, value), table, place, value, out);
 }
 
+enum engine_status item_place_get_shown(struct engine_view *view,
+                                        const struct table_definition *table,
+                                        const struct item_place *place, struct engine_value *value,
+                                        struct shown_item *out)
+{
+    enum engine_status status = engine_view_get(view, &place->address, value);
+    out->form.json = (struct bytes){ 0 };
+    if (status == ENGINE_OK && item_form_read(value->form, &out->form))
+        return ENGINE_OK;
+    return open_item(status, table, place, value, &out->item);
+}
+
 enum engine_status item_place_get_for_write(struct engine_write *write,
                                             const struct table_definition *table,
                                             const struct item_place *place,

@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 #include "engine/engine.h"
 #include "model/item.h"
+#include "model/item_form.h"
 
 struct arena;
 struct error;
@@ -62,6 +63,12 @@ MUST_CHECK enum engine_status item_place_get(struct engine_view *view,
                                              const struct table_definition *table,
                                              const struct item_place *place,
                                              struct engine_value *value, struct item *out);
+/* The same for an item that is shown whole, and whose stored bytes nobody wants to see. */
+MUST_CHECK enum engine_status item_place_get_shown(struct engine_view *view,
+                                                   const struct table_definition *table,
+                                                   const struct item_place *place,
+                                                   struct engine_value *value,
+                                                   struct shown_item *out);
 /* The same within a write, where it reads the newest state. */
 MUST_CHECK enum engine_status item_place_get_for_write(struct engine_write *write,
                                                        const struct table_definition *table,

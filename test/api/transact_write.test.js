@@ -15,6 +15,7 @@ const { startServer } = require('./lib/server.js');
 const PLAIN = 'transact-plain'; // pk:S
 const INDEXED = 'transact-indexed'; // h:S, r:N; local index on l:S, global index on g:S
 const ACTIONS_MAX = 100;
+const NESTING_MAX = 32;
 
 const indexedShape = () => {
   const shape = tableShape(INDEXED, 'h:S', 'r:N');
@@ -67,7 +68,10 @@ const increment = (text) => update(text, 'ADD n :one', { ':one': { N: '1' } });
 const putItem = (Item) => client.send(new PutItemCommand({ TableName: PLAIN, Item }));
 const read = async (text) => (await client.send(
   new GetItemCommand({ TableName: PLAIN, Key: key(text), ConsistentRead: true }))).Item;
-const range = (count, make) => Array.from({ length: count }, (_, index) => make(index));
+const range = (count, make = (index) => index) => (
+  Array.from({ length: count }, (_, index) => make(index)));
+
+const TOO_DEEP = range(NESTING_MAX + 1).reduce((inner) => ({ L: [inner] }), { S: 'x' });
 
 // What a transaction was cancelled with.
 async function cancellation(promise) {
@@ -195,6 +199,9 @@ describe('reasons', () => {
       fault('The provided expression refers to an attribute that does not exist in the item')],
     ['a path that is not there', update('a', 'SET m.x = :v', { ':v': { N: '1' } }),
       fault('The document path provided in the update expression is invalid for update')],
+    ['a value that is nested too deep, of an update', update('a', 'SET d = :v', { ':v': TOO_DEEP }),
+      fault('Nesting Levels have exceeded supported limits: Attributes in the item have nested '
+        + 'levels beyond supported limit')],
     ['an index key of another type', {
       Put: { TableName: INDEXED, Item: { h: { S: 'a' }, r: { N: '1' }, g: { N: '1' } } },
     }, fault('One or more parameter values were invalid: Type mismatch for Index Key g Expected: S '
@@ -208,6 +215,14 @@ describe('reasons', () => {
       assert.equal(await read('beside-it'), undefined);
     });
   }
+});
+
+test('a value of a check that is nested too deep is compared like any other', async () => {
+  await transact([put(key('shallow'))]);
+  const deep = { ExpressionAttributeValues: { ':v': TOO_DEEP } };
+  await transact([check('shallow', 'd <> :v', deep)]);
+  const { reasons } = await cancellation(transact([check('shallow', 'd = :v', deep)]));
+  assert.deepEqual(reasons, [FAILED]);
 });
 
 describe('the whole request is refused', () => {
@@ -228,6 +243,9 @@ describe('the whole request is refused', () => {
     ['for a condition that cannot be read',
       [put(key('a'), { ConditionExpression: '((attribute_exists(pk)))' })],
       'Invalid ConditionExpression: The expression has redundant parentheses;'],
+    ['for an item that is nested too deep', [put({ ...key('a'), d: TOO_DEEP })],
+      'Nesting Levels have exceeded supported limits: Attributes in the item have nested levels '
+        + 'beyond supported limit'],
     ['for a value that no expression uses',
       [update('a', 'REMOVE n', { ':v': { S: '1' } })],
       'Value provided in ExpressionAttributeValues unused in expressions: keys: {:v}'],

@@ -425,12 +425,18 @@ describe('ReturnValues', () => {
       { m: map({ x: n(9), y: map({ z: n(1), w: n(9) }) }) }],
     ['REMOVE m.x', undefined, { m: map({ x: n(1) }) }, undefined,
       { m: map({ y: item.m.M.y }) }],
-    // Of a list, all of it.
-    ['SET l[1] = :v', nine, { l: item.l }, { l: list(n(0), n(9), n(2)) },
+    // Of a list, just the elements at the expression's indexes, before and after.
+    ['SET l[1] = :v', nine, { l: list(n(1)) }, { l: list(n(9)) },
       { l: list(n(0), n(9), n(2)) }],
-    ['SET l[0] = :v, l[2] = :v', nine, { l: item.l }, { l: list(n(9), n(1), n(9)) },
+    ['SET l[2] = :v, l[0] = :v', nine, { l: list(n(0), n(2)) }, { l: list(n(9), n(9)) },
       { l: list(n(9), n(1), n(9)) }],
-    ['REMOVE l[0]', undefined, { l: item.l }, { l: list(n(1), n(2)) }, { l: list(n(1), n(2)) }],
+    ['SET l[3] = :v', nine, undefined, { l: list(n(9)) }, { l: list(...item.l.L, n(9)) }],
+    ['SET l[7] = :v', nine, undefined, undefined, { l: list(...item.l.L, n(9)) }],
+    ['REMOVE l[2]', undefined, { l: list(n(2)) }, undefined, { l: list(n(0), n(1)) }],
+    ['REMOVE l[0]', undefined, { l: list(n(0)) }, { l: list(n(1)) }, { l: list(n(1), n(2)) }],
+    ['SET m.y.z = :v, l[0] = :v', nine, { m: map({ y: map({ z: n(1) }) }), l: list(n(0)) },
+      { m: map({ y: map({ z: n(9) }) }), l: list(n(9)) },
+      { m: map({ x: n(1), y: map({ z: n(9), w: n(1) }) }), l: list(n(9), n(1), n(2)) }],
   ];
   for (const [expression, values, old, fresh, changes] of cases) {
     test(`of ${expression} ${values ? JSON.stringify(values) : ''}`, async () => {
@@ -472,15 +478,16 @@ describe('ReturnValues', () => {
     assert.deepEqual(json, {});
   });
 
-  test('every bad enumeration is reported at once', async () => {
+  test('of bad enumerations the first is reported', async () => {
     const must = 'failed to satisfy constraint: Member must satisfy enum value set:';
-    const answer = await refusal(table.update('REMOVE a', undefined,
-      { ReturnValues: 'X', ReturnConsumedCapacity: 'Y', ReturnItemCollectionMetrics: 'Z' }));
-    assert.deepEqual(answer, validation(
-      `3 validation errors detected: Value 'Y' at 'returnConsumedCapacity' ${must} `
-      + `[INDEXES, TOTAL, NONE]; Value 'X' at 'returnValues' ${must} `
-      + "[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]; Value 'Z' at "
-      + `'returnItemCollectionMetrics' ${must} [SIZE, NONE]`));
+    const answer = (parameters) => refusal(table.update('REMOVE a', undefined, parameters));
+    const rest = { ReturnConsumedCapacity: 'Y', ReturnItemCollectionMetrics: 'Z' };
+    assert.deepEqual(await answer({ ReturnValues: 'X', ...rest }), validation(
+      `1 validation error detected: Value 'X' at 'returnValues' ${must} `
+      + '[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]'));
+    assert.deepEqual(await answer(rest), validation(
+      `1 validation error detected: Value 'Y' at 'returnConsumedCapacity' ${must} `
+      + '[INDEXES, TOTAL, NONE]'));
   });
 });
 

@@ -38,8 +38,13 @@ POINTS = {
     "wal_synced_before_answer": point("Items", "after", "sync", LOG, count_max=100),
     "before_mark": point("Items", "before", "write", "SYNCED", count_max=100),
     "mark_moved": point("Items", "after", "write", "SYNCED", count_max=100),
-    # Flush: the log changes, the memtable becomes a file, the log goes.
+    # The log is filled ahead, piece by piece.
+    "before_fill": point("Items", "before", "append", LOG, count_max=16),
+    "filled": point("Items", "after", "append", LOG, count_max=16),
+    # Flush: the log changes, the memtable becomes a file, the log loses its fill and goes.
     "wal_created": point("HeavyItems", "after", "open", LOG, count_max=2),
+    "before_wal_cut": point("HeavyItems", "before", "truncate", LOG, count_max=2),
+    "wal_cut": point("HeavyItems", "after", "truncate", LOG, count_max=2),
     "before_wal_delete": point("HeavyItems", "before", "unlink", LOG, count_max=2),
     "wal_deleted": point("HeavyItems", "after", "unlink", LOG, count_max=2),
     "flush_created": point("HeavyItems", "after", "open", TABLE_FILE, FLUSHING, 2),
@@ -92,8 +97,8 @@ POINTS = {
     "position_appended": point("Triggers", "after", "write", LOG, count_max=40),
     "position_synced": point("Triggers", "after", "sync", LOG, count_max=40),
     "letter_folder_made": point("Triggers", "after", "mkdir", LETTER_FOLDER),
-    "before_letter": point("Triggers", "before", "write", LETTERS, count_max=5),
-    "letter_written": point("Triggers", "after", "write", LETTERS, count_max=5),
+    "before_letter": point("Triggers", "before", "append", LETTERS, count_max=5),
+    "letter_written": point("Triggers", "after", "append", LETTERS, count_max=5),
     "before_letter_sync": point("Triggers", "before", "sync", LETTERS, count_max=5),
     "letter_synced": point("Triggers", "after", "sync", LETTERS, count_max=5),
     "before_letter_folder_sync": point("Triggers", "before", "sync", LETTER_FOLDER, count_max=5),

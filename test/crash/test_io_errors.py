@@ -107,6 +107,35 @@ def test_nothing_is_lost_whichever_call_fails(tmp_path):
         some_faults(stores, random.Random(crash_run.seeded()))
 
 
+# --- The fill of the log ---
+
+FILLED_ITEMS = 60
+FILLED_SIZE = 4096
+
+
+def test_a_log_that_cannot_be_filled_ahead_takes_all_writes(tmp_path):
+    """The first piece fails, or one in the middle, once or for good."""
+    hows, nths = ("EIO", "ENOSPC", "short"), (1, 5)
+    for number, (how, nth, staying) in enumerate(itertools.product(hows, nths, (False, True))):
+        directory, report = tmp_path / f"data{number}", tmp_path / f"report{number}"
+        variables = Fault("append", how, nth, staying).variables(directory, report)
+        keys = [f"key{i}" for i in range(FILLED_ITEMS)]
+        with crash_run.start_server(directory, variables=variables) as server:
+            client = FastClient(server.port)
+            stator_process.create_table(client, "filled")
+            for key in keys:
+                item = {"pk": {"S": key}, "value": {"S": "v" * FILLED_SIZE}}
+                assert client.call("PutItem", {"TableName": "filled", "Item": item})[0] == 200
+            server.kill()
+        assert report.read_text().endswith(".log")
+        crash_run.assert_whole(directory)
+        with crash_run.start_server(directory) as server:
+            client = FastClient(server.port)
+            _, answer = client.call("Scan", {"TableName": "filled"})
+            assert {item["pk"]["S"] for item in answer["Items"]} == set(keys)
+            server.stop()
+
+
 # --- Files that are not RocksDB's ---
 
 SMALL_KINDS = ("write", "sync", "open", "rename", "mkdir")

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/arena.h"
 #include "base/compiler.h"
 #include "base/random.h"
 #include "engine/rocksdb/store_run.h"
@@ -38,10 +39,24 @@ static struct bytes random_key(struct random *random, char out[KEY_TEXT_SIZE])
     return bytes_of(out, (size_t)snprintf(out, KEY_TEXT_SIZE, "%08u%02u", run, key));
 }
 
+static atomic_uint forms_seen;
+
+/* A form, where there is one, is that of the value beside it. */
+static void check_form(struct bytes value, struct bytes form)
+{
+    if (form.data == NULL)
+        return;
+    struct arena *arena = arena_create();
+    assert_true(bytes_equal(form, engine_fixture_form(arena, value)));
+    arena_destroy(arena);
+    atomic_fetch_add(&forms_seen, 1);
+}
+
 static void compare_values(const enum engine_status statuses[2], struct engine_value values[2])
 {
     assert_int_equal(statuses[0], statuses[1]);
     assert_true(bytes_equal(values[0].bytes, values[1].bytes));
+    check_form(values[1].bytes, values[1].form);
     for (int i = 0; i < 2; i++)
         engine_value_release(&values[i]);
 }
@@ -106,6 +121,7 @@ static void compare_scans(struct engine_view *views[2], const struct engine_rang
             break;
         assert_true(bytes_equal(entries[0].key, entries[1].key));
         assert_true(bytes_equal(entries[0].value, entries[1].value));
+        check_form(entries[1].value, entries[1].form);
     } while (true);
     for (int i = 0; i < 2; i++)
         engine_scan_close(scans[i]);
@@ -138,6 +154,7 @@ static void reads_agree_with_an_engine_without_a_cache(void **state)
     struct engine_view *views[2] = { NULL, NULL };
     (void)state;
     random_init(&random, seed);
+    atomic_store(&forms_seen, 0);
     engine_fixture_open(&plain, ENGINE_FIXTURE_REFERENCE);
     engine_fixture_open(&cached, ENGINE_FIXTURE_ROCKSDB_MEMORY);
     struct engine *engines[2] = { plain.engine, cached.engine };
@@ -161,6 +178,7 @@ static void reads_agree_with_an_engine_without_a_cache(void **state)
     engine_view_close(views[1]);
     engine_fixture_close(&cached);
     engine_fixture_close(&plain);
+    assert_true(atomic_load(&forms_seen) > STEPS);
 }
 
 /* --- All at once --- */
@@ -236,6 +254,7 @@ static uint64_t get_number(struct engine_view *view, const char *key)
     if (engine_view_get(view, &address, &value) != ENGINE_OK)
         return 0;
     uint64_t number = number_of(value.bytes);
+    check_form(value.bytes, value.form);
     engine_value_release(&value);
     return number;
 }
@@ -256,8 +275,10 @@ static void check_pair(struct race *race, int pair)
                                   .first = bytes_of(first, RUN_SIZE),
                                   .last = bytes_of(second, RUN_SIZE + 1) };
     assert_int_equal(engine_scan_open(view, &range, &scan), ENGINE_OK);
-    while (engine_scan_next(scan, &entry) == ENGINE_OK)
+    while (engine_scan_next(scan, &entry) == ENGINE_OK) {
         assert_int_equal(number_of(entry.value), number);
+        check_form(entry.value, entry.form);
+    }
     engine_scan_close(scan);
     engine_view_close(view);
 }
@@ -267,7 +288,7 @@ static void *read_pairs(void *argument)
     struct racer *racer = argument;
     while (atomic_load(&racer->race->writers_left) > 0)
         for (int pair = 0; pair < PAIRS; pair++)
-            for (int again = 0; again < 4; again++)
+            for (int again = 0; again < 8; again++)
                 check_pair(racer->race, pair);
     return NULL;
 }

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,81 +24,13 @@
 #include "base/compiler.h"
 #include "base/random.h"
 #include "engine_fixture.h"
+#include "numbered_records.h"
+#include "store_files.h"
 
 enum {
-    VALUE_SIZE = 300,
     IN_FLIGHT = 32,
     RECORDS_MAX = 1000000,
 };
-
-static const struct engine_place items = { 7, 1, ENGINE_SPACE_ITEMS };
-static const struct engine_place figures = { 7, 2, ENGINE_SPACE_FIGURES };
-#define HEAD BYTES("head")
-
-/* --- Numbered records: record n, and the head that says n, are one write. --- */
-
-static struct bytes record_value(uint32_t number, uint8_t space[VALUE_SIZE])
-{
-    struct random random;
-    random_init(&random, number);
-    random_fill(&random, space, VALUE_SIZE);
-    return bytes_of(space, VALUE_SIZE);
-}
-
-static void put_record(struct engine *engine, uint32_t number, struct engine_completion *completion)
-{
-    uint8_t value[VALUE_SIZE];
-    struct engine_address record = { items, bytes_of(&number, sizeof number) };
-    struct engine_address head = { figures, HEAD };
-    struct engine_write *write;
-    if (engine_write_begin(engine, &head, 1, &write) != ENGINE_OK)
-        abort();
-    engine_write_put(write, &record, record_value(number, value));
-    /* The log ends with a byte that is not zero, so that damage by zeroes is damage. */
-    uint32_t head_value[2] = { number, UINT32_MAX };
-    engine_write_put(write, &head, bytes_of(head_value, sizeof head_value));
-    if (completion != NULL)
-        engine_write_commit(write, completion);
-    else if (engine_write_commit_wait(write) != ENGINE_OK)
-        abort();
-}
-
-static uint32_t read_head(struct engine *engine)
-{
-    struct engine_view *view = engine_fixture_view(engine);
-    struct engine_address address = { figures, HEAD };
-    struct engine_value value;
-    uint32_t head = 0;
-    if (engine_view_get(view, &address, &value) == ENGINE_OK)
-        memcpy(&head, value.bytes.data, sizeof head);
-    engine_value_release(&value);
-    engine_view_close(view);
-    return head;
-}
-
-/* Records 1 to the head are there and none besides. Returns the head. */
-static uint32_t check_records(struct engine *engine)
-{
-    uint32_t head = read_head(engine);
-    struct engine_view *view = engine_fixture_view(engine);
-    for (uint32_t number = 1; number <= head; number++) {
-        uint8_t value[VALUE_SIZE];
-        if (!engine_fixture_view_has(view, items, bytes_of(&number, sizeof number),
-                                     record_value(number, value)))
-            fail_msg("record %u of %u is missing", number, head);
-    }
-    struct engine_range all = { .place = items };
-    struct engine_scan *scan;
-    struct engine_entry entry;
-    uint32_t count = 0;
-    assert_int_equal(engine_scan_open(view, &all, &scan), ENGINE_OK);
-    while (engine_scan_next(scan, &entry) == ENGINE_OK)
-        count++;
-    assert_int_equal(count, head);
-    engine_scan_close(scan);
-    engine_view_close(view);
-    return head;
-}
 
 /* A small write buffer, so that a run changes logs and writes table files too. */
 static struct engine *open_store(const char *directory, enum rocksdb_engine_durability durability,
@@ -138,13 +69,13 @@ static int run_writer(const char *directory, enum rocksdb_engine_durability dura
         writes[i].base.done = report;
         atomic_store(&writes[i].free, true);
     }
-    for (uint32_t number = read_head(engine) + 1; number < RECORDS_MAX; number++) {
+    for (uint32_t number = numbered_records_head(engine) + 1; number < RECORDS_MAX; number++) {
         struct reported_write *reported = &writes[number % IN_FLIGHT];
         while (!atomic_load(&reported->free))
             usleep(10);
         atomic_store(&reported->free, false);
         reported->number = number;
-        put_record(engine, number, &reported->base);
+        numbered_records_put(engine, number, &reported->base);
     }
     return 1; /* It should have been killed long since. */
 }
@@ -195,7 +126,7 @@ static void check_kills(const char *mode, enum rocksdb_engine_durability durabil
         struct engine *engine = open_store(directory, durability, message);
         if (engine == NULL)
             fail_msg("%s", message);
-        uint32_t head = check_records(engine);
+        uint32_t head = numbered_records_check(engine);
         assert_true(head >= reported);
         assert_true(head <= reported + IN_FLIGHT);
         engine_close(engine);
@@ -217,49 +148,10 @@ static void nor_does_one_that_leaves_syncing_to_the_system(void **state)
 
 /* --- Power cuts --- */
 
-static void copy_file(const char *from, const char *to)
-{
-    static uint8_t data[1 << 20];
-    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ssize_t size;
-    assert_true(in >= 0 && out >= 0);
-    while ((size = read(in, data, sizeof data)) > 0)
-        assert_int_equal(write(out, data, (size_t)size), size);
-    close(out);
-    close(in);
-}
-
-static void copy_directory(const char *from, const char *to)
-{
-    char source[SCRATCH_PATH_MAX], target[SCRATCH_PATH_MAX];
-    scratch_destroy(to);
-    assert_int_equal(mkdir(to, 0700), 0);
-    DIR *directory = opendir(from);
-    assert_non_null(directory);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        scratch_join(source, from, entry->d_name);
-        scratch_join(target, to, entry->d_name);
-        copy_file(source, target);
-    }
-    closedir(directory);
-}
-
 /* The path and size of the only write-ahead log of a store. */
 static size_t find_log(const char *directory, char path[SCRATCH_PATH_MAX])
 {
-    DIR *entries = opendir(directory);
-    size_t found = 0;
-    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        size_t length = strlen(entry->d_name);
-        if (length > 4 && strcmp(entry->d_name + length - 4, ".log") == 0) {
-            scratch_join(path, directory, entry->d_name);
-            found++;
-        }
-    }
-    closedir(entries);
-    assert_int_equal(found, 1);
+    assert_int_equal(store_files_newest_log(directory, path), 1);
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
     return (size_t)status.st_size;
@@ -308,8 +200,7 @@ static int setup(void **state)
     scratch_join(cut->copy, cut->scratch, "copy");
     char message[ROCKSDB_ENGINE_MESSAGE_MAX];
     struct engine *engine = open_store(cut->store, ROCKSDB_ENGINE_SYNC, message);
-    for (uint32_t number = 1; number <= SYNCED; number++)
-        put_record(engine, number, NULL);
+    numbered_records_put_all(engine, 1, SYNCED);
     engine_close(engine);
     *state = cut;
     return 0;
@@ -328,9 +219,8 @@ static void a_torn_end_that_was_never_synced_is_dropped(void **state)
     struct power_cut *cut = *state;
     char message[ROCKSDB_ENGINE_MESSAGE_MAX], path[SCRATCH_PATH_MAX], torn[SCRATCH_PATH_MAX];
     struct engine *engine = open_store(cut->store, ROCKSDB_ENGINE_OS, message);
-    for (uint32_t number = SYNCED + 1; number <= SYNCED + UNSYNCED; number++)
-        put_record(engine, number, NULL);
-    copy_directory(cut->store, cut->copy); /* As a power cut would find it. */
+    numbered_records_put_all(engine, SYNCED + 1, SYNCED + UNSYNCED);
+    store_files_copy(cut->store, cut->copy); /* As a power cut would find it. */
     engine_close(engine);
     scratch_join(torn, cut->scratch, "torn");
 
@@ -338,20 +228,20 @@ static void a_torn_end_that_was_never_synced_is_dropped(void **state)
     uint32_t heads_seen = 0;
     int turn = 0;
     for (size_t offset = size - 1; offset < size; offset -= TORN_STEP) { /* Until it wraps. */
-        copy_directory(cut->copy, torn);
+        store_files_copy(cut->copy, torn);
         damage_log(torn, offset, (enum damage)(turn++ % DAMAGE_COUNT));
         engine = open_store(torn, ROCKSDB_ENGINE_SYNC, message);
         if (engine == NULL)
             fail_msg("at %zu of %zu: %s", offset, size, message);
-        uint32_t head = check_records(engine);
+        uint32_t head = numbered_records_check(engine);
         assert_true(head >= SYNCED && head < SYNCED + UNSYNCED);
         heads_seen |= 1u << (head - SYNCED);
         /* The store is whole: it takes writes and opens again. */
-        put_record(engine, head + 1, NULL);
+        numbered_records_put(engine, head + 1, NULL);
         engine_close(engine);
         engine = open_store(torn, ROCKSDB_ENGINE_SYNC, message);
         assert_non_null(engine);
-        assert_int_equal(check_records(engine), head + 1);
+        assert_int_equal(numbered_records_check(engine), head + 1);
         engine_close(engine);
     }
     assert_int_equal(heads_seen, (1u << UNSYNCED) - 1); /* Every place to tear was met. */
@@ -367,7 +257,7 @@ static void damage_to_what_was_synced_is_refused(void **state)
              "cannot use data directory '%s': the store is damaged: ", cut->copy);
     int turn = 0;
     for (size_t offset = size - 1; offset < size; offset -= TORN_STEP) {
-        copy_directory(cut->store, cut->copy);
+        store_files_copy(cut->store, cut->copy);
         damage_log(cut->copy, offset, (enum damage)(turn++ % DAMAGE_COUNT));
         for (int attempt = 0; attempt < 2; attempt++) { /* The first must not hide it. */
             assert_null(open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message));
@@ -381,7 +271,7 @@ static void the_refusal_says_how_much_is_missing_and_changes_nothing(void **stat
     struct power_cut *cut = *state;
     char message[ROCKSDB_ENGINE_MESSAGE_MAX], want[ROCKSDB_ENGINE_MESSAGE_MAX];
     char path[SCRATCH_PATH_MAX];
-    copy_directory(cut->store, cut->copy);
+    store_files_copy(cut->store, cut->copy);
     size_t size = find_log(cut->copy, path);
     damage_log(cut->copy, size - 1, ONE_BIT);
     assert_null(open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message));
@@ -393,7 +283,7 @@ static void the_refusal_says_how_much_is_missing_and_changes_nothing(void **stat
     damage_log(cut->copy, size - 1, ONE_BIT); /* Flipped back. */
     struct engine *engine = open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message);
     assert_non_null(engine);
-    assert_int_equal(check_records(engine), SYNCED);
+    assert_int_equal(numbered_records_check(engine), SYNCED);
     engine_close(engine);
 }
 
@@ -406,7 +296,7 @@ static void a_mark_that_cannot_be_trusted_is_not_used(void **state)
     struct power_cut *cut = *state;
     char message[ROCKSDB_ENGINE_MESSAGE_MAX], path[SCRATCH_PATH_MAX];
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        copy_directory(cut->store, cut->copy);
+        store_files_copy(cut->store, cut->copy);
         scratch_join(path, cut->copy, "SYNCED");
         FILE *file = fopen(path, "wb");
         for (size_t j = 0; j < cases[i].size; j++)
@@ -415,7 +305,7 @@ static void a_mark_that_cannot_be_trusted_is_not_used(void **state)
         struct engine *engine = open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message);
         if (engine == NULL)
             fail_msg("%s: %s", cases[i].name, message);
-        assert_int_equal(check_records(engine), SYNCED);
+        assert_int_equal(numbered_records_check(engine), SYNCED);
         engine_close(engine);
     }
 }

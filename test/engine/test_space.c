@@ -14,8 +14,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "base/compiler.h"
+#include "engine/rocksdb/store_ahead.h"
 #include "engine/rocksdb/store_space.h"
 #include "engine_fixture.h"
+#include "store_files.h"
 
 #define MIB (1024 * 1024)
 #define RESERVE (STORE_SPACE_BUFFERS * 4 * MIB) /* The fixture's write buffers have 4 MB. */
@@ -174,6 +176,25 @@ static void much_that_is_written_is_looked_at_sooner(void **state)
     assert_int_equal(engine_write_commit_wait(write), ENGINE_FULL);
 }
 
+/* How much of the log is filled ahead once figures were written, which a short disk still takes. */
+static size_t fill_behind_figures(struct engine_fixture *fixture)
+{
+    static char value[STORE_AHEAD_LOOK_SIZE];
+    char path[SCRATCH_PATH_MAX];
+    for (int i = 0; i < 2 * STORE_AHEAD_LOG_SIZE_MIN / STORE_AHEAD_LOOK_SIZE; i++)
+        engine_fixture_put(fixture->engine, figures, BYTES("key"), bytes_of(value, sizeof value));
+    assert_true(store_files_newest_log(fixture->directory, path) > 0);
+    return store_files_measure_log(path).filled;
+}
+
+static void a_log_is_not_filled_ahead_while_space_is_short(void **state)
+{
+    set_free(RESERVE - 1);
+    assert_int_equal(fill_behind_figures(*state), 0);
+    set_free(FILE_SYSTEM);
+    assert_true(fill_behind_figures(*state) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +206,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_small_file_system_has_a_small_reserve, setup, teardown),
         cmocka_unit_test_setup_teardown(a_start_with_little_room_makes_no_file, setup, teardown),
         cmocka_unit_test_setup_teardown(much_that_is_written_is_looked_at_sooner, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_log_is_not_filled_ahead_while_space_is_short, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

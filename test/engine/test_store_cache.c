@@ -324,6 +324,127 @@ static void a_cache_may_be_too_small_for_any_entry(void **state)
     }
 }
 
+/* --- Forms --- */
+
+/* Finds until a form is wanted; how often that took. */
+static unsigned finds_until_form(struct store_cache *cache, const struct store_cache_name *name,
+                                 struct store_cache_entry **out)
+{
+    for (unsigned count = 1; count < 100; count++) {
+        bool wanted;
+        *out = store_cache_find(cache, name, 1, &wanted);
+        assert_non_null(*out);
+        if (wanted)
+            return count;
+        store_cache_release(*out);
+    }
+    return 0;
+}
+
+static void an_entry_that_is_found_often_gets_a_form_once(void **state)
+{
+    static const struct {
+        struct bytes given, kept;
+    } cases[] = { { { (const uint8_t *)"form", 4 }, { (const uint8_t *)"form", 4 } },
+                  { { 0 }, { 0 } } };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct store_cache *cache = store_cache_create(CAPACITY);
+        struct store_cache_entry *entry;
+        struct named named;
+        const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+        store_cache_keep(cache, name, 1, BYTES("one"));
+        assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+        assert_null(store_cache_form(entry).data);
+        store_cache_give_form(cache, entry, cases[i].given);
+        assert_true(bytes_equal(store_cache_form(entry), cases[i].kept));
+        store_cache_give_form(cache, entry, BYTES("another"));
+        assert_true(bytes_equal(store_cache_form(entry), cases[i].kept));
+        store_cache_release(entry);
+        assert_int_equal(finds_until_form(cache, name, &entry), 0);
+        store_cache_destroy(cache);
+    }
+}
+
+static void a_form_counts_and_goes_with_its_entry(void **state)
+{
+    static uint8_t form[1000];
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct store_cache_entry *entry;
+    struct named named;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    store_cache_keep(cache, name, 1, BYTES("one"));
+    size_t before = store_cache_size(cache);
+    assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+    store_cache_give_form(cache, entry, bytes_of(form, sizeof form));
+    assert_true(store_cache_size(cache) >= before + sizeof form);
+    store_cache_release(entry);
+    change(cache, name, 1);
+    assert_int_equal(store_cache_size(cache), 0);
+    store_cache_destroy(cache);
+}
+
+static void a_form_that_comes_after_its_entry_has_gone_is_dropped(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct store_cache_entry *entry;
+    struct named named;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    store_cache_keep(cache, name, 1, BYTES("one"));
+    assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+    change(cache, name, 1);
+    store_cache_give_form(cache, entry, BYTES("form"));
+    assert_null(store_cache_form(entry).data);
+    assert_int_equal(store_cache_size(cache), 0);
+    store_cache_release(entry);
+    store_cache_destroy(cache);
+}
+
+static void an_entry_with_its_form_never_takes_more_than_a_part_of_a_shard(void **state)
+{
+    static uint8_t form[CAPACITY / STORE_CACHE_SHARDS];
+    (void)state;
+    for (size_t size = sizeof form / STORE_CACHE_ENTRY_SHARE - 256;
+         size < sizeof form / STORE_CACHE_ENTRY_SHARE; size++) {
+        struct store_cache *cache = store_cache_create(CAPACITY);
+        struct store_cache_entry *entry;
+        struct named named;
+        const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+        store_cache_keep(cache, name, 1, BYTES("one"));
+        assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+        store_cache_give_form(cache, entry, bytes_of(form, size));
+        bool kept = store_cache_form(entry).data != NULL;
+        assert_true(store_cache_size(cache) <= sizeof form / STORE_CACHE_ENTRY_SHARE);
+        assert_true(kept || size > sizeof form / STORE_CACHE_ENTRY_SHARE - 256);
+        store_cache_release(entry);
+        store_cache_destroy(cache);
+    }
+}
+
+/* Room for a form is made at the cost of others, or of the entry itself. */
+static void the_capacity_holds_with_forms(void **state)
+{
+    static uint8_t form[4000];
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        char key[32];
+        struct store_cache_entry *entry;
+        struct named named;
+        snprintf(key, sizeof key, "%08d", i);
+        const struct store_cache_name *name = name_value(&named, &items, key);
+        store_cache_keep(cache, name, 1, BYTES("one"));
+        assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+        store_cache_give_form(cache, entry, bytes_of(form, sizeof form));
+        store_cache_release(entry);
+        assert_true(store_cache_size(cache) <= CAPACITY);
+    }
+    assert_true(store_cache_size(cache) > CAPACITY / 2);
+    store_cache_destroy(cache);
+}
+
 /* --- Runs --- */
 
 static void a_run_gives_its_entries_back_and_finds_where_a_key_belongs(void **state)
@@ -337,7 +458,8 @@ static void a_run_gives_its_entries_back_and_finds_where_a_key_belongs(void **st
                    { "b", 2 }, { "c", 3 }, { "d", 3 },  { "e", 4 } };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(keys); i++) {
-        struct engine_entry entry = { bytes_from_text(keys[i]), bytes_of("value", i) };
+        struct engine_entry entry = { .key = bytes_from_text(keys[i]),
+                                      .value = bytes_of("value", i) };
         assert_true(store_run_add(builder, &entry));
     }
     struct bytes block = store_run_finish(builder);
@@ -357,14 +479,14 @@ static void a_run_ends_at_its_largest_size_and_count(void **state)
 {
     enum { HEAD = 8 };
     struct store_run_builder *builder = calloc(1, sizeof *builder);
-    struct engine_entry entry = { BYTES("key"), { 0 } };
+    struct engine_entry entry = { .key = BYTES("key") };
     uint8_t *value = calloc(1, STORE_RUN_SIZE_MAX);
     (void)state;
     entry.value = bytes_of(value, STORE_RUN_SIZE_MAX - HEAD - entry.key.len + 1);
     assert_false(store_run_add(builder, &entry));
     entry.value.len--;
     assert_true(store_run_add(builder, &entry));
-    struct engine_entry empty = { BYTES(""), BYTES("") };
+    struct engine_entry empty = { .key = BYTES(""), .value = BYTES("") };
     assert_false(store_run_add(builder, &empty));
     store_run_deinit(builder);
     memset(builder, 0, sizeof *builder);
@@ -392,6 +514,11 @@ int main(void)
         cmocka_unit_test(the_capacity_holds_and_what_is_read_stays),
         cmocka_unit_test(one_entry_never_takes_more_than_a_part_of_a_shard),
         cmocka_unit_test(a_cache_may_be_too_small_for_any_entry),
+        cmocka_unit_test(an_entry_that_is_found_often_gets_a_form_once),
+        cmocka_unit_test(a_form_counts_and_goes_with_its_entry),
+        cmocka_unit_test(a_form_that_comes_after_its_entry_has_gone_is_dropped),
+        cmocka_unit_test(an_entry_with_its_form_never_takes_more_than_a_part_of_a_shard),
+        cmocka_unit_test(the_capacity_holds_with_forms),
         cmocka_unit_test(a_run_gives_its_entries_back_and_finds_where_a_key_belongs),
         cmocka_unit_test(a_run_ends_at_its_largest_size_and_count),
     };

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/arena.h"
 #include "failing_engine.h"
 #include "reference_engine.h"
 
@@ -18,12 +19,23 @@ const char *engine_fixture_kind_name(enum engine_fixture_kind kind)
     return names[kind];
 }
 
+struct bytes engine_fixture_form(struct arena *arena, struct bytes value)
+{
+    if (value.len == 0 || value.data[0] == 'w')
+        return (struct bytes){ 0 };
+    uint8_t *form = arena_alloc(arena, value.len);
+    for (size_t i = 0; i < value.len; i++)
+        form[i] = value.data[value.len - 1 - i];
+    return bytes_of(form, value.len);
+}
+
 struct rocksdb_engine_options engine_fixture_rocksdb_options(const char *directory)
 {
     return (struct rocksdb_engine_options){
         .directory = directory,
         .durability = ROCKSDB_ENGINE_SYNC,
         .item_cache_size = 1024 * 1024,
+        .form = engine_fixture_form,
         .block_cache_size = 8 * 1024 * 1024,
         .write_buffer_size = 4 * 1024 * 1024,
     };

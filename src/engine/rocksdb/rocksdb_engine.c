@@ -264,6 +264,7 @@ struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
     store_space_init(&store->space, -1, 0); /* Until there is a directory. */
     if (options->item_cache_size > 0)
         store->cache = store_cache_create(options->item_cache_size);
+    store->form = options->form;
     latches_init(&store->latches, options->latch_wait_ms != 0 ? options->latch_wait_ms
                                                               : ROCKSDB_ENGINE_LATCH_WAIT_MS);
     pthread_mutex_init(&store->publish_mutex, NULL);

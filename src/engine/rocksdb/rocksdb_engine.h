@@ -4,8 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/compiler.h"
-
-struct engine;
+#include "engine/engine.h"
 
 enum rocksdb_engine_durability {
     /* A completion means: synced to the disk. */
@@ -25,6 +24,7 @@ struct rocksdb_engine_options {
     /* How long a write waits for those that have its addresses; 0: for the default. */
     unsigned latch_wait_ms;
     size_t item_cache_size; /* 0: none. */
+    engine_form *form;      /* Of the items in it; NULL: they have none. */
     size_t block_cache_size;
     size_t write_buffer_size;
     unsigned open_files_max; /* Table files kept open; 0: ROCKSDB_ENGINE_OPEN_FILES_MAX. */

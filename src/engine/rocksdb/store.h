@@ -66,6 +66,7 @@ struct store {
     struct store_space space;
     struct latches latches;
     struct store_cache *cache;       /* NULL: every read asks RocksDB. */
+    engine_form *form;               /* For what is in it; NULL: none. */
     atomic_uint_fast64_t generation; /* Of the view that was created last. */
     struct syncer *syncer;           /* NULL: a write is complete once RocksDB has taken it. */
     bool read_only;

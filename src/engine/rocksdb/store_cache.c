@@ -31,14 +31,23 @@ enum {
 
 static_assert(STORE_CACHE_SHARDS == 1 << SHARD_BITS, "a hash's first bits are a shard");
 
+struct form {
+    size_t size; /* 0: there is none. */
+    uint8_t bytes[];
+};
+
 struct store_cache_entry {
     atomic_size_t references; /* The table's own is one of them. */
     struct store_cache_entry *bucket_next;
     struct store_cache_entry *previous, *next; /* In the ring. */
     uint64_t hash;
+    uint64_t run_hash;
     uint64_t generation;
     enum store_cache_kind kind;
-    bool found; /* Since the hand came by. */
+    uint8_t found; /* How often since the hand came by, up to STORE_CACHE_FORM_FINDS. */
+    bool linked;   /* In the table. */
+    /* NULL: none was given yet. Set once, under the shard's mutex. */
+    _Atomic(struct form *) form;
     size_t key_size;
     size_t content_size;
     uint8_t bytes[]; /* The content, then the key. */
@@ -157,16 +166,25 @@ static size_t size_with(size_t key_size, size_t content_size)
     return sizeof(struct store_cache_entry) + key_size + content_size + ALLOCATION_SIZE;
 }
 
+static size_t form_size(size_t size)
+{
+    return sizeof(struct form) + size + ALLOCATION_SIZE;
+}
+
 static size_t size_of(const struct store_cache_entry *entry)
 {
-    return size_with(entry->key_size, entry->content_size);
+    const struct form *form = atomic_load(&entry->form);
+    return size_with(entry->key_size, entry->content_size) +
+           (form == NULL ? 0 : form_size(form->size));
 }
 
 void store_cache_release(void *handle)
 {
     struct store_cache_entry *entry = handle;
-    if (atomic_fetch_sub(&entry->references, 1) == 1)
-        free(entry);
+    if (atomic_fetch_sub(&entry->references, 1) > 1)
+        return;
+    free(atomic_load(&entry->form));
+    free(entry);
 }
 
 struct bytes store_cache_content(const struct store_cache_entry *entry)
@@ -174,9 +192,18 @@ struct bytes store_cache_content(const struct store_cache_entry *entry)
     return bytes_of(entry->bytes, entry->content_size);
 }
 
+struct bytes store_cache_form(const struct store_cache_entry *entry)
+{
+    const struct form *form = atomic_load_explicit(&entry->form, memory_order_acquire);
+    if (form == NULL || form->size == 0)
+        return (struct bytes){ 0 };
+    return bytes_of(form->bytes, form->size);
+}
+
 struct engine_value store_cache_value(struct store_cache_entry *entry)
 {
     return (struct engine_value){ .bytes = store_cache_content(entry),
+                                  .form = store_cache_form(entry),
                                   .handle = entry,
                                   .release = store_cache_release };
 }
@@ -191,6 +218,7 @@ static void remove_at(struct shard *shard, struct store_cache_entry **at)
     entry->previous->next = entry->next;
     entry->next->previous = entry->previous;
     shard->size -= size_of(entry);
+    entry->linked = false;
     store_cache_release(entry);
 }
 
@@ -277,7 +305,9 @@ struct store_cache_entry *store_cache_find(struct store_cache *cache,
         if (entry == NULL) {
             *wanted = was_seen(shard, name);
         } else if (entry->generation <= generation) {
-            entry->found = true;
+            if (entry->found < STORE_CACHE_FORM_FINDS)
+                entry->found++;
+            *wanted = entry->found == STORE_CACHE_FORM_FINDS && atomic_load(&entry->form) == NULL;
             atomic_fetch_add(&entry->references, 1);
         } else {
             entry = NULL;
@@ -294,8 +324,8 @@ static void make_room(struct store_cache *cache, struct shard *shard, size_t siz
     while (shard->size + size > cache->shard_capacity) {
         struct store_cache_entry *entry = shard->hand;
         assert(entry != NULL); /* What is kept is smaller than a shard. */
-        if (entry->found) {
-            entry->found = false;
+        if (entry->found > 0) {
+            entry->found = 0;
             shard->hand = entry->next;
         } else {
             remove_entry(cache, shard, entry);
@@ -318,6 +348,7 @@ static void link_entry(struct shard *shard, struct store_cache_entry **bucket,
         entry->previous->next = entry;
         shard->hand->previous = entry;
     }
+    entry->linked = true;
     shard->size += size_of(entry);
 }
 
@@ -331,7 +362,10 @@ static struct store_cache_entry *create_entry(const struct store_cache_name *nam
     entry->hash = name->hash;
     entry->generation = generation;
     entry->kind = name->kind;
-    entry->found = false;
+    entry->found = 0;
+    entry->linked = false;
+    atomic_init(&entry->form, NULL);
+    entry->run_hash = name->run_hash;
     entry->key_size = name->key.len;
     entry->content_size = content.len;
     if (content.len > 0)
@@ -366,6 +400,36 @@ void store_cache_keep(struct store_cache *cache, const struct store_cache_name *
     pthread_mutex_unlock(&shard->mutex);
     if (entry != NULL)
         store_cache_release(entry);
+}
+
+static struct form *create_form(struct bytes form)
+{
+    struct form *created = malloc(sizeof *created + form.len);
+    if (created == NULL)
+        abort();
+    created->size = form.len;
+    if (form.len > 0)
+        memcpy(created->bytes, form.data, form.len);
+    return created;
+}
+
+void store_cache_give_form(struct store_cache *cache, struct store_cache_entry *entry,
+                           struct bytes form)
+{
+    if (size_of(entry) + form_size(form.len) > cache->shard_capacity / STORE_CACHE_ENTRY_SHARE)
+        form = (struct bytes){ 0 };
+    struct form *created = create_form(form);
+    struct shard *shard = shard_of(cache, entry->run_hash);
+    pthread_mutex_lock(&shard->mutex);
+    if (entry->linked && atomic_load(&entry->form) == NULL) {
+        make_room(cache, shard, form_size(form.len));
+        if (entry->linked) /* It may have been what had to go. */
+            shard->size += form_size(form.len);
+        atomic_store(&entry->form, created);
+        created = NULL;
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    free(created);
 }
 
 /* --- Changes --- */

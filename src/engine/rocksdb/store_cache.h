@@ -18,6 +18,9 @@
  * shows what any view of that generation or a later one shows. A view that is older finds nothing.
  * A write that holds a key's latch finds what was written last: STORE_CACHE_NEWEST.
  *
+ * An entry that is found again and again gets a form (engine_form): of a value its own, of a run a
+ * block with the form of each of its values. A form follows from the entry, so it is as fresh.
+ *
  * Bounded by its capacity in bytes. What is read for the first time in a while is not kept: a scan
  * of a large table would else replace all that is hot. For a run a write begins that while anew.
  * Every function may be called from any thread; the locks here are leaves.
@@ -38,6 +41,9 @@ struct store_key;
 enum {
     STORE_CACHE_SHARDS = 32,
     STORE_CACHE_ENTRY_SHARE = 4, /* An entry may take this part of its shard's capacity. */
+    /* How often an entry is found before it gets a form: one that is written every few reads would
+     * never earn it back. */
+    STORE_CACHE_FORM_FINDS = 4,
 };
 
 #define STORE_CACHE_NEWEST UINT64_MAX /* The generation of whoever wants what was written last. */
@@ -68,11 +74,18 @@ struct store_cache *store_cache_create(size_t capacity);
 void store_cache_destroy(struct store_cache *cache); /* NULL is allowed. No entry may be in use. */
 
 /* NULL if a view of `generation` must ask RocksDB; `*wanted` then tells whether what it finds there
- * is worth keeping. The entry is the caller's until store_cache_release. */
+ * is worth keeping, and otherwise whether the entry is worth a form. The entry is the caller's
+ * until store_cache_release. */
 struct store_cache_entry *store_cache_find(struct store_cache *cache,
                                            const struct store_cache_name *name, uint64_t generation,
                                            bool *wanted);
 struct bytes store_cache_content(const struct store_cache_entry *entry); /* Aligned to 8 bytes. */
+/* What store_cache_give_form was given; data NULL: nothing yet, or there is none. Aligned too. */
+struct bytes store_cache_form(const struct store_cache_entry *entry);
+/* Keeps a copy of `form` with an entry, unless it is too large; data NULL: there will be none. Both
+ * are final. */
+void store_cache_give_form(struct store_cache *cache, struct store_cache_entry *entry,
+                           struct bytes form);
 void store_cache_release(void *entry);
 /* The content, released by releasing the value. */
 struct engine_value store_cache_value(struct store_cache_entry *entry);

@@ -131,14 +131,19 @@ static bool check_format(int directory, bool read_only, const char *path, char *
 
 /* --- Logs --- */
 
-static bool is_log(const char *name)
+/* The number in a log's name, "000012.log"; 0 if it is no log. */
+static uint64_t log_number(const char *name)
 {
-    size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".log") == 0;
+    const char *at = name;
+    uint64_t number = 0;
+    for (; *at >= '0' && *at <= '9' && number < UINT64_MAX / 100; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    return strcmp(at, ".log") == 0 ? number : 0;
 }
 
 /* Opens each write-ahead log and hands it to `visit`, until that says false. */
-static bool for_each_log(int directory, bool (*visit)(int file, void *context), void *context)
+static bool for_each_log(int directory, bool (*visit)(int file, uint64_t number, void *context),
+                         void *context)
 {
     int listed = file_open_at(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (listed < 0)
@@ -151,12 +156,13 @@ static bool for_each_log(int directory, bool (*visit)(int file, void *context), 
     bool ok = true;
     int error = 0;
     for (struct dirent *entry; ok && (entry = readdir(entries)) != NULL;) {
-        if (!is_log(entry->d_name))
+        uint64_t number = log_number(entry->d_name);
+        if (number == 0)
             continue;
         int file = file_open_at(directory, entry->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
         if (file < 0 && errno == ENOENT)
             continue; /* RocksDB deletes a log only when its content is in tables. */
-        ok = file >= 0 && visit(file, context);
+        ok = file >= 0 && visit(file, number, context);
         error = errno;
         if (file >= 0)
             close(file);
@@ -166,8 +172,24 @@ static bool for_each_log(int directory, bool (*visit)(int file, void *context), 
     return ok;
 }
 
-static bool sync_log(int file, void *context)
+static bool find_newest(int file, uint64_t number, void *context)
 {
+    uint64_t *newest = context;
+    (void)file;
+    if (number > *newest)
+        *newest = number;
+    return true;
+}
+
+uint64_t store_directory_newest_log(const struct store_directory *directory)
+{
+    uint64_t newest = 0;
+    return for_each_log(directory->directory, find_newest, &newest) ? newest : 0;
+}
+
+static bool sync_log(int file, uint64_t number, void *context)
+{
+    (void)number;
     (void)context;
     return fdatasync(file) == 0;
 }
@@ -178,8 +200,9 @@ bool store_directory_sync_logs(const struct store_directory *directory)
            fsync(directory->directory) == 0; /* A log may be new. */
 }
 
-static bool add_log_size(int file, void *context)
+static bool add_log_size(int file, uint64_t number, void *context)
 {
+    (void)number;
     struct stat status;
     if (fstat(file, &status) != 0)
         return false;

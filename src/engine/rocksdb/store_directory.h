@@ -43,6 +43,8 @@ MUST_CHECK bool store_directory_has_space(const struct store_directory *director
  * the copy. False with errno set. */
 MUST_CHECK bool store_directory_finish_copy(const char *path, uint64_t sequence);
 
+/* The number of RocksDB's newest write-ahead log; 0 if none is found. */
+uint64_t store_directory_newest_log(const struct store_directory *directory);
 /* Syncs RocksDB's write-ahead logs from outside. False with errno set if that fails. */
 MUST_CHECK bool store_directory_sync_logs(const struct store_directory *directory);
 

@@ -9,6 +9,7 @@
  * the cache, and one that comes again puts all that those bytes begin there for the next.
  */
 #include <stdlib.h>
+#include "base/arena.h"
 #include "base/log.h"
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_cache.h"
@@ -93,6 +94,27 @@ static void keep_run(struct store *store, const struct store_view *view,
     free(builder);
 }
 
+/* The forms of a run are a run as well, without keys. One that is too large has none. */
+static void give_forms(struct store *store, struct store_cache_entry *run)
+{
+    struct store_run_builder *builder = store_alloc(sizeof *builder);
+    struct arena *arena = arena_create();
+    struct bytes block = store_cache_content(run), forms = { 0 };
+    size_t count = store_run_count(block);
+    bool whole = count > 0;
+    for (size_t i = 0; i < count && whole; i++) {
+        struct engine_entry form = { .value = store->form(arena, store_run_at(block, i).value) };
+        whole = form.value.data != NULL && store_run_add(builder, &form);
+        arena_reset(arena);
+    }
+    if (whole)
+        forms = store_run_finish(builder);
+    store_cache_give_form(store->cache, run, forms);
+    arena_destroy(arena);
+    store_run_deinit(builder);
+    free(builder);
+}
+
 /* Whether the scan's range lies in a run that the cache has. */
 static bool open_in_cache(struct store *store, const struct store_view *view,
                           const struct engine_range *range, struct store_scan *scan)
@@ -114,6 +136,8 @@ static bool open_in_cache(struct store *store, const struct store_view *view,
         scan->run = NULL;
         return false;
     }
+    if (wanted && store->form != NULL)
+        give_forms(store, scan->run);
     scan->run_first = store_run_search(block, range->first);
     scan->run_last = store_run_search(block, range->last);
     return true;
@@ -125,6 +149,9 @@ static bool next_of_run(struct store_scan *scan, struct engine_entry *out)
         return false;
     size_t index = scan->reverse ? --scan->run_last : scan->run_first++;
     *out = store_run_at(store_cache_content(scan->run), index);
+    struct bytes forms = store_cache_form(scan->run);
+    if (forms.data != NULL)
+        out->form = store_run_at(forms, index).value;
     return true;
 }
 

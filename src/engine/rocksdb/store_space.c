@@ -121,6 +121,11 @@ bool store_space_admits(struct store_space *space, size_t size, bool stores)
     return !is_short || !stores;
 }
 
+bool store_space_is_short(const struct store_space *space)
+{
+    return atomic_load(&space->is_short);
+}
+
 void store_space_ran_out(struct store_space *space)
 {
     if (space->directory < 0)

@@ -45,6 +45,8 @@ void store_space_give_up(int directory);
 /* Whether a batch of `size` bytes may be written; `stores` if it puts items or index entries. One
  * that does not may have the reserve. */
 MUST_CHECK bool store_space_admits(struct store_space *space, size_t size, bool stores);
+/* Whether only deletions may write, as of the last look. */
+bool store_space_is_short(const struct store_space *space);
 /* RocksDB found no space: what it needs to go on is given up. */
 void store_space_ran_out(struct store_space *space);
 

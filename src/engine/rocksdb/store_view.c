@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 #include <stdlib.h>
+#include "base/arena.h"
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
@@ -111,6 +112,13 @@ static enum engine_status get_in_rocksdb(struct store *store,
     return ENGINE_OK;
 }
 
+static void give_form(struct store *store, struct store_cache_entry *entry)
+{
+    struct arena *arena = arena_create();
+    store_cache_give_form(store->cache, entry, store->form(arena, store_cache_content(entry)));
+    arena_destroy(arena);
+}
+
 /* `generation` is that of the snapshot that `read_options` have. */
 static enum engine_status get(struct store *store, const rocksdb_readoptions_t *read_options,
                               uint64_t generation, const struct store_key *key,
@@ -122,6 +130,8 @@ static enum engine_status get(struct store *store, const rocksdb_readoptions_t *
         return get_in_rocksdb(store, read_options, key, out);
     struct store_cache_entry *entry = store_cache_find(store->cache, &name, generation, &wanted);
     if (entry != NULL) {
+        if (wanted && store->form != NULL)
+            give_form(store, entry);
         *out = store_cache_value(entry);
         return ENGINE_OK;
     }

@@ -308,7 +308,7 @@ void store_write_commit(struct engine_write *base, struct engine_completion *com
     /* Before the latches go, so that a refusal that has read this write is not answered before
      * the write is durable and published. */
     if (waits)
-        syncer_count_write(store->syncer);
+        syncer_count_write(store->syncer, write->batch);
     else if (status == ENGINE_OK)
         store_view_publish_newest(store);
     latches_release(&store->latches, &write->held);

@@ -17,12 +17,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_ahead.h"
+
+enum { LOG_HEADER_SIZE = 7 }; /* What RocksDB puts before a record of the log. */
 
 struct syncer {
     struct store *store;
     pthread_t thread;
-    atomic_uint_fast64_t written; /* Writes that RocksDB has taken. */
-    atomic_uint_fast64_t synced;  /* How many of them are durable and published. */
+    atomic_uint_fast64_t written;       /* Writes that RocksDB has taken. */
+    atomic_uint_fast64_t synced;        /* How many of them are durable and published. */
+    atomic_uint_fast64_t bytes_written; /* About what they take in the logs. */
+    struct store_ahead ahead;           /* Of the thread alone. */
 
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -133,6 +138,7 @@ static void sync_and_publish(struct syncer *syncer)
     if (written == atomic_load(&syncer->synced))
         return; /* Only refusals, and the round before covered what they read. */
     struct store_view *view = store_view_create(store);
+    store_ahead_fill(&syncer->ahead, atomic_load(&syncer->bytes_written));
     if (!syncer_sync_now(store))
         abort();
     store_view_publish(store, view);
@@ -163,6 +169,7 @@ struct syncer *syncer_create(struct store *store)
 {
     struct syncer *syncer = store_alloc(sizeof *syncer);
     syncer->store = store;
+    store_ahead_init(&syncer->ahead, store);
     syncer->end = &syncer->first;
     syncer->awaited = 1;
     pthread_mutex_init(&syncer->mutex, NULL);
@@ -190,8 +197,11 @@ void syncer_destroy(struct syncer *syncer)
     free(syncer);
 }
 
-void syncer_count_write(struct syncer *syncer)
+void syncer_count_write(struct syncer *syncer, rocksdb_writebatch_t *batch)
 {
+    size_t size;
+    rocksdb_writebatch_data(batch, &size);
+    atomic_fetch_add(&syncer->bytes_written, size + LOG_HEADER_SIZE);
     atomic_fetch_add(&syncer->written, 1);
 }
 

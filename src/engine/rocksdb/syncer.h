@@ -4,6 +4,7 @@
  */
 #ifndef STATOR_ENGINE_ROCKSDB_SYNCER_H
 #define STATOR_ENGINE_ROCKSDB_SYNCER_H
+#include <rocksdb/c.h>
 #include <stdbool.h>
 #include "base/compiler.h"
 
@@ -20,8 +21,8 @@ void syncer_destroy(struct syncer *syncer);
  * that failed: what is on the disk is then unknown. For the syncer, and for closing without one. */
 MUST_CHECK bool syncer_sync_now(struct store *store);
 
-/* RocksDB has taken a write. Call it before the write's latches go. */
-void syncer_count_write(struct syncer *syncer);
+/* RocksDB has taken `batch`. Call it before the write's latches go. */
+void syncer_count_write(struct syncer *syncer, rocksdb_writebatch_t *batch);
 /* Whether all writes counted so far are durable and published. */
 bool syncer_is_caught_up(const struct syncer *syncer);
 /* Answers `completion` once all that RocksDB had taken before this call is durable and published.

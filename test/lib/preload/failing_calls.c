@@ -5,8 +5,9 @@
  * names, which is why no product code knows of this. Sockets and files elsewhere are left alone.
  *
  *   FAILING_CALLS_UNDER    the data directory, as an absolute path
- *   FAILING_CALLS_KIND     write, sync, open, rename, size, mkdir, unlink, link; or thread, which
- *                          has nothing to do with the directory: starting one
+ *   FAILING_CALLS_KIND     write, append (those writes that are made with O_APPEND), sync, open,
+ *                          rename, size, mkdir, unlink, link; or thread, which has nothing to do
+ *                          with the directory: starting one
  *   FAILING_CALLS_NTH      the first call to fail, from 1
  *   FAILING_CALLS_HOW      EIO, ENOSPC, EINTR, or "short": half of the bytes are written
  *   FAILING_CALLS_STAYING  if it is there, all later calls of the kind fail too
@@ -124,6 +125,8 @@ static size_t half(size_t size)
 ssize_t write(int file, const void *data, size_t size)
 {
     int error = fate_of_file("write", file);
+    if (error == 0 && (fcntl(file, F_GETFL) & O_APPEND) != 0)
+        error = fate_of_file("append", file);
     if (error > 0)
         return fail(error);
     return syscall(SYS_write, file, data, error == SHORT ? half(size) : size);

@@ -17,8 +17,8 @@
  *   POWER_CUT_JOURNAL    where to write the journal; not below the root.
  *   POWER_CUT_KILL       WHEN/CALL/FILE/THREAD/COUNT, such as after/sync/?*.log/rocksdb:low/3.
  *                        File (its name without folders) and thread are patterns of fnmatch. The
- *                        calls are open (of what may be new), write, truncate, sync, rename (by
- *                        the new name), unlink, mkdir.
+ *                        calls are open (of what may be new), write, append (a write with
+ *                        O_APPEND), truncate, sync, rename (by the new name), unlink, mkdir.
  *   POWER_CUT_LINGER_MS  how long the thread stays at the point before the kill; others go on.
  *   POWER_CUT_ARM        a file; calls count towards the kill only while it exists.
  *   POWER_CUT_CLOCK_S    seconds by which the clock is ahead.
@@ -330,13 +330,14 @@ ssize_t write(int descriptor, const void *bytes, size_t size)
     const char *path = path_of(descriptor);
     if (path == NULL)
         return syscall(SYS_write, descriptor, bytes, size);
-    point(BEFORE, "write", path);
+    const char *call = fcntl(descriptor, F_GETFL) & O_APPEND ? "append" : "write";
+    point(BEFORE, call, path);
     begin();
     ssize_t written = syscall(SYS_write, descriptor, bytes, size);
-    /* Right for files that are appended to as well. */
+    /* Right for files that are appended to as well: that moves the position to their end. */
     wrote_locked(descriptor, lseek(descriptor, 0, SEEK_CUR) - written, bytes, written);
     end();
-    point(AFTER, "write", path);
+    point(AFTER, call, path);
     return written;
 }
 

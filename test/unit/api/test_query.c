@@ -77,7 +77,7 @@ static const struct {
 } refusals[] = {
     /* Shape. */
     { KEY "," VALUES("") ",'Limit':0",
-      "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must "
+      "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must "
       "have value greater than or equal to 1" },
     { KEY "," VALUES("") ",'Select':'ALL','ReturnConsumedCapacity':'SOME'",
       "2 validation errors detected: Value 'SOME' at 'returnConsumedCapacity' failed to satisfy "
@@ -97,6 +97,8 @@ static const struct {
           "'AttributesToGet':['v'],'FilterExpression':'f','ProjectionExpression':'p'",
       MIXED("AttributesToGet, QueryFilter, ConditionalOperator, KeyConditions",
             "ProjectionExpression, FilterExpression, KeyConditionExpression") },
+    { KEY_CONDITIONS ",'QueryFilter':{},'ProjectionExpression':'p'",
+      MIXED("QueryFilter", "ProjectionExpression") },
     { KEY_CONDITIONS ",'ExpressionAttributeNames':{'#a':'b'}",
       "ExpressionAttributeNames can only be specified when using expressions" },
     { KEY_CONDITIONS "," VALUES(""),
@@ -322,6 +324,10 @@ static const struct {
     { KEY_CONDITIONS ",'AttributesToGet':['v'],'ConditionalOperator':'OR','QueryFilter':{"
                      "'v':{'ComparisonOperator':'LT','AttributeValueList':[{'N':'1'}]},"
                      "'m':{'ComparisonOperator':'NULL'}}",
+      "{'Items':[{'v':{'N':'0'}}],'Count':1,'ScannedCount':4}" },
+    /* KeyConditions go with all newer parameters but their own. */
+    { KEY_CONDITIONS ",'FilterExpression':'v < :v','ProjectionExpression':'v',"
+                     "'ExpressionAttributeValues':{':v':{'N':'1'}}",
       "{'Items':[{'v':{'N':'0'}}],'Count':1,'ScannedCount':4}" },
     /* The last key possible needs no going on; of `=` it is told all the same. */
     { SORT("sk <= :s") ",'Limit':2,'Select':'COUNT'," VALUES(",':s':{'S':'s1'}"),

@@ -124,6 +124,13 @@ static const struct {
     { "DeleteItem", "{\"ReturnValues\":\"z\"}",
       ERRORS("3") MISSING("tableName") AND MISSING("key") AND BROKEN(
           "z", "returnValues", ONE_OF("[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]")) },
+    { "UpdateItem",
+      "{\"TableName\":\"abc\",\"ReturnConsumedCapacity\":\"x\",\"ReturnValues\":\"z\"}",
+      ERRORS("2") MISSING("key") AND BROKEN(
+          "z", "returnValues", ONE_OF("[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]")) },
+    { "Query", "{\"TableName\":\"\",\"Limit\":0}",
+      ERRORS("2") BROKEN("", "tableName", LENGTH_MIN("1")) AND
+      "Value at 'Limit' failed to satisfy constraint: Member must " VALUE_MIN("1") },
     { "ListTables", "{\"ExclusiveStartTableName\":\";\",\"Limit\":101}",
       ERRORS("3") BROKEN(";", "exclusiveStartTableName", NAME_PATTERN)
           AND BROKEN(";", "exclusiveStartTableName", LENGTH_MIN("3"))

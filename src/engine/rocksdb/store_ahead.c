@@ -1,0 +1,128 @@
+/* store_ahead.c -- see store_ahead.h.
+ *
+ * The log is opened a second time and appended to, behind RocksDB's back. Three things make that
+ * safe:
+ *
+ * - No byte of RocksDB's is overwritten. The file is open with O_APPEND, so the kernel puts each
+ *   piece at the file's size, and finds out the size and writes under one lock of the inode.
+ *   RocksDB writes at its own position, which is never beyond the size, since all that it wrote
+ *   counts towards that. A write of its own that comes in between two pieces goes over what the
+ *   first one left, or makes the file longer; neither is where the second one goes.
+ * - The fill is never taken for a record. RocksDB reads seven bytes of FF as the header of a record
+ *   of 65,535 bytes, which no block of 32 KB can hold: the log is damaged there, and point-in-time
+ *   recovery (store_options.c) ends at that place, behind the last record. It goes on with a later
+ *   log only if that begins with the very next sequence number, so neither a log that was left
+ *   behind with its fill, nor one that is filled after it was closed, loses anything or hides a
+ *   gap. Zeros would not do: RocksDB passes over them. A power cut that keeps a later part of what
+ *   was not synced, but not the part before, must not bring the later one back.
+ * - What RocksDB closes it cuts off at its own position, so a store that was closed has no fill.
+ *
+ * Rejected: setting space aside (fallocate; RocksDB does that already) saves nothing, because the
+ * first write to such space changes the inode as well; reusing old logs is what RocksDB refuses
+ * together with point-in-time recovery.
+ *
+ * How much is left of the fill is read from the file: if there is fill at STORE_AHEAD_LEFT_MIN
+ * before its end, RocksDB has not come that far. A value that looks like fill delays a chunk. No
+ * descriptor is kept: one of a log that RocksDB has deleted would keep its space.
+ */
+#include "engine/rocksdb/store_ahead.h"
+#include <assert.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "engine/rocksdb/store.h"
+
+enum {
+    PIECE_SIZE = 32 * 1024, /* Of a chunk, appended at once. */
+    PROBE_SIZE = 64,
+    LOG_NAME_MAX = 32,
+};
+
+static_assert(STORE_AHEAD_CHUNK_SIZE % PIECE_SIZE == 0, "a chunk is whole pieces");
+/* What was left at a look outlasts what may be written before the next one. */
+static_assert(STORE_AHEAD_LEFT_MIN > STORE_AHEAD_LOOK_SIZE + STORE_AHEAD_SYNC_SIZE_MAX,
+              "the next chunk comes before the last one is used up");
+
+void store_ahead_init(struct store_ahead *ahead, struct store *store)
+{
+    *ahead = (struct store_ahead){ .store = store };
+}
+
+/* Finds the newest log. A data directory may have many thousand files, so it is listed only after
+ * RocksDB has changed something: a new log comes with a new memtable, which counts as a change.
+ * The count is read first, so that a log that comes after the list is found the next time. */
+static void find_log(struct store_ahead *ahead)
+{
+    uint64_t version;
+    if (rocksdb_property_int(ahead->store->db, "rocksdb.current-super-version-number", &version) !=
+        0)
+        version = 0;
+    if (version == ahead->version && version != 0)
+        return;
+    ahead->version = version;
+    ahead->log = store_directory_newest_log(&ahead->store->directory);
+}
+
+/* Whether it is time for a chunk. */
+static bool is_due(int file, uint64_t size)
+{
+    uint8_t probe[PROBE_SIZE];
+    if (size < STORE_AHEAD_LOG_SIZE_MIN)
+        return false;
+    if (size < STORE_AHEAD_LEFT_MIN)
+        return true; /* Too small to have been filled. */
+    if (pread(file, probe, sizeof probe, (off_t)(size - STORE_AHEAD_LEFT_MIN)) != sizeof probe)
+        return false;
+    for (size_t i = 0; i < sizeof probe; i++)
+        if (probe[i] != STORE_AHEAD_FILL)
+            return true;
+    return false;
+}
+
+static bool append_chunk(int file)
+{
+    uint8_t piece[PIECE_SIZE];
+    memset(piece, STORE_AHEAD_FILL, sizeof piece);
+    for (size_t i = 0; i < STORE_AHEAD_CHUNK_SIZE / PIECE_SIZE; i++)
+        if (!file_write(file, bytes_of(piece, sizeof piece)))
+            return false;
+    return true;
+}
+
+/* False if the log is better left alone from now on. */
+static bool extend_log(const struct store_ahead *ahead)
+{
+    char name[LOG_NAME_MAX];
+    struct stat status;
+    snprintf(name, sizeof name, "%06" PRIu64 ".log", ahead->log);
+    int file = file_open_at(ahead->store->directory.directory, name,
+                            O_RDWR | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0);
+    if (file < 0)
+        return false;
+    bool ok = fstat(file, &status) == 0;
+    if (ok && is_due(file, (uint64_t)status.st_size))
+        ok = append_chunk(file);
+    close(file);
+    return ok;
+}
+
+void store_ahead_fill(struct store_ahead *ahead, uint64_t written)
+{
+    assert(written >= ahead->written);
+    uint64_t sync_size = written - ahead->written;
+    ahead->written = written;
+    if (written - ahead->looked_at < STORE_AHEAD_LOOK_SIZE ||
+        sync_size > STORE_AHEAD_SYNC_SIZE_MAX || store_space_is_short(&ahead->store->space) ||
+        store_write_is_failing(ahead->store))
+        return;
+    ahead->looked_at = written;
+    find_log(ahead);
+    if (ahead->log == 0 || ahead->log == ahead->given_up)
+        return;
+    if (!extend_log(ahead))
+        ahead->given_up = ahead->log;
+}

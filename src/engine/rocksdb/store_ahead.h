@@ -1,0 +1,45 @@
+/* store_ahead.h -- keeps the write-ahead log filled ahead of what is written, for cheaper syncs.
+ *
+ * A sync of a file that has grown also writes the file's inode, which on a file system with a
+ * journal is most of the work. One of a file whose bytes were only replaced writes just those. So
+ * the end of RocksDB's newest log is filled with bytes that mean nothing, a chunk at a time, and
+ * RocksDB writes over them. See store_ahead.c for why that is safe.
+ *
+ * It is never needed: whatever fails, or is noticed late, costs speed and nothing else.
+ */
+#ifndef STATOR_ENGINE_ROCKSDB_STORE_AHEAD_H
+#define STATOR_ENGINE_ROCKSDB_STORE_AHEAD_H
+#include <stdint.h>
+
+struct store;
+
+enum {
+    STORE_AHEAD_CHUNK_SIZE = 256 * 1024,
+    /* With less than this left to write over, the next chunk is due. */
+    STORE_AHEAD_LEFT_MIN = STORE_AHEAD_CHUNK_SIZE / 2,
+    /* Bytes written between two looks at how much is left. */
+    STORE_AHEAD_LOOK_SIZE = 32 * 1024,
+    /* A sync of more than this gains less than filling costs (measured). */
+    STORE_AHEAD_SYNC_SIZE_MAX = 48 * 1024,
+    /* A log that has less is not filled: a store that is hardly used stays small. */
+    STORE_AHEAD_LOG_SIZE_MIN = 64 * 1024,
+    /* Nothing of RocksDB's begins like this; see store_ahead.c. */
+    STORE_AHEAD_FILL = 0xFF,
+};
+
+struct store_ahead {
+    struct store *store;
+    uint64_t written;   /* As of the call before. */
+    uint64_t looked_at; /* As of the last look. */
+    uint64_t version;   /* RocksDB's count of its changes, when `log` was the newest. */
+    uint64_t log;       /* Number of the newest log. 0: none is known. */
+    uint64_t given_up;  /* Number of a log that could not be filled. */
+};
+
+void store_ahead_init(struct store_ahead *ahead, struct store *store);
+
+/* Call it before a sync. `written`: about how many bytes RocksDB's logs have taken since the store
+ * was opened. One thread only. */
+void store_ahead_fill(struct store_ahead *ahead, uint64_t written);
+
+#endif
