@@ -227,7 +227,7 @@ static bool decide_action(struct transaction *transaction, size_t index)
     if (condition != NULL && !condition_matches(condition, &lookup)) {
         *reason = action->refusal.code != NULL ? action->refusal : transaction_reason_condition();
         if (action->shows_item && item->exists)
-            reason->item_json = item_write_item_json(call->arena, &item->current);
+            reason->item = &item->current;
         return false;
     }
     switch (action->kind) {

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "json/writer.h"
 #include "model/error.h"
+#include "model/value_json.h"
 
 static const char no_fault[] = "None";
 
@@ -46,9 +47,9 @@ static void write_reason(struct json_writer *writer, const struct transaction_re
     json_open_object(writer);
     json_write_name(writer, "Code");
     json_write_text(writer, code_of(reason));
-    if (reason->item_json.data != NULL) {
+    if (reason->item != NULL) {
         json_write_name(writer, "Item");
-        json_write_raw(writer, reason->item_json);
+        item_json_write(writer, reason->item);
     }
     if (reason->code != NULL) {
         json_write_name(writer, "Message");

@@ -6,11 +6,12 @@
 #include "base/bytes.h"
 
 struct error;
+struct item;
 
 struct transaction_reason {
     const char *code; /* NULL: nothing is wrong with this action, "None". */
     struct bytes message;
-    struct bytes item_json; /* The item as it is; data NULL: not shown. */
+    const struct item *item; /* As it is; NULL: not shown. */
 };
 
 /* The condition does not hold. */
