@@ -32,6 +32,9 @@ enum { COMPRESSED_LARGE_SIZE_MIN = WIRE_LARGE_SIZE_MIN / 1024 };
 enum weight {
     WEIGHT_UNKNOWN,
     WEIGHT_LIGHT,
+    /* It took long by the clock on the wall, perhaps only because others had the processor: the
+     * next one is measured by the thread's own clock, which takes a call of the system. */
+    WEIGHT_DOUBTFUL,
     WEIGHT_HEAVY,
 };
 
@@ -62,9 +65,11 @@ struct wire_call {
     pthread_t runner;                    /* That which runs it: the loop's, or one of the lane's. */
     struct wire_loop *runner_loop;       /* NULL: it was not run. */
     struct http_answer answer;           /* Status 0: not prepared yet. */
-    /* Of an operation that reads many items: what its thread had used of the processor before. */
-    int64_t began_ns;   /* 0: not measured. */
-    enum weight weight; /* What the call turned out to be. */
+    enum weight expected;                /* What the last one of its connection was. */
+    enum weight weight;                  /* What the call turned out to be. */
+    /* Of an operation that reads many items: when it began, by the clock that `expected` calls for.
+     */
+    int64_t began_ns; /* 0: not measured. */
 };
 
 /* --- Headers --- */
@@ -189,18 +194,29 @@ static void run_answer_task(struct http_task *task)
     answer_call((struct wire_call *)((char *)task - offsetof(struct wire_call, task)));
 }
 
+static int64_t clock_for(enum weight expected)
+{
+    return expected == WEIGHT_LIGHT ? clock_monotonic_ns() : clock_thread_cpu_ns();
+}
+
 /* A call that read many items and ended on another thread than it began has waited for the disk,
- * and not read much. One that was refused at once says nothing about the next. */
+ * and not read much. */
+static enum weight weight_of(const struct wire_call *call, bool is_runner)
+{
+    if (call->call.written_size > 0)
+        return call->call.written_size > WIRE_LIGHT_WRITTEN_SIZE_MAX ? WEIGHT_HEAVY : WEIGHT_LIGHT;
+    if (!is_runner || call->began_ns == 0 ||
+        clock_for(call->expected) - call->began_ns <= WIRE_LIGHT_NS_MAX)
+        return WEIGHT_LIGHT;
+    return call->expected == WEIGHT_LIGHT ? WEIGHT_DOUBTFUL : WEIGHT_HEAVY;
+}
+
+/* One that was refused at once says nothing about the next. */
 static void weigh(struct wire_call *call, bool is_runner)
 {
-    bool heavy;
-    if (call->call.written_size > 0)
-        heavy = call->call.written_size > WIRE_LIGHT_WRITTEN_SIZE_MAX;
-    else
-        heavy = is_runner && call->began_ns != 0 &&
-                clock_thread_cpu_ns() - call->began_ns > WIRE_LIGHT_NS_MAX;
-    if (heavy || call->call.written_size > 0 || !error_is_set(&call->call.error))
-        call->weight = heavy ? WEIGHT_HEAVY : WEIGHT_LIGHT;
+    enum weight weight = weight_of(call, is_runner);
+    if (weight != WEIGHT_LIGHT || call->call.written_size > 0 || !error_is_set(&call->call.error))
+        call->weight = weight;
 }
 
 static bool is_weighed(const struct operation *operation)
@@ -295,7 +311,7 @@ static void run_call(struct wire_loop *loop, struct wire_call *call)
     call->runner_loop = loop;
     call->call.group = loop->group;
     if (operation_reads_many(call->call.operation))
-        call->began_ns = clock_thread_cpu_ns();
+        call->began_ns = clock_for(call->expected);
     if (authenticate(loop, call, err) && read_body(call->exchange, &call->call.body, err))
         api_run(loop->wire->api, &call->call);
     else
@@ -328,12 +344,13 @@ static enum weight expected_weight(const struct http_exchange *exchange,
 
 /* One of unknown weight runs in the lane if there is room. Most are light, and a thousand clients
  * that have just come must not be refused for what a few of them may be up to. */
-static void run_where_it_fits(struct wire_call *call, enum weight weight)
+static void run_where_it_fits(struct wire_call *call)
 {
     call->lane_task.run = run_lane_task;
-    if (weight != WEIGHT_LIGHT && lane_submit(call->loop->wire->lane, &call->lane_task))
+    if ((call->expected == WEIGHT_UNKNOWN || call->expected == WEIGHT_HEAVY) &&
+        lane_submit(call->loop->wire->lane, &call->lane_task))
         return;
-    if (weight != WEIGHT_HEAVY) {
+    if (call->expected != WEIGHT_HEAVY) {
         run_call(call->loop, call);
         return;
     }
@@ -364,7 +381,8 @@ static void run_operation(struct wire_loop *loop, struct http_exchange *exchange
     };
     error_init(&call->call.error, arena);
     buffer_init(&call->call.response, arena);
-    run_where_it_fits(call, expected_weight(exchange, operation));
+    call->expected = expected_weight(exchange, operation);
+    run_where_it_fits(call);
 }
 
 static void answer_preflight(struct wire_loop *loop, struct http_exchange *exchange)
