@@ -40,6 +40,12 @@ struct engine_address figures_address(const struct item_place *place)
                          place->hash % LAYOUT_FIGURES_SHARDS);
 }
 
+bool figures_shared(const struct item_place *a, const struct item_place *b)
+{
+    return a->hash % LAYOUT_FIGURES_SHARDS == b->hash % LAYOUT_FIGURES_SHARDS &&
+           engine_place_equal(&a->address.place, &b->address.place);
+}
+
 /* --- Records --- */
 
 static uint32_t checksum(struct bytes record)

@@ -23,6 +23,8 @@ struct figures {
 
 /* The shard that counts the item at `place`. */
 struct engine_address figures_address(const struct item_place *place);
+/* Whether one shard counts both. */
+bool figures_shared(const struct item_place *a, const struct item_place *b);
 /* Adds to a shard within a write. `indexes` has one element for each of the table's indexes, in
  * their order. Figures of an index that `table` does not have are dropped. */
 MUST_CHECK enum engine_status figures_change(struct engine_write *write,

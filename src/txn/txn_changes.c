@@ -50,36 +50,38 @@ static void append(struct txn *txn, const struct txn_item *item, struct engine_w
     change_log_append(txn->arena, write, place, head, &record, clock_wall_ms(txn->clock));
 }
 
-/* Logs the changes of all items that share the log of `items[first]`, from that one on. */
-static enum engine_status append_all(struct txn *txn, size_t first, struct engine_write *write)
+/* Logs the changes of all items that share the log of `items[first]`, from that one on. `logged`
+ * tells of each item that nothing is left to do for it. */
+static enum engine_status append_all(struct txn *txn, size_t first, bool *logged,
+                                     struct engine_write *write)
 {
     struct engine_address address = head_of(&txn->items[first]);
     struct change_log_head head;
     enum engine_status status = change_log_read_head(write, &address, &head);
-    if (status != ENGINE_OK || !head.open)
+    if (status != ENGINE_OK)
         return status;
     for (size_t i = first; i < txn->item_count; i++) {
         const struct txn_item *item = &txn->items[i];
-        if (is_change(item) && same_log(item, &txn->items[first]))
+        if (logged[i] || !same_log(item, &txn->items[first]))
+            continue;
+        logged[i] = true;
+        if (head.open && is_change(item))
             append(txn, item, write, &address.place, &head);
     }
-    change_log_put_head(write, &address, &head);
+    if (head.open)
+        change_log_put_head(write, &address, &head);
     return ENGINE_OK;
 }
 
 /* Items of one log are numbered together: a write does not read its own puts. */
 enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write)
 {
+    bool logged[TXN_ITEMS_MAX] = { false };
     enum engine_status status = ENGINE_OK;
     for (size_t i = 0; i < txn->item_count && status == ENGINE_OK; i++) {
         const struct txn_item *item = &txn->items[i];
-        if (item->table->log_id == 0 || !is_change(item))
-            continue;
-        bool logged = false; /* Together with an earlier item of the same log. */
-        for (size_t j = 0; j < i && !logged; j++)
-            logged = is_change(&txn->items[j]) && same_log(item, &txn->items[j]);
-        if (!logged)
-            status = append_all(txn, i, write);
+        if (item->table->log_id != 0 && !logged[i] && is_change(item))
+            status = append_all(txn, i, logged, write);
     }
     return status;
 }

@@ -38,29 +38,36 @@ static bool changes_anything(const struct figures *table, const struct figures *
     return changes;
 }
 
+/* Counts the items that share the shard of `items[first]`, from that one on. */
+static enum engine_status count_shard(struct txn *txn, size_t first, bool *counted,
+                                      struct engine_write *write)
+{
+    const struct item_place *place = &txn->items[first].place;
+    const struct table_definition *table = txn->items[first].table;
+    struct figures sum = { 0 };
+    struct figures indexes[INDEXES_MAX];
+    for (size_t i = 0; i < table->index_count; i++)
+        indexes[i] = (struct figures){ 0 };
+    for (size_t i = first; i < txn->item_count; i++) {
+        if (!figures_shared(place, &txn->items[i].place))
+            continue;
+        counted[i] = true;
+        txn_figures_add(&txn->items[i], &sum, indexes);
+    }
+    if (!changes_anything(&sum, indexes, table->index_count))
+        return ENGINE_OK;
+    struct engine_address shard = figures_address(place);
+    return figures_change(write, table, &shard, &sum, indexes);
+}
+
 /* Items of one shard are added up first: a write does not read its own puts. */
 enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write)
 {
-    for (size_t i = 0; i < txn->item_count; i++) {
-        const struct table_definition *table = txn->items[i].table;
-        struct engine_address shard = figures_address(&txn->items[i].place);
-        struct figures sum = { 0 };
-        struct figures indexes[INDEXES_MAX];
-        for (size_t x = 0; x < table->index_count; x++)
-            indexes[x] = (struct figures){ 0 };
-        bool counted = false; /* Together with an earlier item of the same shard. */
-        for (size_t j = 0; j < txn->item_count && !counted; j++) {
-            struct engine_address other = figures_address(&txn->items[j].place);
-            if (!engine_address_equal(&shard, &other))
-                continue;
-            counted = j < i;
-            txn_figures_add(&txn->items[j], &sum, indexes);
-        }
-        if (counted || !changes_anything(&sum, indexes, table->index_count))
-            continue;
-        enum engine_status status = figures_change(write, table, &shard, &sum, indexes);
-        if (status != ENGINE_OK)
-            return status;
+    bool counted[TXN_ITEMS_MAX] = { false };
+    enum engine_status status = ENGINE_OK;
+    for (size_t i = 0; i < txn->item_count && status == ENGINE_OK; i++) {
+        if (!counted[i])
+            status = count_shard(txn, i, counted, write);
     }
-    return ENGINE_OK;
+    return status;
 }
