@@ -2,6 +2,7 @@
 #include "engine/rocksdb/latches.h"
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "base/clock.h"
 #include "base/crc32c.h"
@@ -38,6 +39,44 @@ static int compare_indexes(const void *a, const void *b)
 {
     return *(const uint16_t *)a - *(const uint16_t *)b;
 }
+
+/* --- Order ---
+ *
+ * Both put the indexes into ascending order, each once, and return how many there are. */
+
+enum { FEW = 16, WORD_BITS = 64 };
+
+static size_t sort_few(uint16_t *indexes, size_t count)
+{
+    size_t sorted = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t index = indexes[i];
+        size_t at = sorted;
+        while (at > 0 && indexes[at - 1] > index)
+            at--;
+        if (at > 0 && indexes[at - 1] == index)
+            continue;
+        memmove(indexes + at + 1, indexes + at, (sorted - at) * sizeof *indexes);
+        indexes[at] = index;
+        sorted++;
+    }
+    return sorted;
+}
+
+/* Marks them in a map of all latches: qsort takes as long as the latches themselves. */
+static size_t sort_many(uint16_t *indexes, size_t count)
+{
+    uint64_t marks[LATCHES_COUNT / WORD_BITS] = { 0 };
+    for (size_t i = 0; i < count; i++)
+        marks[indexes[i] / WORD_BITS] |= UINT64_C(1) << indexes[i] % WORD_BITS;
+    size_t sorted = 0;
+    for (size_t word = 0; word < LATCHES_COUNT / WORD_BITS; word++)
+        for (uint64_t left = marks[word]; left != 0; left &= left - 1)
+            indexes[sorted++] = (uint16_t)(word * WORD_BITS + (size_t)__builtin_ctzll(left));
+    return sorted;
+}
+
+/* --- Taking and releasing --- */
 
 /* By the clock that nobody sets: by the other one, a write would give up at once, or wait for an
  * hour, when it is set in between. TSan does not know that call, and would not see the lock. */
@@ -83,14 +122,12 @@ bool latches_take(struct latches *latches, const struct engine_address *addresse
     assert(address_count <= ENGINE_WRITE_ADDRESSES_MAX);
     for (size_t i = 0; i < address_count; i++)
         held->indexes[i] = latch_index(&addresses[i]);
-    if (address_count > 1)
-        qsort(held->indexes, address_count, sizeof held->indexes[0], compare_indexes);
+    size_t count = address_count <= FEW ? sort_few(held->indexes, address_count)
+                                        : sort_many(held->indexes, address_count);
     held->count = 0;
     struct timespec end = { 0 };
-    for (size_t i = 0; i < address_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint16_t index = held->indexes[i];
-        if (held->count > 0 && held->indexes[held->count - 1] == index)
-            continue;
         if (!take_one(latches, index, &end)) {
             latches_release(latches, held);
             return false;
