@@ -186,7 +186,6 @@ static bool decide(struct txn *txn)
         capacity_use_add_write(use, item->exists ? item->current.size : 0,
                                put == NULL ? 0 : put->item.item.size, txn_index_changes(txn, item));
     }
-    operation_note_written(batch->call, txn);
     if (!item_collection_check(batch->call, txn))
         return false;
     answer(batch);
@@ -244,5 +243,4 @@ const struct operation op_batch_write_item = { .name = "BatchWriteItem",
                                                .kind = OPERATION_DATA,
                                                .request = &batch_write_item_shape,
                                                .asks = OPERATION_ASKS_ITSELF,
-                                               .writes_many = true,
                                                .run = run };

@@ -69,10 +69,6 @@ static const struct {
       "{'Statements':[{'Statement':'UPDATE \\\"table\\\" SET n=1 WHERE k=?',"
       "'Parameters':[{'S':'a'}]}]}",
       ITEM_SIZE + ITEM_SIZE + NUMBER_SIZE },
-    { "BatchWriteItem",
-      "{'RequestItems':{'table':[{'PutRequest':{'Item':" ITEM(
-          "b") "}},{'DeleteRequest':{'Key':" KEY("a") "}}]}}",
-      ITEM_SIZE + ITEM_SIZE },
 };
 
 static void what_is_written_counts_before_and_after(void **state)
