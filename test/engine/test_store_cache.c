@@ -341,6 +341,16 @@ static unsigned finds_until_form(struct store_cache *cache, const struct store_c
     return 0;
 }
 
+/* A new entry, found so often that a form is wanted. */
+static struct store_cache_entry *entry_for_a_form(struct store_cache *cache,
+                                                  const struct store_cache_name *name)
+{
+    struct store_cache_entry *entry;
+    store_cache_keep(cache, name, 1, BYTES("one"));
+    assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+    return entry;
+}
+
 static void an_entry_that_is_found_often_gets_a_form_once(void **state)
 {
     static const struct {
@@ -353,8 +363,7 @@ static void an_entry_that_is_found_often_gets_a_form_once(void **state)
         struct store_cache_entry *entry;
         struct named named;
         const struct store_cache_name *name = name_value(&named, &items, "12345678a");
-        store_cache_keep(cache, name, 1, BYTES("one"));
-        assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+        entry = entry_for_a_form(cache, name);
         assert_null(store_cache_form(entry).data);
         store_cache_give_form(cache, entry, cases[i].given);
         assert_true(bytes_equal(store_cache_form(entry), cases[i].kept));
@@ -392,8 +401,7 @@ static void a_form_that_comes_after_its_entry_has_gone_is_dropped(void **state)
     struct named named;
     (void)state;
     const struct store_cache_name *name = name_value(&named, &items, "12345678a");
-    store_cache_keep(cache, name, 1, BYTES("one"));
-    assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+    entry = entry_for_a_form(cache, name);
     change(cache, name, 1);
     store_cache_give_form(cache, entry, BYTES("form"));
     assert_null(store_cache_form(entry).data);
@@ -412,8 +420,7 @@ static void an_entry_with_its_form_never_takes_more_than_a_part_of_a_shard(void 
         struct store_cache_entry *entry;
         struct named named;
         const struct store_cache_name *name = name_value(&named, &items, "12345678a");
-        store_cache_keep(cache, name, 1, BYTES("one"));
-        assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+        entry = entry_for_a_form(cache, name);
         store_cache_give_form(cache, entry, bytes_of(form, size));
         bool kept = store_cache_form(entry).data != NULL;
         assert_true(store_cache_size(cache) <= sizeof form / STORE_CACHE_ENTRY_SHARE);
@@ -435,8 +442,7 @@ static void the_capacity_holds_with_forms(void **state)
         struct named named;
         snprintf(key, sizeof key, "%08d", i);
         const struct store_cache_name *name = name_value(&named, &items, key);
-        store_cache_keep(cache, name, 1, BYTES("one"));
-        assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+        entry = entry_for_a_form(cache, name);
         store_cache_give_form(cache, entry, bytes_of(form, sizeof form));
         store_cache_release(entry);
         assert_true(store_cache_size(cache) <= CAPACITY);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
+#include "arena_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "expr/condition.h"
@@ -197,26 +198,12 @@ static void evaluating_on_a_small_item_allocates_nothing(void **state)
     arena_destroy(plain);
 }
 
-static int open_arena(void **state)
-{
-    *state = arena_create();
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_destroy(*state);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(conditions_hold_as_the_service_says),
-        TEST(an_item_that_does_not_exist_has_no_attributes),
-        TEST(evaluating_on_a_small_item_allocates_nothing),
+        ARENA_TEST(conditions_hold_as_the_service_says),
+        ARENA_TEST(an_item_that_does_not_exist_has_no_attributes),
+        ARENA_TEST(evaluating_on_a_small_item_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "arena_fixture.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
@@ -292,30 +293,16 @@ static void the_next_item_uses_the_room_of_the_one_before(void **state)
     assert_int_equal(arena_held_size(arena), held);
 }
 
-static int open_arena(void **state)
-{
-    *state = arena_create();
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_destroy(*state);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(members_are_found_in_containers_of_any_size),
-        TEST(members_of_sets_and_lists_are_found_by_content_and_type),
-        TEST(a_list_of_mixed_values_has_each_of_them),
-        TEST(many_containers_of_one_item_are_told_apart),
-        TEST(asking_often_costs_a_few_walks_and_a_logarithm_each),
-        TEST(conditions_on_each_attribute_do_not_multiply_with_the_attributes),
-        TEST(the_next_item_uses_the_room_of_the_one_before),
+        ARENA_TEST(members_are_found_in_containers_of_any_size),
+        ARENA_TEST(members_of_sets_and_lists_are_found_by_content_and_type),
+        ARENA_TEST(a_list_of_mixed_values_has_each_of_them),
+        ARENA_TEST(many_containers_of_one_item_are_told_apart),
+        ARENA_TEST(asking_often_costs_a_few_walks_and_a_logarithm_each),
+        ARENA_TEST(conditions_on_each_attribute_do_not_multiply_with_the_attributes),
+        ARENA_TEST(the_next_item_uses_the_room_of_the_one_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

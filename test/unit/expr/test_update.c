@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
+#include "arena_fixture.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
@@ -225,26 +226,12 @@ static void a_projection_may_name_as_many_attributes_as_an_item_has(void **state
                             arena_printf(arena, "{%.*s}", BYTES_FMT(buffer_bytes(&want)))));
 }
 
-static int open_arena(void **state)
-{
-    *state = arena_create();
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_destroy(*state);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(updates_do_what_the_service_does),
-        TEST(projections_show_what_is_there),
-        TEST(a_projection_may_name_as_many_attributes_as_an_item_has),
+        ARENA_TEST(updates_do_what_the_service_does),
+        ARENA_TEST(projections_show_what_is_there),
+        ARENA_TEST(a_projection_may_name_as_many_attributes_as_an_item_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

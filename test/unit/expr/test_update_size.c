@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "arena_fixture.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
@@ -350,30 +351,16 @@ static void a_large_value_is_not_copied_for_each_map_around_it(void **state)
     assert_message(apply(arena, update, &before, &after), "");
 }
 
-static int open_arena(void **state)
-{
-    *state = arena_create();
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_destroy(*state);
-    return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(lists_appended_within_each_other_are_copied_once),
-        TEST(what_no_item_can_hold_is_not_made),
-        TEST(a_list_appended_to_itself_is_not_made_beyond_what_an_item_holds),
-        TEST(appending_to_many_lists_takes_little_for_each),
-        TEST(a_large_set_added_to_many_is_refused_and_taken_from_many_is_not),
-        TEST(a_value_may_be_stored_as_deep_as_an_item_may_be),
-        TEST(a_large_value_is_not_copied_for_each_map_around_it),
+        ARENA_TEST(lists_appended_within_each_other_are_copied_once),
+        ARENA_TEST(what_no_item_can_hold_is_not_made),
+        ARENA_TEST(a_list_appended_to_itself_is_not_made_beyond_what_an_item_holds),
+        ARENA_TEST(appending_to_many_lists_takes_little_for_each),
+        ARENA_TEST(a_large_set_added_to_many_is_refused_and_taken_from_many_is_not),
+        ARENA_TEST(a_value_may_be_stored_as_deep_as_an_item_may_be),
+        ARENA_TEST(a_large_value_is_not_copied_for_each_map_around_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <zlib.h>
+#include "arena_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "base/random.h"
@@ -104,32 +105,24 @@ static void crc32_of_every_size_is_zlibs(void **state)
     }
 }
 
-static int open_arena(void **state)
-{
-    *state = arena_create();
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(gzip_inflates_to_the_same_bytes, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(a_body_one_byte_over_the_bound_is_too_large, open_arena,
-                                        close_arena),
-        cmocka_unit_test_setup_teardown(a_bomb_uses_no_more_memory_than_its_bound, open_arena,
-                                        close_arena),
-        cmocka_unit_test_setup_teardown(deflate_bodies_are_zlib_streams, open_arena, close_arena),
-        cmocka_unit_test_setup_teardown(bodies_that_are_not_whole_are_damaged, open_arena,
-                                        close_arena),
-        cmocka_unit_test_setup_teardown(bytes_behind_the_end_are_damage, open_arena, close_arena),
+        cmocka_unit_test_setup_teardown(gzip_inflates_to_the_same_bytes, arena_fixture_open,
+                                        arena_fixture_close),
+        cmocka_unit_test_setup_teardown(a_body_one_byte_over_the_bound_is_too_large,
+                                        arena_fixture_open, arena_fixture_close),
+        cmocka_unit_test_setup_teardown(a_bomb_uses_no_more_memory_than_its_bound,
+                                        arena_fixture_open, arena_fixture_close),
+        cmocka_unit_test_setup_teardown(deflate_bodies_are_zlib_streams, arena_fixture_open,
+                                        arena_fixture_close),
+        cmocka_unit_test_setup_teardown(bodies_that_are_not_whole_are_damaged, arena_fixture_open,
+                                        arena_fixture_close),
+        cmocka_unit_test_setup_teardown(bytes_behind_the_end_are_damage, arena_fixture_open,
+                                        arena_fixture_close),
         cmocka_unit_test(crc32_is_zlibs),
-        cmocka_unit_test_setup_teardown(crc32_of_every_size_is_zlibs, open_arena, close_arena),
+        cmocka_unit_test_setup_teardown(crc32_of_every_size_is_zlibs, arena_fixture_open,
+                                        arena_fixture_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
