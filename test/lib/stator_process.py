@@ -79,8 +79,10 @@ class StatorProcess:
         return self.process.pid
 
     def log(self):
-        self._log.seek(0)
-        return self._log.read().decode("utf-8", errors="replace")
+        # The server writes where the file's position is, which is shared: reading must not move it.
+        file = self._log.fileno()
+        text = os.pread(file, os.fstat(file).st_size, 0)
+        return text.decode("utf-8", errors="replace")
 
     def stop(self):
         """SIGTERM, and the code of the orderly end must be 0: a leak that ASan found is not."""
