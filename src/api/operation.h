@@ -8,6 +8,7 @@
 #define STATOR_API_OPERATION_H
 #include <stdbool.h>
 #include "api/api.h"
+#include "api/operation_list.h"
 #include "api/shape.h"
 #include "base/compiler.h"
 
@@ -47,18 +48,10 @@ struct operation {
     void (*run)(struct api_call *call, const void *request);
 };
 
-/* One per operation, in op_<name>.c; operations.c lists them. */
-extern const struct operation op_create_table, op_describe_table, op_list_tables, op_update_table,
-    op_delete_table, op_describe_limits, op_describe_endpoints, op_tag_resource, op_untag_resource,
-    op_list_tags_of_resource, op_put_item, op_get_item, op_update_item, op_delete_item,
-    op_batch_get_item, op_batch_write_item, op_transact_get_items, op_transact_write_items,
-    op_execute_statement, op_batch_execute_statement, op_execute_transaction, op_query, op_scan,
-    op_list_streams, op_describe_stream, op_get_shard_iterator, op_get_records;
-extern const struct operation op_describe_continuous_backups, op_update_continuous_backups,
-    op_get_resource_policy, op_put_resource_policy, op_delete_resource_policy,
-    op_describe_contributor_insights, op_list_contributor_insights,
-    op_describe_kinesis_streaming_destination, op_describe_time_to_live, op_update_time_to_live;
-extern const struct operation op_add_trigger, op_list_triggers, op_remove_trigger;
+/* One per operation, in op_<name>.c. */
+#define DECLARE_OPERATION(identifier, name) extern const struct operation op_##identifier;
+OPERATION_LIST(DECLARE_OPERATION)
+#undef DECLARE_OPERATION
 
 /* For the fuzzers and tests, which visit all of them. */
 size_t operation_count(void);

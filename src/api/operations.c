@@ -1,48 +1,10 @@
-/* operations.c -- the list of operations, found by name. */
+/* operations.c -- finds an operation by its name: a binary search in operation_list.h's order. */
 #include "api/operation.h"
 
-/* Sorted by name: operation_find searches by halves. */
 static const struct operation *const operations[] = {
-    &op_add_trigger,
-    &op_batch_execute_statement,
-    &op_batch_get_item,
-    &op_batch_write_item,
-    &op_create_table,
-    &op_delete_item,
-    &op_delete_resource_policy,
-    &op_delete_table,
-    &op_describe_continuous_backups,
-    &op_describe_contributor_insights,
-    &op_describe_endpoints,
-    &op_describe_kinesis_streaming_destination,
-    &op_describe_limits,
-    &op_describe_stream,
-    &op_describe_table,
-    &op_describe_time_to_live,
-    &op_execute_statement,
-    &op_execute_transaction,
-    &op_get_item,
-    &op_get_records,
-    &op_get_resource_policy,
-    &op_get_shard_iterator,
-    &op_list_contributor_insights,
-    &op_list_streams,
-    &op_list_tables,
-    &op_list_tags_of_resource,
-    &op_list_triggers,
-    &op_put_item,
-    &op_put_resource_policy,
-    &op_query,
-    &op_remove_trigger,
-    &op_scan,
-    &op_tag_resource,
-    &op_transact_get_items,
-    &op_transact_write_items,
-    &op_untag_resource,
-    &op_update_continuous_backups,
-    &op_update_item,
-    &op_update_table,
-    &op_update_time_to_live,
+#define POINT_TO(identifier, name) &op_##identifier,
+    OPERATION_LIST(POINT_TO)
+#undef POINT_TO
 };
 
 const struct operation *operation_find(struct bytes name)
