@@ -198,6 +198,14 @@ static bool matches(const struct pattern *pattern, struct bytes text, bool ignor
     return token == pattern->count;
 }
 
+bool pattern_matches_everything(const struct pattern *pattern)
+{
+    for (size_t i = 0; i < pattern->count; i++)
+        if (pattern->tokens[i] != TOKEN_ANY)
+            return false;
+    return pattern->count > 0;
+}
+
 bool pattern_matches(const struct pattern *pattern, struct bytes text)
 {
     return matches(pattern, text, false);

@@ -47,6 +47,8 @@ size_t pattern_find(const struct pattern *pattern, size_t from, uint8_t characte
 MUST_CHECK bool pattern_resolve(struct arena *arena, const struct pattern *pattern,
                                 const struct policy_request *request, struct pattern *out);
 
+/* True of "*", and of nothing but stars. */
+bool pattern_matches_everything(const struct pattern *pattern);
 /* The pattern must have no variables (any more). */
 bool pattern_matches(const struct pattern *pattern, struct bytes text);
 bool pattern_matches_ignoring_case(const struct pattern *pattern, struct bytes text);

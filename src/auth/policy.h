@@ -6,6 +6,7 @@
  */
 #ifndef STATOR_AUTH_POLICY_H
 #define STATOR_AUTH_POLICY_H
+#include <stdbool.h>
 #include <stddef.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
@@ -35,6 +36,13 @@ struct policy_key {
     size_t count;
 };
 
+/* The lists that are long to collect: statements that do not look at them need not pay for them.
+ */
+enum policy_list {
+    POLICY_LEADING_KEYS = 1 << 0, /* dynamodb:LeadingKeys */
+    POLICY_ATTRIBUTES = 1 << 1,   /* dynamodb:Attributes */
+};
+
 struct policy_request {
     struct bytes action;    /* "dynamodb:GetItem" */
     struct bytes resource;  /* An ARN, or "*" where an action has none. */
@@ -42,6 +50,10 @@ struct policy_request {
     struct bytes account;   /* The caller's account. */
     const struct policy_key *keys;
     size_t key_count;
+    /* A set of enum policy_list: these have further values that nobody can list before the data is
+     * read, such as the attributes of a whole item. An unknown value satisfies every condition of a
+     * denial, and of a permission only a condition that any value would satisfy. */
+    unsigned lists_with_unknown_values;
 };
 
 /* What decides about one request. Each may be missing. */
@@ -50,6 +62,11 @@ struct policy_set {
     size_t identity_count;
     const struct policy *resource; /* Of the resource; NULL: it has none. */
 };
+
+/* Which of these lists the statements look at that match the request's action, resource and
+ * principal: a set of enum policy_list. `request` need not have the lists yet. */
+unsigned policy_lists_needed(struct arena *arena, const struct policy_set *policies,
+                             const struct policy_request *request);
 
 enum policy_decision {
     POLICY_ALLOWED,

@@ -82,6 +82,13 @@ bool condition_operator_parse(struct bytes name, struct condition_operator *out,
     return error_validation(err, "Unknown condition operator: %.*s", BYTES_FMT(name));
 }
 
+static unsigned list_of(struct bytes key)
+{
+    if (context_key_equal(key, BYTES("dynamodb:LeadingKeys")))
+        return POLICY_LEADING_KEYS;
+    return context_key_equal(key, BYTES("dynamodb:Attributes")) ? POLICY_ATTRIBUTES : 0;
+}
+
 bool policy_condition_parse(struct arena *arena, const struct condition_operator *op,
                             struct bytes key, const struct bytes *texts, size_t count,
                             bool variables, struct policy_condition *out, struct error *err)
@@ -95,7 +102,9 @@ bool policy_condition_parse(struct arena *arena, const struct condition_operator
         if (!condition_value_parse(arena, op->family, texts[i], variables, &values[i]))
             return error_validation(err, "A condition on %.*s has an invalid value: %.*s",
                                     BYTES_FMT(key), BYTES_FMT(texts[i]));
-    *out = (struct policy_condition){ .op = *op, .key = key, .values = values, .count = count };
+    *out = (struct policy_condition){
+        .op = *op, .key = key, .list = list_of(key), .values = values, .count = count
+    };
     return true;
 }
 
@@ -142,21 +151,35 @@ static bool is_wanted_absent(const struct policy_condition *condition, bool abse
     return false;
 }
 
+/* An unknown value may be any: it passes where every value would, and where that denies. */
+static bool unknown_value_passes(const struct policy_condition *condition, bool deny)
+{
+    bool passes = deny;
+    for (size_t i = 0; i < condition->count && !passes; i++)
+        passes = condition->op.family == FAMILY_STRING_LIKE && !condition->op.negated &&
+                 pattern_matches_everything(&condition->values[i].text);
+    return passes;
+}
+
 bool policy_condition_holds(struct arena *arena, const struct policy_condition *condition,
                             const struct policy_request *request, bool deny)
 {
     const struct condition_operator *op = &condition->op;
     const struct policy_key *key = context_key_find(request, condition->key);
+    bool has_unknown = (condition->list & request->lists_with_unknown_values) != 0;
+    bool absent = key == NULL && !has_unknown;
     if (op->family == FAMILY_ABSENCE)
-        return is_wanted_absent(condition, key == NULL);
-    if (key == NULL)
+        return is_wanted_absent(condition, absent);
+    if (absent)
         return op->if_exists || op->quantifier == CONDITION_FOR_ALL ||
                (op->quantifier == CONDITION_SINGLE && op->negated);
-    size_t passed = 0;
-    for (size_t i = 0; i < key->count; i++)
-        passed += value_passes(arena, condition, key->values[i], request, deny);
     /* What an operator for one value means for several is not defined. */
     bool any_is_enough =
         op->quantifier == CONDITION_FOR_ANY || (op->quantifier == CONDITION_SINGLE && deny);
-    return any_is_enough ? passed > 0 : passed == key->count;
+    if (has_unknown && unknown_value_passes(condition, deny) == any_is_enough)
+        return any_is_enough;
+    for (size_t i = 0; key != NULL && i < key->count; i++)
+        if (value_passes(arena, condition, key->values[i], request, deny) == any_is_enough)
+            return any_is_enough;
+    return !any_is_enough;
 }

@@ -40,6 +40,7 @@ struct condition_operator {
 struct policy_condition {
     struct condition_operator op;
     struct bytes key;
+    unsigned list; /* The enum policy_list that the key is; 0: none. */
     const struct condition_value *values;
     size_t count;
 };

@@ -45,17 +45,45 @@ static bool principals_match(const struct policy_statement *statement,
     return statement->principals_inverted;
 }
 
+/* Whether the statement is about such requests at all, whatever its conditions say. */
+static bool concerns(struct arena *arena, const struct policy *policy,
+                     const struct policy_statement *statement, const struct policy_request *request)
+{
+    return actions_match(&statement->actions, request->action) &&
+           (policy->kind != POLICY_OF_RESOURCE || principals_match(statement, request)) &&
+           resources_match(arena, &statement->resources, request, statement->deny);
+}
+
 static bool applies(struct arena *arena, const struct policy *policy,
                     const struct policy_statement *statement, const struct policy_request *request)
 {
-    if (!actions_match(&statement->actions, request->action) ||
-        (policy->kind == POLICY_OF_RESOURCE && !principals_match(statement, request)) ||
-        !resources_match(arena, &statement->resources, request, statement->deny))
+    if (!concerns(arena, policy, statement, request))
         return false;
     for (size_t i = 0; i < statement->condition_count; i++)
         if (!policy_condition_holds(arena, &statement->conditions[i], request, statement->deny))
             return false;
     return true;
+}
+
+static unsigned lists_of(struct arena *arena, const struct policy *policy,
+                         const struct policy_request *request)
+{
+    unsigned lists = 0;
+    for (size_t i = 0; i < policy->count; i++) {
+        const struct policy_statement *statement = &policy->statements[i];
+        if (statement->lists_needed != 0 && concerns(arena, policy, statement, request))
+            lists |= statement->lists_needed;
+    }
+    return lists;
+}
+
+unsigned policy_lists_needed(struct arena *arena, const struct policy_set *policies,
+                             const struct policy_request *request)
+{
+    unsigned lists = policies->resource == NULL ? 0 : lists_of(arena, policies->resource, request);
+    for (size_t i = 0; i < policies->identity_count; i++)
+        lists |= lists_of(arena, policies->identity[i], request);
+    return lists;
 }
 
 static enum effect effect_of(struct arena *arena, const struct policy *policy,

@@ -306,6 +306,8 @@ static bool read_conditions(struct parser *parser, struct policy_statement *out)
             return false;
     }
     out->conditions = conditions;
+    for (size_t i = 0; i < out->condition_count; i++)
+        out->lists_needed |= conditions[i].list;
     return !json_failed(&parser->reader) || refuse_syntax(parser);
 }
 

@@ -37,6 +37,7 @@ struct policy_statement {
     bool principals_inverted;
     const struct policy_condition *conditions; /* All must hold. */
     size_t condition_count;
+    unsigned lists_needed; /* By the conditions: a set of enum policy_list. */
 };
 
 struct policy {
