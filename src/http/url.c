@@ -1,5 +1,6 @@
 /* url.c -- see url.h. */
 #include "http/url.h"
+#include "base/arena.h"
 #include "http/grammar.h"
 
 enum { PORT_MAX = 65535 };
@@ -70,4 +71,32 @@ const char *http_url_parse(struct bytes text, struct http_url *out)
         out->target.len)
         return "the path has characters that have to be written as %XX";
     return parse_authority(out);
+}
+
+/* How many bytes come before the first of the symbols. */
+static size_t size_before(struct bytes text, const char *symbols)
+{
+    size_t size = text.len;
+    for (; *symbols != '\0'; symbols++)
+        size = index_of(bytes_of(text.data, size), *symbols);
+    return size;
+}
+
+struct bytes url_without_secrets(struct arena *arena, struct bytes url)
+{
+    static const struct bytes slashes = BYTES("://");
+    /* "//" behind a path or a query is part of it, not the end of a scheme. */
+    size_t name_size = size_before(url, ":/?#@");
+    bool has_scheme = bytes_starts_with(behind(url, name_size), slashes);
+    struct bytes scheme = bytes_of(url.data, has_scheme ? name_size + slashes.len : 0);
+    struct bytes rest = behind(url, scheme.len);
+    size_t end = size_before(rest, "/?#"), host_at = 0;
+    for (size_t i = 0; i < end; i++) {
+        if (rest.data[i] == '@')
+            host_at = i + 1;
+    }
+    struct bytes host = bytes_of(rest.data + host_at, end - host_at);
+    struct bytes path = behind(rest, end);
+    path.len = size_before(path, "?#");
+    return arena_join(arena, (const struct bytes[]){ scheme, host, path }, 3);
 }

@@ -11,6 +11,8 @@ enum {
     HTTP_URL_PORT_DEFAULT = 80,
 };
 
+struct arena;
+
 struct http_url {
     struct bytes host; /* A name or an address; one of IPv6 without its brackets. */
     uint16_t port;
@@ -21,5 +23,10 @@ struct http_url {
 /* NULL if the text is such a URL; else what is wrong with it, for people. The parts borrow the
  * text, but for a target that it does not have. */
 MUST_CHECK const char *http_url_parse(struct bytes text, struct http_url *out);
+
+/* "scheme://host:port/path": the URL without user info, query and fragment, which may hold
+ * passwords and tokens. For log lines, and for callers who may not see the whole URL. Takes any
+ * text, also one that is no URL, of any scheme. The result lives in the arena. */
+struct bytes url_without_secrets(struct arena *arena, struct bytes url);
 
 #endif
