@@ -2,10 +2,11 @@
 #include "api/api.h"
 #include <assert.h>
 #include <stdlib.h>
-#include "api/authorization.h"
+#include "access/access.h"
 #include "api/control.h"
 #include "api/index_delay.h"
 #include "api/operation.h"
+#include "api/operation_access.h"
 #include "api/shape.h"
 #include "base/arena.h"
 #include "model/limits.h"
@@ -42,10 +43,17 @@ static struct triggers *open_triggers(const struct api_options *options, struct 
     return triggers_open(&triggers, status);
 }
 
+/* Policies of resources are compiled when a definition is read, not when a request comes. */
+static const void *compile_policies(struct arena *arena, const struct table_definition *definition)
+{
+    return access_compile(arena, definition);
+}
+
 struct api *api_open(const struct api_options *options, enum engine_status *status)
 {
     struct index_delay *index_delay = NULL;
-    struct catalogue *catalogue = catalogue_open(options->engine, status);
+    struct catalogue *catalogue =
+        catalogue_open_attaching(options->engine, compile_policies, status);
     struct streams *streams = catalogue == NULL ? NULL : streams_open(options->engine, status);
     struct triggers *triggers = streams == NULL ? NULL : open_triggers(options, streams, status);
     if (triggers != NULL && options->index_delay_ms > 0)
@@ -169,7 +177,7 @@ void api_run(struct api *api, struct api_call *call)
     call->request = arena_alloc_zeroed(call->arena, operation->request->size);
     if (!shape_read(call->arena, call->body, operation->request, call->request, &call->error) ||
         !shape_validate(call->arena, operation->request, call->request, &call->error) ||
-        !authorization_check_request(call))
+        !operation_may_run(call))
         operation_fail(call);
     else if (operation->kind == OPERATION_CONTROL)
         control_submit(api->control, call);
@@ -177,16 +185,24 @@ void api_run(struct api *api, struct api_call *call)
         operation->run(call, call->request);
 }
 
+/* The one end of every call. What succeeds for a caller was decided on: an operation that forgot
+ * to ask must not answer. */
+static void end(struct api_call *call)
+{
+    assert(call->caller == NULL || call->asked || error_is_set(&call->error));
+    call->done(call);
+}
+
 void operation_succeed(struct api_call *call)
 {
     assert(!error_is_set(&call->error));
-    call->done(call);
+    end(call);
 }
 
 void operation_fail(struct api_call *call)
 {
     assert(error_is_set(&call->error));
-    call->done(call);
+    end(call);
 }
 
 void operation_end(struct api_call *call, bool ok)
@@ -203,5 +219,5 @@ void operation_end_engine(struct api_call *call, enum engine_status status)
         error_init(&call->error, call->arena); /* A refusal, and the item that it shows, is void. */
         storage_error_set(&call->error, status, call->operation->name);
     }
-    call->done(call);
+    end(call);
 }

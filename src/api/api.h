@@ -82,6 +82,7 @@ struct api_call {
     /* With a caller: the ARN of what was asked about last, or "*"; data NULL: nothing was. */
     struct bytes resource;
     bool denied; /* Something was refused, perhaps one statement of several. */
+    bool asked;  /* With a caller: access was decided on, or there was nothing to decide. */
     /* Of one that writes many: the items before and after, in bytes as DynamoDB counts. */
     size_t written_size;
 

@@ -1,7 +1,7 @@
 /* item_write.c -- see item_write.h. */
 #include "api/item_write.h"
 #include "api/capacity.h"
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/item_collection.h"
 #include "api/item_shapes.h"
 #include "api/operation.h"
@@ -58,12 +58,21 @@ static void done(struct txn *txn, enum engine_status status)
     operation_end_engine(write->call, status);
 }
 
+static bool may_write(struct api_call *call, const struct table *table,
+                      const struct item_write_start *start)
+{
+    const struct item_access_write write = { .table_name = start->table_name,
+                                             .table = table,
+                                             .request = start->condition_request,
+                                             .item = start->key,
+                                             .expressions = &start->expressions };
+    return item_access_write(call, &write);
+}
+
 static bool locate(struct api_call *call, const struct table_definition *table,
                    const struct item_write_start *start, struct item_place *place)
 {
-    return item_authorization_write(call, table, start->condition_request, start->key,
-                                    &start->expressions) &&
-           start->locate(call->arena, table, start->key, place, &call->error) &&
+    return start->locate(call->arena, table, start->key, place, &call->error) &&
            (start->check == NULL ||
             start->check(call, table, start->request, &start->expressions)) &&
            item_expressions_check_keys(call, &start->expressions.params, table);
@@ -72,8 +81,9 @@ static bool locate(struct api_call *call, const struct table_definition *table,
 void item_write_start(struct api_call *call, const struct item_write_start *start)
 {
     struct item_place place;
-    struct table *table = operation_table(call, start->table_name);
-    if (table == NULL || !locate(call, table_definition(table), start, &place)) {
+    struct table *table = operation_find_table(call, start->table_name);
+    if (!may_write(call, table, start) || !operation_check_table(call, table) ||
+        !locate(call, table_definition(table), start, &place)) {
         table_release(table);
         operation_fail(call);
         return;

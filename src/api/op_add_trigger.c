@@ -5,6 +5,7 @@
  */
 #include "api/common_shapes.h"
 #include "api/operation.h"
+#include "api/operation_access.h"
 #include "api/table_operation.h"
 #include "api/trigger_description.h"
 #include "base/clock.h"
@@ -174,6 +175,21 @@ static bool make_draft(struct api_call *call, const struct add_trigger_request *
 
 /* --- The trigger --- */
 
+/* A trigger hands its caller every record of the stream, so whoever adds one must be allowed to
+ * read them. That it may add triggers to the table was asked before. */
+static bool may_read_stream(struct api_call *call, const struct table *table, struct bytes label)
+{
+    static const char *const actions[] = { "DescribeStream", "GetShardIterator", "GetRecords" };
+    struct bytes name = table_definition(table)->name;
+    for (size_t i = 0; call->caller != NULL && i < COUNT_OF(actions); i++) {
+        struct access_question question =
+            operation_stream_question(call, actions[i], name, label, table);
+        if (!operation_may(call, &question))
+            return false;
+    }
+    return true;
+}
+
 /* The stream that the table has now; the caller owes a stream_release. */
 static struct stream *find_stream(struct api_call *call, struct bytes name_or_arn)
 {
@@ -182,9 +198,11 @@ static struct stream *find_stream(struct api_call *call, struct bytes name_or_ar
     if (table == NULL)
         return NULL;
     const struct table_definition *definition = table_definition(table);
-    if (definition->stream_enabled)
+    bool may_read =
+        !definition->stream_enabled || may_read_stream(call, table, definition->stream_label);
+    if (definition->stream_enabled && may_read)
         stream = streams_find(api_streams(call->api), definition->name, definition->stream_label);
-    if (stream == NULL)
+    if (stream == NULL && may_read)
         error_validation(&call->error,
                          "Table %.*s has no stream to take records from: enable one first, with "
                          "StreamSpecification of UpdateTable",
@@ -230,5 +248,5 @@ const struct operation op_add_trigger = { .name = "AddTrigger",
                                           .service = OPERATION_OF_STATOR,
                                           .kind = OPERATION_CONTROL,
                                           .request = &request_shape,
-                                          .asks = OPERATION_ASKS_ACCOUNT,
+                                          .asks = OPERATION_ASKS_RESOURCE,
                                           .run = run };

@@ -8,9 +8,10 @@
 #include <assert.h>
 #include "api/batch.h"
 #include "api/capacity.h"
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/item_collection.h"
 #include "api/operation.h"
+#include "api/operation_access.h"
 #include "api/partiql_key.h"
 #include "api/partiql_shapes.h"
 #include "api/partiql_statement.h"
@@ -125,34 +126,33 @@ static bool move_fault(struct api_call *call, struct batch_member *member)
     return false;
 }
 
-static bool authorize(struct statement_batch *batch, struct batch_member *member,
-                      const struct table_definition *table)
+static bool find_table(struct statement_batch *batch, struct batch_member *member)
 {
     struct api_call *call = batch->call;
-    struct bytes reported = batch->request->return_consumed_capacity;
-    bool allowed = partiql_statement_is_read(&member->statement)
-                       ? item_authorization_select_item(call, table, &member->statement,
-                                                        &member->key, reported)
-                       : item_authorization_statement(call, table, &member->write, reported);
-    return allowed || move_fault(call, member);
+    member->table_index =
+        transaction_tables_find(&batch->tables, call, member->statement.table_name);
+    const struct item_access_statement asked = {
+        .statement = &member->statement,
+        .table = transaction_tables_at(&batch->tables, member->table_index),
+        .return_consumed_capacity = batch->request->return_consumed_capacity,
+    };
+    return (item_access_statement(call, &asked) &&
+            transaction_tables_check(&batch->tables, call, member->table_index)) ||
+           move_fault(call, member);
 }
 
 static bool locate(struct statement_batch *batch, struct batch_member *member)
 {
-    struct api_call *call = batch->call;
-    struct arena *arena = call->arena;
-    if (!partiql_statement_check_table_name(&member->statement, &member->fault))
+    struct arena *arena = batch->call->arena;
+    if (!partiql_statement_check_table_name(&member->statement, &member->fault) ||
+        !find_table(batch, member))
         return false;
-    if (!transaction_tables_find(&batch->tables, call, member->statement.table_name,
-                                 &member->table_index))
-        return move_fault(call, member);
     const struct table_definition *table =
         transaction_tables_definition(&batch->tables, member->table_index);
     if (partiql_statement_is_read(&member->statement))
-        return locate_read(batch, member, table) && authorize(batch, member, table);
+        return locate_read(batch, member, table);
     return partiql_write_prepare(arena, &member->statement, table, &member->write,
                                  &member->fault) &&
-           authorize(batch, member, table) &&
            partiql_write_locate(arena, &member->write, table, &member->place, &member->fault);
 }
 
@@ -353,9 +353,8 @@ static void clear_answer(struct statement_batch *batch)
 {
     buffer_init(&batch->call->response, batch->call->arena);
     for (size_t i = 0; i < batch->tables.count; i++)
-        batch->tables.capacity[i].use = (struct capacity_use){
-            .table = transaction_tables_definition(&batch->tables, i),
-        };
+        batch->tables.capacity[i].use =
+            (struct capacity_use){ .table = batch->tables.capacity[i].use.table };
 }
 
 static bool decide(struct txn *txn)
@@ -450,7 +449,9 @@ static void run(struct api_call *call, const void *input)
     }
     for (size_t i = 0; i < batch->count; i++)
         any |= batch->members[i].was_run;
-    if (is_read || !any) /* Where nothing is to be written, only the answer is left. */
+    if (!any)
+        operation_asks_nothing(call); /* Or each statement was refused. */
+    if (is_read || !any)              /* Where nothing is to be written, only the answer is left. */
         run_reads(batch);
     else
         run_writes(batch);

@@ -8,7 +8,7 @@
 #include "api/batch.h"
 #include "api/batch_shapes.h"
 #include "api/capacity.h"
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/item_expressions.h"
 #include "api/operation.h"
 #include "base/arena.h"
@@ -131,6 +131,20 @@ static bool check(struct batch_read *batch)
     return ok;
 }
 
+/* Access to all tables is decided before anything is told of one of them. */
+static bool find_tables(struct batch_read *batch)
+{
+    const struct shape_map *items = &batch->request->request_items;
+    for (size_t i = 0; i < batch->table_count; i++) {
+        struct table_read *read = &batch->tables[i];
+        read->table = operation_find_table(batch->call, items->names[i]);
+        if (!item_access_batch_get(batch->call, items->names[i], read->table, &read->request->keys,
+                                   read->projection, batch->request->return_consumed_capacity))
+            return false;
+    }
+    return true;
+}
+
 static bool find_items(struct batch_read *batch)
 {
     struct api_call *call = batch->call;
@@ -138,15 +152,10 @@ static bool find_items(struct batch_read *batch)
     size_t count = 0;
     for (size_t i = 0; i < batch->table_count; i++) {
         struct table_read *read = &batch->tables[i];
-        read->table = operation_table(call, batch->request->request_items.names[i]);
-        if (read->table == NULL)
-            return false;
-        batch->capacity[i].use.table = table_definition(read->table);
-        if (!item_authorization_batch_get(call, table_definition(read->table), &read->request->keys,
-                                          read->projection,
-                                          batch->request->return_consumed_capacity) ||
+        if (!operation_check_table(call, read->table) ||
             !item_expressions_check_keys(call, &read->params, table_definition(read->table)))
             return false;
+        batch->capacity[i].use.table = table_definition(read->table);
         read->places = &places[count];
         for (size_t k = 0; k < read->request->keys.count; k++, count++) {
             assert(count < BATCH_GET_KEYS_MAX);
@@ -310,7 +319,7 @@ static void run(struct api_call *call, const void *input)
 {
     struct batch_read batch;
     init(&batch, call, input);
-    bool ok = check(&batch) && find_items(&batch);
+    bool ok = check(&batch) && find_tables(&batch) && find_items(&batch);
     if (ok) {
         enum engine_status status = read_and_answer(&batch);
         ok = status == ENGINE_OK || storage_error_set(&call->error, status, "BatchGetItem");

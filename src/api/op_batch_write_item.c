@@ -9,7 +9,7 @@
 #include <assert.h>
 #include "api/batch.h"
 #include "api/batch_shapes.h"
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/item_collection.h"
 #include "api/operation.h"
 #include "base/arena.h"
@@ -98,19 +98,29 @@ static bool place_of_item(struct api_call *call, const struct table_definition *
     return false;
 }
 
+/* Access to all tables is decided before anything is told of one of them. */
+static bool find_tables(struct batch_write *batch)
+{
+    for (size_t i = 0; i < batch->table_count; i++) {
+        struct bytes name = batch->capacity[i].table_name;
+        batch->tables[i] = operation_find_table(batch->call, name);
+        if (!item_access_batch_write(batch->call, name, batch->tables[i],
+                                     requests_of(batch->request, i),
+                                     batch->request->return_consumed_capacity))
+            return false;
+    }
+    return true;
+}
+
 static bool find_table_items(struct batch_write *batch, size_t table_index,
                              struct item_place *places)
 {
     struct api_call *call = batch->call;
     const struct shape_list *requests = requests_of(batch->request, table_index);
-    struct table *table = operation_table(call, batch->capacity[table_index].table_name);
-    if (table == NULL)
+    const struct table *table = batch->tables[table_index];
+    if (!operation_check_table(call, table))
         return false;
     const struct table_definition *definition = table_definition(table);
-    batch->tables[table_index] = table;
-    if (!item_authorization_batch_write(call, definition, requests,
-                                        batch->request->return_consumed_capacity))
-        return false;
     for (size_t r = 0; r < requests->count; r++) {
         const struct write_request *request = request_at(requests, r);
         size_t index = batch->txn.item_count;
@@ -231,7 +241,7 @@ static void run(struct api_call *call, const void *input)
         return;
     }
     struct batch_write *batch = create(call, input);
-    if (find_items(batch)) {
+    if (find_tables(batch) && find_items(batch)) {
         txn_start(&batch->txn);
         return;
     }

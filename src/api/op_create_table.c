@@ -1,7 +1,7 @@
 /* op_create_table.c -- CreateTable. */
-#include "api/authorization.h"
 #include "api/index_rules.h"
 #include "api/operation.h"
+#include "api/operation_access.h"
 #include "api/setting_rules.h"
 #include "api/stream_operation.h"
 #include "api/table_operation.h"
@@ -63,15 +63,15 @@ static bool create(struct api_call *call, struct table_definition *draft)
  * table's own policy and tags cannot give. */
 static bool authorize_rest(struct api_call *call, const struct table_definition *draft)
 {
-    const struct table_definition bare = { .name = draft->name };
     const struct bytes no_index = { 0 };
-    struct authorization authorization;
-    if (!authorization_begin(&authorization, call))
+    if (call->caller == NULL)
         return true;
-    return (draft->tag_count == 0 ||
-            authorization_check(&authorization, "TagResource", &bare, no_index)) &&
-           (draft->resource_policy.text.data == NULL ||
-            authorization_check(&authorization, "PutResourcePolicy", &bare, no_index));
+    struct access_question tag =
+        operation_question(call, "TagResource", draft->name, no_index, NULL);
+    struct access_question put_policy =
+        operation_question(call, "PutResourcePolicy", draft->name, no_index, NULL);
+    return (draft->tag_count == 0 || operation_may(call, &tag)) &&
+           (draft->resource_policy.text.data == NULL || operation_may(call, &put_policy));
 }
 
 static void run(struct api_call *call, const void *input)

@@ -1,7 +1,7 @@
 /* op_execute_statement.c -- ExecuteStatement: one PartiQL statement, which reads a page or writes
  * an item. */
 #include "api/capacity.h"
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/item_collection.h"
 #include "api/item_write.h"
 #include "api/operation.h"
@@ -58,6 +58,12 @@ static void answer(struct statement_write *write, struct bytes returned)
     json_close_object(&writer);
 }
 
+static bool shows_item_on_failure(const struct statement_write *write)
+{
+    return bytes_equal_text(write->request->statement.return_values_on_condition_check_failure,
+                            "ALL_OLD");
+}
+
 static bool decide(struct txn *txn)
 {
     struct statement_write *write = of_txn(txn);
@@ -71,8 +77,7 @@ static bool decide(struct txn *txn)
         return true;
     }
     if (call->error.code == ERROR_CONDITIONAL_CHECK_FAILED && write->item.exists &&
-        bytes_equal_text(write->request->statement.return_values_on_condition_check_failure,
-                         "ALL_OLD"))
+        shows_item_on_failure(write))
         call->error.item_json = item_write_item_json(call->arena, &write->item.current);
     return false;
 }
@@ -89,14 +94,18 @@ static bool prepare(struct api_call *call, const struct statement *statement,
 {
     if (!partiql_statement_check_table_name(statement, &call->error))
         return false;
-    write->table = operation_table(call, statement->table_name);
-    if (write->table == NULL)
+    write->table = operation_find_table(call, statement->table_name);
+    const struct item_access_statement asked = {
+        .statement = statement,
+        .table = write->table,
+        .return_consumed_capacity = write->request->return_consumed_capacity,
+        .shows_item_on_failure = shows_item_on_failure(write),
+    };
+    if (!item_access_statement(call, &asked) || !operation_check_table(call, write->table))
         return false;
     write->item.table = table_definition(write->table);
     return partiql_write_prepare(call->arena, statement, write->item.table, &write->write,
                                  &call->error) &&
-           item_authorization_statement(call, write->item.table, &write->write,
-                                        write->request->return_consumed_capacity) &&
            partiql_write_locate(call->arena, &write->write, write->item.table, &write->item.place,
                                 &call->error);
 }

@@ -5,6 +5,7 @@
  * but asks for what cannot be, is named by its index; a key that is missing or of the wrong type
  * cancels the transaction, with a reason for the first such statement only.
  */
+#include "api/item_access.h"
 #include "api/operation.h"
 #include "api/partiql_key.h"
 #include "api/partiql_shapes.h"
@@ -25,6 +26,7 @@ struct statements {
     const struct execute_transaction_request *request;
     struct statement *list;
     size_t count;
+    struct transaction_tables tables;
 };
 
 static const struct statement_request *request_at(const struct statements *statements, size_t index)
@@ -114,6 +116,45 @@ static bool check_form(struct statements *statements, size_t index,
     return true;
 }
 
+/* --- Access --- */
+
+static bool shows_item(const struct statements *statements, size_t index)
+{
+    return bytes_equal_text(request_at(statements, index)->return_values_on_condition_check_failure,
+                            "ALL_OLD");
+}
+
+/* Decided about every statement before anything is told of a table. */
+static bool find_tables(struct statements *statements)
+{
+    struct transaction_tables *tables = &statements->tables;
+    transaction_tables_init(tables, statements->call->arena, statements->count);
+    for (size_t i = 0; i < statements->count; i++) {
+        const struct statement *statement = &statements->list[i];
+        size_t table = transaction_tables_find(tables, statements->call, statement->table_name);
+        const struct item_access_statement asked = {
+            .statement = statement,
+            .table = transaction_tables_at(tables, table),
+            .return_consumed_capacity = statements->request->return_consumed_capacity,
+            .in_transaction = true,
+            .shows_item_on_failure = shows_item(statements, i),
+        };
+        if (!item_access_statement(statements->call, &asked))
+            return false;
+    }
+    return true;
+}
+
+/* NULL with the error set if a statement's table does not exist. */
+static const struct table_definition *table_of(struct statements *statements, size_t index)
+{
+    size_t table = transaction_tables_find(&statements->tables, statements->call,
+                                           statements->list[index].table_name);
+    if (!transaction_tables_check(&statements->tables, statements->call, table))
+        return NULL;
+    return transaction_tables_definition(&statements->tables, table);
+}
+
 /* --- Reads --- */
 
 static bool make_read(struct statements *statements, size_t index,
@@ -139,16 +180,15 @@ static bool start_reads(struct statements *statements)
     struct api_call *call = statements->call;
     struct transaction_read *reads = arena_alloc(call->arena, statements->count * sizeof *reads);
     for (size_t i = 0; i < statements->count; i++) {
-        struct table *table = operation_table(call, statements->list[i].table_name);
-        bool ok = table != NULL && make_read(statements, i, table_definition(table), &reads[i]);
-        table_release(table);
-        if (!ok)
+        const struct table_definition *table = table_of(statements, i);
+        if (table == NULL || !make_read(statements, i, table, &reads[i]))
             return false;
     }
     const struct transaction_read_start start = {
         .reads = reads,
         .read_count = statements->count,
         .return_consumed_capacity = statements->request->return_consumed_capacity,
+        .tables = statements->tables,
     };
     transaction_read_start(call, &start);
     return true;
@@ -191,8 +231,7 @@ static bool make_action(struct statements *statements, size_t index,
         .expressions = { .condition = write->condition,
                          .update = statement->update,
                          .params = statement->params },
-        .shows_item = bytes_equal_text(
-            request_at(statements, index)->return_values_on_condition_check_failure, "ALL_OLD"),
+        .shows_item = shows_item(statements, index),
     };
     if (statement->type == STATEMENT_TYPE_INSERT) {
         out->shows_item = false;
@@ -244,10 +283,8 @@ static bool start_writes(struct statements *statements)
     if (!check_size(statements))
         return false;
     for (size_t i = 0; i < statements->count; i++) {
-        struct table *table = operation_table(call, statements->list[i].table_name);
-        bool ok = table != NULL && make_action(statements, i, table_definition(table), &actions[i]);
-        table_release(table);
-        if (!ok)
+        const struct table_definition *table = table_of(statements, i);
+        if (table == NULL || !make_action(statements, i, table, &actions[i]))
             return false;
     }
     struct transaction_start start = {
@@ -256,6 +293,7 @@ static bool start_writes(struct statements *statements)
         .token = { .text = statements->request->client_request_token,
                    .scope = LAYOUT_TOKEN_STATEMENTS },
         .return_consumed_capacity = statements->request->return_consumed_capacity,
+        .tables = statements->tables,
         .write_members = write_responses,
     };
     for (size_t i = 0; i < statements->count && start.token.text.data != NULL; i++) {
@@ -279,11 +317,13 @@ static void run(struct api_call *call, const void *input)
         .list = arena_alloc(call->arena, count * sizeof *statements.list),
         .count = count,
     };
-    bool started = parse_all(&statements) && check_kinds(&statements) &&
+    bool started = parse_all(&statements) && check_kinds(&statements) && find_tables(&statements) &&
                    (partiql_statement_is_read(&statements.list[0]) ? start_reads(&statements)
                                                                    : start_writes(&statements));
-    if (!started)
-        operation_fail(call);
+    if (started)
+        return; /* The tables are the transaction's now. */
+    transaction_tables_release(&statements.tables);
+    operation_fail(call);
 }
 
 const struct operation op_execute_transaction = { .name = "ExecuteTransaction",

@@ -1,6 +1,6 @@
 /* op_get_item.c -- GetItem: one read, written to JSON from the stored bytes. */
 #include "api/capacity.h"
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/item_expressions.h"
 #include "api/item_shapes.h"
 #include "api/operation.h"
@@ -66,13 +66,14 @@ static void run(struct api_call *call, const void *input)
     bool ok = operation_check_rule(call, &request->key.rule) &&
               item_expressions_check_projections(call, &sent, 1) &&
               item_expressions_projection(call, &request->projection, &params, &projection);
-    if (ok)
-        ok = (table = operation_table(call, request->table_name)) != NULL;
-    if (ok)
-        ok = item_authorization_get(call, table_definition(table), request, projection) &&
+    if (ok) {
+        table = operation_find_table(call, request->table_name);
+        ok = item_access_get(call, table, request, projection) &&
+             operation_check_table(call, table) &&
              item_place_of_key(call->arena, table_definition(table), &request->key.item, &place,
                                &call->error) &&
              item_expressions_check_keys(call, &params, table_definition(table));
+    }
     if (ok) {
         enum engine_status status = read_and_answer(call, request, projection, table, &place);
         ok = status == ENGINE_OK || storage_error_set(&call->error, status, "GetItem");

@@ -1,8 +1,8 @@
 /* op_get_records.c -- GetRecords: a page of a shard's records, written to JSON from the stored
  * bytes. */
-#include "api/authorization.h"
 #include "api/common_shapes.h"
 #include "api/operation.h"
+#include "api/operation_access.h"
 #include "api/stream_operation.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -120,8 +120,7 @@ static void run(struct api_call *call, const void *input)
     struct page_writer page = { .call = call };
     struct bytes arn;
     struct stream *stream = NULL;
-    bool ok = check(call, request, &arn, &page.iterator) &&
-              authorization_check_resource(call, arn) &&
+    bool ok = check(call, request, &arn, &page.iterator) && operation_may_use(call, arn) &&
               (stream = find_stream(call, arn, page.iterator.log_id)) != NULL;
     if (ok) {
         page.form = (struct record_json){ .arena = call->arena,

@@ -1,9 +1,11 @@
 /* op_list_triggers.c -- ListTriggers. All on one page: there are at most TRIGGERS_MAX. */
 #include "api/common_shapes.h"
 #include "api/operation.h"
+#include "api/operation_access.h"
 #include "api/trigger_description.h"
 #include "base/compiler.h"
 #include "json/writer.h"
+#include "table/catalogue.h"
 #include "trigger/trigger_definition.h"
 #include "trigger/triggers.h"
 
@@ -28,6 +30,18 @@ static void write_trigger(struct api_call *call, struct json_writer *json, size_
     trigger_description_write(call, json, triggers_at(triggers, index), &state);
 }
 
+/* A trigger is shown to those who may list the triggers of its table, even if they may list those
+ * of others. */
+static bool is_shown(struct api_call *call, const struct trigger_definition *trigger)
+{
+    struct table *table = operation_find_table(call, trigger->table_name);
+    struct access_question question = operation_question(
+        call, call->operation->name, trigger->table_name, (struct bytes){ 0 }, table);
+    bool shown = operation_sees(call, &question);
+    table_release(table);
+    return shown;
+}
+
 static void run(struct api_call *call, const void *input)
 {
     const struct list_triggers_request *request = input;
@@ -38,9 +52,11 @@ static void run(struct api_call *call, const void *input)
     json_write_name(&json, "Triggers");
     json_open_array(&json);
     for (size_t i = 0; i < triggers_count(triggers); i++) {
-        if (request->table_name.data == NULL ||
-            bytes_equal(triggers_at(triggers, i)->table_name,
-                        operation_table_name(request->table_name)))
+        const struct trigger_definition *trigger = triggers_at(triggers, i);
+        bool asked_for =
+            request->table_name.data == NULL ||
+            bytes_equal(trigger->table_name, operation_table_name(request->table_name));
+        if (asked_for && is_shown(call, trigger))
             write_trigger(call, &json, i);
     }
     json_close_array(&json);
@@ -52,5 +68,5 @@ const struct operation op_list_triggers = { .name = "ListTriggers",
                                             .service = OPERATION_OF_STATOR,
                                             .kind = OPERATION_CONTROL,
                                             .request = &request_shape,
-                                            .asks = OPERATION_ASKS_ACCOUNT,
+                                            .asks = OPERATION_ASKS_RESOURCE_IF_NAMED,
                                             .run = run };

@@ -1,6 +1,6 @@
 /* op_query.c -- Query: the items of one partition key of a table or index, in the order of their
  * sort keys. */
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/operation.h"
 #include "api/read_expressions.h"
 #include "api/read_page.h"
@@ -83,9 +83,9 @@ static void run(struct api_call *call, const void *input)
     struct table *table = NULL;
     bool ok = read_expressions_check(call, request, query.request, &query.expressions) &&
               read_expressions_compile(call, request, query.request, &query.expressions) &&
-              read_source_find(call, request, &table, &query.source) &&
-              item_authorization_read(call, &query.source, request, &query.expressions) &&
-              answer(call, &query);
+              item_access_read(call, table = operation_find_table(call, request->table_name),
+                               request, &query.expressions) &&
+              read_source_find(call, request, table, &query.source) && answer(call, &query);
     table_release(table);
     operation_end(call, ok);
 }

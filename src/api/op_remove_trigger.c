@@ -1,9 +1,16 @@
-/* op_remove_trigger.c -- RemoveTrigger: the function is called no more, from the answer on. */
+/* op_remove_trigger.c -- RemoveTrigger: the function is called no more, from the answer on.
+ *
+ * Asks about the table of the trigger. A trigger that the caller may not remove is answered like
+ * one that does not exist: as not found, or, to a caller that may not remove triggers in general,
+ * as denied. */
 #include "api/common_shapes.h"
 #include "api/operation.h"
+#include "api/operation_access.h"
 #include "base/compiler.h"
 #include "json/writer.h"
+#include "table/catalogue.h"
 #include "table/storage_error.h"
+#include "trigger/trigger_definition.h"
 #include "trigger/triggers.h"
 
 struct remove_trigger_request {
@@ -17,11 +24,42 @@ static const struct shape request_shape = {
     SHAPE_STRUCTURE_OF(struct remove_trigger_request, fields), .type_name = "RemoveTriggerInput"
 };
 
+static const struct trigger_definition *find(const struct triggers *triggers, struct bytes uuid)
+{
+    for (size_t i = 0; i < triggers_count(triggers); i++)
+        if (bytes_equal(triggers_at(triggers, i)->uuid, uuid))
+            return triggers_at(triggers, i);
+    return NULL;
+}
+
+/* Whether there is such a trigger for this caller. */
+static bool may_remove(struct api_call *call, const struct trigger_definition *trigger)
+{
+    if (trigger == NULL || call->caller == NULL)
+        return trigger != NULL;
+    struct table *table = operation_find_table(call, trigger->table_name);
+    struct access_question question = operation_question(
+        call, call->operation->name, trigger->table_name, (struct bytes){ 0 }, table);
+    bool allowed = operation_sees(call, &question);
+    if (allowed) {
+        call->asked = true;
+        call->resource = question.arn;
+    }
+    table_release(table);
+    return allowed;
+}
+
 static void run(struct api_call *call, const void *input)
 {
     const struct remove_trigger_request *request = input;
-    enum engine_status status =
-        triggers_remove(api_triggers(call->api), call->arena, request->uuid);
+    struct triggers *triggers = api_triggers(call->api);
+    enum engine_status status = ENGINE_NOT_FOUND;
+    if (may_remove(call, find(triggers, request->uuid)))
+        status = triggers_remove(triggers, call->arena, request->uuid);
+    else if (!operation_may_use_account(call)) {
+        operation_fail(call);
+        return;
+    }
     if (status == ENGINE_OK) {
         struct json_writer json;
         json_writer_init(&json, &call->response);
@@ -43,5 +81,5 @@ const struct operation op_remove_trigger = { .name = "RemoveTrigger",
                                              .service = OPERATION_OF_STATOR,
                                              .kind = OPERATION_CONTROL,
                                              .request = &request_shape,
-                                             .asks = OPERATION_ASKS_ACCOUNT,
+                                             .asks = OPERATION_ASKS_ITSELF,
                                              .run = run };

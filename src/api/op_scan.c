@@ -1,6 +1,6 @@
 /* op_scan.c -- Scan: all items of a table or entries of an index, or one segment of them, in the
  * order of the hash. */
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/operation.h"
 #include "api/read_expressions.h"
 #include "api/read_page.h"
@@ -89,9 +89,9 @@ static void run(struct api_call *call, const void *input)
     bool ok = read_expressions_check(call, request, NULL, &scan.expressions) &&
               check_segment(call, scan.request) &&
               read_expressions_compile(call, request, NULL, &scan.expressions) &&
-              read_source_find(call, request, &table, &scan.source) &&
-              item_authorization_read(call, &scan.source, request, &scan.expressions) &&
-              answer(call, &scan);
+              item_access_read(call, table = operation_find_table(call, request->table_name),
+                               request, &scan.expressions) &&
+              read_source_find(call, request, table, &scan.source) && answer(call, &scan);
     table_release(table);
     operation_end(call, ok);
 }

@@ -1,6 +1,5 @@
 /* operation.c -- what operations share: how a call names its table. */
 #include "api/operation.h"
-#include "api/authorization.h"
 #include "api/expression_input.h"
 #include "base/arena.h"
 #include "index/index_entry.h"
@@ -35,17 +34,15 @@ static bool serves_items(enum table_status status)
     return status == TABLE_ACTIVE || status == TABLE_UPDATING;
 }
 
-struct table *operation_table(struct api_call *call, struct bytes name_or_arn)
+struct table *operation_find_table(struct api_call *call, struct bytes name_or_arn)
 {
-    struct table *table =
-        catalogue_find(api_catalogue(call->api), operation_table_name(name_or_arn));
-    if (table != NULL && serves_items(table_definition(table)->status))
-        return table;
-    table_release(table);
-    /* Who may not use a table is not told whether it exists. */
-    if (authorization_check_resource(call, name_or_arn))
-        error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found");
-    return NULL;
+    return catalogue_find(api_catalogue(call->api), operation_table_name(name_or_arn));
+}
+
+bool operation_check_table(struct api_call *call, const struct table *table)
+{
+    return (table != NULL && serves_items(table_definition(table)->status)) ||
+           error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found");
 }
 
 bool operation_table_figures(struct api_call *call, const struct table *table,

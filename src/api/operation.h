@@ -29,12 +29,13 @@ enum operation_kind {
     OPERATION_CONTROL, /* Runs on the control thread, one at a time, and may wait. */
 };
 
-/* Who is asked whether a caller may do it: see authorization.h. */
+/* What is asked about whether the caller may do it: see operation_access.h. */
 enum operation_asks {
-    OPERATION_ASKS_NOBODY,   /* Nobody can tell: refused where callers are told apart. */
-    OPERATION_ASKS_RESOURCE, /* The table or stream that the request names. */
-    OPERATION_ASKS_ACCOUNT,  /* It is about no single resource. */
-    OPERATION_ASKS_ITSELF,   /* Asks when it knows the items it is about. */
+    OPERATION_ASKS_NOBODY,            /* Refused where requests are authenticated. */
+    OPERATION_ASKS_RESOURCE,          /* The table or stream that the request names. */
+    OPERATION_ASKS_RESOURCE_IF_NAMED, /* The same; the account if it names none. */
+    OPERATION_ASKS_ACCOUNT,           /* It is about no single resource. */
+    OPERATION_ASKS_ITSELF,            /* Asks when it knows the items it is about. */
 };
 
 struct operation {
@@ -79,9 +80,12 @@ void operation_end(struct api_call *call, bool ok); /* Either of the two. */
  * the exception that the engine's status means; details go to the log. */
 void operation_end_engine(struct api_call *call, enum engine_status status);
 
-/* The table whose items a request names, by name or by ARN; the caller owes a table_release. NULL
- * with the service's error set if there is none or it is not ACTIVE. */
-struct table *operation_table(struct api_call *call, struct bytes name_or_arn);
+/* The table of that name or ARN, whatever its status; the caller owes a table_release. NULL: there
+ * is none, which nobody may be told before access was decided: operation_check_table tells it. */
+struct table *operation_find_table(struct api_call *call, struct bytes name_or_arn);
+/* False with the service's error set if `table` is NULL or its items cannot be used yet, or any
+ * more. */
+MUST_CHECK bool operation_check_table(struct api_call *call, const struct table *table);
 /* The table's name within "arn:aws:dynamodb:region:account:table/NAME", or the argument itself if
  * it is no ARN. */
 struct bytes operation_table_name(struct bytes name_or_arn);

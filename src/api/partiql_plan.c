@@ -84,14 +84,48 @@ static bool collect_values(struct arena *arena, const struct condition *conditio
     return true;
 }
 
-static bool find_values(struct planner *planner, struct bytes name, struct values *out)
+static bool find_values(struct arena *arena, const struct partiql_terms *terms, struct bytes name,
+                        struct values *out)
 {
-    for (size_t i = 0; i < planner->terms.count; i++) {
+    for (size_t i = 0; i < terms->count; i++) {
         *out = (struct values){ .count = 0 };
-        if (collect_values(planner->call->arena, planner->terms.items[i], name, out))
+        if (collect_values(arena, terms->items[i], name, out))
             return true;
     }
     return false;
+}
+
+/* Those of all terms, not only of the first one that says which there may be: which term a write
+ * goes by is not known here. */
+static struct values all_values(struct arena *arena, const struct partiql_terms *terms,
+                                struct bytes name)
+{
+    struct values all = { .count = 0 };
+    for (size_t i = 0; i < terms->count; i++) {
+        struct values of_term = { .count = 0 };
+        if (!collect_values(arena, terms->items[i], name, &of_term))
+            continue;
+        for (size_t j = 0; j < of_term.count; j++)
+            add_value(arena, &all, of_term.items[j]);
+    }
+    return all;
+}
+
+bool partiql_plan_partitions(struct arena *arena, const struct condition *where,
+                             const struct key_attribute *hash, size_t hash_count,
+                             struct partiql_values out[INDEX_HASH_KEYS_MAX])
+{
+    struct partiql_terms terms = partiql_key_terms(arena, where);
+    size_t range_count = hash_count > 0;
+    for (size_t i = 0; i < hash_count; i++) {
+        struct values all = all_values(arena, &terms, hash[i].name);
+        struct values first = { .count = 0 };
+        out[i] = (struct partiql_values){ all.items, all.count };
+        range_count *= find_values(arena, &terms, hash[i].name, &first) ? first.count : 0;
+        if (range_count > PARTIQL_PLAN_RANGES_MAX)
+            range_count = 0;
+    }
+    return range_count > 0;
 }
 
 static bool check_types(struct planner *planner, const struct key_attribute *attribute,
@@ -184,7 +218,7 @@ static bool add_hash_sets(struct planner *planner)
     for (size_t i = 0; i < planner->key.hash_count; i++) {
         const struct key_attribute *attribute = &planner->key.hash[i];
         struct values values;
-        if (!find_values(planner, attribute->name, &values) ||
+        if (!find_values(planner->call->arena, &planner->terms, attribute->name, &values) ||
             !check_types(planner, attribute, &values) ||
             planner->range_count * values.count > PARTIQL_PLAN_RANGES_MAX)
             return false;
@@ -201,7 +235,7 @@ static bool add_range_sets(struct planner *planner)
     for (size_t i = 0; i < planner->key.range_count; i++) {
         const struct key_attribute *attribute = &planner->key.range[i];
         struct values values;
-        if (!find_values(planner, attribute->name, &values))
+        if (!find_values(planner->call->arena, &planner->terms, attribute->name, &values))
             return find_last(planner, attribute);
         if (!check_types(planner, attribute, &values))
             return false;
@@ -257,17 +291,8 @@ static bool add_ranges(struct planner *planner, struct partiql_plan *out)
     return true;
 }
 
-static void name_partitions(const struct planner *planner, struct partiql_plan *out)
-{
-    for (; out->hash_count < planner->key.hash_count; out->hash_count++) {
-        const struct values *values = &planner->sets[out->hash_count];
-        out->hash[out->hash_count] = (struct partiql_values){ values->items, values->count };
-    }
-}
-
 static void scan(struct planner *planner, struct partiql_plan *out)
 {
-    out->scans = true;
     const struct item_range_segment all = { .index = 0, .total = 1 };
     out->range_count =
         item_range_of_segment(planner->call->arena, table_definition(planner->source->table),
@@ -331,10 +356,8 @@ bool partiql_plan_make(struct api_call *call, const struct read_source *source,
     *out = (struct partiql_plan){ .range_count = 0 };
     if (!read_order(&planner, statement))
         return false;
-    if (add_hash_sets(&planner)) {
-        name_partitions(&planner, out);
+    if (add_hash_sets(&planner))
         return add_range_sets(&planner) && add_ranges(&planner, out);
-    }
     if (error_is_set(&call->error))
         return false;
     if (statement->order_count > 0)

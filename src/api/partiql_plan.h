@@ -12,7 +12,10 @@
 #include "model/limits.h"
 
 struct api_call;
+struct arena;
+struct condition;
 struct item_range;
+struct key_attribute;
 struct read_source;
 struct statement;
 struct value;
@@ -23,13 +26,18 @@ enum { PARTIQL_PLAN_RANGES_MAX = 1000 };
 struct partiql_plan {
     struct item_range *ranges; /* In the order they are read; in the call's arena. */
     size_t range_count;
-    bool scans; /* All partitions are read. Else only those of these partition keys: */
-    struct partiql_values {
-        const struct value *const *items;
-        size_t count;
-    } hash[INDEX_HASH_KEYS_MAX]; /* Of each attribute of the partition key. */
-    size_t hash_count;
 };
+
+struct partiql_values {
+    const struct value *const *items;
+    size_t count;
+};
+/* Every value that some term of the condition compares an attribute of the partition key with, for
+ * equality, whatever its type. True if a SELECT reads only partitions of these values; false if it
+ * reads all partitions. For decisions about access, which come before the plan. */
+bool partiql_plan_partitions(struct arena *arena, const struct condition *where,
+                             const struct key_attribute *hash, size_t hash_count,
+                             struct partiql_values out[INDEX_HASH_KEYS_MAX]);
 
 /* False with the error set if a key is compared with what it cannot be, or the order is none that
  * the keys have. */

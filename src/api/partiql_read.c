@@ -5,7 +5,7 @@
  */
 #include "api/partiql_read.h"
 #include "api/capacity.h"
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/operation.h"
 #include "api/partiql_plan.h"
 #include "api/partiql_shapes.h"
@@ -100,21 +100,31 @@ static bool answer(struct api_call *call, struct partiql_read *read)
     return true;
 }
 
+static bool may_read(struct api_call *call, const struct partiql_read *read,
+                     const struct table *table)
+{
+    const struct item_access_statement asked = {
+        .statement = read->statement,
+        .table = table,
+        .return_consumed_capacity = read->read.return_consumed_capacity,
+    };
+    return item_access_statement(call, &asked);
+}
+
 void partiql_read_start(struct api_call *call, const struct execute_statement_request *request,
                         const struct statement *statement)
 {
     struct partiql_read read = { .request = request, .statement = statement };
     struct table *table = NULL;
     translate(call, &read);
-    bool ok =
-        partiql_statement_check_table_name(statement, &call->error) &&
-        read_source_find(call, &read.read, &table, &read.source) &&
-        expr_params_check_key_paths(&read.expressions.params, read.source.key_names,
-                                    read.source.own_key_count, &call->error) &&
-        partiql_plan_make(call, &read.source, statement, &read.plan) &&
-        item_authorization_select(call, &read.source, &read.read, &read.expressions, &read.plan) &&
-        read_source_check_attributes(call, &read.source, &read.read, &read.expressions) &&
-        start(call, &read) && answer(call, &read);
+    bool ok = partiql_statement_check_table_name(statement, &call->error) &&
+              may_read(call, &read, table = operation_find_table(call, statement->table_name)) &&
+              read_source_find(call, &read.read, table, &read.source) &&
+              expr_params_check_key_paths(&read.expressions.params, read.source.key_names,
+                                          read.source.own_key_count, &call->error) &&
+              partiql_plan_make(call, &read.source, statement, &read.plan) &&
+              read_source_check_attributes(call, &read.source, &read.read, &read.expressions) &&
+              start(call, &read) && answer(call, &read);
     table_release(table);
     operation_end(call, ok);
 }

@@ -36,13 +36,12 @@ static bool refuse(struct api_call *call, struct bytes before, struct bytes name
 }
 
 bool read_source_find(struct api_call *call, const struct read_request *request,
-                      struct table **table, struct read_source *out)
+                      struct table *table, struct read_source *out)
 {
-    *table = operation_table(call, request->table_name);
-    if (*table == NULL)
+    if (!operation_check_table(call, table))
         return false;
-    const struct table_definition *definition = table_definition(*table);
-    *out = (struct read_source){ .table = *table };
+    const struct table_definition *definition = table_definition(table);
+    *out = (struct read_source){ .table = table };
     if (request->index_name.data == NULL) {
         use_table_key(&definition->key, out);
         return true;

@@ -31,10 +31,10 @@ struct read_source {
     bool filters_fetched; /* So are those that the filter judges. */
 };
 
-/* The table or index that the request names. The caller owes a table_release of `*table`, also
- * where it fails: then call->error is set. */
+/* The index of `table` that the request names, or the table itself. `table` is NULL if there is
+ * none of that name: call->error is set then too. */
 MUST_CHECK bool read_source_find(struct api_call *call, const struct read_request *request,
-                                 struct table **table, struct read_source *out);
+                                 struct table *table, struct read_source *out);
 
 /* Where ExclusiveStartKey says that the page before has ended. False with the service's words if it
  * is no key of the source. */

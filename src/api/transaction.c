@@ -9,7 +9,7 @@
 #include <assert.h>
 #include "api/batch.h"
 #include "api/capacity.h"
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/item_collection.h"
 #include "api/item_update.h"
 #include "api/item_write.h"
@@ -47,19 +47,26 @@ static struct transaction *of_txn(struct txn *txn)
 
 /* --- Tables and places --- */
 
+/* Access is decided about every action before anything is told of a table. */
 static bool find_tables(struct transaction *transaction)
 {
-    for (size_t i = 0; i < transaction->start.action_count; i++) {
-        size_t *table = &transaction->table_of[i];
-        if (!transaction_tables_find(&transaction->tables, transaction->call,
-                                     transaction->start.actions[i].table_name, table))
+    const struct transaction_start *start = &transaction->start;
+    struct transaction_tables *tables = &transaction->tables;
+    bool was_asked = start->tables.count > 0;
+    for (size_t i = 0; i < start->action_count; i++) {
+        size_t table =
+            transaction_tables_find(tables, transaction->call, start->actions[i].table_name);
+        transaction->table_of[i] = table;
+        if (!was_asked &&
+            !item_access_action(transaction->call, transaction_tables_at(tables, table),
+                                &start->actions[i], start->return_consumed_capacity))
+            return false;
+    }
+    for (size_t i = 0; i < start->action_count; i++) {
+        if (!transaction_tables_check(tables, transaction->call, transaction->table_of[i]))
             return false;
         transaction->txn.items[i].table =
-            transaction_tables_definition(&transaction->tables, *table);
-        if (!item_authorization_action(transaction->call, transaction->txn.items[i].table,
-                                       &transaction->start.actions[i],
-                                       transaction->start.return_consumed_capacity))
-            return false;
+            transaction_tables_definition(tables, transaction->table_of[i]);
     }
     return true;
 }
@@ -340,7 +347,9 @@ static struct transaction *create(struct api_call *call, const struct transactio
     transaction->now_ms = clock_wall_ms(api_options(call->api)->token_clock);
     transaction->reasons = arena_alloc_zeroed(arena, count * sizeof *transaction->reasons);
     transaction->table_of = arena_alloc_zeroed(arena, count * sizeof *transaction->table_of);
-    transaction_tables_init(&transaction->tables, arena, count);
+    transaction->tables = start->tables;
+    if (start->tables.count == 0)
+        transaction_tables_init(&transaction->tables, arena, count);
     struct txn *txn = &transaction->txn;
     operation_txn_init(txn, call);
     txn->items = arena_alloc_zeroed(arena, count * sizeof *txn->items);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include "api/item_expressions.h"
 #include "api/transaction_reasons.h"
+#include "api/transaction_tables.h"
 #include "api/transaction_token.h"
 #include "base/bytes.h"
 
@@ -46,6 +47,8 @@ struct transaction_start {
     struct transaction_token token;
     struct bytes return_consumed_capacity;
     struct bytes return_item_collection_metrics;
+    /* Tables that were found and asked about already, which are handed over; count 0: none yet. */
+    struct transaction_tables tables;
     /* Keys that do not fit their tables' schemas: the first one is reported, or all of them. */
     bool every_key_fault;
     /* Writes what the response has besides metrics; may be NULL. */

@@ -6,7 +6,7 @@
 #include "api/transaction_read.h"
 #include <assert.h>
 #include "api/capacity.h"
-#include "api/item_authorization.h"
+#include "api/item_access.h"
 #include "api/item_expressions.h"
 #include "api/operation.h"
 #include "api/transaction_reasons.h"
@@ -34,17 +34,23 @@ struct transaction_view {
 
 /* --- Rules, in the service's order --- */
 
+/* Access is decided about every read before anything is told of a table. */
 static bool find_tables(struct transaction_view *view)
 {
-    for (size_t i = 0; i < view->start->read_count; i++) {
-        const struct transaction_read *read = &view->start->reads[i];
-        size_t *table = &view->table_of[i];
-        if (!transaction_tables_find(&view->tables, view->call, read->table_name, table) ||
-            !item_authorization_transact_get(view->call,
-                                             transaction_tables_definition(&view->tables, *table),
-                                             read, view->start->return_consumed_capacity))
+    const struct transaction_read_start *start = view->start;
+    bool was_asked = start->tables.count > 0;
+    for (size_t i = 0; i < start->read_count; i++) {
+        const struct transaction_read *read = &start->reads[i];
+        size_t table = transaction_tables_find(&view->tables, view->call, read->table_name);
+        view->table_of[i] = table;
+        if (!was_asked &&
+            !item_access_transact_get(view->call, transaction_tables_at(&view->tables, table), read,
+                                      start->return_consumed_capacity))
             return false;
     }
+    for (size_t i = 0; i < start->read_count; i++)
+        if (!transaction_tables_check(&view->tables, view->call, view->table_of[i]))
+            return false;
     return true;
 }
 
@@ -198,7 +204,9 @@ void transaction_read_start(struct api_call *call, const struct transaction_read
         .places = arena_alloc(call->arena, count * sizeof *view.places),
         .table_of = arena_alloc(call->arena, count * sizeof *view.table_of),
     };
-    transaction_tables_init(&view.tables, call->arena, count);
+    view.tables = start->tables;
+    if (start->tables.count == 0)
+        transaction_tables_init(&view.tables, call->arena, count);
     bool ok = find_tables(&view) && locate_items(&view) && check_distinct(&view) &&
               check_conflicts(&view) && read_and_answer(&view);
     transaction_tables_release(&view.tables);

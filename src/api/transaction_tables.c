@@ -19,22 +19,29 @@ void transaction_tables_release(struct transaction_tables *tables)
     tables->count = 0;
 }
 
-bool transaction_tables_find(struct transaction_tables *tables, struct api_call *call,
-                             struct bytes table_name, size_t *index)
+size_t transaction_tables_find(struct transaction_tables *tables, struct api_call *call,
+                               struct bytes table_name)
 {
-    for (size_t i = 0; i < tables->count; i++) {
-        *index = i;
+    for (size_t i = 0; i < tables->count; i++)
         if (bytes_equal(tables->capacity[i].table_name, table_name))
-            return true;
-    }
-    struct table *table = operation_table(call, table_name);
-    if (table == NULL)
+            return i;
+    size_t index = tables->count++;
+    tables->tables[index] = operation_find_table(call, table_name);
+    tables->capacity[index] = (struct batch_capacity){ .table_name = table_name };
+    return index;
+}
+
+const struct table *transaction_tables_at(const struct transaction_tables *tables, size_t index)
+{
+    return tables->tables[index];
+}
+
+bool transaction_tables_check(struct transaction_tables *tables, struct api_call *call,
+                              size_t index)
+{
+    if (!operation_check_table(call, tables->tables[index]))
         return false;
-    *index = tables->count++;
-    tables->tables[*index] = table;
-    tables->capacity[*index] =
-        (struct batch_capacity){ .table_name = table_name,
-                                 .use = { .table = table_definition(table) } };
+    tables->capacity[index].use.table = table_definition(tables->tables[index]);
     return true;
 }
 

@@ -15,7 +15,7 @@ struct table_definition;
 
 /* In the order in which they were found first. */
 struct transaction_tables {
-    struct table **tables;
+    struct table **tables;           /* NULL: there is none of that name. */
     struct batch_capacity *capacity; /* One for each table. */
     size_t count;
 };
@@ -25,10 +25,15 @@ void transaction_tables_init(struct transaction_tables *tables, struct arena *ar
                              size_t action_count);
 void transaction_tables_release(struct transaction_tables *tables);
 
-/* The index of a table, by the name or ARN sent, among those found. False with call->error set if
- * there is no such table. */
-MUST_CHECK bool transaction_tables_find(struct transaction_tables *tables, struct api_call *call,
-                                        struct bytes table_name, size_t *index);
+/* The index of a table among these, by the name or ARN sent. It may be one that does not exist,
+ * which nobody may be told before access was decided: transaction_tables_check tells it. */
+size_t transaction_tables_find(struct transaction_tables *tables, struct api_call *call,
+                               struct bytes table_name);
+const struct table *transaction_tables_at(const struct transaction_tables *tables, size_t index);
+/* False with call->error set if there is no such table. */
+MUST_CHECK bool transaction_tables_check(struct transaction_tables *tables, struct api_call *call,
+                                         size_t index);
+/* Of a table that passed transaction_tables_check. */
 const struct table_definition *
 transaction_tables_definition(const struct transaction_tables *tables, size_t index);
 

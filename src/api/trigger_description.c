@@ -1,5 +1,6 @@
 /* trigger_description.c -- see trigger_description.h. */
 #include "api/trigger_description.h"
+#include "api/operation.h"
 #include "api/stream_operation.h"
 #include "json/writer.h"
 #include "trigger/trigger_definition.h"
@@ -53,7 +54,7 @@ void trigger_description_write(struct api_call *call, struct json_writer *json,
     write_string(json, "TableName", definition->table_name);
     write_string(json, "EventSourceArn",
                  stream_operation_arn(call, definition->table_name, definition->label));
-    write_string(json, "Url", definition->url);
+    write_string(json, "Url", trigger_definition_shown_url(call->arena, definition));
     write_string(json, "StartingPosition",
                  definition->from_latest ? BYTES("LATEST") : BYTES("TRIM_HORIZON"));
     write_integer(json, "BatchSize", definition->batch_size);

@@ -28,6 +28,7 @@ struct table {
     struct table_life *life;
     struct arena *arena; /* Holds the definition. */
     struct table_definition definition;
+    const void *attachment; /* In the arena. */
 };
 
 /* A table that left the catalogue and whose data is still there. */
@@ -41,8 +42,9 @@ struct dropped_table {
 
 struct catalogue {
     struct engine *engine;
-    pthread_rwlock_t lock; /* Guards `tables`, `table_count` and `table_capacity`. */
-    struct table **tables; /* Sorted by name. */
+    catalogue_attach *attach; /* NULL: nothing. */
+    pthread_rwlock_t lock;    /* Guards `tables`, `table_count` and `table_capacity`. */
+    struct table **tables;    /* Sorted by name. */
     size_t table_count;
     size_t table_capacity;
     uint64_t next_id;              /* Control thread only. */
@@ -68,16 +70,21 @@ static void life_release(struct table_life *life)
 }
 
 /* Takes over one reference of `life`. NULL if the record is no definition. */
-static struct table *table_create(struct bytes record, struct table_life *life)
+static struct table *table_create(const struct catalogue *catalogue, struct bytes record,
+                                  struct table_life *life)
 {
     struct table *table = memory_checked(malloc(sizeof *table));
     atomic_init(&table->references, 1);
     table->life = life;
+    table->attachment = NULL;
     table->arena = arena_create_sized(4 * record.len + DECODED_SIZE);
     struct item item;
     if (item_open(arena_copy(table->arena, record), &item) &&
-        table_definition_decode(table->arena, &item, &table->definition))
+        table_definition_decode(table->arena, &item, &table->definition)) {
+        if (catalogue->attach != NULL)
+            table->attachment = catalogue->attach(table->arena, &table->definition);
         return table;
+    }
     table_release(table);
     return NULL;
 }
@@ -99,6 +106,11 @@ bool table_is_only_version(const struct table *table)
 const struct table_definition *table_definition(const struct table *table)
 {
     return &table->definition;
+}
+
+const void *table_attachment(const struct table *table)
+{
+    return table->attachment;
 }
 
 /* The first table whose name is not below `name`. */
@@ -273,7 +285,7 @@ static bool load_record(struct catalogue *catalogue, struct bytes key, struct by
     struct bytes ids;
     switch (key.len > 0 ? key.data[0] : 0) {
     case LAYOUT_KEY_TABLE: {
-        struct table *table = table_create(record, life_create());
+        struct table *table = table_create(catalogue, record, life_create());
         if (table == NULL)
             return false;
         publish(catalogue, table);
@@ -325,8 +337,15 @@ static enum engine_status load(struct catalogue *catalogue)
 
 struct catalogue *catalogue_open(struct engine *engine, enum engine_status *status)
 {
+    return catalogue_open_attaching(engine, NULL, status);
+}
+
+struct catalogue *catalogue_open_attaching(struct engine *engine, catalogue_attach *attach,
+                                           enum engine_status *status)
+{
     struct catalogue *catalogue = memory_checked(calloc(1, sizeof *catalogue));
     catalogue->engine = engine;
+    catalogue->attach = attach;
     catalogue->next_id = LAYOUT_FIRST_ID;
     pthread_rwlock_init(&catalogue->lock, NULL);
     *status = load(catalogue);
@@ -386,7 +405,7 @@ static enum engine_status store(struct catalogue *catalogue, struct arena *arena
 {
     struct engine_write *write = NULL;
     struct item record = table_definition_encode(arena, definition);
-    struct table *table = table_create(record.encoded, life);
+    struct table *table = table_create(catalogue, record.encoded, life);
     assert(table != NULL); /* What we encode decodes. */
     enum engine_status status = begin_change(catalogue, &write);
     if (status == ENGINE_OK) {

@@ -23,6 +23,13 @@ struct table_definition;
 
 /* Loads every table. NULL with the engine's status if the store cannot be read. */
 MUST_CHECK struct catalogue *catalogue_open(struct engine *engine, enum engine_status *status);
+/* What a layer above derives from each version of a table, once, in the version's own arena. Called
+ * on the thread that loads or changes the catalogue. */
+typedef const void *catalogue_attach(struct arena *arena,
+                                     const struct table_definition *definition);
+MUST_CHECK struct catalogue *catalogue_open_attaching(struct engine *engine,
+                                                      catalogue_attach *attach,
+                                                      enum engine_status *status);
 void catalogue_close(struct catalogue *catalogue); /* Closing NULL is allowed. */
 
 /* NULL if there is none of that name. The caller owes a table_release. */
@@ -30,6 +37,8 @@ struct table *catalogue_find(struct catalogue *catalogue, struct bytes name);
 void table_release(struct table *table); /* Releasing NULL is allowed. */
 /* Valid as long as the reference. */
 const struct table_definition *table_definition(const struct table *table);
+/* What catalogue_attach made of the definition; NULL: nothing attaches anything. As valid. */
+const void *table_attachment(const struct table *table);
 /* Whether nobody holds another version of the table: what was done by an older one is over. Stays
  * so, but for versions that come later. */
 bool table_is_only_version(const struct table *table);

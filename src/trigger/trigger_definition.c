@@ -58,6 +58,12 @@ const char *trigger_definition_url_problem(struct bytes url)
     return http_url_parse(url, &ignored);
 }
 
+struct bytes trigger_definition_shown_url(struct arena *arena,
+                                          const struct trigger_definition *definition)
+{
+    return url_without_secrets(arena, definition->url);
+}
+
 struct item trigger_definition_encode(struct arena *arena,
                                       const struct trigger_definition *definition)
 {

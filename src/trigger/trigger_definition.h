@@ -53,6 +53,10 @@ bool trigger_definition_is_file_name(struct bytes name);
 /* NULL if a function can be called there; else what is wrong with the URL, for people. */
 const char *trigger_definition_url_problem(struct bytes url);
 
+/* The URL as it may be shown: without user info, query and fragment, which may hold secrets. */
+struct bytes trigger_definition_shown_url(struct arena *arena,
+                                          const struct trigger_definition *definition);
+
 /* Both results live in the arena. Decoding refuses what encoding would not have written. */
 struct item trigger_definition_encode(struct arena *arena,
                                       const struct trigger_definition *definition);
