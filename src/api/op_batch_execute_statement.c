@@ -428,6 +428,15 @@ static void run_writes(struct statement_batch *batch)
 
 /* --- The operation --- */
 
+/* No statement is to be carried out, and nothing is read. */
+static void answer_faults(struct statement_batch *batch)
+{
+    operation_asks_nothing(batch->call); /* Those that could be read were asked about. */
+    answer(batch);
+    transaction_tables_release(&batch->tables);
+    operation_succeed(batch->call);
+}
+
 static void run(struct api_call *call, const void *input)
 {
     const struct batch_execute_statement_request *request = input;
@@ -450,8 +459,8 @@ static void run(struct api_call *call, const void *input)
     for (size_t i = 0; i < batch->count; i++)
         any |= batch->members[i].was_run;
     if (!any)
-        operation_asks_nothing(call); /* Or each statement was refused. */
-    if (is_read || !any)              /* Where nothing is to be written, only the answer is left. */
+        answer_faults(batch);
+    else if (is_read)
         run_reads(batch);
     else
         run_writes(batch);

@@ -10,7 +10,9 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
+#include "failing_engine.h"
 #include "policy_fixture.h"
+#include "reference_engine.h"
 
 static const struct bytes username = BYTES("alice");
 static const struct policy_key caller_keys[] = { { BYTES("aws:username"), &username, 1 } };
@@ -46,7 +48,7 @@ int access_fixture_set_up(void **state)
 {
     static struct access_fixture fixture;
     fixture = (struct access_fixture){ .arena = arena_create() };
-    api_fixture_open(&fixture.api, 0);
+    api_fixture_open_on(&fixture.api, failing_engine_create(reference_engine_create()), 0);
     assert_true(api_fixture_call(
         &fixture.api, "CreateTable",
         "{'TableName':'Tab','AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'},"
