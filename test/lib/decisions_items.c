@@ -1,0 +1,206 @@
+/* decisions_items.c -- rows of GetItem, PutItem, UpdateItem and DeleteItem. */
+#include <stddef.h>
+#include "decisions.h"
+
+/* clang-format off */
+#define GET(table, name) IN(table, ",'Key':" KEY(name))
+#define GET_ONLY(attributes) IN("Tab", ",'Key':" KEY("alice") ",'ProjectionExpression':'" attributes "'")
+#define GET_WRONG(table) IN(table, ",'Key':{'wrong':{'S':'x'}}")
+
+const struct decision decisions_get_item[] = {
+    ASKS(GET("Tab", "alice"), "GetItem", "Tab", YES),
+    ASKS(GET("Absent", "alice"), "GetItem", "Absent", NOT_FOUND),
+    TABLE_POLICY(GET("Tab", "alice"), "GetItem", "Tab", YES),
+    STRANGER(GET("Secret", "alice"), GET("Absent", "alice"), "GetItem"),
+    STRANGER(GET("Secret", "nobody"), GET("Absent", "nobody"), "GetItem"),
+    STRANGER(GET_WRONG("Secret"), GET_WRONG("Absent"), "GetItem"),
+    /* By ARN it is the same table. */
+    { ONLY("GetItem", "Tab"), NULL, NULL, GET(ARN("Tab"), "alice"), YES },
+    { NOT_SECRET, NULL, NULL, GET(ARN("Secret"), "alice"), DENIED("GetItem", "Secret") },
+    { ALL, NULL, NULL, GET_WRONG("Tab"), INVALID },
+    /* Wildcards in actions and resources; actions without regard to case, resources with it. */
+    { ALLOW_ON("Get*", "*"), NULL, NULL, GET("Tab", "alice"), YES },
+    { ALLOW_ON("getitem", "*"), NULL, NULL, GET("Tab", "alice"), YES },
+    { ALLOW_ON("Get?tem", "*"), NULL, NULL, GET("Tab", "alice"), YES },
+    { ALLOW_ON("Get", "*"), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { ALLOW_ON("GetItems", "*"), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { ALLOW_ON("BatchGetItem", "*"), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { "{'Effect':'Allow','Action':'s3:*','Resource':'*'}", NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { ALLOW_ON("*", ARN("T*")), NULL, NULL, GET("Tab", "alice"), YES },
+    { ALLOW_ON("*", ARN("T?b")), NULL, NULL, GET("Tab", "alice"), YES },
+    { ALLOW_ON("*", ARN("tab")), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { ALLOW_ON("*", ARN("Tab*")), NULL, NULL, GET("Tab", "alice"), YES },
+    { ALLOW_ON("*", ARN("Tab/*")), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { ALLOW_ON("*", ARN("Tab/index/Ind")), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { ALLOW_ON("*", "arn:aws:dynamodb:eu-west-2:" ACCOUNT ":table/Tab"), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { ALLOW_ON("*", "arn:aws:dynamodb:eu-west-1:210987654321:table/Tab"), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { ALLOW_ON("*", "arn:aws:dynamodb:*:*:table/Tab"), NULL, NULL, GET("Tab", "alice"), YES },
+    /* Partition keys. */
+    { OWN, NULL, NULL, GET("Tab", "alice"), YES },
+    { OWN, NULL, NULL, GET("Tab", "bob"), NO("GetItem", "Tab") },
+    { OWN, NULL, NULL, GET("Tab", "nobody"), NO("GetItem", "Tab") },
+    { DENY_IF("'ForAnyValue:StringEquals':{'dynamodb:LeadingKeys':['bob']}"), NULL, NULL, GET("Tab", "bob"), DENIED("GetItem", "Tab") },
+    { DENY_IF("'ForAnyValue:StringEquals':{'dynamodb:LeadingKeys':['bob']}"), NULL, NULL, GET("Tab", "alice"), YES },
+    { ALLOW_IF("'ForAllValues:StringLike':{'dynamodb:LeadingKeys':['al*']}"), NULL, NULL, GET("Tab", "alice"), YES },
+    { ALLOW_IF("'ForAllValues:StringLike':{'dynamodb:LeadingKeys':['al*']}"), NULL, NULL, GET("Tab", "bob"), NO("GetItem", "Tab") },
+    { ALLOW_IF("'ForAllValues:StringEquals':{'dynamodb:LeadingKeys':['al*']}"), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { ALLOW_IF("'Null':{'dynamodb:LeadingKeys':'false'}"), NULL, NULL, GET("Tab", "alice"), YES },
+    { ALLOW_IF("'Null':{'dynamodb:LeadingKeys':'true'}"), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    /* Attributes, and whole items. */
+    { NAMES, NULL, NULL, GET_ONLY("pk"), YES },
+    { NAMES, NULL, NULL, GET_ONLY("pay"), NO("GetItem", "Tab") },
+    { NAMES, NULL, NULL, GET_ONLY("pk, pay.x[1]"), NO("GetItem", "Tab") },
+    { NAMES, NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { NAMES, NULL, NULL, IN("Tab", ",'Key':" KEY("alice") ",'AttributesToGet':['name']"), YES },
+    { NAMES, NULL, NULL, IN("Tab", ",'Key':" KEY("alice") ",'AttributesToGet':['pay']"), NO("GetItem", "Tab") },
+    { NAMES, NULL, NULL, IN("Tab", ",'Key':" KEY("alice") ",'ProjectionExpression':'#n','ExpressionAttributeNames':{'#n':'pay'}"), NO("GetItem", "Tab") },
+    { SELECTS("'ALL_ATTRIBUTES'"), NULL, NULL, GET("Tab", "alice"), YES },
+    { SELECTS("'ALL_ATTRIBUTES'"), NULL, NULL, GET_ONLY("pay"), NO("GetItem", "Tab") },
+    { DENY_IF("'ForAnyValue:StringEquals':{'dynamodb:Attributes':['pay']}"), NULL, NULL, GET_ONLY("pay"), DENIED("GetItem", "Tab") },
+    /* Capacity, tags, transactions. */
+    { NO_CAPACITY, NULL, NULL, GET("Tab", "alice"), YES },
+    { NO_CAPACITY, NULL, NULL, IN("Tab", ",'Key':" KEY("alice") ",'ReturnConsumedCapacity':'TOTAL'"), NO("GetItem", "Tab") },
+    { TAGGED("blue"), NULL, NULL, GET("Tab", "alice"), YES },
+    { TAGGED("red"), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { TAGGED("blue"), NULL, NULL, GET("Plain", "alice"), NO("GetItem", "Plain") },
+    { TAGGED("blue"), NULL, NULL, GET("Absent", "alice"), NO("GetItem", "Absent") },
+    { DENY_TAGGED("blue"), NULL, NULL, GET("Tab", "alice"), DENIED("GetItem", "Tab") },
+    { WITHIN("TransactGetItems"), NULL, NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { DENY_WITHIN("TransactGetItems"), NULL, NULL, GET("Tab", "alice"), YES },
+    /* Several statements and principals. */
+    { ALLOW_ON("PutItem", "*") "," ALLOW_ON("GetItem", "*"), NULL, NULL, GET("Tab", "alice"), YES },
+    { ALLOW_ON("GetItem", "*"), OF_RESOURCE("Allow", ALICE, "GetItem"), NULL, GET("Tab", "alice"), YES },
+    { ALL, OF_RESOURCE("Deny", BOB, "*"), NULL, GET("Tab", "alice"), YES },
+    { ALL, OF_RESOURCE("Deny", ALICE, "*"), NULL, GET("Tab", "alice"), DENIED_BY_RESOURCE("GetItem", "Tab") },
+    { ALL, OF_RESOURCE("Deny", ROOT, "*"), NULL, GET("Tab", "alice"), DENIED_BY_RESOURCE("GetItem", "Tab") },
+    { ALL, OF_RESOURCE("Deny", OTHER_ROOT, "*"), NULL, GET("Tab", "alice"), YES },
+    { ALL, OF_RESOURCE("Deny", NOT_BOB, "*"), NULL, GET("Tab", "alice"), DENIED_BY_RESOURCE("GetItem", "Tab") },
+    { ALL, OF_RESOURCE("Deny", SERVICE, "*"), NULL, GET("Tab", "alice"), YES },
+    { NOTHING, OF_RESOURCE("Allow", EVERYBODY, "*"), NULL, GET("Tab", "alice"), YES },
+    { NOTHING, OF_RESOURCE("Allow", EVERYBODY, "*"), NULL, GET("Secret", "alice"), NO("GetItem", "Secret") },
+    { NOTHING, OF_RESOURCE("Allow", SERVICE, "*"), NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { NOTHING, OF_RESOURCE("Allow", ALICE, "*") "," OF_RESOURCE("Deny", EVERYBODY, "GetItem"), NULL, GET("Tab", "alice"), HIDES("Tab-alice") },
+    { NOTHING, "{'Effect':'Allow'," ALICE ",'NotAction':'dynamodb:GetItem','Resource':'*'}", NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { NOTHING, "{'Effect':'Allow'," ALICE ",'Action':'dynamodb:*','Resource':'" ARN("Secret") "'}", NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { NOTHING, "{'Effect':'Allow'," ALICE ",'Action':'dynamodb:*','NotResource':'" ARN("Tab") "'}", NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    /* The policy of the stream is not about the table. */
+    { NOTHING, NULL, OF_RESOURCE("Allow", EVERYBODY, "*"), GET("Tab", "alice"), NO("GetItem", "Tab") },
+    { ALL, NULL, OF_RESOURCE("Deny", EVERYBODY, "*"), GET("Tab", "alice"), YES },
+    /* A stranger does not hear that there is a resource policy, for a missing table has none. */
+    { NOTHING, OF_RESOURCE("Deny", EVERYBODY, "*"), NULL, GET("Tab", "alice"), NO("GetItem", "Tab") },
+    END,
+};
+
+#define PUT(table, name) IN(table, ",'Item':" KEY(name))
+#define PUT_MORE(more) IN("Tab", ",'Item':" KEY("alice") more)
+
+const struct decision decisions_put_item[] = {
+    ASKS(PUT("Tab", "alice"), "PutItem", "Tab", YES),
+    ASKS(PUT("Absent", "alice"), "PutItem", "Absent", NOT_FOUND),
+    TABLE_POLICY(PUT("Tab", "alice"), "PutItem", "Tab", YES),
+    STRANGER(PUT("Secret", "alice"), PUT("Absent", "alice"), "PutItem"),
+    STRANGER(IN("Secret", ",'Item':{'wrong':{'S':'x'}}"), IN("Absent", ",'Item':{'wrong':{'S':'x'}}"), "PutItem"),
+    STRANGER(IN("Secret", ",'Item':" KEY("alice") FALSE_CONDITION SHOW_OLD), IN("Absent", ",'Item':" KEY("alice") FALSE_CONDITION SHOW_OLD), "PutItem"),
+    { ALL, NULL, NULL, IN("Tab", ",'Item':{'wrong':{'S':'x'}}"), INVALID },
+    { OWN, NULL, NULL, PUT("Tab", "alice"), YES },
+    { OWN, NULL, NULL, PUT("Tab", "bob"), NO("PutItem", "Tab") },
+    { NAMES, NULL, NULL, IN("Tab", ",'Item':" ITEM("alice", ",'name':{'S':'x'}")), YES },
+    { NAMES, NULL, NULL, IN("Tab", ",'Item':" ITEM("alice", ",'pay':{'S':'x'}")), NO("PutItem", "Tab") },
+    { NAMES, NULL, NULL, PUT_MORE(",'ConditionExpression':'attribute_exists(pay)'"), NO("PutItem", "Tab") },
+    { NAMES, NULL, NULL, PUT_MORE(",'Expected':{'pay':{'Exists':false}}"), NO("PutItem", "Tab") },
+    { NAMES, NULL, NULL, PUT_MORE(FALSE_CONDITION), CONDITION_FAILED },
+    /* What the answer shows: by ReturnValues, and where the condition fails. */
+    { NAMES, NULL, NULL, PUT_MORE(",'ReturnValues':'ALL_OLD'"), NO("PutItem", "Tab") },
+    { NAMES, NULL, NULL, PUT_MORE(FALSE_CONDITION SHOW_OLD), NO("PutItem", "Tab") },
+    { RETURNS("'NONE'"), NULL, NULL, PUT_MORE(""), YES },
+    { RETURNS("'NONE'"), NULL, NULL, PUT_MORE(",'ReturnValues':'NONE'"), YES },
+    { RETURNS("'NONE'"), NULL, NULL, PUT_MORE(",'ReturnValues':'ALL_OLD'"), NO("PutItem", "Tab") },
+    { RETURNS("'NONE'"), NULL, NULL, PUT_MORE(FALSE_CONDITION), CONDITION_FAILED },
+    { RETURNS("'NONE'"), NULL, NULL, PUT_MORE(FALSE_CONDITION ",'ReturnValuesOnConditionCheckFailure':'NONE'"), CONDITION_FAILED },
+    { RETURNS("'NONE'"), NULL, NULL, PUT_MORE(FALSE_CONDITION SHOW_OLD), NO("PutItem", "Tab") },
+    { RETURNS("['NONE','ALL_OLD']"), NULL, NULL, PUT_MORE(FALSE_CONDITION SHOW_OLD), CONDITION_FAILED },
+    { DENY_RETURNS("'ALL_OLD'"), NULL, NULL, PUT_MORE(FALSE_CONDITION SHOW_OLD), DENIED("PutItem", "Tab") },
+    { DENY_RETURNS("'ALL_OLD'"), NULL, NULL, PUT_MORE(FALSE_CONDITION), CONDITION_FAILED },
+    { ALLOW_IF("'StringEquals':{'dynamodb:ReturnValues':'NONE'}"), NULL, NULL, PUT_MORE(FALSE_CONDITION SHOW_OLD), NO("PutItem", "Tab") },
+    { ALL, "{'Effect':'Deny','Principal':'*','Action':'dynamodb:*','Resource':'*','Condition':{'StringEquals':{'dynamodb:ReturnValues':'ALL_OLD'}}}", NULL, PUT_MORE(FALSE_CONDITION SHOW_OLD), DENIED_BY_RESOURCE("PutItem", "Tab") },
+    { NO_CAPACITY, NULL, NULL, PUT_MORE(",'ReturnConsumedCapacity':'INDEXES'"), NO("PutItem", "Tab") },
+    { TAGGED("blue"), NULL, NULL, PUT("Tab", "alice"), YES },
+    { TAGGED("red"), NULL, NULL, PUT("Tab", "alice"), NO("PutItem", "Tab") },
+    { WITHIN("TransactWriteItems"), NULL, NULL, PUT("Tab", "alice"), NO("PutItem", "Tab") },
+    { ALL_DENY("UpdateItem", "Tab"), NULL, NULL, PUT("Tab", "alice"), YES },
+    END,
+};
+
+#define UPDATE(table, name) IN(table, ",'Key':" KEY(name))
+#define UPDATE_MORE(more) IN("Tab", ",'Key':" KEY("alice") more)
+#define SET(attribute) ",'UpdateExpression':'SET " attribute "=:v'" VALUE("x")
+
+const struct decision decisions_update_item[] = {
+    ASKS(UPDATE("Tab", "alice"), "UpdateItem", "Tab", YES),
+    ASKS(UPDATE("Absent", "alice"), "UpdateItem", "Absent", NOT_FOUND),
+    TABLE_POLICY(UPDATE("Tab", "alice"), "UpdateItem", "Tab", YES),
+    STRANGER(UPDATE("Secret", "alice"), UPDATE("Absent", "alice"), "UpdateItem"),
+    STRANGER(IN("Secret", ",'Key':{'wrong':{'S':'x'}}"), IN("Absent", ",'Key':{'wrong':{'S':'x'}}"), "UpdateItem"),
+    STRANGER(IN("Secret", ",'Key':" KEY("alice") FALSE_CONDITION SHOW_OLD), IN("Absent", ",'Key':" KEY("alice") FALSE_CONDITION SHOW_OLD), "UpdateItem"),
+    STRANGER(IN("Secret", ",'Key':" KEY("alice") SET("pk")), IN("Absent", ",'Key':" KEY("alice") SET("pk")), "UpdateItem"),
+    { ALL, NULL, NULL, UPDATE_MORE(SET("pk")), INVALID },
+    { OWN, NULL, NULL, UPDATE("Tab", "alice"), YES },
+    { OWN, NULL, NULL, UPDATE("Tab", "bob"), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(SET("l")), YES },
+    { NAMES, NULL, NULL, UPDATE_MORE(SET("pay")), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(SET("pay.x")), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(",'UpdateExpression':'SET l=if_not_exists(pay,:v)'" VALUE("x")), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(",'UpdateExpression':'SET l=pay'"), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(",'UpdateExpression':'REMOVE pay'"), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(",'AttributeUpdates':{'pay':{'Action':'DELETE'}}"), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(",'ConditionExpression':'pay=:v'" VALUE("x")), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(SET("l") ",'ReturnValues':'UPDATED_NEW'"), YES },
+    { NAMES, NULL, NULL, UPDATE_MORE(SET("l") ",'ReturnValues':'UPDATED_OLD'"), YES },
+    { NAMES, NULL, NULL, UPDATE_MORE(SET("l") ",'ReturnValues':'ALL_NEW'"), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(SET("l") ",'ReturnValues':'ALL_OLD'"), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(FALSE_CONDITION SHOW_OLD), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(FALSE_CONDITION SHOW_OLD ",'ReturnValues':'UPDATED_NEW'"), NO("UpdateItem", "Tab") },
+    { NAMES, NULL, NULL, UPDATE_MORE(FALSE_CONDITION), CONDITION_FAILED },
+    { RETURNS("'NONE'"), NULL, NULL, UPDATE_MORE(SET("pay")), YES },
+    { RETURNS("'NONE'"), NULL, NULL, UPDATE_MORE(SET("pay") ",'ReturnValues':'UPDATED_OLD'"), NO("UpdateItem", "Tab") },
+    { RETURNS("'NONE'"), NULL, NULL, UPDATE_MORE(FALSE_CONDITION SHOW_OLD), NO("UpdateItem", "Tab") },
+    { RETURNS("['NONE','UPDATED_NEW']"), NULL, NULL, UPDATE_MORE(FALSE_CONDITION SHOW_OLD ",'ReturnValues':'UPDATED_NEW'"), NO("UpdateItem", "Tab") },
+    { RETURNS("['ALL_OLD','UPDATED_NEW']"), NULL, NULL, UPDATE_MORE(FALSE_CONDITION SHOW_OLD ",'ReturnValues':'UPDATED_NEW'"), CONDITION_FAILED },
+    { RETURNS("'ALL_OLD'"), NULL, NULL, UPDATE_MORE(FALSE_CONDITION SHOW_OLD ",'ReturnValues':'UPDATED_NEW'"), NO("UpdateItem", "Tab") },
+    { DENY_RETURNS("'ALL_OLD'"), NULL, NULL, UPDATE_MORE(FALSE_CONDITION SHOW_OLD), DENIED("UpdateItem", "Tab") },
+    { DENY_RETURNS("'ALL_OLD'"), NULL, NULL, UPDATE_MORE(FALSE_CONDITION SHOW_OLD ",'ReturnValues':'UPDATED_NEW'"), DENIED("UpdateItem", "Tab") },
+    { DENY_RETURNS("'UPDATED_NEW'"), NULL, NULL, UPDATE_MORE(FALSE_CONDITION SHOW_OLD ",'ReturnValues':'UPDATED_NEW'"), DENIED("UpdateItem", "Tab") },
+    { ALL_DENY("PutItem", "Tab"), NULL, NULL, UPDATE("Tab", "new"), YES },
+    { TAGGED("red"), NULL, NULL, UPDATE("Tab", "alice"), NO("UpdateItem", "Tab") },
+    { DENY_WITHIN("TransactWriteItems"), NULL, NULL, UPDATE("Tab", "alice"), YES },
+    END,
+};
+
+#define DELETE(table, name) IN(table, ",'Key':" KEY(name))
+#define DELETE_MORE(more) IN("Tab", ",'Key':" KEY("alice") more)
+
+const struct decision decisions_delete_item[] = {
+    ASKS(DELETE("Tab", "alice"), "DeleteItem", "Tab", YES),
+    ASKS(DELETE("Absent", "alice"), "DeleteItem", "Absent", NOT_FOUND),
+    TABLE_POLICY(DELETE("Tab", "alice"), "DeleteItem", "Tab", YES),
+    STRANGER(DELETE("Secret", "alice"), DELETE("Absent", "alice"), "DeleteItem"),
+    STRANGER(IN("Secret", ",'Key':{'wrong':{'S':'x'}}"), IN("Absent", ",'Key':{'wrong':{'S':'x'}}"), "DeleteItem"),
+    STRANGER(IN("Secret", ",'Key':" KEY("alice") FALSE_CONDITION SHOW_OLD), IN("Absent", ",'Key':" KEY("alice") FALSE_CONDITION SHOW_OLD), "DeleteItem"),
+    { OWN, NULL, NULL, DELETE("Tab", "alice"), YES },
+    { OWN, NULL, NULL, DELETE("Tab", "bob"), NO("DeleteItem", "Tab") },
+    { NAMES, NULL, NULL, DELETE("Tab", "alice"), YES },
+    { NAMES, NULL, NULL, DELETE_MORE(",'ConditionExpression':'size(pay)>:v','ExpressionAttributeValues':{':v':{'N':'1'}}"), NO("DeleteItem", "Tab") },
+    { NAMES, NULL, NULL, DELETE_MORE(",'ReturnValues':'ALL_OLD'"), NO("DeleteItem", "Tab") },
+    { NAMES, NULL, NULL, DELETE_MORE(FALSE_CONDITION SHOW_OLD), NO("DeleteItem", "Tab") },
+    { NAMES, NULL, NULL, DELETE_MORE(FALSE_CONDITION), CONDITION_FAILED },
+    { RETURNS("'NONE'"), NULL, NULL, DELETE_MORE(",'ReturnValues':'ALL_OLD'"), NO("DeleteItem", "Tab") },
+    { RETURNS("'NONE'"), NULL, NULL, DELETE_MORE(FALSE_CONDITION SHOW_OLD), NO("DeleteItem", "Tab") },
+    { RETURNS("'NONE'"), NULL, NULL, DELETE_MORE(""), YES },
+    { RETURNS("['NONE','ALL_OLD']"), NULL, NULL, DELETE_MORE(FALSE_CONDITION SHOW_OLD), CONDITION_FAILED },
+    { DENY_RETURNS("'ALL_OLD'"), NULL, NULL, DELETE_MORE(FALSE_CONDITION SHOW_OLD), DENIED("DeleteItem", "Tab") },
+    { DENY_RETURNS("'ALL_OLD'"), NULL, NULL, DELETE_MORE(",'ReturnValues':'ALL_OLD'"), DENIED("DeleteItem", "Tab") },
+    { TAGGED("red"), NULL, NULL, DELETE("Tab", "alice"), NO("DeleteItem", "Tab") },
+    { WITHIN("TransactWriteItems"), NULL, NULL, DELETE("Tab", "alice"), NO("DeleteItem", "Tab") },
+    END,
+};
+/* clang-format on */

@@ -1,0 +1,152 @@
+/* decisions_tables.c -- rows of the operations on whole tables, their tags, policies and settings.
+ */
+#include <stddef.h>
+#include "decisions.h"
+
+/* clang-format off */
+#define OF(table) IN(table, "")
+#define CREATE(table, more)                                                                        \
+    "{'TableName':'" table "','AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}],"\
+    "'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],'BillingMode':'PAY_PER_REQUEST'" more "}"
+#define ANY_POLICY "'{\\'Statement\\':{\\'Effect\\':\\'Deny\\',\\'Principal\\':\\'*\\',\\'Action\\':\\'dynamodb:Nothing\\',\\'Resource\\':\\'*\\'}}'"
+#define ALLOWING_POLICY "'{\\'Statement\\':{\\'Effect\\':\\'Allow\\',\\'Principal\\':\\'*\\',\\'Action\\':\\'*\\',\\'Resource\\':\\'*\\'}}'"
+
+const struct decision decisions_create_table[] = {
+    ASKS(CREATE("New", ""), "CreateTable", "New", YES),
+    /* Which tables exist is told to those who may create them. */
+    STRANGER(CREATE("Secret", ""), CREATE("Absent", ""), "CreateTable"),
+    { ALL, NULL, NULL, CREATE("Tab", ""), FAILS(ERROR_RESOURCE_IN_USE) },
+    { ONLY("CreateTable", "New"), NULL, NULL, CREATE("New", ",'Tags':[{'Key':'team','Value':'blue'}]"), NO("TagResource", "New") },
+    { ONLY("CreateTable", "New") "," ONLY("TagResource", "New"), NULL, NULL, CREATE("New", ",'Tags':[{'Key':'team','Value':'blue'}]"), YES },
+    { ALL_DENY("TagResource", "*"), NULL, NULL, CREATE("New", ",'Tags':[{'Key':'team','Value':'blue'}]"), DENIED("TagResource", "New") },
+    { ONLY("CreateTable", "New"), NULL, NULL, CREATE("New", ",'ResourcePolicy':" ALLOWING_POLICY), NO("PutResourcePolicy", "New") },
+    { ONLY("CreateTable", "New") "," ONLY("PutResourcePolicy", "New"), NULL, NULL, CREATE("New", ",'ResourcePolicy':" ALLOWING_POLICY), YES },
+    { ALL_DENY("PutResourcePolicy", "*"), NULL, NULL, CREATE("New", ",'ResourcePolicy':" ALLOWING_POLICY), DENIED("PutResourcePolicy", "New") },
+    { TAGGED("blue"), NULL, NULL, CREATE("New", ""), NO("CreateTable", "New") },
+    END,
+};
+
+/* What one operation on a table asks for, there and not. */
+#define TABLE_OPERATION(body, action)                                                              \
+    ASKS(body("Tab"), action, "Tab", YES),                                                         \
+    ASKS(body("Absent"), action, "Absent", NOT_FOUND),                                             \
+    STRANGER(body("Secret"), body("Absent"), action),                                              \
+    TABLE_POLICY(body("Tab"), action, "Tab", YES),                                                 \
+    { TAGGED("blue"), NULL, NULL, body("Tab"), YES },                                              \
+    { TAGGED("red"), NULL, NULL, body("Tab"), NO(action, "Tab") },                                 \
+    { DENY_TAGGED("blue"), NULL, NULL, body("Tab"), DENIED(action, "Tab") }
+
+const struct decision decisions_describe_table[] = {
+    TABLE_OPERATION(OF, "DescribeTable"),
+    { ONLY("DescribeTable", "Tab"), NULL, NULL, OF(ARN("Tab")), YES },
+    { OWN, NULL, NULL, OF("Tab"), YES },
+    { ALLOW_ON("Describe*", "*"), NULL, NULL, OF("Tab"), YES },
+    { ALLOW_ON("DescribeTable", "*"), NULL, NULL, OF("Tab"), YES },
+    { NOTHING, OF_RESOURCE("Deny", EVERYBODY, "*"), NULL, OF("Tab"), NO("DescribeTable", "Tab") },
+    END,
+};
+
+#define UPDATE_TABLE(table) IN(table, ",'DeletionProtectionEnabled':false")
+#define UPDATE_TABLE_WRONG(table) IN(table, ",'GlobalSecondaryIndexUpdates':[{'Delete':{'IndexName':'Nope'}}]")
+
+const struct decision decisions_update_table[] = {
+    TABLE_OPERATION(UPDATE_TABLE, "UpdateTable"),
+    STRANGER(UPDATE_TABLE_WRONG("Secret"), UPDATE_TABLE_WRONG("Absent"), "UpdateTable"),
+    { ONLY("CreateTable", "*"), NULL, NULL, UPDATE_TABLE("Tab"), NO("UpdateTable", "Tab") },
+    END,
+};
+
+const struct decision decisions_delete_table[] = {
+    TABLE_OPERATION(OF, "DeleteTable"),
+    { ALL_BUT_ACTION("Delete*"), NULL, NULL, OF("Tab"), NO("DeleteTable", "Tab") },
+    { ALL_DENY("DeleteTable", "*"), NULL, NULL, OF("Tab"), DENIED("DeleteTable", "Tab") },
+    END,
+};
+
+const struct decision decisions_list_tables[] = { ASKS_ACCOUNT("{}", "ListTables"), END };
+const struct decision decisions_describe_limits[] = { ASKS_ACCOUNT("{}", "DescribeLimits"), END };
+const struct decision decisions_describe_endpoints[] = { ASKS_ACCOUNT("{}", "DescribeEndpoints"), END };
+const struct decision decisions_list_contributor_insights[] = { ASKS_ACCOUNT("{}", "ListContributorInsights"), END };
+
+/* --- Tags --- */
+
+#define TAG(table) "{'ResourceArn':'" ARN(table) "','Tags':[{'Key':'k','Value':'v'}]}"
+#define UNTAG(table) "{'ResourceArn':'" ARN(table) "','TagKeys':['k']}"
+#define BY_ARN(resource) "{'ResourceArn':'" ARN(resource) "'}"
+
+const struct decision decisions_tag_resource[] = { TABLE_OPERATION(TAG, "TagResource"), END };
+const struct decision decisions_untag_resource[] = { TABLE_OPERATION(UNTAG, "UntagResource"), END };
+const struct decision decisions_list_tags_of_resource[] = { TABLE_OPERATION(BY_ARN, "ListTagsOfResource"), END };
+
+/* --- Resource policies --- */
+
+#define PUT_POLICY(resource) "{'ResourceArn':'" ARN(resource) "','Policy':" ANY_POLICY "}"
+#define NO_POLICY FAILS(ERROR_POLICY_NOT_FOUND)
+
+const struct decision decisions_put_resource_policy[] = {
+    TABLE_OPERATION(PUT_POLICY, "PutResourcePolicy"),
+    ASKS(PUT_POLICY(STREAM), "PutResourcePolicy", STREAM, YES),
+    STREAM_POLICY(PUT_POLICY(STREAM), "PutResourcePolicy"),
+    { NOTHING, NULL, NULL, PUT_POLICY(SECRET_STREAM), NO("PutResourcePolicy", SECRET_STREAM) },
+    { NOTHING, NULL, NULL, PUT_POLICY("Secret/stream/2020-01-01T00:00:00.000"), NO("PutResourcePolicy", "Secret/stream/2020-01-01T00:00:00.000") },
+    { NOTHING, NULL, NULL, PUT_POLICY("Absent/stream/" LABEL), NO("PutResourcePolicy", "Absent/stream/" LABEL) },
+    { ONLY("PutResourcePolicy", "Tab"), NULL, NULL, PUT_POLICY(STREAM), NO("PutResourcePolicy", STREAM) },
+    { ONLY("PutResourcePolicy", STREAM), NULL, NULL, PUT_POLICY("Tab"), NO("PutResourcePolicy", "Tab") },
+    END,
+};
+
+const struct decision decisions_get_resource_policy[] = {
+    ASKS(BY_ARN("Tab"), "GetResourcePolicy", "Tab", NO_POLICY),
+    ASKS(BY_ARN("Absent"), "GetResourcePolicy", "Absent", NOT_FOUND),
+    TABLE_POLICY(BY_ARN("Tab"), "GetResourcePolicy", "Tab", YES),
+    STRANGER(BY_ARN("Secret"), BY_ARN("Absent"), "GetResourcePolicy"),
+    ASKS(BY_ARN(STREAM), "GetResourcePolicy", STREAM, NO_POLICY),
+    STREAM_POLICY(BY_ARN(STREAM), "GetResourcePolicy"),
+    { NOTHING, NULL, NULL, BY_ARN(SECRET_STREAM), NO("GetResourcePolicy", SECRET_STREAM) },
+    { NOTHING, NULL, NULL, BY_ARN("Absent/stream/" LABEL), NO("GetResourcePolicy", "Absent/stream/" LABEL) },
+    END,
+};
+
+const struct decision decisions_delete_resource_policy[] = {
+    ASKS(BY_ARN("Tab"), "DeleteResourcePolicy", "Tab", YES),
+    ASKS(BY_ARN("Absent"), "DeleteResourcePolicy", "Absent", NOT_FOUND),
+    TABLE_POLICY(BY_ARN("Tab"), "DeleteResourcePolicy", "Tab", YES),
+    STRANGER(BY_ARN("Secret"), BY_ARN("Absent"), "DeleteResourcePolicy"),
+    ASKS(BY_ARN(STREAM), "DeleteResourcePolicy", STREAM, YES),
+    STREAM_POLICY(BY_ARN(STREAM), "DeleteResourcePolicy"),
+    /* Nobody gets rid of the denial that is meant for him. */
+    { ALL, OF_RESOURCE("Deny", ALICE, "*"), NULL, BY_ARN("Tab"), DENIED_BY_RESOURCE("DeleteResourcePolicy", "Tab") },
+    END,
+};
+
+/* --- Settings --- */
+
+#define UPDATE_BACKUPS(table) IN(table, ",'PointInTimeRecoverySpecification':{'PointInTimeRecoveryEnabled':true}")
+#define UPDATE_TTL(table) IN(table, ",'TimeToLiveSpecification':{'AttributeName':'t','Enabled':true}")
+/* As TABLE_OPERATION, for those whose exception for a missing table is another. */
+#define SETTING(body, action, absent)                                                              \
+    ASKS(body("Tab"), action, "Tab", YES),                                                         \
+    ASKS(body("Absent"), action, "Absent", absent),                                                \
+    STRANGER(body("Secret"), body("Absent"), action),                                              \
+    TABLE_POLICY(body("Tab"), action, "Tab", YES),                                                 \
+    { TAGGED("red"), NULL, NULL, body("Tab"), NO(action, "Tab") }
+
+const struct decision decisions_describe_continuous_backups[] = {
+    SETTING(OF, "DescribeContinuousBackups", FAILS(ERROR_TABLE_NOT_FOUND)), END,
+};
+const struct decision decisions_update_continuous_backups[] = {
+    SETTING(UPDATE_BACKUPS, "UpdateContinuousBackups", FAILS(ERROR_TABLE_NOT_FOUND)), END,
+};
+const struct decision decisions_describe_time_to_live[] = {
+    SETTING(OF, "DescribeTimeToLive", NOT_FOUND), END,
+};
+const struct decision decisions_update_time_to_live[] = {
+    SETTING(UPDATE_TTL, "UpdateTimeToLive", NOT_FOUND), END,
+};
+const struct decision decisions_describe_contributor_insights[] = {
+    SETTING(OF, "DescribeContributorInsights", NOT_FOUND), END,
+};
+const struct decision decisions_describe_kinesis_streaming_destination[] = {
+    SETTING(OF, "DescribeKinesisStreamingDestination", NOT_FOUND), END,
+};
+/* clang-format on */
