@@ -1,351 +1,360 @@
-/* test_policy_random.c -- random policies and requests, decided here a second time.
+/* test_policy_random.c -- random policies and requests, decided a second time by naive_policy.h.
  *
- * The second evaluator knows no JSON and shares no code: it works on the structure that the JSON is
- * printed from, matches by plain recursion, and follows the documentation sentence by sentence. In
- * its texts V stands for the variable ${aws:username} and W for ${aws:UserAgent}, which a request
- * may lack.
+ * Each round has policies of the caller, often one of the resource, and some requests. POLICY_SEED
+ * repeats a round: the message of a failure names it. POLICY_ROUNDS sets their number.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "auth/policy.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
 #include "base/random.h"
 #include "model/error.h"
+#include "naive_policy.h"
 
-enum { ROUNDS = 20000, TEXT_SIZE = 8, LIST_MAX = 3, CONDITIONS_MAX = 2, STATEMENTS_MAX = 3 };
+enum { ROUNDS = 20000, REQUESTS = 6, IDENTITY_MAX = 2, VALUES_MAX = 3 };
 
-struct list {
-    char texts[LIST_MAX][TEXT_SIZE];
-    size_t count;
+#define ACCOUNT "000000000000"
+#define OTHER_ACCOUNT "111111111111"
+#define ALICE "arn:aws:iam::" ACCOUNT ":user/alice"
+#define BOB "arn:aws:iam::" ACCOUNT ":user/bob"
+#define ARN_START "arn:aws:dynamodb:us-east-1:" ACCOUNT ":table/"
+
+struct maker {
+    struct random random;
+    struct arena *arena;
 };
 
-enum quantifier { SINGLE, FOR_ALL, FOR_ANY };
-struct test {
-    enum quantifier quantifier;
-    bool negated;
-    bool like;
-    bool if_exists;
-    unsigned key; /* Of key_names. */
-    struct list values;
-};
-
-struct statement {
-    bool deny;
-    bool not_action;
-    bool not_resource;
-    struct list actions;
-    struct list resources;
-    struct test tests[CONDITIONS_MAX];
-    size_t test_count;
-};
-
-struct document {
-    struct statement statements[STATEMENTS_MAX];
-    size_t count;
-};
-
-static const char *const key_names[] = { "dynamodb:LeadingKeys", "dynamodb:Attributes",
-                                         "dynamodb:Select" };
-struct world {
-    char action[TEXT_SIZE];
-    char resource[TEXT_SIZE];
-    char username[TEXT_SIZE];
-    char agent[TEXT_SIZE];
-    bool has_agent;
-    struct list keys[COUNT_OF(key_names)];
-};
-
-/* --- Chance --- */
-
-static bool chance(struct random *random, uint64_t one_in)
+static size_t below(struct maker *maker, size_t bound)
 {
-    return random_below(random, one_in) == 0;
+    return (size_t)random_below(&maker->random, bound);
 }
 
-static void make_text(struct random *random, const char *letters, size_t size_min,
-                      char out[TEXT_SIZE])
+static bool chance(struct maker *maker, size_t one_in)
 {
-    size_t size = size_min + random_below(random, 4);
-    for (size_t i = 0; i < size; i++)
-        out[i] = letters[random_below(random, strlen(letters))];
-    out[size] = '\0';
+    return below(maker, one_in) == 0;
 }
 
-static void make_list(struct random *random, const char *letters, size_t count_min, size_t size_min,
-                      struct list *out)
+/* --- Texts --- */
+
+static void append_letter(struct maker *maker, struct buffer *out, const char *letters)
 {
-    out->count = count_min + random_below(random, LIST_MAX - count_min + 1);
-    for (size_t i = 0; i < out->count; i++)
-        make_text(random, letters, size_min, out->texts[i]);
+    static const char *const variables[] = {
+        "${aws:username}",     "${aws:UserAgent}", "${aws:useragent, 'a'}", "${*}", "${?}",
+        "${AWS:Username, 'b'}"
+    };
+    char letter = letters[below(maker, strlen(letters))];
+    if (letter == 'V')
+        buffer_append_bytes(out, bytes_from_text(variables[below(maker, COUNT_OF(variables))]));
+    else
+        buffer_append_byte(out, (uint8_t)letter);
 }
 
-static void make_document(struct random *random, struct document *out)
-{
-    *out = (struct document){ .count = 1 + random_below(random, STATEMENTS_MAX) };
-    for (size_t i = 0; i < out->count; i++) {
-        struct statement *statement = &out->statements[i];
-        statement->deny = chance(random, 4);
-        statement->not_action = chance(random, 6);
-        statement->not_resource = chance(random, 6);
-        make_list(random, "aB*?*", 1, 1, &statement->actions);
-        make_list(random, "ab*?*VW", 1, 1, &statement->resources);
-        statement->test_count = random_below(random, CONDITIONS_MAX + 1);
-        for (size_t j = 0; j < statement->test_count; j++) {
-            struct test *test = &statement->tests[j];
-            test->quantifier = (enum quantifier)random_below(random, 3);
-            test->negated = chance(random, 2);
-            test->like = j == 0; /* So that no operator comes twice. */
-            test->if_exists = chance(random, 3);
-            test->key = (unsigned)random_below(random, COUNT_OF(key_names));
-            make_list(random, "ab*?VW", 1, 0, &test->values);
-        }
-    }
-}
-
-static void make_world(struct random *random, struct world *out)
-{
-    make_text(random, "Ab", 1, out->action);
-    make_text(random, "ab", 1, out->resource);
-    make_text(random, "ab*", 1, out->username);
-    make_text(random, "ab?", 1, out->agent);
-    out->has_agent = chance(random, 2);
-    for (size_t i = 0; i < COUNT_OF(key_names); i++)
-        make_list(random, "ab*", 0, 0, &out->keys[i]);
-}
-
-/* --- The second evaluator --- */
-
-enum truth { FALSE, TRUE, UNKNOWN };
-
-static char lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-}
-
-static bool matches(const struct world *world, const char *pattern, const char *text, bool like,
-                    bool ignore_case)
-{
-    if (*pattern == '\0')
-        return *text == '\0';
-    if (!ignore_case && (*pattern == 'V' || *pattern == 'W')) {
-        const char *value = *pattern == 'V' ? world->username : world->agent;
-        return strncmp(text, value, strlen(value)) == 0 &&
-               matches(world, pattern + 1, text + strlen(value), like, ignore_case);
-    }
-    if (like && *pattern == '*')
-        return matches(world, pattern + 1, text, like, ignore_case) ||
-               (*text != '\0' && matches(world, pattern, text + 1, like, ignore_case));
-    if (*text == '\0')
-        return false;
-    bool same = (like && *pattern == '?') || *pattern == *text ||
-                (ignore_case && lower(*pattern) == lower(*text));
-    return same && matches(world, pattern + 1, text + 1, like, ignore_case);
-}
-
-/* Is the text one of the list's? */
-static enum truth is_listed(const struct world *world, const struct list *list, const char *text,
-                            bool like)
-{
-    enum truth truth = FALSE;
-    for (size_t i = 0; i < list->count; i++) {
-        if (!world->has_agent && strchr(list->texts[i], 'W') != NULL)
-            truth = UNKNOWN;
-        else if (matches(world, list->texts[i], text, like, false))
-            return TRUE;
-    }
-    return truth;
-}
-
-static enum truth negate(enum truth truth)
-{
-    return truth == UNKNOWN ? UNKNOWN : truth == TRUE ? FALSE : TRUE;
-}
-
-static bool holds(const struct world *world, const struct test *test, bool deny)
-{
-    const struct list *given = &world->keys[test->key];
-    size_t passed = 0;
-    if (given->count == 0) {
-        if (test->if_exists || test->quantifier == FOR_ALL)
-            return true;
-        return test->quantifier == SINGLE && test->negated;
-    }
-    for (size_t i = 0; i < given->count; i++) {
-        enum truth truth = is_listed(world, &test->values, given->texts[i], test->like);
-        if (test->negated)
-            truth = negate(truth);
-        passed += truth == TRUE || (truth == UNKNOWN && deny);
-    }
-    if (test->quantifier == FOR_ANY || (test->quantifier == SINGLE && deny))
-        return passed > 0;
-    return passed == given->count;
-}
-
-static bool applies(const struct world *world, const struct statement *statement)
-{
-    bool action = false;
-    for (size_t i = 0; i < statement->actions.count; i++)
-        action = action || matches(world, statement->actions.texts[i], world->action, true, true);
-    enum truth resource = is_listed(world, &statement->resources, world->resource, true);
-    if (statement->not_resource)
-        resource = negate(resource);
-    bool all = action != statement->not_action &&
-               (resource == TRUE || (resource == UNKNOWN && statement->deny));
-    for (size_t i = 0; i < statement->test_count; i++)
-        all = all && holds(world, &statement->tests[i], statement->deny);
-    return all;
-}
-
-static enum policy_decision decide(const struct world *world, const struct document *document)
-{
-    bool allowed = false;
-    bool denied = false;
-    for (size_t i = 0; i < document->count; i++) {
-        bool does = applies(world, &document->statements[i]);
-        denied = denied || (does && document->statements[i].deny);
-        allowed = allowed || (does && !document->statements[i].deny);
-    }
-    if (denied)
-        return POLICY_DENIED_BY_IDENTITY;
-    return allowed ? POLICY_ALLOWED : POLICY_NOT_ALLOWED;
-}
-
-/* --- As JSON, and as a request --- */
-
-static void print(struct buffer *out, const char *text)
-{
-    buffer_append_bytes(out, bytes_from_text(text));
-}
-
-static void print_list(struct buffer *out, const char *prefix, const struct list *list,
-                       bool variables)
-{
-    print(out, "[");
-    for (size_t i = 0; i < list->count; i++) {
-        print(out, i == 0 ? "\"" : ",\"");
-        print(out, prefix);
-        for (const char *at = list->texts[i]; *at != '\0'; at++) {
-            if (variables && *at == 'V')
-                print(out, "${aws:username}");
-            else if (variables && *at == 'W')
-                print(out, "${aws:UserAgent}");
-            else
-                buffer_append_byte(out, (uint8_t)*at);
-        }
-        print(out, "\"");
-    }
-    print(out, "]");
-}
-
-static void print_test(struct buffer *out, const struct test *test)
-{
-    static const char *const quantifiers[] = { "", "ForAllValues:", "ForAnyValue:" };
-    print(out, "\"");
-    print(out, quantifiers[test->quantifier]);
-    print(out, test->negated ? "StringNot" : "String");
-    print(out, test->like ? "Like" : "Equals");
-    print(out, test->if_exists ? "IfExists\":{\"" : "\":{\"");
-    print(out, key_names[test->key]);
-    print(out, "\":");
-    print_list(out, "", &test->values, true);
-    print(out, "}");
-}
-
-#define ARN_START "arn:aws:dynamodb:us-east-1:000000000000:table/"
-
-static struct bytes print_document(struct arena *arena, const struct document *document)
+/* `start`, then up to four of the letters. V stands for a variable. */
+static const char *make_text(struct maker *maker, const char *start, const char *letters,
+                             size_t size_min)
 {
     struct buffer out;
-    buffer_init(&out, arena);
-    print(&out, "{\"Statement\":[");
-    for (size_t i = 0; i < document->count; i++) {
-        const struct statement *statement = &document->statements[i];
-        print(&out, i == 0 ? "{\"Effect\":" : ",{\"Effect\":");
-        print(&out, statement->deny ? "\"Deny\"" : "\"Allow\"");
-        print(&out, statement->not_action ? ",\"NotAction\":" : ",\"Action\":");
-        print_list(&out, "dynamodb:", &statement->actions, false);
-        print(&out, statement->not_resource ? ",\"NotResource\":" : ",\"Resource\":");
-        print_list(&out, ARN_START, &statement->resources, true);
-        print(&out, ",\"Condition\":{");
-        for (size_t j = 0; j < statement->test_count; j++) {
-            print(&out, j == 0 ? "" : ",");
-            print_test(&out, &statement->tests[j]);
-        }
-        print(&out, "}}");
-    }
-    print(&out, "],\"Version\":\"2012-10-17\"}");
-    return buffer_bytes(&out);
+    buffer_init(&out, maker->arena);
+    buffer_append_bytes(&out, bytes_from_text(start));
+    size_t size = size_min + below(maker, 4);
+    for (size_t i = 0; i < size; i++)
+        append_letter(maker, &out, letters);
+    buffer_append_byte(&out, 0);
+    return (const char *)out.data;
 }
 
-static enum policy_decision ask(struct arena *arena, const struct policy *policy,
-                                const struct world *world)
+static void make_list(struct maker *maker, const char *start, const char *letters, size_t size_min,
+                      struct naive_list *out)
 {
-    struct bytes values[COUNT_OF(key_names)][LIST_MAX];
-    struct bytes username = bytes_from_text(world->username);
-    struct bytes agent = bytes_from_text(world->agent);
-    struct policy_key keys[COUNT_OF(key_names) + 2] = {
-        { BYTES("aws:username"), &username, 1 },
-        { BYTES("aws:useragent"), &agent, world->has_agent },
+    out->count = 1 + below(maker, VALUES_MAX);
+    for (size_t i = 0; i < out->count; i++)
+        out->texts[i] = make_text(maker, start, letters, size_min);
+}
+
+/* --- Conditions --- */
+
+/* A context key with the operators that policies use for it, and values that often meet. */
+struct family {
+    const char *const operators[12];
+    const char *const keys[6];   /* Any may be absent from a request. */
+    const char *const wanted[8]; /* NULL first: texts are made. */
+    const char *const given[8];
+};
+
+static const struct family families[] = {
+    { { "StringEquals", "StringNotEquals", "StringEqualsIgnoreCase", "StringNotEqualsIgnoreCase",
+        "StringLike", "StringNotLike" },
+      { "dynamodb:LeadingKeys", "dynamodb:Attributes", "dynamodb:Select", "aws:ResourceTag/team",
+        "DynamoDB:leadingkeys" },
+      { NULL },
+      { NULL } },
+    { { "NumericEquals", "NumericNotEquals", "NumericLessThan", "NumericLessThanEquals",
+        "NumericGreaterThan", "NumericGreaterThanEquals" },
+      { "aws:ResourceTag/size" },
+      { "1", "2", "1.5", "-3", "10", "1e1", "0" },
+      { "1", "2", "1.50", "-3", "10", "x", "0.0" } },
+    { { "DateEquals", "DateNotEquals", "DateLessThan", "DateLessThanEquals", "DateGreaterThan",
+        "DateGreaterThanEquals" },
+      { "aws:CurrentTime", "aws:TokenIssueTime" },
+      { "2026-11-16T04:00:00Z", "2026-02-28", "1794801600", "2000-03-01T00:00:00Z", "951868800" },
+      { "2026-11-16T04:00:00Z", "2026-02-28T00:00:00Z", "2026-11-16", "2000-03-01", "x" } },
+    { { "Bool" },
+      { "aws:SecureTransport", "dynamodb:FullTableScan" },
+      { "true", "false" },
+      { "true", "false", "True", "x" } },
+    { { "IpAddress", "NotIpAddress" },
+      { "aws:SourceIp" },
+      { "10.0.0.0/8", "10.1.2.3", "192.168.1.128/25", "0.0.0.0/0", "2001:db8::/33", "::1" },
+      { "10.1.2.3", "192.168.1.127", "192.168.1.128", "2001:db8:8000::1", "2001:db8::1", "::1",
+        "x" } },
+    { { "ArnEquals", "ArnLike", "ArnNotEquals", "ArnNotLike" },
+      { "aws:PrincipalArn" },
+      { ALICE, "arn:aws:iam::*:user/*", "arn:*:iam::" ACCOUNT ":*", "arn:aws:s3:::x",
+        "arn:aws:iam::?:user/alice", "arn:aws:iam::" ACCOUNT ":user/${aws:username}" },
+      { ALICE, BOB, "arn:aws:iam::1:user/alice", "x:y", "arn:aws:iam::" ACCOUNT ":role:x" } },
+    { { "Null" },
+      { "dynamodb:LeadingKeys", "aws:SourceIp", "dynamodb:Select", "aws:TokenIssueTime" },
+      { "true", "false" },
+      { NULL } },
+};
+
+static const char *pick(struct maker *maker, const char *const *texts, size_t max)
+{
+    size_t count = 0;
+    while (count < max && texts[count] != NULL)
+        count++;
+    return texts[below(maker, count)];
+}
+
+static void make_test(struct maker *maker, const struct family *family, struct naive_test *out)
+{
+    bool is_null = strcmp(family->operators[0], "Null") == 0;
+    out->operator= pick(maker, family->operators, COUNT_OF(family->operators));
+    out->quantifier = is_null ? NAIVE_SINGLE : (enum naive_quantifier)below(maker, 3);
+    out->if_exists = !is_null && chance(maker, 4);
+    out->key = pick(maker, family->keys, COUNT_OF(family->keys));
+    if (family->wanted[0] == NULL) {
+        make_list(maker, "", "aabB*?V", 0, &out->values);
+        return;
+    }
+    out->values.count = 1 + below(maker, VALUES_MAX);
+    for (size_t i = 0; i < out->values.count; i++)
+        out->values.texts[i] = pick(maker, family->wanted, COUNT_OF(family->wanted));
+}
+
+/* Each test of its own family, so that no operator comes twice. */
+static void make_tests(struct maker *maker, struct naive_statement *out)
+{
+    size_t first = below(maker, COUNT_OF(families));
+    out->test_count = chance(maker, 3) ? 0 : below(maker, NAIVE_TESTS_MAX + 1);
+    for (size_t i = 0; i < out->test_count; i++)
+        make_test(maker, &families[(first + i * 2) % COUNT_OF(families)], &out->tests[i]);
+}
+
+/* --- Documents --- */
+
+static void make_principals(struct maker *maker, struct naive_statement *out)
+{
+    static const char *const principals[] = {
+        "*", ALICE, BOB, ACCOUNT, "service", "arn:aws:iam::" ACCOUNT ":root", OTHER_ACCOUNT, ALICE
     };
-    for (size_t i = 0; i < COUNT_OF(key_names); i++) {
-        for (size_t j = 0; j < world->keys[i].count; j++)
-            values[i][j] = bytes_from_text(world->keys[i].texts[j]);
-        keys[i + 2] =
-            (struct policy_key){ bytes_from_text(key_names[i]), values[i], world->keys[i].count };
+    out->has_principals = out->deny && chance(maker, 3) ? NAIVE_NOT_PRINCIPAL : NAIVE_PRINCIPAL;
+    out->principals.count = 1 + below(maker, VALUES_MAX);
+    for (size_t i = 0; i < out->principals.count; i++)
+        out->principals.texts[i] = principals[below(maker, COUNT_OF(principals))];
+}
+
+static void make_document(struct maker *maker, bool of_resource, struct naive_document *out)
+{
+    *out = (struct naive_document){ .count = 1 + below(maker, NAIVE_STATEMENTS_MAX) };
+    for (size_t i = 0; i < out->count; i++) {
+        struct naive_statement *statement = &out->statements[i];
+        statement->deny = chance(maker, 4);
+        statement->not_action = chance(maker, 6);
+        statement->not_resource = chance(maker, 6);
+        make_list(maker, "dynamodb:", "aB*?*", 1, &statement->actions);
+        make_list(maker, ARN_START, "ab*?*V", 1, &statement->resources);
+        if (of_resource)
+            make_principals(maker, statement);
+        make_tests(maker, statement);
+    }
+}
+
+/* --- Requests --- */
+
+static void make_key(struct maker *maker, const char *name, const char *const *given, size_t max,
+                     struct naive_request *out)
+{
+    const char **values = arena_alloc(maker->arena, VALUES_MAX * sizeof *values);
+    size_t count = below(maker, VALUES_MAX + 1);
+    for (size_t i = 0; i < count; i++)
+        values[i] = given[0] == NULL ? make_text(maker, "", "abB*", 0) : pick(maker, given, max);
+    out->keys[out->key_count++] = (struct naive_key){ name, values, count };
+}
+
+static void make_request(struct maker *maker, struct naive_request *out)
+{
+    *out = (struct naive_request){ .action = make_text(maker, "dynamodb:", "Ab", 1),
+                                   .resource = make_text(maker, ARN_START, "ab", 1),
+                                   .principal = chance(maker, 4) ? BOB : ALICE,
+                                   .account = chance(maker, 8) ? OTHER_ACCOUNT : ACCOUNT };
+    for (size_t i = 0; i + 1 < COUNT_OF(families); i++)
+        for (size_t j = 0; families[i].keys[j] != NULL; j++)
+            if (strncmp(families[i].keys[j], "Dyn", 3) != 0)
+                make_key(maker, families[i].keys[j], families[i].given, COUNT_OF(families[i].given),
+                         out);
+    const char **names = arena_alloc(maker->arena, 2 * sizeof *names);
+    names[0] = make_text(maker, "", "ab*", 1);
+    names[1] = make_text(maker, "", "ab?", 1);
+    out->keys[out->key_count++] = (struct naive_key){ "aws:username", &names[0], 1 };
+    out->keys[out->key_count++] =
+        (struct naive_key){ "aws:UserAgent", &names[1], (size_t)chance(maker, 2) };
+    assert_true(out->key_count <= NAIVE_KEYS_MAX);
+}
+
+static enum policy_decision ask(struct arena *arena, const struct policy_set *set,
+                                const struct naive_request *from)
+{
+    struct policy_key *keys = arena_alloc(arena, from->key_count * sizeof *keys);
+    for (size_t i = 0; i < from->key_count; i++) {
+        struct bytes *values = arena_alloc(arena, (from->keys[i].count + 1) * sizeof *values);
+        for (size_t j = 0; j < from->keys[i].count; j++)
+            values[j] = bytes_from_text(from->keys[i].values[j]);
+        keys[i] =
+            (struct policy_key){ bytes_from_text(from->keys[i].name), values, from->keys[i].count };
     }
     struct policy_request request = {
-        .action = arena_printf(arena, "dynamodb:%s", world->action),
-        .resource = arena_printf(arena, ARN_START "%s", world->resource),
+        .action = bytes_from_text(from->action),
+        .resource = bytes_from_text(from->resource),
+        .principal = bytes_from_text(from->principal),
+        .account = bytes_from_text(from->account),
         .keys = keys,
-        .key_count = COUNT_OF(keys),
+        .key_count = from->key_count,
     };
-    struct policy_set set = { .identity = &policy, .identity_count = 1 };
-    return policy_decide(arena, &set, &request);
+    return policy_decide(arena, set, &request);
 }
 
-static void random_policies_are_decided_as_by_a_second_evaluator(void **state)
+/* --- The comparison --- */
+
+/* One whom nothing allows need not hear that a resource policy denies as well. */
+static bool is_same(enum policy_decision got, const struct naive_decision *want)
+{
+    if (want->allowed)
+        return got == POLICY_ALLOWED;
+    if (want->denied_by_identity)
+        return got == POLICY_DENIED_BY_IDENTITY;
+    if (want->denied_by_resource)
+        return got == POLICY_DENIED_BY_RESOURCE ||
+               (got == POLICY_NOT_ALLOWED && !want->identity_allows);
+    return got == POLICY_NOT_ALLOWED;
+}
+
+struct count {
+    size_t allowed;
+    size_t allowed_by_resource_alone;
+    size_t not_allowed;
+    size_t denied_by_identity;
+    size_t denied_by_resource;
+};
+
+static void count_decision(struct count *count, const struct naive_decision *decision)
+{
+    count->allowed += decision->allowed;
+    count->allowed_by_resource_alone += decision->allowed && !decision->identity_allows;
+    count->denied_by_identity += decision->denied_by_identity;
+    count->denied_by_resource += decision->denied_by_resource && !decision->denied_by_identity;
+    count->not_allowed +=
+        !decision->allowed && !decision->denied_by_identity && !decision->denied_by_resource;
+}
+
+static const struct policy *parse(struct maker *maker, const struct naive_document *document,
+                                  enum policy_kind kind, uint64_t seed)
+{
+    struct error err;
+    error_init(&err, maker->arena);
+    struct bytes json = naive_print(maker->arena, document);
+    const struct policy *policy = policy_parse(maker->arena, json, kind, &err);
+    if (policy == NULL)
+        fail_msg("seed %llu: %.*s: %.*s", (unsigned long long)seed, BYTES_FMT(json),
+                 BYTES_FMT(err.message));
+    return policy;
+}
+
+static void run_round(struct maker *maker, uint64_t seed, struct count *count)
+{
+    struct naive_document documents[IDENTITY_MAX + 1];
+    const struct policy *policies[IDENTITY_MAX];
+    struct policy_set set = { .identity = policies };
+    random_init(&maker->random, seed);
+    set.identity_count = below(maker, IDENTITY_MAX + 1);
+    for (size_t i = 0; i < set.identity_count; i++) {
+        make_document(maker, false, &documents[i]);
+        policies[i] = parse(maker, &documents[i], POLICY_OF_IDENTITY, seed);
+    }
+    struct naive_document *of_resource = chance(maker, 4) ? NULL : &documents[IDENTITY_MAX];
+    if (of_resource != NULL) {
+        make_document(maker, true, of_resource);
+        set.resource = parse(maker, of_resource, POLICY_OF_RESOURCE, seed);
+    }
+    for (size_t i = 0; i < REQUESTS; i++) {
+        struct naive_request request;
+        make_request(maker, &request);
+        struct naive_decision want =
+            naive_decide(documents, set.identity_count, of_resource, &request);
+        enum policy_decision got = ask(maker->arena, &set, &request);
+        count_decision(count, &want);
+        if (!is_same(got, &want))
+            fail_msg("POLICY_SEED=%llu, request %zu: decision %d; allowed %d, denied %d %d",
+                     (unsigned long long)seed, i, (int)got, want.allowed, want.denied_by_identity,
+                     want.denied_by_resource);
+    }
+    arena_reset(maker->arena);
+}
+
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text == NULL ? otherwise : strtoull(text, NULL, 10);
+}
+
+static void random_policies_are_decided_as_by_a_naive_evaluator(void **state)
 {
     (void)state;
-    size_t counts[POLICY_DENIED_BY_RESOURCE + 1] = { 0 };
-    struct arena *arena = arena_create();
-    for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
-        struct random random;
-        struct document document;
-        struct world world = { 0 };
-        struct error err;
-        random_init(&random, seed);
-        make_document(&random, &document);
-        make_world(&random, &world);
-        error_init(&err, arena);
-        struct bytes json = print_document(arena, &document);
-        const struct policy *policy = policy_parse(arena, json, POLICY_OF_IDENTITY, &err);
-        if (policy == NULL)
-            fail_msg("seed %llu: %.*s: %.*s", (unsigned long long)seed, BYTES_FMT(json),
-                     BYTES_FMT(err.message));
-        enum policy_decision want = decide(&world, &document);
-        enum policy_decision got = ask(arena, policy, &world);
-        counts[want]++;
-        if (got != want)
-            fail_msg("seed %llu: %.*s: decision %d, not %d", (unsigned long long)seed,
-                     BYTES_FMT(json), (int)got, (int)want);
-        arena_reset(arena);
-    }
-    arena_destroy(arena);
-    /* Else the comparison would prove little. */
-    assert_true(counts[POLICY_ALLOWED] > ROUNDS / 10);
-    assert_true(counts[POLICY_NOT_ALLOWED] > ROUNDS / 10);
-    assert_true(counts[POLICY_DENIED_BY_IDENTITY] > ROUNDS / 20);
+    struct count count = { 0 };
+    struct maker maker = { .arena = arena_create() };
+    uint64_t first = setting("POLICY_SEED", 1);
+    uint64_t rounds = setting("POLICY_ROUNDS", getenv("POLICY_SEED") == NULL ? ROUNDS : 1);
+    for (uint64_t seed = first; seed < first + rounds; seed++)
+        run_round(&maker, seed, &count);
+    arena_destroy(maker.arena);
+    size_t decisions = (size_t)rounds * REQUESTS;
+    print_message("%zu decisions from POLICY_SEED=%llu: %zu allowed (%zu by the resource alone), "
+                  "%zu not allowed, %zu and %zu denied\n",
+                  decisions, (unsigned long long)first, count.allowed,
+                  count.allowed_by_resource_alone, count.not_allowed, count.denied_by_identity,
+                  count.denied_by_resource);
+    if (rounds < ROUNDS)
+        return;
+    /* Otherwise the comparison would prove little. */
+    assert_true(count.allowed > decisions / 20);
+    assert_true(count.allowed_by_resource_alone > decisions / 100);
+    assert_true(count.not_allowed > decisions / 10);
+    assert_true(count.denied_by_identity > decisions / 50);
+    assert_true(count.denied_by_resource > decisions / 100);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_policies_are_decided_as_by_a_second_evaluator),
+        cmocka_unit_test(random_policies_are_decided_as_by_a_naive_evaluator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
