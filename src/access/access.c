@@ -314,20 +314,25 @@ static void fill_lists(struct arena *arena, const struct access_question *questi
         request->lists_with_unknown_values = POLICY_ATTRIBUTES;
 }
 
+/* A caller that its own policies allow nothing must not learn from a resource's denial that the
+ * resource exists: it is told what it would be told of a missing one. */
 static enum policy_decision decide(struct arena *arena, const struct caller *caller,
                                    const struct access_question *question,
                                    struct policy_request *request)
 {
-    struct policy_set set = { .identity = caller->policies,
-                              .identity_count = caller->policy_count };
-    if (question->policy != NULL) {
-        if (question->policy->is_unreadable)
-            return POLICY_DENIED_BY_RESOURCE;
-        set.resource = question->policy->policy;
-    }
+    const struct policy_set own = { .identity = caller->policies,
+                                    .identity_count = caller->policy_count };
+    struct policy_set all = own;
+    bool is_unreadable = question->policy != NULL && question->policy->is_unreadable;
+    if (question->policy != NULL)
+        all.resource = question->policy->policy;
     fill_keys(arena, caller, question, request);
-    fill_lists(arena, question, policy_lists_needed(arena, &set, request), request);
-    return policy_decide(arena, &set, request);
+    fill_lists(arena, question, policy_lists_needed(arena, &all, request), request);
+    enum policy_decision decision = policy_decide(arena, &all, request);
+    if (!is_unreadable && decision != POLICY_DENIED_BY_RESOURCE)
+        return decision;
+    decision = policy_decide(arena, &own, request);
+    return decision == POLICY_ALLOWED ? POLICY_DENIED_BY_RESOURCE : decision;
 }
 
 static bool refuse(const struct policy_request *request, const char *because, struct error *err)

@@ -31,11 +31,10 @@ enum operation_kind {
 
 /* What is asked about whether the caller may do it: see operation_access.h. */
 enum operation_asks {
-    OPERATION_ASKS_NOBODY,            /* Refused where requests are authenticated. */
-    OPERATION_ASKS_RESOURCE,          /* The table or stream that the request names. */
-    OPERATION_ASKS_RESOURCE_IF_NAMED, /* The same; the account if it names none. */
-    OPERATION_ASKS_ACCOUNT,           /* It is about no single resource. */
-    OPERATION_ASKS_ITSELF,            /* Asks when it knows the items it is about. */
+    OPERATION_ASKS_NOBODY,   /* Refused where requests are authenticated. */
+    OPERATION_ASKS_RESOURCE, /* The table or stream that the request names. */
+    OPERATION_ASKS_ACCOUNT,  /* It is about no single resource. */
+    OPERATION_ASKS_ITSELF,   /* Asks when it knows what it is about. */
 };
 
 struct operation {

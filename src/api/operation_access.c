@@ -140,7 +140,6 @@ static struct bytes named_resource(const struct api_call *call)
 
 bool operation_may_run(struct api_call *call)
 {
-    struct bytes named;
     if (call->caller == NULL)
         return true;
     switch (call->operation->asks) {
@@ -148,10 +147,6 @@ bool operation_may_run(struct api_call *call)
         return true;
     case OPERATION_ASKS_RESOURCE:
         return operation_may_use(call, named_resource(call));
-    case OPERATION_ASKS_RESOURCE_IF_NAMED:
-        named = named_resource(call);
-        return named.data == NULL ? operation_may_use_account(call)
-                                  : operation_may_use(call, named);
     case OPERATION_ASKS_ACCOUNT:
         return operation_may_use_account(call);
     case OPERATION_ASKS_NOBODY:
