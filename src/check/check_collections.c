@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
-#include "index/index_entry.h"
+#include "index/index_view.h"
 #include "model/table_definition.h"
 #include "table/collection_size.h"
 #include "table/item_place.h"
@@ -116,11 +116,11 @@ void check_collections_add(struct check_collections *check, const struct engine_
         return;
     }
     check->size += item->size;
+    struct index_view view = index_view_open(scratch, table, item);
     for (size_t i = 0; i < table->index_count && !table->indexes[i].global; i++) {
-        struct item_place ignored;
         const struct index_definition *index = &table->indexes[i];
-        if (index_entry_locate(scratch, table, index, item, &ignored))
-            check->size += (int64_t)index_entry_size(table, index, item);
+        if (index_view_has_entry(&view, index))
+            check->size += (int64_t)index_view_size(&view, index);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "check/check_report.h"
 #include "check/check_walk.h"
 #include "index/index_entry.h"
+#include "index/index_view.h"
 #include "model/error.h"
 #include "model/item.h"
 #include "model/table_definition.h"
@@ -91,15 +92,14 @@ static bool must_have_entry(const struct index_definition *index, struct bytes k
 }
 
 static void check_entry_of_item(const struct table_check *check, const struct engine_place *place,
-                                struct bytes key, const struct item *item,
+                                struct bytes key, const struct index_view *view,
                                 const struct index_definition *index)
 {
     struct item_place expected;
     struct engine_value value = { 0 };
-    if (index->status == INDEX_DELETING ||
-        !index_entry_locate(check->arena, check->table, index, item, &expected))
+    if (index->status == INDEX_DELETING || !index_view_locate(check->arena, view, index, &expected))
         return;
-    struct item projected = index_entry_project(check->arena, check->table, index, item);
+    struct item projected = index_view_project(check->arena, view, index);
     enum engine_status status = engine_view_get(check->view, &expected.address, &value);
     if (status == ENGINE_NOT_FOUND) {
         if (must_have_entry(index, key))
@@ -115,6 +115,17 @@ static void check_entry_of_item(const struct table_check *check, const struct en
         report_item(check, place, key, "does not agree with its entry in index ", index->name);
     }
     engine_value_release(&value);
+}
+
+static void check_entries_of_item(const struct table_check *check, const struct engine_place *place,
+                                  struct bytes key, const struct item *item)
+{
+    const struct table_definition *table = check->table;
+    if (table->index_count == 0)
+        return;
+    struct index_view view = index_view_open(check->arena, table, item);
+    for (size_t i = 0; i < table->index_count; i++)
+        check_entry_of_item(check, place, key, &view, &table->indexes[i]);
 }
 
 static bool visit_item(void *context, const struct engine_place *place,
@@ -137,8 +148,7 @@ static bool visit_item(void *context, const struct engine_place *place,
                     BYTES(""));
     } else {
         placed = &item;
-        for (size_t i = 0; i < check->table->index_count; i++)
-            check_entry_of_item(check, place, stored->key, &item, &check->table->indexes[i]);
+        check_entries_of_item(check, place, stored->key, &item);
         check_expiry_of_item(&check->expiry, &expected.address, &item);
     }
     check_collections_add(&check->collections, place, stored->key, placed, check->arena);

@@ -11,8 +11,8 @@
 #include "table/item_place.h"
 
 struct arena;
+struct index_comparison;
 struct index_definition;
-struct table_definition;
 
 enum index_change_type {
     INDEX_CHANGE_NONE,   /* No entry before or after, or the same one. */
@@ -32,9 +32,10 @@ struct index_change {
     size_t size_after;
 };
 
-/* Either item may be NULL: there is none. */
-struct index_change index_change_between(struct arena *arena, const struct table_definition *table,
-                                         const struct index_definition *index,
-                                         const struct item *before, const struct item *after);
+/* Either view of the comparison (index_view.h) may be NULL: there is no item. One comparison serves
+ * all indexes of the table. Nothing is made unless something has to be stored or removed. */
+struct index_change index_change_between(struct arena *arena,
+                                         const struct index_comparison *comparison,
+                                         const struct index_definition *index);
 
 #endif

@@ -1,74 +1,30 @@
 /* index_entry.c -- see index_entry.h. */
 #include "index/index_entry.h"
 #include <assert.h>
-#include "base/buffer.h"
-#include "base/byte_order.h"
+#include "index/index_view.h"
 #include "model/error.h"
-#include "model/key.h"
+#include "model/index_names.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
-#include "table/layout.h"
 
-/* --- Key attributes --- */
-
-enum fault { FAULT_NONE, FAULT_TYPE, FAULT_EMPTY, FAULT_SIZE };
-
-static enum fault fault_of(const struct key_attribute *attribute, const struct value *value,
-                           size_t size_max)
-{
-    if (value->type != attribute->type)
-        return FAULT_TYPE;
-    if (value->type == VALUE_N)
-        return FAULT_NONE;
-    if (value->data.len == 0)
-        return FAULT_EMPTY;
-    return value->data.len > size_max ? FAULT_SIZE : FAULT_NONE;
-}
-
-/* Appends the parts of some key attributes. False if one is missing or no key. */
-static bool append_parts(struct buffer *out, const struct key_attribute *attributes, size_t count,
-                         size_t size_max, const struct item *item)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct value value;
-        if (!item_find(item, attributes[i].name, &value) ||
-            fault_of(&attributes[i], &value, size_max) != FAULT_NONE)
-            return false;
-        key_encode_part(out, &value);
-    }
-    return true;
-}
-
-/* A local index has the table's partition key, which the index's own part stands for already. */
-static bool append_table_key(struct buffer *out, const struct key_schema *key, bool global,
-                             const struct item *item)
-{
-    return (!global || append_parts(out, &key->hash, 1, PARTITION_KEY_SIZE_MAX, item)) &&
-           (!key->has_range || append_parts(out, &key->range, 1, SORT_KEY_SIZE_MAX, item));
-}
+/* --- One entry --- */
 
 bool index_entry_locate(struct arena *arena, const struct table_definition *table,
                         const struct index_definition *index, const struct item *item,
                         struct item_place *out)
 {
-    struct buffer key;
-    buffer_init(&key, arena);
-    buffer_reserve(&key, LAYOUT_HASH_SIZE);
-    key.len = LAYOUT_HASH_SIZE; /* Filled in below, once the partition key is known. */
-    if (!append_parts(&key, index->hash, index->hash_count, PARTITION_KEY_SIZE_MAX, item))
-        return false;
-    out->hash = item_place_hash(bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
-    store_u64_be(key.data, out->hash);
-    out->prefix_size = key.len;
-    if (!append_parts(&key, index->range, index->range_count, SORT_KEY_SIZE_MAX, item) ||
-        !append_table_key(&key, &table->key, index->global, item))
-        return false;
-    out->address = (struct engine_address){
-        .place = item_place_of_index_hash(table, index, out->hash),
-        .key = buffer_bytes(&key),
-    };
-    return true;
+    struct index_view view = index_view_open(arena, table, item);
+    return index_view_locate(arena, &view, index, out);
 }
+
+struct item index_entry_project(struct arena *arena, const struct table_definition *table,
+                                const struct index_definition *index, const struct item *item)
+{
+    struct index_view view = index_view_open(arena, table, item);
+    return index_view_project(arena, &view, index);
+}
+
+/* --- Names --- */
 
 static size_t add_name(struct bytes *names, size_t count, struct bytes name)
 {
@@ -95,8 +51,6 @@ size_t index_entry_key_names(const struct table_definition *table,
     return count;
 }
 
-/* --- Projections --- */
-
 static bool is_among(const struct bytes *names, size_t count, struct bytes name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -115,80 +69,17 @@ bool index_entry_projects(const struct table_definition *table,
            is_among(index->included, index->included_count, name);
 }
 
-/* What an entry holds of an item, unless it holds everything. Returns how many names. */
-enum { PROJECTED_NAMES_MAX = INDEX_ENTRY_KEYS_MAX + INCLUDED_NAMES_PER_INDEX_MAX };
-static size_t projected_names(const struct table_definition *table,
-                              const struct index_definition *index,
-                              struct bytes names[PROJECTED_NAMES_MAX])
-{
-    size_t count = index_entry_key_names(table, index, names);
-    assert(index->included_count <= INCLUDED_NAMES_PER_INDEX_MAX);
-    for (size_t i = 0; i < index->included_count; i++)
-        count = add_name(names, count, index->included[i]);
-    return count;
-}
-
-struct item index_entry_project(struct arena *arena, const struct table_definition *table,
-                                const struct index_definition *index, const struct item *item)
-{
-    struct item_builder builder;
-    struct bytes names[PROJECTED_NAMES_MAX];
-    if (index->projection == PROJECTION_ALL)
-        return *item;
-    size_t count = projected_names(table, index, names);
-    item_builder_init(&builder, arena);
-    for (size_t i = 0; i < count; i++) {
-        struct value value;
-        if (item_find(item, names[i], &value))
-            item_builder_add(&builder, names[i], value.encoded);
-    }
-    return item_builder_finish(&builder);
-}
-
-size_t index_entry_size(const struct table_definition *table, const struct index_definition *index,
-                        const struct item *item)
-{
-    struct bytes names[PROJECTED_NAMES_MAX];
-    size_t size = 0;
-    if (index->projection == PROJECTION_ALL)
-        return item->size;
-    size_t count = projected_names(table, index, names);
-    for (size_t i = 0; i < count; i++) {
-        struct value value;
-        if (item_find(item, names[i], &value))
-            size += names[i].len + value_size(&value);
-    }
-    return size;
-}
-
-bool index_entry_is_same(const struct table_definition *table, const struct index_definition *index,
-                         const struct item *a, const struct item *b)
-{
-    struct bytes names[PROJECTED_NAMES_MAX];
-    if (index->projection == PROJECTION_ALL)
-        return bytes_equal(a->encoded, b->encoded);
-    size_t count = projected_names(table, index, names);
-    for (size_t i = 0; i < count; i++) {
-        struct value of_a, of_b;
-        bool has = item_find(a, names[i], &of_a);
-        if (item_find(b, names[i], &of_b) != has ||
-            (has && !bytes_equal(of_a.encoded, of_b.encoded)))
-            return false;
-    }
-    return true;
-}
-
 bool index_entry_local_fits(struct arena *arena, const struct table_definition *table,
                             const struct item *item)
 {
     assert(item->size <= ITEM_SIZE_MAX);
-    if (item->size <= ITEM_SIZE_MAX / 2)
+    if (!table_definition_has_local_index(table) || item->size <= ITEM_SIZE_MAX / 2)
         return true; /* An entry is never larger than its item. */
+    struct index_view view = index_view_open(arena, table, item);
     for (size_t i = 0; i < table->index_count && !table->indexes[i].global; i++) {
         const struct index_definition *index = &table->indexes[i];
-        struct item_place ignored;
-        if (index_entry_locate(arena, table, index, item, &ignored) &&
-            index_entry_size(table, index, item) > ITEM_SIZE_MAX - item->size)
+        if (index_view_has_entry(&view, index) &&
+            index_view_size(&view, index) > ITEM_SIZE_MAX - item->size)
             return false;
     }
     return true;
@@ -200,27 +91,42 @@ struct refusal {
     const struct index_definition *index;
     const struct key_attribute *attribute;
     struct value value;
-    enum fault fault;
+    enum index_fault fault;
     size_t size_max;
 };
 
+/* An item that a client wants to store, and the one that it replaces. */
+struct replacement {
+    struct arena *arena;
+    struct index_view after;
+    const struct item *before;     /* NULL: there is none, or it does not matter. */
+    struct index_view before_view; /* Opened when it is asked for: faults are rare. */
+};
+
+static bool was_same(struct replacement *item, size_t position)
+{
+    if (item->before == NULL)
+        return false;
+    if (item->before_view.item == NULL)
+        item->before_view = index_view_open(item->arena, item->after.table, item->before);
+    struct bytes old = item->before_view.values[position].encoded;
+    return old.data != NULL && bytes_equal(old, item->after.values[position].encoded);
+}
+
 /* Finds the first attribute that is new and no key. */
 static bool find_fault(const struct index_definition *index, const struct key_attribute *attributes,
-                       size_t count, size_t size_max, const struct item *before,
-                       const struct item *after, struct refusal *out)
+                       const uint16_t *positions, size_t count, size_t size_max,
+                       struct replacement *item, struct refusal *out)
 {
     for (size_t i = 0; i < count; i++) {
-        struct value old;
         struct refusal found = { .index = index,
                                  .attribute = &attributes[i],
+                                 .value = item->after.values[positions[i]],
                                  .size_max = size_max };
-        if (!item_find(after, attributes[i].name, &found.value))
+        if (found.value.encoded.data == NULL)
             continue;
-        found.fault = fault_of(&attributes[i], &found.value, size_max);
-        if (found.fault == FAULT_NONE)
-            continue;
-        if (before != NULL && item_find(before, attributes[i].name, &old) &&
-            bytes_equal(old.encoded, found.value.encoded))
+        found.fault = index_view_fault(&attributes[i], &found.value, size_max);
+        if (found.fault == INDEX_FAULT_NONE || was_same(item, positions[i]))
             continue;
         *out = found;
         return true;
@@ -229,19 +135,25 @@ static bool find_fault(const struct index_definition *index, const struct key_at
 }
 
 /* Observed: of several indexes that refuse an item, the first by name is reported. */
-static bool find_refusal(const struct table_definition *table, const struct item *before,
-                         const struct item *after, struct refusal *out)
+static bool find_refusal(struct arena *arena, const struct table_definition *table,
+                         const struct item *before, const struct item *after, struct refusal *out)
 {
     bool refused = false;
+    if (table->index_count == 0)
+        return false;
+    struct replacement item = { .arena = arena,
+                                .after = index_view_open(arena, table, after),
+                                .before = before };
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index_definition *index = &table->indexes[i];
+        const struct index_positions *at = &item.after.names->indexes[i];
         if (index->status == INDEX_DELETING ||
             (refused && bytes_compare(index->name, out->index->name) > 0))
             continue;
-        refused |= find_fault(index, index->hash, index->hash_count, PARTITION_KEY_SIZE_MAX, before,
-                              after, out) ||
-                   find_fault(index, index->range, index->range_count, SORT_KEY_SIZE_MAX, before,
-                              after, out);
+        refused |= find_fault(index, index->hash, at->hash, index->hash_count,
+                              PARTITION_KEY_SIZE_MAX, &item, out) ||
+                   find_fault(index, index->range, at->range, index->range_count, SORT_KEY_SIZE_MAX,
+                              &item, out);
     }
     return refused;
 }
@@ -295,11 +207,11 @@ bool index_entry_check_put(const struct table_definition *table, const struct it
                            struct error *err)
 {
     struct refusal refusal;
-    if (!find_refusal(table, NULL, item, &refusal))
+    if (!find_refusal(err->arena, table, NULL, item, &refusal))
         return true;
-    if (refusal.fault == FAULT_TYPE)
+    if (refusal.fault == INDEX_FAULT_TYPE)
         return refuse_type(&refusal, err);
-    if (refusal.fault == FAULT_SIZE)
+    if (refusal.fault == INDEX_FAULT_SIZE)
         return refuse_size(&refusal, err);
     return refuse_empty(refusal.index, refusal.attribute, &refusal.value, err);
 }
@@ -308,11 +220,11 @@ bool index_entry_check_update(const struct table_definition *table, const struct
                               const struct item *after, struct error *err)
 {
     struct refusal refusal;
-    if (!find_refusal(table, before, after, &refusal))
+    if (!find_refusal(err->arena, table, before, after, &refusal))
         return true;
-    if (refusal.fault == FAULT_TYPE)
+    if (refusal.fault == INDEX_FAULT_TYPE)
         return refuse_type(&refusal, err);
-    if (refusal.fault == FAULT_SIZE)
+    if (refusal.fault == INDEX_FAULT_SIZE)
         return refuse_size(&refusal, err);
     return error_validation(err,
                             "One or more parameter values are not valid. The update expression "

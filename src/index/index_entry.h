@@ -1,4 +1,4 @@
-/* index_entry.h -- the entry that an item has in an index: where it is and what it holds.
+/* index_entry.h -- the entry that an item has in an index, and which items can have one.
  *
  * An entry is stored as an item (model/item.h) that holds the projected attributes. Its key is that
  * of the index, then that of the table, so entries of equal index keys stand beside one another and
@@ -22,20 +22,13 @@ struct index_definition;
 struct key_attribute;
 struct table_definition;
 
-/* Where the item's entry is. False if it has none: some key attribute of the index is missing, or
- * is no key (of another type, empty or too long), as in items that are older than the index. */
+/* Where the entry of one item in one index is, and what it holds. Whoever needs more than one of
+ * these makes one view of the item (index_view.h). False: the item has no entry. */
 MUST_CHECK bool index_entry_locate(struct arena *arena, const struct table_definition *table,
                                    const struct index_definition *index, const struct item *item,
                                    struct item_place *out);
-/* What the entry of an item holds. */
 struct item index_entry_project(struct arena *arena, const struct table_definition *table,
                                 const struct index_definition *index, const struct item *item);
-/* The size of that, and whether two items' are equal, without making them: a transaction deletes a
- * hundred large items, of which each index may hold the most. */
-size_t index_entry_size(const struct table_definition *table, const struct index_definition *index,
-                        const struct item *item);
-bool index_entry_is_same(const struct table_definition *table, const struct index_definition *index,
-                         const struct item *a, const struct item *b);
 
 /* Whether an item of at most ITEM_SIZE_MAX stays within that size together with its entry in each
  * one of the table's local indexes. */

@@ -12,7 +12,7 @@
 #include "base/byte_order.h"
 #include "base/log.h"
 #include "base/timed_wait.h"
-#include "index/index_entry.h"
+#include "index/index_view.h"
 #include "jobs/job_batches.h"
 #include "jobs/job_thread.h"
 #include "model/table_definition.h"
@@ -103,11 +103,11 @@ static bool decide(struct txn *txn)
 /* Whether the item has an entry in what is filled. */
 static bool has_entry(const struct slice *slice, const struct item *item, struct arena *arena)
 {
-    struct item_place unused;
     int64_t second;
     if (slice->index == NULL)
         return expiry_queue_second(slice->table->expiry.attribute, item, &second);
-    return index_entry_locate(arena, slice->table, slice->index, item, &unused);
+    struct index_view view = index_view_open(arena, slice->table, item);
+    return index_view_has_entry(&view, slice->index);
 }
 
 /* Adds the item to the batch if there is to be an entry of it. A damaged one cannot have one; that

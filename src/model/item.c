@@ -176,34 +176,39 @@ static struct item seal(uint8_t *data, size_t size, size_t attributes_at, size_t
     };
 }
 
+struct item item_of_sorted(struct arena *arena, const struct item_attribute *attributes,
+                           size_t count, size_t size)
+{
+    size_t encoded_max = COUNT_AT + VARINT_SIZE_MAX;
+    for (size_t i = 0; i < count; i++)
+        encoded_max += VARINT_SIZE_MAX + attributes[i].name.len + attributes[i].value.len;
+    assert(size <= UINT32_MAX && encoded_max <= UINT32_MAX); /* Requests are smaller by far. */
+    uint8_t *data = arena_alloc(arena, encoded_max);
+    size_t end = COUNT_AT + varint_write(count, data + COUNT_AT);
+    size_t attributes_at = end;
+    for (size_t i = 0; i < count; i++) {
+        const struct item_attribute *attribute = &attributes[i];
+        end += varint_write(attribute->name.len, data + end);
+        if (attribute->name.len > 0)
+            memcpy(data + end, attribute->name.data, attribute->name.len);
+        end += attribute->name.len;
+        memcpy(data + end, attribute->value.data, attribute->value.len);
+        end += attribute->value.len;
+    }
+    assert(end <= encoded_max);
+    return seal(data, end, attributes_at, count, size);
+}
+
 struct item item_builder_finish(struct item_builder *builder)
 {
     size_t scratch_size = builder->count * sizeof *builder->attributes;
+    size_t size = 0;
     item_sort_attributes(builder->attributes, builder->count,
                          arena_alloc(builder->arena, scratch_size));
     drop_overwritten(builder);
-
-    size_t size_max = COUNT_AT + VARINT_SIZE_MAX, item_size = 0;
-    for (size_t i = 0; i < builder->count; i++) {
-        const struct item_attribute *attribute = &builder->attributes[i];
-        size_max += VARINT_SIZE_MAX + attribute->name.len + attribute->value.len;
-        item_size += attribute_size(attribute);
-    }
-    assert(item_size <= UINT32_MAX && size_max <= UINT32_MAX); /* Requests are smaller by far. */
-    uint8_t *data = arena_alloc(builder->arena, size_max);
-    size_t size = COUNT_AT + varint_write(builder->count, data + COUNT_AT);
-    size_t attributes_at = size;
-    for (size_t i = 0; i < builder->count; i++) {
-        const struct item_attribute *attribute = &builder->attributes[i];
-        size += varint_write(attribute->name.len, data + size);
-        if (attribute->name.len > 0)
-            memcpy(data + size, attribute->name.data, attribute->name.len);
-        size += attribute->name.len;
-        memcpy(data + size, attribute->value.data, attribute->value.len);
-        size += attribute->value.len;
-    }
-    assert(size <= size_max);
-    return seal(data, size, attributes_at, builder->count, item_size);
+    for (size_t i = 0; i < builder->count; i++)
+        size += attribute_size(&builder->attributes[i]);
+    return item_of_sorted(builder->arena, builder->attributes, builder->count, size);
 }
 
 /* --- Changing --- */

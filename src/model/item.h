@@ -56,6 +56,10 @@ void item_builder_init(struct item_builder *builder, struct arena *arena);
 void item_builder_add(struct item_builder *builder, struct bytes name, struct bytes encoded_value);
 /* Sorts, encodes and seals; the item lives in the arena. Does not check ITEM_SIZE_MAX. */
 struct item item_builder_finish(struct item_builder *builder);
+/* The same of attributes that are sorted and distinct already, and whose size, as DynamoDB counts
+ * names and values, is known. */
+struct item item_of_sorted(struct arena *arena, const struct item_attribute *attributes,
+                           size_t count, size_t size);
 
 /* Makes another item of one, by changes in the order of their names. What lies between them is
  * copied as it stands, however many attributes that are. */

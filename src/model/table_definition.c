@@ -189,6 +189,7 @@ struct table_definition table_definition_copy(struct arena *arena,
                                               const struct table_definition *definition)
 {
     struct table_definition copy = *definition;
+    copy.index_names = NULL;
     copy.indexes = arena_alloc(arena, (definition->index_count + 1) * sizeof(*copy.indexes));
     if (definition->index_count > 0)
         memcpy(copy.indexes, definition->indexes, definition->index_count * sizeof(*copy.indexes));
@@ -200,6 +201,7 @@ void table_definition_remove_index(struct arena *arena, struct table_definition 
 {
     struct table_definition without = *definition;
     without.index_count = 0;
+    without.index_names = NULL;
     without.indexes = arena_alloc(arena, definition->index_count * sizeof(*without.indexes));
     for (size_t i = 0; i < definition->index_count; i++) {
         if (definition->indexes[i].id != index_id)

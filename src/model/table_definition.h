@@ -15,6 +15,7 @@
 #include "model/limits.h"
 
 struct arena;
+struct index_names;
 
 enum table_status {
     TABLE_CREATING,
@@ -161,6 +162,9 @@ struct table_definition {
     size_t attribute_count;
     struct index_definition *indexes; /* In the order given, local ones first. */
     size_t index_count;
+    /* What the indexes look at (index_names.h). Set by table_definition_decode, so that writes need
+     * not sort; NULL: no index, or a definition that is being made or changed. */
+    const struct index_names *index_names;
     struct partition *partitions; /* By first_hash; the first one's is 0. */
     size_t partition_count;
 

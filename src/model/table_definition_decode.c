@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
+#include "model/index_names.h"
 #include "model/number.h"
 #include "model/table_record.h"
 
@@ -490,5 +491,8 @@ bool table_definition_decode(struct arena *arena, const struct item *record,
     read_settings(&in, out);
     read_tags(&in, out);
     require(&in, find_integer(&in, "v") == table_record_version(out));
-    return !in.failed;
+    if (in.failed)
+        return false;
+    out->index_names = index_names_create(arena, out);
+    return true;
 }

@@ -1,7 +1,8 @@
 /* txn_indexes.c -- the index entries of a write's items. See txn_parts.h. */
 #include <assert.h>
 #include "base/arena.h"
-#include "index/index_entry.h"
+#include "index/index_change.h"
+#include "index/index_view.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
 #include "txn/txn.h"
@@ -16,12 +17,12 @@ static_assert((int64_t)TRANSACTION_SIZE_MAX * (GLOBAL_INDEXES_MAX + LOCAL_INDEXE
               "a transaction of the largest size");
 
 /* Whether the index has the entry of an item as it was. Only asked where it may lack it. */
-static bool has_entry(struct txn *txn, const struct table_definition *table,
-                      const struct index_definition *index, const struct item *item)
+static bool has_entry(struct txn *txn, const struct index_view *view,
+                      const struct index_definition *index)
 {
     struct item_place place;
     struct engine_value value = { 0 };
-    if (!index_entry_locate(txn->arena, table, index, item, &place))
+    if (!index_view_locate(txn->arena, view, index, &place))
         return false;
     enum engine_status status = engine_write_get(txn->write, &place.address, &value);
     engine_value_release(&value);
@@ -31,17 +32,40 @@ static bool has_entry(struct txn *txn, const struct table_definition *table,
 }
 
 /* Figures count what is stored: so where an entry may be missing, it is looked for. */
-static struct index_change change_of(struct txn *txn, const struct table_definition *table,
-                                     const struct index_definition *index,
-                                     const struct item *before, const struct item *after)
+static struct index_change change_of(struct txn *txn, const struct index_comparison *items,
+                                     const struct index_definition *index)
 {
+    struct index_comparison sides = *items;
     if (index->status == INDEX_DELETING)
         return (struct index_change){ .type = INDEX_CHANGE_NONE };
     if (index->status == INDEX_ALLOCATING)
-        after = NULL;
-    if (index->status != INDEX_ACTIVE && before != NULL && !has_entry(txn, table, index, before))
-        before = NULL;
-    return index_change_between(txn->arena, table, index, before, after);
+        sides.after = NULL;
+    if (index->status != INDEX_ACTIVE && sides.before != NULL &&
+        !has_entry(txn, sides.before, index))
+        sides.before = NULL;
+    return index_change_between(txn->arena, &sides, index);
+}
+
+/* The item before and after the effect, each walked once for all indexes. */
+static void derive(struct txn *txn, struct txn_item *item)
+{
+    struct index_view before, after;
+    bool has_after = item->effect == TXN_PUT || (item->effect == TXN_INDEX && item->exists);
+    if (item->exists)
+        before = index_view_open(txn->arena, item->table, &item->current);
+    if (item->effect == TXN_PUT)
+        after = index_view_open(txn->arena, item->table, &item->replacement);
+    else if (has_after)
+        after = before;
+    struct index_comparison items =
+        index_comparison_of(txn->arena, item->exists ? &before : NULL, has_after ? &after : NULL);
+    size_t count = item->table->index_count;
+    for (size_t i = 0; i < count && txn->read_status != ENGINE_TOO_LARGE; i++) {
+        item->index_changes[i] = change_of(txn, &items, &item->table->indexes[i]);
+        txn->index_entries_size += item->index_changes[i].entry.encoded.len;
+        if (txn->index_entries_size > TXN_INDEX_ENTRIES_SIZE_MAX)
+            txn->read_status = ENGINE_TOO_LARGE;
+    }
 }
 
 const struct index_change *txn_index_changes(struct txn *txn, struct txn_item *item)
@@ -51,19 +75,8 @@ const struct index_change *txn_index_changes(struct txn *txn, struct txn_item *i
         return item->index_changes;
     item->index_changes = arena_alloc_zeroed(txn->arena, count * sizeof *item->index_changes);
     static_assert(INDEX_CHANGE_NONE == 0, "zeroed changes are none");
-    if (item->effect == TXN_KEEP)
-        return item->index_changes;
-    const struct item *before = item->exists ? &item->current : NULL;
-    const struct item *after = item->effect == TXN_PUT     ? &item->replacement
-                               : item->effect == TXN_INDEX ? before
-                                                           : NULL;
-    for (size_t i = 0; i < count && txn->read_status != ENGINE_TOO_LARGE; i++) {
-        item->index_changes[i] =
-            change_of(txn, item->table, &item->table->indexes[i], before, after);
-        txn->index_entries_size += item->index_changes[i].entry.encoded.len;
-        if (txn->index_entries_size > TXN_INDEX_ENTRIES_SIZE_MAX)
-            txn->read_status = ENGINE_TOO_LARGE;
-    }
+    if (item->effect != TXN_KEEP)
+        derive(txn, item);
     return item->index_changes;
 }
 
