@@ -12,6 +12,8 @@
 #include "base/bytes.h"
 #include "model/value.h"
 
+struct in_list;
+
 /* a.b[3].c: the first step is always a name. */
 struct path_step {
     struct bytes name; /* data NULL: an index. */
@@ -70,6 +72,7 @@ struct condition {
     const struct condition *right;
     const struct operand *operands; /* The others. */
     size_t operand_count;
+    struct in_list *list; /* IN: its values, if there are very many (in_list.h); else NULL. */
 };
 
 struct projection {

@@ -8,17 +8,19 @@
 #include <assert.h>
 #include <string.h>
 #include "expr/ast.h"
+#include "expr/in_list.h"
 #include "expr/lookup.h"
 #include "json/utf8.h"
 #include "model/number.h"
 
 /* --- Operands --- */
 
-static bool size_of(const struct value *value, uint64_t *out)
+static bool size_of(const struct value *value, uint64_t *out, uint64_t *work)
 {
     switch (value->type) {
     case VALUE_S:
         *out = utf8_utf16_length(value->data);
+        *work += value->data.len;
         return true;
     case VALUE_B:
         *out = value->data.len;
@@ -45,7 +47,7 @@ static bool resolve_size(const struct operand *operand, struct lookup *lookup, s
 {
     struct value value;
     uint64_t size;
-    if (!lookup_path(lookup, &operand->path, &value) || !size_of(&value, &size))
+    if (!lookup_path(lookup, &operand->path, &value) || !size_of(&value, &size, &lookup->work))
         return false;
     struct number number = { .coefficient = size };
     /* Canonical: no trailing zeros in the coefficient. */
@@ -85,9 +87,17 @@ static bool values_order(const struct value *a, const struct value *b, int *orde
     return true;
 }
 
-static bool compare(enum comparator comparator, const struct value *a, const struct value *b)
+static void count_compared(struct lookup *lookup, const struct value *a, const struct value *b)
+{
+    size_t shared = a->data.len < b->data.len ? a->data.len : b->data.len;
+    lookup->work += shared / LOOKUP_WORK_COMPARED_BYTES;
+}
+
+static bool compare(struct lookup *lookup, enum comparator comparator, const struct value *a,
+                    const struct value *b)
 {
     int order;
+    count_compared(lookup, a, b);
     if (comparator == COMPARE_EQUAL || comparator == COMPARE_NOT_EQUAL)
         return value_equal(a, b) == (comparator == COMPARE_EQUAL);
     if (!values_order(a, b, &order))
@@ -110,7 +120,7 @@ static bool compare_operands(const struct condition *condition, struct lookup *l
     if (!resolve(&condition->operands[0], lookup, &left) ||
         !resolve(&condition->operands[1], lookup, &right))
         return condition->comparator == COMPARE_NOT_EQUAL;
-    return compare(condition->comparator, &left.value, &right.value);
+    return compare(lookup, condition->comparator, &left.value, &right.value);
 }
 
 static bool is_between(const struct condition *condition, struct lookup *lookup)
@@ -119,8 +129,8 @@ static bool is_between(const struct condition *condition, struct lookup *lookup)
     return resolve(&condition->operands[0], lookup, &value) &&
            resolve(&condition->operands[1], lookup, &lower) &&
            resolve(&condition->operands[2], lookup, &upper) &&
-           compare(COMPARE_GREATER_EQUAL, &value.value, &lower.value) &&
-           compare(COMPARE_LESS_EQUAL, &value.value, &upper.value);
+           compare(lookup, COMPARE_GREATER_EQUAL, &value.value, &lower.value) &&
+           compare(lookup, COMPARE_LESS_EQUAL, &value.value, &upper.value);
 }
 
 static bool is_in(const struct condition *condition, struct lookup *lookup)
@@ -128,9 +138,11 @@ static bool is_in(const struct condition *condition, struct lookup *lookup)
     struct resolved value, candidate;
     if (!resolve(&condition->operands[0], lookup, &value))
         return false;
+    if (condition->list != NULL)
+        return in_list_has(condition->list, &value.value, lookup);
     for (size_t i = 1; i < condition->operand_count; i++)
         if (resolve(&condition->operands[i], lookup, &candidate) &&
-            value_equal(&value.value, &candidate.value))
+            compare(lookup, COMPARE_EQUAL, &value.value, &candidate.value))
             return true;
     return false;
 }
@@ -155,6 +167,7 @@ static bool contains(const struct condition *condition, struct lookup *lookup)
         !resolve(&condition->operands[1], lookup, &wanted))
         return false;
     struct bytes haystack = value.value.data, needle = wanted.value.data;
+    lookup->work += haystack.len;
     switch (value.value.type) {
     case VALUE_S:
     case VALUE_B:
@@ -188,6 +201,7 @@ static bool exists(const struct condition *condition, struct lookup *lookup)
 /* Recursion follows the parsed expression, whose depth the parser bounds. */
 bool condition_matches(const struct condition *condition, struct lookup *lookup)
 {
+    lookup->work += LOOKUP_WORK_CONDITION;
     switch (condition->type) {
     case CONDITION_AND:
         return condition_matches(condition->left, lookup) &&

@@ -6,6 +6,7 @@
 #include "expr/legacy_condition.h"
 #include <assert.h>
 #include "base/arena.h"
+#include "expr/in_list.h"
 #include "model/error.h"
 
 #define INVALID "One or more parameter values were invalid: "
@@ -215,6 +216,8 @@ static const struct condition *translate(struct arena *arena, struct bytes name,
     condition->comparator = rule->comparator;
     condition->operands = operands;
     condition->operand_count = 1 + comparison->count;
+    if (rule->type == CONDITION_IN)
+        condition->list = in_list_create(arena, operands + 1, comparison->count);
     if (comparison->id != OPERATOR_NOT_CONTAINS)
         return condition;
     /* An attribute that is not there does not lack the value either: the condition fails. */

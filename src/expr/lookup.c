@@ -109,6 +109,7 @@ static bool note_places(struct lookup *lookup, const struct value *container, si
     }
     lookup->place_count += container->count;
     lookup->step_count += container->count;
+    lookup->work += container->count * (uint64_t)LOOKUP_WORK_MEMBER;
     *places_at = at;
     return true;
 }
@@ -124,34 +125,27 @@ static void open_at(const struct value *container, uint32_t place, struct bytes 
     (void)found;
 }
 
-/* Some order of all values, in which value_equal ones are equal. */
-static int compare_values(const struct value *a, const struct value *b)
-{
-    if (a->type != b->type)
-        return a->type < b->type ? -1 : 1;
-    if (a->boolean != b->boolean)
-        return a->boolean ? 1 : -1;
-    return bytes_compare(a->data, b->data);
-}
-
 static int compare_places(const void *left, const void *right, void *list)
 {
     struct value a, b;
     open_at(list, *(const uint32_t *)left, NULL, &a);
     open_at(list, *(const uint32_t *)right, NULL, &b);
-    return compare_values(&a, &b);
+    return value_compare(&a, &b);
 }
 
 /* The places of a container's members; NULL: walk it. */
 static const uint32_t *places_of(struct lookup *lookup, const struct value *container,
                                  enum order order)
 {
-    if (container->count <= LOOKUP_SMALL_MAX)
+    if (container->count <= LOOKUP_SMALL_MAX) {
+        lookup->work += container->count * (uint64_t)LOOKUP_WORK_MEMBER;
         return NULL;
+    }
     struct lookup_container *noted = note_container(lookup, container, order);
     if (noted->walk_count < LOOKUP_WALKS_MAX) {
         noted->walk_count++;
         lookup->step_count += container->count;
+        lookup->work += container->count * (uint64_t)LOOKUP_WORK_MEMBER;
         return NULL;
     }
     if (noted->walk_count == LOOKUP_WALKS_MAX) {
@@ -159,9 +153,11 @@ static const uint32_t *places_of(struct lookup *lookup, const struct value *cont
             return NULL;
         noted->walk_count++;
         struct value list = *container;
-        if (order == BY_VALUE)
+        if (order == BY_VALUE) {
             qsort_r(lookup->places + noted->places_at, list.count, sizeof *lookup->places,
                     compare_places, &list);
+            lookup->work += list.count * (uint64_t)LOOKUP_WORK_SORTED;
+        }
     }
     return lookup->places + noted->places_at;
 }
@@ -172,13 +168,14 @@ static bool find_by_halves(struct lookup *lookup, const uint32_t *places,
                            const struct value *wanted, struct value *out)
 {
     uint32_t low = 0, high = container->count;
+    lookup->work += LOOKUP_WORK_SORTED;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         struct bytes name = { 0 };
         open_at(container, places[middle], &name, out);
         lookup->step_count++;
         int order =
-            container->type == VALUE_M ? bytes_compare(name, key) : compare_values(out, wanted);
+            container->type == VALUE_M ? bytes_compare(name, key) : value_compare(out, wanted);
         if (order == 0)
             return true;
         if (order < 0)
@@ -220,8 +217,12 @@ static bool find_element(struct lookup *lookup, const struct value *list, uint32
 static bool find_attribute(struct lookup *lookup, struct bytes name, struct value *out)
 {
     const struct item *item = lookup->item;
-    if (item == NULL || item->count <= LOOKUP_SMALL_MAX)
-        return item != NULL && item_find(item, name, out);
+    if (item == NULL)
+        return false;
+    if (item->count <= LOOKUP_SMALL_MAX) {
+        lookup->work += item->count * (uint64_t)LOOKUP_WORK_MEMBER;
+        return item_find(item, name, out);
+    }
     struct value map = { .type = VALUE_M, .count = item->count, .data = item->attributes };
     return find_member(lookup, &map, name, out);
 }
@@ -268,6 +269,7 @@ bool lookup_list_has(struct lookup *lookup, const struct value *list, const stru
     const uint32_t *places = places_of(lookup, list, BY_VALUE);
     if (places != NULL)
         return find_by_halves(lookup, places, list, BYTES(""), wanted, &element);
+    lookup->work += list->data.len / LOOKUP_WORK_COMPARED_BYTES;
     value_iter_init(&iter, list);
     while (value_iter_next(&iter, NULL, &element))
         if (value_equal(&element, wanted))

@@ -24,6 +24,15 @@ enum {
     LOOKUP_WALKS_MAX = 4,  /* Of a larger one, before its members' places are noted. */
 };
 
+/* What evaluating costs, in units of about a nanosecond: counted rather than measured, so that a
+ * page that ends for its work ends at the same item every time. */
+enum {
+    LOOKUP_WORK_CONDITION = 30,      /* One operator or function. */
+    LOOKUP_WORK_MEMBER = 4,          /* One member, element or value that is passed. */
+    LOOKUP_WORK_SORTED = 300,        /* To sort one of many, or to find one among sorted ones. */
+    LOOKUP_WORK_COMPARED_BYTES = 16, /* Bytes that are compared in one unit. */
+};
+
 /* Serves one item after the other; the room it needs is used again. */
 struct lookup {
     struct arena *arena;
@@ -39,6 +48,7 @@ struct lookup {
     size_t place_count;
     /* Members of large containers that were passed or looked at, at most: tests of the bound. */
     size_t step_count;
+    uint64_t work; /* Of all items so far. */
 };
 
 /* `item` may be NULL, and must stay as it is while it is asked about. */

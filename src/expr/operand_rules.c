@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "expr/document_path.h"
+#include "expr/in_list.h"
 #include "json/base64.h"
 #include "json/utf8.h"
 #include "model/number.h"
@@ -302,6 +303,8 @@ bool operand_rules_check_condition(struct arena *arena, struct condition *condit
         return check_types(&check, condition, TYPES_WITH_ORDER) &&
                check_distinct(&check, condition) && check_bounds(&check, condition);
     case CONDITION_IN:
+        condition->list =
+            in_list_create(arena, condition->operands + 1, condition->operand_count - 1);
         return check_in(&check, condition);
     case CONDITION_ATTRIBUTE_EXISTS:
     case CONDITION_ATTRIBUTE_NOT_EXISTS:

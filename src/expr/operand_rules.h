@@ -39,7 +39,8 @@ MUST_CHECK bool operand_rules_check_operator_count(struct arena *arena, size_t c
                                                    struct bytes *message);
 
 /* A condition other than AND, OR and NOT, whose type, comparator and operands are set. Sets the
- * attribute_type that the second operand of a CONDITION_ATTRIBUTE_TYPE names. */
+ * attribute_type that the second operand of a CONDITION_ATTRIBUTE_TYPE names, and the list of a
+ * long IN. */
 MUST_CHECK bool operand_rules_check_condition(struct arena *arena, struct condition *condition,
                                               struct bytes *message);
 

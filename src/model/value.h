@@ -89,6 +89,16 @@ static inline bool value_equal(const struct value *a, const struct value *b)
            bytes_equal(a->data, b->data);
 }
 
+/* Some order of all values, in which those that are value_equal, and no others, are equal. */
+static inline int value_compare(const struct value *a, const struct value *b)
+{
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    if (a->boolean != b->boolean)
+        return a->boolean ? 1 : -1;
+    return bytes_compare(a->data, b->data);
+}
+
 /* DynamoDB's size of the value in bytes, without any attribute's name. */
 size_t value_size(const struct value *value);
 
