@@ -32,7 +32,8 @@ struct resolved {
 static const struct naive_key *find_key(const struct naive_request *request, const char *name)
 {
     for (size_t i = 0; i < request->key_count; i++)
-        if (request->keys[i].count > 0 && strcasecmp(request->keys[i].name, name) == 0)
+        if ((request->keys[i].count > 0 || request->keys[i].has_unknown) &&
+            strcasecmp(request->keys[i].name, name) == 0)
             return &request->keys[i];
     return NULL;
 }
@@ -55,7 +56,7 @@ static bool append_variable(struct resolved *out, const char *inside, size_t siz
     snprintf(name, sizeof name, "%.*s", (int)(comma == NULL ? size : (size_t)(comma - inside)),
              inside);
     const struct naive_key *key = find_key(request, name);
-    if (key != NULL && key->count == 1) {
+    if (key != NULL && key->count == 1 && !key->has_unknown) {
         append(out, key->values[0], strlen(key->values[0]));
         return true;
     }
@@ -258,6 +259,16 @@ static enum truth value_passes(const struct naive_test *test, const char *given,
     return is_negated(test->operator) ? negate(any) : any;
 }
 
+/* The value that nobody knows is like any other, so it passes if every value would. */
+static enum truth unknown_passes(const struct naive_test *test)
+{
+    for (size_t i = 0; i < test->values.count; i++)
+        if (strcmp(test->operator, "StringLike") == 0 && test->values.texts[i][0] != '\0' &&
+            strspn(test->values.texts[i], "*") == strlen(test->values.texts[i]))
+            return TRUE;
+    return UNKNOWN;
+}
+
 /* Where a request leaves a test open, a permission does not apply and a denial does. */
 static bool holds(const struct naive_test *test, bool deny, const struct naive_request *request)
 {
@@ -278,9 +289,11 @@ static bool holds(const struct naive_test *test, bool deny, const struct naive_r
         enum truth truth = value_passes(test, key->values[i], request);
         passed += truth == TRUE || (truth == UNKNOWN && deny);
     }
+    if (key->has_unknown)
+        passed += unknown_passes(test) == TRUE || deny;
     if (test->quantifier == NAIVE_FOR_ANY || (test->quantifier == NAIVE_SINGLE && deny))
         return passed > 0;
-    return passed == key->count;
+    return passed == key->count + key->has_unknown;
 }
 
 /* --- Statements --- */

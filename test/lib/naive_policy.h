@@ -52,7 +52,10 @@ struct naive_document {
 struct naive_key {
     const char *name;
     const char *const *values;
-    size_t count; /* 0: the key is absent. */
+    size_t count; /* 0: the key is absent, unless there is an unknown value. */
+    /* There is one more value, which nobody knows before the data is read: one of the attributes of
+     * a whole item. */
+    bool has_unknown;
 };
 
 struct naive_request {

@@ -197,7 +197,10 @@ static void make_key(struct maker *maker, const char *name, const char *const *g
     size_t count = below(maker, VALUES_MAX + 1);
     for (size_t i = 0; i < count; i++)
         values[i] = given[0] == NULL ? make_text(maker, "", "abB*", 0) : pick(maker, given, max);
-    out->keys[out->key_count++] = (struct naive_key){ name, values, count };
+    bool is_list =
+        strcmp(name, "dynamodb:LeadingKeys") == 0 || strcmp(name, "dynamodb:Attributes") == 0;
+    out->keys[out->key_count++] =
+        (struct naive_key){ name, values, count, is_list && chance(maker, 4) };
 }
 
 static void make_request(struct maker *maker, struct naive_request *out)
@@ -214,9 +217,9 @@ static void make_request(struct maker *maker, struct naive_request *out)
     const char **names = arena_alloc(maker->arena, 2 * sizeof *names);
     names[0] = make_text(maker, "", "ab*", 1);
     names[1] = make_text(maker, "", "ab?", 1);
-    out->keys[out->key_count++] = (struct naive_key){ "aws:username", &names[0], 1 };
+    out->keys[out->key_count++] = (struct naive_key){ "aws:username", &names[0], 1, false };
     out->keys[out->key_count++] =
-        (struct naive_key){ "aws:UserAgent", &names[1], (size_t)chance(maker, 2) };
+        (struct naive_key){ "aws:UserAgent", &names[1], (size_t)chance(maker, 2), false };
     assert_true(out->key_count <= NAIVE_KEYS_MAX);
 }
 
@@ -231,6 +234,11 @@ static enum policy_decision ask(struct arena *arena, const struct policy_set *se
         keys[i] =
             (struct policy_key){ bytes_from_text(from->keys[i].name), values, from->keys[i].count };
     }
+    unsigned unknown = 0;
+    for (size_t i = 0; i < from->key_count; i++)
+        if (from->keys[i].has_unknown)
+            unknown |= strstr(from->keys[i].name, "Leading") != NULL ? POLICY_LEADING_KEYS
+                                                                     : POLICY_ATTRIBUTES;
     struct policy_request request = {
         .action = bytes_from_text(from->action),
         .resource = bytes_from_text(from->resource),
@@ -238,6 +246,7 @@ static enum policy_decision ask(struct arena *arena, const struct policy_set *se
         .account = bytes_from_text(from->account),
         .keys = keys,
         .key_count = from->key_count,
+        .lists_with_unknown_values = unknown,
     };
     return policy_decide(arena, set, &request);
 }
