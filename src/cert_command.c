@@ -134,9 +134,8 @@ static bool write_new(const char *path, unsigned mode, struct bytes text)
 static void print(const struct command *command, const char *cert_path, const char *key_path,
                   time_t end)
 {
-    struct tm parts;
+    struct tm parts = clock_utc(end);
     char date[sizeof "2026-11-15"];
-    gmtime_r(&end, &parts);
     strftime(date, sizeof date, "%Y-%m-%d", &parts);
     printf("A certificate for ");
     for (size_t i = 0; i < command->host_count; i++)

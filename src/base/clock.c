@@ -6,6 +6,10 @@ static int64_t system_wall_ms(const struct clock *clock)
     (void)clock;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
+    if (now.tv_sec < 0)
+        return 0;
+    if (now.tv_sec > CLOCK_WALL_SECOND_MAX)
+        return CLOCK_WALL_SECOND_MAX * 1000;
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
@@ -63,11 +67,20 @@ struct timespec clock_monotonic_after_ms(int64_t ms)
     return at;
 }
 
+struct tm clock_utc(int64_t second)
+{
+    struct tm parts;
+    if (second < CLOCK_SHOWN_SECOND_MIN)
+        second = CLOCK_SHOWN_SECOND_MIN;
+    if (second > CLOCK_SHOWN_SECOND_MAX)
+        second = CLOCK_SHOWN_SECOND_MAX;
+    time_t seconds = (time_t)second;
+    gmtime_r(&seconds, &parts);
+    return parts;
+}
+
 void clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE])
 {
-    time_t seconds = (time_t)(wall_ms / 1000);
-    struct tm parts;
-    gmtime_r(&seconds, &parts);
-    if (strftime(out, CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
-        out[0] = 0; /* A year of five digits. */
+    struct tm parts = clock_utc(clock_second_of_ms(wall_ms));
+    strftime(out, CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }

@@ -8,8 +8,13 @@
 #include <stdint.h>
 #include <time.h>
 
+#define CLOCK_WALL_SECOND_MAX (INT64_C(1) << 50)
+
 struct clock {
-    int64_t (*wall_ms)(const struct clock *clock); /* Milliseconds since 1970. May jump. */
+    /* Milliseconds since 1970. May jump. A system clock before 1970 reads as 0, since a negative
+     * time is taken for damage where it is stored; one beyond CLOCK_WALL_SECOND_MAX reads as that
+     * second, so that a duration can be added without an overflow. */
+    int64_t (*wall_ms)(const struct clock *clock);
     /* What clock_fixed's clocks answer, on any thread; how far those of clock_steady are ahead of
      * the time since the machine was started. */
     _Atomic int64_t fixed_ms;
@@ -27,6 +32,17 @@ struct clock clock_steady(int64_t now_ms);
 static inline int64_t clock_wall_ms(const struct clock *clock)
 {
     return clock->wall_ms(clock);
+}
+
+/* A time for strftime. The formats that clients read have years of four digits, so a time after
+ * 9999 becomes that year's last second, and one before 1000 that year's first. */
+#define CLOCK_SHOWN_SECOND_MIN INT64_C(-30610224000)
+#define CLOCK_SHOWN_SECOND_MAX INT64_C(253402300799)
+struct tm clock_utc(int64_t second);
+/* The second that a time belongs to, also before 1970. */
+static inline int64_t clock_second_of_ms(int64_t time_ms)
+{
+    return time_ms / 1000 - (time_ms % 1000 < 0);
 }
 
 /* "2026-11-15T12:00:00Z" */

@@ -8,7 +8,9 @@
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/arena.h"
+#include "base/clock.h"
 #include "crypto/require.h"
 #include "crypto/seal.h"
 
@@ -114,16 +116,22 @@ static void set_subject(X509 *cert, const char *host)
     require(X509_set_issuer_name(cert, name) == 1);
 }
 
+/* Certificates know no year after 9999. */
+static void set_time(ASN1_TIME *out, int64_t second)
+{
+    struct tm parts = clock_utc(second);
+    require(ASN1_TIME_set(out, timegm(&parts)) != NULL);
+}
+
 static X509 *create_cert(const struct self_signed_options *options, EVP_PKEY *key)
 {
-    time_t now = (time_t)(options->now_ms / 1000);
+    int64_t now = clock_second_of_ms(options->now_ms);
     X509 *cert = X509_new();
     require(cert != NULL && X509_set_version(cert, VERSION_3) == 1);
     set_serial(cert);
     set_subject(cert, options->hosts[0]);
-    require(ASN1_TIME_set(X509_getm_notBefore(cert), now - HOUR_SECONDS) != NULL);
-    require(ASN1_TIME_set(X509_getm_notAfter(cert), now + (time_t)options->days * DAY_SECONDS) !=
-            NULL);
+    set_time(X509_getm_notBefore(cert), now - HOUR_SECONDS);
+    set_time(X509_getm_notAfter(cert), now + (int64_t)options->days * DAY_SECONDS);
     require(X509_set_pubkey(cert, key) == 1);
     add_extension(cert, NID_basic_constraints, "critical,CA:FALSE");
     add_extension(cert, NID_key_usage, "critical,digitalSignature");

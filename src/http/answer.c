@@ -2,6 +2,7 @@
 #include "http/answer.h"
 #include <assert.h>
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "http/grammar.h"
 #include "http/server.h"
 
@@ -13,8 +14,7 @@ struct bytes http_date_at(struct http_date *date, time_t second)
         /* By hand: strftime would follow the locale. */
         static const char days[] = "SunMonTueWedThuFriSat";
         static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-        struct tm tm;
-        gmtime_r(&second, &tm);
+        struct tm tm = clock_utc(second);
         char *text = date->text;
         size_t length = strftime(text, sizeof date->text, "..., %d ... %Y %H:%M:%S GMT", &tm);
         assert(length == sizeof date->text - 1);

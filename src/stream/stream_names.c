@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <time.h>
 #include "base/arena.h"
+#include "base/clock.h"
 
 enum {
     LABEL_SIZE = sizeof("2015-05-11T21:21:33.291") - 1,
@@ -39,19 +40,24 @@ static bool parse_digits(struct bytes digits, int base, uint64_t *out)
 
 struct bytes stream_names_label(struct arena *arena, int64_t created_ms)
 {
-    time_t seconds = (time_t)(created_ms / 1000);
-    struct tm utc;
+    int64_t second = clock_second_of_ms(created_ms);
+    struct tm utc = clock_utc(second);
     char text[sizeof("2015-05-11T21:21:33")];
-    gmtime_r(&seconds, &utc);
     size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
     assert(len > 0);
-    return arena_printf(arena, "%s.%03d", text, (int)(created_ms % 1000));
+    /* Labels must differ where times do, so what cannot be shown as a date is a number. */
+    if (second > CLOCK_SHOWN_SECOND_MAX || second < CLOCK_SHOWN_SECOND_MIN)
+        return arena_printf(arena, "%" PRId64, created_ms);
+    return arena_printf(arena, "%s.%03d", text, (int)(created_ms - second * 1000));
 }
 
 int64_t stream_names_label_ms(struct bytes label)
 {
     char text[LABEL_SIZE + 1];
     struct tm utc = { 0 };
+    uint64_t number;
+    if (label.len < LABEL_SIZE && parse_digits(label, 10, &number) && number <= INT64_MAX)
+        return (int64_t)number;
     if (label.len != LABEL_SIZE)
         return 0;
     memcpy(text, label.data, LABEL_SIZE);

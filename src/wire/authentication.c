@@ -15,7 +15,7 @@
 #include "model/error.h"
 #include "wire/sigv4.h"
 
-enum { DATE_SIZE = 8, TIME_TEXT_SIZE = sizeof "2026-11-15T05:40:04Z", CALLER_KEYS_MAX = 15 };
+enum { DATE_SIZE = 8, CALLER_KEYS_MAX = 15 };
 
 /* A key derived for one day. */
 struct derived_key {
@@ -31,7 +31,7 @@ struct authentication {
     struct sha256 *hasher;
     /* The time as policies see it; made once a second. */
     int64_t second;
-    char current_time[TIME_TEXT_SIZE];
+    char current_time[CLOCK_TEXT_SIZE];
     char epoch_time[sizeof "-9223372036854775808"];
     struct derived_key cache[AUTHENTICATION_CACHE_SIZE]; /* By the id's last characters. */
 };
@@ -151,14 +151,6 @@ static void add_key(struct arena *arena, struct policy_key *keys, size_t *count,
     ++*count;
 }
 
-static void format_time(int64_t time_ms, char out[TIME_TEXT_SIZE])
-{
-    time_t seconds = (time_t)(time_ms / 1000);
-    struct tm parts;
-    gmtime_r(&seconds, &parts);
-    strftime(out, TIME_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts);
-}
-
 /* Copied by whoever adds them: the call may outlive the second, and the loop's thread. */
 static void format_now(struct authentication *authentication, int64_t now_ms)
 {
@@ -166,7 +158,7 @@ static void format_now(struct authentication *authentication, int64_t now_ms)
     if (authentication->second == second)
         return;
     authentication->second = second;
-    format_time(now_ms, authentication->current_time);
+    clock_format_utc(now_ms, authentication->current_time);
     snprintf(authentication->epoch_time, sizeof authentication->epoch_time, "%" PRId64, second);
 }
 
@@ -222,8 +214,8 @@ static void fill_caller(struct authentication *authentication, const struct http
     add_key(arena, keys, &count, BYTES("aws:PrincipalType"), BYTES("User"));
     add_key(arena, keys, &count, BYTES("aws:PrincipalIsAWSService"), BYTES("false"));
     if (key->parent.data != NULL) {
-        char *issued = arena_alloc(arena, TIME_TEXT_SIZE);
-        format_time(key->created_ms, issued);
+        char *issued = arena_alloc(arena, CLOCK_TEXT_SIZE);
+        clock_format_utc(key->created_ms, issued);
         add_key(arena, keys, &count, BYTES("aws:TokenIssueTime"), bytes_from_text(issued));
     }
     assert(count <= CALLER_KEYS_MAX);

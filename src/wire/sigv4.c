@@ -5,6 +5,7 @@
 #include <time.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "crypto/sha256.h"
 #include "http/server.h"
@@ -77,9 +78,7 @@ static bool parse_time(struct bytes text, int64_t *out_ms)
 
 struct bytes sigv4_format_time(struct arena *arena, int64_t time_ms)
 {
-    time_t seconds = (time_t)(time_ms / 1000);
-    struct tm parts;
-    gmtime_r(&seconds, &parts);
+    struct tm parts = clock_utc(clock_second_of_ms(time_ms));
     char text[TIME_TEXT_SIZE + 1] = "";
     size_t size = strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts);
     return arena_copy(arena, bytes_of(text, size));

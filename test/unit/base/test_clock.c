@@ -58,12 +58,35 @@ static void a_time_is_written_in_utc_by_the_second(void **state)
         { 0, "1970-01-01T00:00:00Z" },
         { 1794744000999, "2026-11-15T12:00:00Z" },
         { 253402300799999, "9999-12-31T23:59:59Z" },
-        { 253402300800000, "" }, /* There is no room for more digits. */
+        { -1, "1969-12-31T23:59:59Z" },
+        { -1000, "1969-12-31T23:59:59Z" },
+        { -1001, "1969-12-31T23:59:58Z" },
+        /* Years have four digits. */
+        { 253402300800000, "9999-12-31T23:59:59Z" },
+        { INT64_MAX, "9999-12-31T23:59:59Z" },
+        { -30610224000000, "1000-01-01T00:00:00Z" },
+        { -30610224000001, "1000-01-01T00:00:00Z" },
+        { INT64_MIN, "1000-01-01T00:00:00Z" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[CLOCK_TEXT_SIZE];
         clock_format_utc(cases[i].wall_ms, text);
         assert_string_equal(text, cases[i].want);
+    }
+}
+
+static void every_second_has_parts_with_a_year_of_four_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t second;
+        int year;
+    } cases[] = { { INT64_MIN, 1000 }, { -30610224001, 1000 }, { -30610224000, 1000 },
+                  { 0, 1970 },         { 253402300799, 9999 }, { 253402300800, 9999 },
+                  { INT64_MAX, 9999 } };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tm parts = clock_utc(cases[i].second);
+        assert_int_equal(parts.tm_year + 1900, cases[i].year);
     }
 }
 
@@ -105,6 +128,7 @@ int main(void)
         cmocka_unit_test(fixed_clocks_are_independent),
         cmocka_unit_test(a_steady_clock_begins_where_it_is_told_and_goes_on),
         cmocka_unit_test(a_time_is_written_in_utc_by_the_second),
+        cmocka_unit_test(every_second_has_parts_with_a_year_of_four_digits),
         cmocka_unit_test(monotonic_time_never_goes_back_and_counts_nanoseconds),
         cmocka_unit_test(a_time_ahead_on_the_monotonic_clock_is_that_far_from_now),
     };

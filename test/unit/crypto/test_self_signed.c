@@ -117,6 +117,30 @@ static void a_certificate_is_for_its_names_and_its_time(void **state)
     arena_destroy(arena);
 }
 
+static void a_certificate_ends_with_the_year_9999_at_the_latest(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "localhost" };
+    static const int64_t nows_ms[] = {
+        INT64_MIN, -1, 0, 253402300799999, 253402300800000, INT64_MAX
+    };
+    struct arena *arena = arena_create();
+    for (size_t i = 0; i < COUNT_OF(nows_ms); i++) {
+        const struct self_signed_options options = {
+            .hosts = names, .host_count = 1, .days = 30, .now_ms = nows_ms[i]
+        };
+        struct bytes cert_text, key_text;
+        struct tm end;
+        self_signed_create(arena, &options, &cert_text, &key_text);
+        X509 *cert = read_cert(cert_text);
+        assert_int_equal(ASN1_TIME_to_tm(X509_get0_notAfter(cert), &end), 1);
+        if (nows_ms[i] > 0)
+            assert_int_equal(end.tm_year + 1900, 9999);
+        X509_free(cert);
+    }
+    arena_destroy(arena);
+}
+
 static void no_two_are_the_same(void **state)
 {
     (void)state;
@@ -143,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_accepted_or_not),
         cmocka_unit_test(a_certificate_is_for_its_names_and_its_time),
+        cmocka_unit_test(a_certificate_ends_with_the_year_9999_at_the_latest),
         cmocka_unit_test(no_two_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

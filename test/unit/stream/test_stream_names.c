@@ -37,6 +37,7 @@ static void a_label_is_the_time_of_creation(void **state)
         { INT64_C(1431379293291), "2015-05-11T21:21:33.291" },
         { INT64_C(1700000000000), "2023-11-14T22:13:20.000" },
         { INT64_C(951782400007), "2000-02-29T00:00:00.007" },
+        { INT64_C(253402300799999), "9999-12-31T23:59:59.999" },
     };
     for (size_t i = 0; i < COUNT_OF(labels); i++) {
         assert_text(stream_names_label(*state, labels[i].ms), labels[i].label);
@@ -50,6 +51,19 @@ static void a_label_is_the_time_of_creation(void **state)
                                           "2015-15-11T21:21:33.291" };
     for (size_t i = 0; i < COUNT_OF(others); i++)
         assert_int_equal(stream_names_label_ms(bytes_from_text(others[i])), 0);
+}
+
+static void labels_of_times_that_are_no_dates_differ_as_well(void **state)
+{
+    assert_text(stream_names_label(*state, INT64_C(253402300800000)), "253402300800000");
+    assert_text(stream_names_label(*state, INT64_C(253402300800001)), "253402300800001");
+    assert_text(stream_names_label(*state, -1), "1969-12-31T23:59:59.999");
+    assert_text(stream_names_label(*state, INT64_MAX), "9223372036854775807");
+    assert_text(stream_names_label(*state, INT64_MIN), "-9223372036854775808");
+    assert_int_equal(stream_names_label_ms(BYTES("253402300800000")), 253402300800000);
+    assert_int_equal(stream_names_label_ms(BYTES("9223372036854775807")), INT64_MAX);
+    assert_int_equal(stream_names_label_ms(BYTES("9223372036854775808")), 0);
+    assert_int_equal(stream_names_label_ms(BYTES("-9223372036854775808")), 0);
 }
 
 static void an_arn_names_table_and_label(void **state)
@@ -180,6 +194,7 @@ int main(void)
 #define RULE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         RULE(a_label_is_the_time_of_creation),
+        RULE(labels_of_times_that_are_no_dates_differ_as_well),
         RULE(an_arn_names_table_and_label),
         RULE(a_shard_id_has_the_services_form_and_length),
         RULE(a_sequence_number_has_the_services_length),

@@ -384,6 +384,25 @@ static void the_clock_may_be_a_quarter_of_an_hour_off(void **state)
     }
 }
 
+static void a_time_has_sixteen_characters_whatever_the_clock_says(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } cases[] = {
+        { 253402300799999, "99991231T235959Z" },
+        { 253402300800000, "99991231T235959Z" },
+        { INT64_MAX, "99991231T235959Z" },
+        { 0, "19700101T000000Z" },
+        { -1, "19691231T235959Z" },
+        { INT64_MIN, "10000101T000000Z" },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_true(
+            bytes_equal_text(sigv4_format_time(fixture->arena, cases[i].ms), cases[i].text));
+}
+
 static void as_many_headers_as_the_bound_may_be_signed(void **state)
 {
     struct fixture *fixture = *state;
@@ -415,6 +434,7 @@ int main(void)
         cmocka_unit_test(a_body_hash_that_is_sent_must_be_the_bodys),
         cmocka_unit_test(what_is_wrong_is_refused_in_the_services_words),
         cmocka_unit_test(the_clock_may_be_a_quarter_of_an_hour_off),
+        cmocka_unit_test(a_time_has_sixteen_characters_whatever_the_clock_says),
         cmocka_unit_test(as_many_headers_as_the_bound_may_be_signed),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
