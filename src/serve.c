@@ -29,7 +29,7 @@
 #include "http/server.h"
 #include "model/item_form.h"
 #include "system_limits.h"
-#include "table/token_record.h"
+#include "table/server_time.h"
 #include "trigger/trigger_runner.h"
 #include "wire/wire.h"
 
@@ -43,7 +43,7 @@ struct server {
     struct api *api;
     struct wire *wire;
     struct http_server *http;
-    struct clock token_clock;
+    struct clock clock;
     struct backup_service *backups; /* NULL: none. */
     struct trigger_outside outside;
     char dead_letter_dir[PATH_MAX];
@@ -156,14 +156,11 @@ static bool find_dead_letters(struct server *server, const struct config *config
     return (size_t)size < sizeof server->dead_letter_dir || fail("data-dir: the path is too long");
 }
 
-/* Begins with the system's time, unless tokens were stored at a later one: then that was wrong, or
- * this is. */
-static enum engine_status start_token_clock(struct server *server)
+static enum engine_status start_clock(struct server *server)
 {
-    int64_t newest_ms = 0;
-    int64_t now_ms = clock_wall_ms(&clock_system);
-    enum engine_status status = token_record_newest_ms(server->engine, &newest_ms);
-    server->token_clock = clock_steady(newest_ms > now_ms ? newest_ms : now_ms);
+    struct server_time time = { 0 };
+    enum engine_status status = server_time_load(server->engine, &time);
+    server->clock = clock_resume(time.origin_ms, time.position_ms);
     return status;
 }
 
@@ -174,8 +171,7 @@ static bool open_api(struct server *server, const struct config *config)
         return false;
     struct api_options options = {
         .engine = server->engine,
-        .clock = &clock_system,
-        .token_clock = &server->token_clock,
+        .clock = &server->clock,
         .region = config->region,
         .account_id = config->account_id,
         .transition_ms = (int64_t)config->transition_delay_ms,
@@ -185,7 +181,7 @@ static bool open_api(struct server *server, const struct config *config)
         .expiry_interval_ms = (int64_t)config->ttl_interval,
         .trigger_outside = &server->outside,
     };
-    enum engine_status status = start_token_clock(server);
+    enum engine_status status = start_clock(server);
     if (status == ENGINE_OK)
         server->api = api_open(&options, &status);
     if (server->api != NULL)

@@ -74,8 +74,6 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                          .index_delay = index_delay };
     if (api->options.item_collection_size_max == 0)
         api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
-    if (api->options.token_clock == NULL)
-        api->options.token_clock = options->clock;
     if (options->refuse_conflicts)
         api->conflicts = txn_conflicts_create();
     api->upkeep = (struct stream_upkeep){ .engine = options->engine,

@@ -25,8 +25,6 @@ struct txn_group;
 struct api_options {
     struct engine *engine; /* Borrowed; must outlive the api. */
     const struct clock *clock;
-    /* For tokens, which live a time that must not depend on how `clock` is set; NULL: `clock`. */
-    const struct clock *token_clock;
     const char *region;     /* For ARNs. */
     const char *account_id; /* For ARNs: 12 digits. */
     int64_t transition_ms;  /* How long CREATING, UPDATING and DELETING last; 0: not at all. */

@@ -14,7 +14,9 @@
 #include "jobs/expiry.h"
 #include "model/table_definition.h"
 #include "stream/stream_upkeep.h"
+#include "stream/streams.h"
 #include "table/catalogue.h"
+#include "table/server_time.h"
 #include "table/token_record.h"
 #include "trigger/triggers.h"
 
@@ -25,7 +27,10 @@ struct control {
     struct backfill *backfill;
     struct expiry *expiry;
     pthread_t thread;
-    int64_t tokens_due_ms; /* When old tokens are to be removed; the thread's own. */
+    /* Server times; the thread's own. */
+    int64_t tokens_due_ms;      /* When old tokens are to be removed. */
+    int64_t server_time_due_ms; /* When the server time is to be stored. */
+    int64_t server_time_stored_ms;
     pthread_mutex_t mutex; /* Guards what follows. */
     pthread_cond_t changed;
     struct api_call *first;
@@ -94,7 +99,7 @@ static int64_t remove_dropped(struct control *control, struct arena *arena)
 static int64_t remove_old_tokens(struct control *control)
 {
     const struct api_options *options = api_options(control->api);
-    int64_t now_ms = clock_wall_ms(options->token_clock);
+    int64_t now_ms = clock_server_ms(options->clock);
     if (now_ms < control->tokens_due_ms)
         return control->tokens_due_ms - now_ms;
     enum engine_status status = token_record_remove_old(options->engine, now_ms);
@@ -153,7 +158,47 @@ static void run_save(struct control *control, struct arena *arena)
 static int64_t keep_streams(struct control *control, struct arena *arena)
 {
     return stream_upkeep_run(api_stream_upkeep(control->api), arena,
-                             clock_wall_ms(api_options(control->api)->clock));
+                             api_options(control->api)->clock);
+}
+
+/* --- Server time --- */
+
+/* Whether anything is kept for a certain server time. If not, an idle server need not write. */
+static enum engine_status find_retained(struct control *control, bool *out)
+{
+    *out = streams_count(api_streams(control->api)) > 0;
+    return *out ? ENGINE_OK : token_record_find_any(api_options(control->api)->engine, out);
+}
+
+static enum engine_status store_server_time(struct control *control, int64_t now_ms)
+{
+    const struct api_options *options = api_options(control->api);
+    bool retained;
+    enum engine_status status = find_retained(control, &retained);
+    if (status != ENGINE_OK || !retained || now_ms == control->server_time_stored_ms)
+        return status;
+    const struct server_time time = { .origin_ms = options->clock->server_origin_ms,
+                                      .position_ms = now_ms };
+    status = server_time_store(options->engine, &time);
+    if (status == ENGINE_OK)
+        control->server_time_stored_ms = now_ms;
+    return status;
+}
+
+/* Milliseconds until the server time is to be stored again. */
+static int64_t keep_server_time(struct control *control)
+{
+    int64_t now_ms = clock_server_ms(api_options(control->api)->clock);
+    if (now_ms < control->server_time_due_ms)
+        return control->server_time_due_ms - now_ms;
+    enum engine_status status = store_server_time(control, now_ms);
+    int64_t wait_ms = SERVER_TIME_STORE_INTERVAL_MS;
+    if (status != ENGINE_OK) {
+        log_write(LOG_ERROR, "control", "storing the server time: %s", engine_status_name(status));
+        wait_ms = CONTROL_FAILURE_RETRY_MS;
+    }
+    control->server_time_due_ms = now_ms + wait_ms;
+    return wait_ms;
 }
 
 /* --- The thread --- */
@@ -186,6 +231,7 @@ static int64_t run_due(struct control *control, struct arena *arena)
     wait_ms = timed_wait_sooner(wait_ms, remove_dropped(control, arena));
     wait_ms = timed_wait_sooner(wait_ms, keep_streams(control, arena));
     wait_ms = timed_wait_sooner(wait_ms, triggers_run_refused(api_triggers(control->api)));
+    wait_ms = timed_wait_sooner(wait_ms, keep_server_time(control));
     return timed_wait_sooner(wait_ms, remove_old_tokens(control));
 }
 
@@ -203,6 +249,8 @@ static void *control_main(void *context)
         else if (stopping)
             break;
     }
+    control->server_time_due_ms = 0; /* So that a clean stop loses nothing. */
+    keep_server_time(control);
     arena_destroy(arena);
     return NULL;
 }

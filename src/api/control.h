@@ -3,9 +3,9 @@
  * CreateTable and its kin wait for the disk, which a worker must not, and are rare; in one thread
  * they need no locks among themselves. The same thread ends transient statuses when they are due,
  * takes indexes and expiry queues through their lives, looks after streams
- * (stream/stream_upkeep.h), and removes the data of dropped tables and old tokens. It starts and
- * stops the jobs that fill new indexes and delete expired items, and changes the catalogue for
- * them.
+ * (stream/stream_upkeep.h), removes the data of dropped tables and old tokens, and stores the
+ * server time at intervals and at the end (table/server_time.h). It starts and stops the jobs that
+ * fill new indexes and delete expired items, and changes the catalogue for them.
  */
 #ifndef STATOR_API_CONTROL_H
 #define STATOR_API_CONTROL_H

@@ -56,7 +56,7 @@ static bool write_record(void *context, uint64_t sequence, const struct change_r
 static void write_next(struct page_writer *page, struct bytes arn, uint64_t next)
 {
     page->iterator.next = next;
-    page->iterator.created_ms = clock_wall_ms(api_options(page->call->api)->clock);
+    page->iterator.created_ms = clock_server_ms(api_options(page->call->api)->clock);
     json_write_name(&page->json, "NextShardIterator");
     json_write_string(&page->json, shard_iterator_format(page->call->arena, arn, &page->iterator));
 }
@@ -108,8 +108,7 @@ static bool check(struct api_call *call, const struct get_records_request *reque
                                 "One or more parameter values were invalid: Limit should be less "
                                 "than or equal to %d",
                                 GET_RECORDS_COUNT_MAX);
-    int64_t age_ms = clock_wall_ms(api_options(call->api)->clock) - iterator->created_ms;
-    if (age_ms > SHARD_ITERATOR_LIFETIME_MS)
+    if (shard_iterator_is_expired(iterator, clock_server_ms(api_options(call->api)->clock)))
         return error_set(&call->error, ERROR_EXPIRED_ITERATOR, "Shard iterator has expired");
     return true;
 }

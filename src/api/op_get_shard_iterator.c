@@ -89,11 +89,13 @@ static bool locate(struct api_call *call, const struct get_shard_iterator_reques
 static void answer(struct api_call *call, const struct stream_definition *stream,
                    const struct shard *shard, uint64_t next)
 {
-    struct shard_iterator iterator = { .log_id = stream->log_id,
-                                       .partition = shard->partition,
-                                       .shard_first = shard->first,
-                                       .next = next,
-                                       .created_ms = clock_wall_ms(api_options(call->api)->clock) };
+    struct shard_iterator iterator = {
+        .log_id = stream->log_id,
+        .partition = shard->partition,
+        .shard_first = shard->first,
+        .next = next,
+        .created_ms = clock_server_ms(api_options(call->api)->clock),
+    };
     struct bytes arn = stream_operation_arn(call, stream->table_name, stream->label);
     struct json_writer writer;
     json_writer_init(&writer, &call->response);

@@ -33,7 +33,7 @@ static enum engine_status store(struct api_call *call, struct table_definition *
     enum engine_status status = ENGINE_OK;
     if (!changed->stream_enabled)
         status = stream_upkeep_close(api_stream_upkeep(call->api), call->arena, changed->log_id,
-                                     clock_wall_ms(api_options(call->api)->clock));
+                                     api_options(call->api)->clock);
     if (status == ENGINE_OK)
         status = catalogue_update(api_catalogue(call->api), call->arena, changed);
     return status;

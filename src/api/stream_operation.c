@@ -66,7 +66,7 @@ void stream_operation_settle(struct api_call *call, const struct table_definitio
     struct stream_upkeep *upkeep = api_stream_upkeep(call->api);
     const struct timespec pause = { .tv_nsec = STREAM_UPKEEP_RETRY_MS * 1000000L };
     for (int waited_ms = 0;; waited_ms += STREAM_UPKEEP_RETRY_MS) {
-        stream_upkeep_run(upkeep, call->arena, clock_wall_ms(api_options(call->api)->clock));
+        stream_upkeep_run(upkeep, call->arena, api_options(call->api)->clock);
         if (table == NULL || !table->stream_enabled ||
             stream_upkeep_is_open(upkeep, table->log_id) ||
             waited_ms >= STREAM_OPERATION_SETTLE_MS_MAX)

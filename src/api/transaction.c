@@ -344,7 +344,7 @@ static struct transaction *create(struct api_call *call, const struct transactio
     struct transaction *transaction = arena_alloc_zeroed(arena, sizeof *transaction);
     transaction->call = call;
     transaction->start = *start;
-    transaction->now_ms = clock_wall_ms(api_options(call->api)->token_clock);
+    transaction->now_ms = clock_server_ms(api_options(call->api)->clock);
     transaction->reasons = arena_alloc_zeroed(arena, count * sizeof *transaction->reasons);
     transaction->table_of = arena_alloc_zeroed(arena, count * sizeof *transaction->table_of);
     transaction->tables = start->tables;

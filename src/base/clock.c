@@ -13,18 +13,6 @@ static int64_t system_wall_ms(const struct clock *clock)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static int64_t fixed_wall_ms(const struct clock *clock)
-{
-    return clock->fixed_ms;
-}
-
-const struct clock clock_system = { .wall_ms = system_wall_ms };
-
-struct clock clock_fixed(int64_t now_ms)
-{
-    return (struct clock){ .wall_ms = fixed_wall_ms, .fixed_ms = now_ms };
-}
-
 static int64_t read_ns(clockid_t id)
 {
     struct timespec now;
@@ -32,19 +20,40 @@ static int64_t read_ns(clockid_t id)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static int64_t since_start_ms(void)
+static int64_t run_ms(void)
 {
-    return read_ns(CLOCK_BOOTTIME) / 1000000;
+    return read_ns(CLOCK_MONOTONIC_RAW) / 1000000;
 }
 
-static int64_t steady_wall_ms(const struct clock *clock)
+static int64_t system_server_ms(const struct clock *clock)
 {
-    return since_start_ms() + clock->fixed_ms;
+    return run_ms() + clock->server_base_ms;
 }
 
-struct clock clock_steady(int64_t now_ms)
+static int64_t fixed_wall_ms(const struct clock *clock)
 {
-    return (struct clock){ .wall_ms = steady_wall_ms, .fixed_ms = now_ms - since_start_ms() };
+    return clock->fixed_ms + clock->wall_ahead_ms;
+}
+
+static int64_t fixed_server_ms(const struct clock *clock)
+{
+    return clock->fixed_ms;
+}
+
+const struct clock clock_system = { .wall_ms = system_wall_ms, .server_ms = system_server_ms };
+
+struct clock clock_fixed(int64_t now_ms)
+{
+    return (
+        struct clock){ .wall_ms = fixed_wall_ms, .server_ms = fixed_server_ms, .fixed_ms = now_ms };
+}
+
+struct clock clock_resume(int64_t origin_ms, int64_t position_ms)
+{
+    return (struct clock){ .wall_ms = system_wall_ms,
+                           .server_ms = system_server_ms,
+                           .server_base_ms = position_ms - run_ms(),
+                           .server_origin_ms = origin_ms };
 }
 
 int64_t clock_monotonic_ns(void)

@@ -1,5 +1,10 @@
 /* clock.h -- the time, as a value that is passed down, so that a test can set it.
  *
+ * A clock tells two times. Wall time is what people and other machines call the time; whoever may
+ * set the system's clock may make it jump. Server time is how long servers have run on this store,
+ * over all their runs: it cannot be set, so everything that must last a certain time is measured by
+ * it. doc/architecture.md, "Clocks", says which one serves what.
+ *
  * Code that stores or compares times takes a `struct clock *`; only measurement and time-outs of
  * the event loop read the system's clock themselves.
  */
@@ -8,30 +13,53 @@
 #include <stdint.h>
 #include <time.h>
 
-#define CLOCK_WALL_SECOND_MAX (INT64_C(1) << 50)
-
 struct clock {
-    /* Milliseconds since 1970. May jump. A system clock before 1970 reads as 0, since a negative
-     * time is taken for damage where it is stored; one beyond CLOCK_WALL_SECOND_MAX reads as that
-     * second, so that a duration can be added without an overflow. */
     int64_t (*wall_ms)(const struct clock *clock);
-    /* What clock_fixed's clocks answer, on any thread; how far those of clock_steady are ahead of
-     * the time since the machine was started. */
+    int64_t (*server_ms)(const struct clock *clock);
+    /* Of clock_fixed's clocks, which a test may change while other threads read: the server time,
+     * and how far the wall clock is ahead of it. */
     _Atomic int64_t fixed_ms;
+    _Atomic int64_t wall_ahead_ms;
+    /* Of the other clocks: the server time when CLOCK_MONOTONIC_RAW was 0. */
+    int64_t server_base_ms;
+    /* The server time of everything that was stored without one. */
+    int64_t server_origin_ms;
 };
 
-/* The system's real-time clock. */
+/* The system's real-time clock. Its server time begins with the machine's start. */
 extern const struct clock clock_system;
-/* A clock that stands still at `now_ms` until the owner changes `fixed_ms`. */
+/* A clock that stands still until the owner changes `fixed_ms`, which moves both times, or
+ * `wall_ahead_ms`, which sets the wall clock. */
 struct clock clock_fixed(int64_t now_ms);
+/* The system's clock with a server time that is at `position_ms` now and advances with
+ * CLOCK_MONOTONIC_RAW, because nobody can set that clock or change its pace: CLOCK_MONOTONIC runs
+ * up to a tenth faster while the wall clock is slewed. It stops while the machine sleeps.
+ * CLOCK_BOOTTIME does not, but most machines measure a sleep by the battery clock, which may be the
+ * one that is wrong. */
+struct clock clock_resume(int64_t origin_ms, int64_t position_ms);
 
-/* A clock that is at `now_ms` now and goes on evenly, whatever happens to the system's: for what
- * must last a time and not until a time. Goes on while the machine sleeps. */
-struct clock clock_steady(int64_t now_ms);
-
+/* Milliseconds since 1970. May jump. A system clock before 1970 reads as 0, since a negative time
+ * is taken for damage where it is stored; one beyond the second below reads as that second, so that
+ * a duration can be added without an overflow. */
+#define CLOCK_WALL_SECOND_MAX (INT64_C(1) << 50)
 static inline int64_t clock_wall_ms(const struct clock *clock)
 {
     return clock->wall_ms(clock);
+}
+
+/* Milliseconds that servers have run on this store, from an arbitrary beginning, never negative.
+ * Does not go back within a run; after a crash it resumes up to SERVER_TIME_STORE_INTERVAL_MS
+ * (table/server_time.h) before where it was. */
+static inline int64_t clock_server_ms(const struct clock *clock)
+{
+    return clock->server_ms(clock);
+}
+
+/* The server time since `stamp_ms`; 0: it was stored without one. */
+static inline int64_t clock_server_age_ms(const struct clock *clock, int64_t stamp_ms)
+{
+    int64_t since_ms = stamp_ms > clock->server_origin_ms ? stamp_ms : clock->server_origin_ms;
+    return clock_server_ms(clock) - since_ms;
 }
 
 /* A time for strftime. The formats that clients read have years of four digits, so a time after

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "check/check_catalogue.h"
 #include "check/check_places.h"
+#include "check/check_server_time.h"
 #include "check/check_stream.h"
 #include "check/check_table.h"
 #include "check/check_tokens.h"
@@ -32,6 +33,7 @@ struct check_result check_store(struct engine *engine, check_report_sink *sink, 
         struct check_catalogue catalogue = check_catalogue_read(view, arena, &report);
         check_tables(view, &catalogue, &report, &result);
         check_tokens(view, &report);
+        check_server_time(view, &report);
         for (size_t i = 0; i < catalogue.stream_count; i++)
             check_stream(view, &catalogue.streams[i], &report);
         check_triggers(view, &catalogue, &report);

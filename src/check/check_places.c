@@ -7,6 +7,7 @@
 #include "stream/streams.h"
 #include "table/catalogue_record.h"
 #include "table/layout.h"
+#include "table/server_time.h"
 #include "table/token_record.h"
 #include "trigger/trigger_records.h"
 
@@ -74,6 +75,7 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
     if (place->owner == LAYOUT_CATALOGUE_OWNER) {
         if (!engine_place_equal(place, &catalogue_record_place) &&
             !engine_place_equal(place, &token_record_place) &&
+            !engine_place_equal(place, &server_time_place) &&
             !engine_place_equal(place, &streams_place) &&
             !engine_place_equal(place, &trigger_records_place))
             report_unknown(report, NULL, place);

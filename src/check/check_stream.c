@@ -28,7 +28,8 @@ struct log_check {
     /* While the records are walked. */
     size_t shard;      /* Whose record is expected next. */
     uint64_t expected; /* Its number. */
-    int64_t time_ms;   /* Of the last record. */
+    int64_t time_ms;   /* Of the last record, */
+    int64_t server_ms; /* and in server time. */
 };
 
 static void report(const struct log_check *check, const char *problem)
@@ -140,9 +141,10 @@ static void check_record(struct log_check *check, uint64_t sequence, struct byte
     }
     if (!has_keys(check, &record))
         report_record(check, sequence, "does not have the table's key");
-    if (record.created_ms < check->time_ms)
+    if (record.created_ms < check->time_ms || record.server_ms < check->server_ms)
         report_record(check, sequence, "is older than the one before");
     check->time_ms = record.created_ms;
+    check->server_ms = record.server_ms;
 }
 
 static bool visit(void *context, const struct engine_place *place, const struct engine_entry *entry)

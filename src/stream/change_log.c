@@ -3,6 +3,7 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "base/byte_order.h"
+#include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/log.h"
 #include "stream/change_record.h"
@@ -51,22 +52,31 @@ enum {
     NEXT_AT = 6,
     SHARD_FIRST_AT = 14,
     TIME_AT = 22,
+    SERVER_TIME_AT = 30,
+    UNSTAMPED_SIZE = LOG_HEAD_SIZE - LOG_STAMP_SIZE,
 
     FLAG_OPEN = 0x01,
     FLAG_IMAGES_SHIFT = 1,
     FLAGS_ALL = FLAG_OPEN | CHANGE_IMAGES_ALL << FLAG_IMAGES_SHIFT,
 };
-static_assert(TIME_AT + 8 == LOG_HEAD_SIZE, "a head ends with the time");
+static_assert(SERVER_TIME_AT + LOG_STAMP_SIZE == LOG_HEAD_SIZE, "the server time comes last");
 
-static uint32_t checksum(const uint8_t *head)
+static uint32_t checksum(const uint8_t *head, size_t size)
 {
-    return crc32c(bytes_of(head + FLAGS_AT, LOG_HEAD_SIZE - FLAGS_AT));
+    return crc32c(bytes_of(head + FLAGS_AT, size - FLAGS_AT));
+}
+
+static bool has_size_of_format(struct bytes stored)
+{
+    if (stored.len == LOG_HEAD_SIZE)
+        return stored.data[FORMAT_AT] == LOG_HEAD_FORMAT;
+    return stored.len == UNSTAMPED_SIZE && stored.data[FORMAT_AT] == LOG_UNSTAMPED_FORMAT;
 }
 
 static bool decode_head(struct bytes bytes, struct change_log_head *out)
 {
-    if (bytes.len != LOG_HEAD_SIZE || bytes.data[FORMAT_AT] != LOG_HEAD_FORMAT ||
-        load_u32_le(bytes.data + CHECKSUM_AT) != checksum(bytes.data))
+    if (!has_size_of_format(bytes) ||
+        load_u32_le(bytes.data + CHECKSUM_AT) != checksum(bytes.data, bytes.len))
         return false;
     unsigned flags = bytes.data[FLAGS_AT];
     *out = (struct change_log_head){
@@ -76,8 +86,10 @@ static bool decode_head(struct bytes bytes, struct change_log_head *out)
         .shard_first = load_u64_le(bytes.data + SHARD_FIRST_AT),
         .time_ms = (int64_t)load_u64_le(bytes.data + TIME_AT),
     };
+    if (bytes.data[FORMAT_AT] == LOG_HEAD_FORMAT)
+        out->server_ms = (int64_t)load_u64_le(bytes.data + SERVER_TIME_AT);
     return (flags & ~(unsigned)FLAGS_ALL) == 0 && out->shard_first >= LOG_FIRST_SEQUENCE &&
-           out->next > out->shard_first && out->time_ms >= 0;
+           out->next > out->shard_first && out->time_ms >= 0 && out->server_ms >= 0;
 }
 
 /* What was read with `status`. */
@@ -121,7 +133,8 @@ void change_log_put_head(struct engine_write *write, const struct engine_address
     store_u64_le(bytes + NEXT_AT, head->next);
     store_u64_le(bytes + SHARD_FIRST_AT, head->shard_first);
     store_u64_le(bytes + TIME_AT, (uint64_t)head->time_ms);
-    store_u32_le(bytes + CHECKSUM_AT, checksum(bytes));
+    store_u64_le(bytes + SERVER_TIME_AT, (uint64_t)head->server_ms);
+    store_u32_le(bytes + CHECKSUM_AT, checksum(bytes, sizeof bytes));
     engine_write_put(write, address, bytes_of(bytes, sizeof bytes));
 }
 
@@ -129,13 +142,18 @@ void change_log_put_head(struct engine_write *write, const struct engine_address
 
 void change_log_append(struct arena *arena, struct engine_write *write,
                        const struct engine_place *place, struct change_log_head *head,
-                       struct change_record *record, int64_t now_ms)
+                       struct change_record *record, const struct clock *clock)
 {
+    int64_t wall_ms = clock_wall_ms(clock), server_ms = clock_server_ms(clock);
     assert(head->open);
-    /* The wall clock may be set back; trimming searches by time, so the log's does not fall. */
-    if (now_ms > head->time_ms)
-        head->time_ms = now_ms;
+    /* The wall clock may be set back, and server time resumes a little earlier after a crash.
+     * Trimming searches by server time, so within a log neither decreases. */
+    if (wall_ms > head->time_ms)
+        head->time_ms = wall_ms;
+    if (server_ms > head->server_ms)
+        head->server_ms = server_ms;
     record->created_ms = head->time_ms;
+    record->server_ms = head->server_ms;
     struct engine_address address =
         change_log_record_address(arena, place->owner, place->partition, head->next++);
     engine_write_put(write, &address, change_record_encode(arena, record));

@@ -20,6 +20,7 @@
 
 struct arena;
 struct change_record;
+struct clock;
 
 /* Where a partition of a log is. */
 struct engine_place change_log_place(uint64_t log_id, uint64_t partition);
@@ -36,7 +37,8 @@ struct change_log_head {
     unsigned images;      /* enum change_image: what new records hold. */
     uint64_t next;        /* The sequence number that the next record gets. */
     uint64_t shard_first; /* The first one of the newest shard. */
-    int64_t time_ms;      /* When the last record was created. */
+    int64_t time_ms;      /* When the last record was created, */
+    int64_t server_ms;    /* and in server time; 0: it has none. */
 };
 
 /* Reads a head within a write that began with its address. A log that was never opened, or is gone,
@@ -50,10 +52,10 @@ MUST_CHECK enum engine_status change_log_view_head(struct engine_view *view,
                                                    struct change_log_head *out);
 void change_log_put_head(struct engine_write *write, const struct engine_address *address,
                          const struct change_log_head *head);
-/* Numbers a record, gives it its time and puts it into the write. The caller puts the head
+/* Numbers a record, gives it its times and puts it into the write. The caller puts the head
  * afterwards. `place` is the partition's. */
 void change_log_append(struct arena *arena, struct engine_write *write,
                        const struct engine_place *place, struct change_log_head *head,
-                       struct change_record *record, int64_t now_ms);
+                       struct change_record *record, const struct clock *clock);
 
 #endif

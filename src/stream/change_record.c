@@ -12,7 +12,9 @@ enum {
     CHECKSUM_AT = 1,
     FLAGS_AT = 5,
     CREATED_AT = 6,
-    ITEMS_AT = 14,
+    SERVER_TIME_AT = 14,
+    ITEMS_AT = SERVER_TIME_AT + LOG_STAMP_SIZE,
+    UNSTAMPED_ITEMS_AT = SERVER_TIME_AT,
     LENGTH_SIZE = 4, /* Before each item. */
 
     FLAG_EVENT_MASK = 0x03,
@@ -110,6 +112,7 @@ struct bytes change_record_encode(struct arena *arena, const struct change_recor
     out[FLAGS_AT] = (uint8_t)((unsigned)record->event | (record->by_service ? FLAG_BY_SERVICE : 0) |
                               record->images << FLAG_IMAGES_SHIFT);
     store_u64_le(out + CREATED_AT, (uint64_t)record->created_ms);
+    store_u64_le(out + SERVER_TIME_AT, (uint64_t)record->server_ms);
     size_t at = ITEMS_AT;
     for (size_t i = 0; i < count; i++) {
         store_u32_le(out + at, (uint32_t)items[i]->encoded.len);
@@ -147,11 +150,22 @@ static bool open_next_item(struct bytes *rest, struct item *out)
     return true;
 }
 
+/* Where the items of a record begin; 0: it is too short, or of a format that is not known. */
+static size_t items_place(struct bytes encoded)
+{
+    size_t at = 0;
+    if (encoded.len > FORMAT_AT && encoded.data[FORMAT_AT] == LOG_RECORD_FORMAT)
+        at = ITEMS_AT;
+    else if (encoded.len > FORMAT_AT && encoded.data[FORMAT_AT] == LOG_UNSTAMPED_FORMAT)
+        at = UNSTAMPED_ITEMS_AT;
+    return encoded.len < at ? 0 : at;
+}
+
 bool change_record_decode(struct bytes encoded, struct change_record *out)
 {
-    if (encoded.len < ITEMS_AT || encoded.data[FORMAT_AT] != LOG_RECORD_FORMAT ||
-        load_u32_le(encoded.data + CHECKSUM_AT) !=
-            crc32c(bytes_of(encoded.data + FLAGS_AT, encoded.len - FLAGS_AT)))
+    size_t items_at = items_place(encoded);
+    if (items_at == 0 || load_u32_le(encoded.data + CHECKSUM_AT) !=
+                             crc32c(bytes_of(encoded.data + FLAGS_AT, encoded.len - FLAGS_AT)))
         return false;
     unsigned flags = encoded.data[FLAGS_AT];
     *out = (struct change_record){
@@ -160,11 +174,14 @@ bool change_record_decode(struct bytes encoded, struct change_record *out)
         .created_ms = (int64_t)load_u64_le(encoded.data + CREATED_AT),
         .images = flags >> FLAG_IMAGES_SHIFT & CHANGE_IMAGES_ALL,
     };
-    if ((flags & ~(unsigned)FLAGS_ALL) != 0 || out->created_ms < 0 || !fits_event(out))
+    if (items_at == ITEMS_AT)
+        out->server_ms = (int64_t)load_u64_le(encoded.data + SERVER_TIME_AT);
+    if ((flags & ~(unsigned)FLAGS_ALL) != 0 || out->created_ms < 0 || out->server_ms < 0 ||
+        !fits_event(out))
         return false;
     struct item *items[2];
     size_t count = list_items(out, items);
-    struct bytes rest = bytes_of(encoded.data + ITEMS_AT, encoded.len - ITEMS_AT);
+    struct bytes rest = bytes_of(encoded.data + items_at, encoded.len - items_at);
     for (size_t i = 0; i < count; i++) {
         if (!open_next_item(&rest, items[i]))
             return false;

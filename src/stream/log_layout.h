@@ -8,11 +8,14 @@ enum {
     LOG_KEY_RECORD = 'R', /* Then the sequence number, big-endian. */
     LOG_KEY_SHARD = 'S',  /* Then its first sequence number, big-endian. */
 
-    LOG_RECORD_FORMAT = 1,
-    LOG_HEAD_FORMAT = 1,
-    LOG_SHARD_FORMAT = 1,
-    LOG_HEAD_SIZE = 1 + 4 + 1 + 8 + 8 + 8,
-    LOG_SHARD_SIZE = 1 + 4 + 8 + 8 + 8 + 8 + 8,
+    /* What is written. Format 1, which is read as well, has no server time. */
+    LOG_RECORD_FORMAT = 2,
+    LOG_HEAD_FORMAT = 2,
+    LOG_SHARD_FORMAT = 2,
+    LOG_UNSTAMPED_FORMAT = 1,
+    LOG_STAMP_SIZE = 8,
+    LOG_HEAD_SIZE = 1 + 4 + 1 + 8 + 8 + 8 + LOG_STAMP_SIZE,
+    LOG_SHARD_SIZE = 1 + 4 + 8 + 8 + 8 + 8 + 8 + LOG_STAMP_SIZE,
 
     LOG_SEQUENCE_SIZE = 8,
     LOG_SEQUENCE_KEY_SIZE = 1 + LOG_SEQUENCE_SIZE,

@@ -17,8 +17,10 @@ enum {
     CREATED_AT = 21,
     PARENT_CREATED_AT = 29,
     CLOSED_AT = 37,
+    CLOSED_SERVER_AT = 45,
+    UNSTAMPED_SIZE = LOG_SHARD_SIZE - LOG_STAMP_SIZE,
 };
-static_assert(CLOSED_AT + 8 == LOG_SHARD_SIZE, "a shard ends with the time of its end");
+static_assert(CLOSED_SERVER_AT + LOG_STAMP_SIZE == LOG_SHARD_SIZE, "the server time comes last");
 
 struct engine_address shard_address(struct arena *arena, uint64_t log_id, uint64_t partition,
                                     uint64_t first)
@@ -30,9 +32,9 @@ struct engine_address shard_address(struct arena *arena, uint64_t log_id, uint64
                                     .key = bytes_of(key, LOG_SEQUENCE_KEY_SIZE) };
 }
 
-static uint32_t checksum(const uint8_t *shard)
+static uint32_t checksum(const uint8_t *shard, size_t size)
 {
-    return crc32c(bytes_of(shard + LAST_AT, LOG_SHARD_SIZE - LAST_AT));
+    return crc32c(bytes_of(shard + LAST_AT, size - LAST_AT));
 }
 
 void shard_put(struct arena *arena, struct engine_write *write, uint64_t log_id,
@@ -46,7 +48,8 @@ void shard_put(struct arena *arena, struct engine_write *write, uint64_t log_id,
     store_u64_le(bytes + CREATED_AT, (uint64_t)shard->created_ms);
     store_u64_le(bytes + PARENT_CREATED_AT, (uint64_t)shard->parent_created_ms);
     store_u64_le(bytes + CLOSED_AT, (uint64_t)shard->closed_ms);
-    store_u32_le(bytes + CHECKSUM_AT, checksum(bytes));
+    store_u64_le(bytes + CLOSED_SERVER_AT, (uint64_t)shard->closed_server_ms);
+    store_u32_le(bytes + CHECKSUM_AT, checksum(bytes, sizeof bytes));
     engine_write_put(write, &address, bytes_of(bytes, sizeof bytes));
 }
 
@@ -55,15 +58,23 @@ static bool is_plausible(const struct shard *shard)
     bool open = shard->last == 0;
     return shard->first >= LOG_FIRST_SEQUENCE && shard->kept > shard->first &&
            shard->created_ms >= 0 && shard->parent_created_ms >= 0 && shard->closed_ms >= 0 &&
+           shard->closed_server_ms >= 0 &&
            (open || (shard->last >= shard->first && shard->kept - 1 <= shard->last));
+}
+
+static bool has_size_of_format(struct bytes stored)
+{
+    if (stored.len == LOG_SHARD_SIZE)
+        return stored.data[FORMAT_AT] == LOG_SHARD_FORMAT;
+    return stored.len == UNSTAMPED_SIZE && stored.data[FORMAT_AT] == LOG_UNSTAMPED_FORMAT;
 }
 
 bool shard_open_entry(uint64_t partition, const struct engine_entry *entry, struct shard *out)
 {
     const uint8_t *bytes = entry->value.data;
     if (entry->key.len != LOG_SEQUENCE_KEY_SIZE || entry->key.data[0] != LOG_KEY_SHARD ||
-        entry->value.len != LOG_SHARD_SIZE || bytes[FORMAT_AT] != LOG_SHARD_FORMAT ||
-        load_u32_le(bytes + CHECKSUM_AT) != checksum(bytes))
+        !has_size_of_format(entry->value) ||
+        load_u32_le(bytes + CHECKSUM_AT) != checksum(bytes, entry->value.len))
         return false;
     *out = (struct shard){ .partition = partition,
                            .first = load_u64_be(entry->key.data + 1),
@@ -72,6 +83,8 @@ bool shard_open_entry(uint64_t partition, const struct engine_entry *entry, stru
                            .created_ms = (int64_t)load_u64_le(bytes + CREATED_AT),
                            .parent_created_ms = (int64_t)load_u64_le(bytes + PARENT_CREATED_AT),
                            .closed_ms = (int64_t)load_u64_le(bytes + CLOSED_AT) };
+    if (bytes[FORMAT_AT] == LOG_SHARD_FORMAT)
+        out->closed_server_ms = (int64_t)load_u64_le(bytes + CLOSED_SERVER_AT);
     return is_plausible(out);
 }
 

@@ -22,6 +22,7 @@ struct shard {
     int64_t created_ms;
     int64_t parent_created_ms; /* 0: none. */
     int64_t closed_ms;         /* 0: it is open. */
+    int64_t closed_server_ms;  /* The same in server time; 0: open, or stored without one. */
 };
 
 static inline bool shard_is_open(const struct shard *shard)

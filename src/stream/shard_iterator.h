@@ -15,15 +15,25 @@
 
 struct arena;
 
-enum { SHARD_ITERATOR_LIFETIME_MS = 15 * 60 * 1000 };
+enum { SHARD_ITERATOR_LIFETIME_MS = 15 * 60 * 1000 }; /* Of server time. */
 
 struct shard_iterator {
     uint64_t log_id;
     uint64_t partition;
     uint64_t shard_first; /* The shard's first sequence number. */
     uint64_t next;        /* The record to read next. */
-    int64_t created_ms;
+    int64_t created_ms;   /* Server time. */
 };
+
+/* Whether an iterator may no longer be used at a server time. Ones from further in the future than
+ * a crash can set server time back were made by another store, or by a version that used wall
+ * time; they would never expire. */
+static inline bool shard_iterator_is_expired(const struct shard_iterator *iterator,
+                                             int64_t server_ms)
+{
+    return iterator->created_ms < server_ms - SHARD_ITERATOR_LIFETIME_MS ||
+           iterator->created_ms > server_ms + SHARD_ITERATOR_LIFETIME_MS;
+}
 
 struct bytes shard_iterator_format(struct arena *arena, struct bytes arn,
                                    const struct shard_iterator *iterator);

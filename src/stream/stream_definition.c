@@ -38,7 +38,8 @@ struct item stream_definition_encode(struct arena *arena,
                                      const struct stream_definition *definition)
 {
     const uint64_t times[] = { (uint64_t)definition->created_ms, (uint64_t)definition->rolled_ms,
-                               (uint64_t)definition->disabled_ms };
+                               (uint64_t)definition->disabled_ms,
+                               (uint64_t)definition->disabled_server_ms };
     const uint64_t images = definition->images;
     struct item_builder builder;
     item_builder_init(&builder, arena);
@@ -59,7 +60,8 @@ struct item stream_definition_encode(struct arena *arena,
 
 enum {
     WORD_SIZE_MAX = 32,
-    TIME_COUNT = 3,
+    TIME_COUNT = 4,
+    UNSTAMPED_TIME_COUNT = 3, /* Of streams that were stored without server time. */
     /* The limit counts UTF-16 units, and one of them takes up to three bytes in UTF-8. */
     KEY_NAME_BYTES_MAX = KEY_ATTRIBUTE_NAME_SIZE_MAX * 3,
 };
@@ -104,7 +106,7 @@ static bool find_times(struct arena *arena, const struct item *record,
     uint64_t *times;
     size_t count;
     if (!item_record_find_numbers(arena, record, "t", TIME_COUNT, &times, &count) ||
-        count != TIME_COUNT)
+        (count != TIME_COUNT && count != UNSTAMPED_TIME_COUNT))
         return false;
     for (size_t i = 0; i < count; i++) {
         if (times[i] > INT64_MAX)
@@ -113,6 +115,7 @@ static bool find_times(struct arena *arena, const struct item *record,
     out->created_ms = (int64_t)times[0];
     out->rolled_ms = (int64_t)times[1];
     out->disabled_ms = (int64_t)times[2];
+    out->disabled_server_ms = count == TIME_COUNT ? (int64_t)times[3] : 0;
     return true;
 }
 

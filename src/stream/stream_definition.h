@@ -18,14 +18,15 @@ struct arena;
 enum stream_status {
     STREAM_ENABLING, /* Its log is not open yet. */
     STREAM_ENABLED,
-    STREAM_DISABLED, /* Its log is closed, and readable for STREAM_RETENTION_MS. */
+    STREAM_DISABLED, /* Its log is closed, and readable for STREAM_RETENTION_MS more. */
     STREAM_STATUS_COUNT,
 };
 const char *stream_status_name(enum stream_status status);
 /* The lifecycle: may a stream go from one status to the other? */
 bool stream_status_may_follow(enum stream_status from, enum stream_status to);
 
-/* How long records stay readable, and what is left of a stream that was disabled. */
+/* For how much server time records stay readable, and what is left of a stream that was disabled.
+ */
 #define STREAM_RETENTION_MS (INT64_C(24) * 60 * 60 * 1000)
 
 struct stream_definition {
@@ -38,9 +39,10 @@ struct stream_definition {
     unsigned
         images; /* enum change_image: what its log is told to hold; the stream may show less. */
     int64_t created_ms;
-    int64_t rolled_ms;    /* When its newest shards began; 0: it has none. */
-    int64_t disabled_ms;  /* 0: it was not. */
-    uint64_t *partitions; /* The table's when the log was opened. */
+    int64_t rolled_ms;          /* When its newest shards began; 0: it has none. */
+    int64_t disabled_ms;        /* 0: it was not. */
+    int64_t disabled_server_ms; /* The same in server time; 0: it was not, or stored without it. */
+    uint64_t *partitions;       /* The table's when the log was opened. */
     size_t partition_count;
 };
 

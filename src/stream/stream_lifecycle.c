@@ -9,6 +9,7 @@
 #include "stream/stream_definition.h"
 #include "stream/stream_names.h"
 #include "stream/streams.h"
+#include "table/server_time.h"
 
 /* What a step does to one partition: changes the head and puts shards. */
 struct partition_step {
@@ -92,6 +93,7 @@ static enum engine_status end_shard(const struct partition_step *in, uint64_t pa
         return status == ENGINE_NOT_FOUND ? ENGINE_CORRUPT : status;
     shard->last = head->next - 1;
     shard->closed_ms = in->step->now_ms;
+    shard->closed_server_ms = in->step->server_ms;
     shard_put(in->step->arena, in->write, log_id, shard);
     return ENGINE_OK;
 }
@@ -174,6 +176,12 @@ enum engine_status stream_lifecycle_open(const struct stream_step *step,
     changed.status = STREAM_ENABLED;
     changed.rolled_ms = step->now_ms;
     changed.images = table_definition_log_needs(table).images;
+    /* Records that are stamped from now on must not be far ahead of the stored position. */
+    enum engine_status status =
+        server_time_store(step->engine, &(struct server_time){ .origin_ms = step->origin_ms,
+                                                               .position_ms = step->server_ms });
+    if (status != ENGINE_OK)
+        return status;
     struct partition_step in = { .step = step, .definition = &changed };
     return change_all(&in, open_partition);
 }
@@ -206,6 +214,7 @@ enum engine_status stream_lifecycle_close(const struct stream_step *step,
     assert(stream_status_may_follow(changed.status, STREAM_DISABLED));
     changed.status = STREAM_DISABLED;
     changed.disabled_ms = step->now_ms;
+    changed.disabled_server_ms = step->server_ms;
     struct partition_step in = { .step = step, .definition = &changed };
     return change_all(&in, close_partition);
 }

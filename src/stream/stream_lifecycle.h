@@ -22,8 +22,16 @@ struct stream_step {
     struct engine *engine;
     struct streams *streams;
     struct arena *arena;
-    int64_t now_ms;
+    int64_t now_ms;    /* Wall time, for names and for what clients are shown. */
+    int64_t server_ms; /* Server time, for what must last, */
+    int64_t origin_ms; /* and the one that counts for what has none (base/clock.h). */
 };
+
+/* The server time since `stamp_ms`. */
+static inline int64_t stream_step_age_ms(const struct stream_step *step, int64_t stamp_ms)
+{
+    return step->server_ms - (stamp_ms > step->origin_ms ? stamp_ms : step->origin_ms);
+}
 
 /* Notes the stream that the table's definition tells of: ENABLING. */
 MUST_CHECK enum engine_status stream_lifecycle_announce(const struct stream_step *step,

@@ -11,9 +11,13 @@ struct trimming {
     struct engine_view *view;
     uint64_t log_id;
     uint64_t partition;
-    int64_t border_ms;          /* What was created before goes. */
     struct engine_write *write; /* NULL: there was nothing to trim yet. */
 };
+
+static bool is_past(const struct trimming *in, int64_t stamp_ms)
+{
+    return stream_step_age_ms(in->step, stamp_ms) > STREAM_RETENTION_MS;
+}
 
 /* Whether the record of that number is to go. A view shows every number below the next one. */
 static enum engine_status is_old(const struct trimming *in, uint64_t sequence, bool *old)
@@ -24,7 +28,7 @@ static enum engine_status is_old(const struct trimming *in, uint64_t sequence, b
         change_log_record_address(in->step->arena, in->log_id, in->partition, sequence);
     enum engine_status status = engine_view_get(in->view, &address, &value);
     if (status == ENGINE_OK && change_record_decode(value.bytes, &record))
-        *old = record.created_ms < in->border_ms;
+        *old = is_past(in, record.server_ms);
     else if (status == ENGINE_OK || status == ENGINE_NOT_FOUND)
         status = ENGINE_CORRUPT;
     engine_value_release(&value);
@@ -68,27 +72,11 @@ static enum engine_status delete_records(struct trimming *in, uint64_t first, ui
     return ENGINE_OK;
 }
 
-/* Whoever closed a shard in the future had a clock that was ahead. It was closed by now at the
- * latest; else it would stay, and all that come behind it, for as long as that clock was ahead. */
-static enum engine_status correct_ends(struct trimming *in, struct shard *shards, size_t count)
-{
-    enum engine_status status = ENGINE_OK;
-    for (size_t i = 0; i < count && status == ENGINE_OK; i++) {
-        if (shard_is_open(&shards[i]) || shards[i].closed_ms <= in->step->now_ms)
-            continue;
-        shards[i].closed_ms = in->step->now_ms;
-        status = begin_write(in);
-        if (status == ENGINE_OK)
-            shard_put(in->step->arena, in->write, in->log_id, &shards[i]);
-    }
-    return status;
-}
-
 /* Trims one shard. `*whole`: nothing is left of it, so its child is next. */
 static enum engine_status trim_shard(struct trimming *in, struct shard *shard, uint64_t end,
                                      bool *whole)
 {
-    *whole = !shard_is_open(shard) && shard->closed_ms < in->border_ms;
+    *whole = !shard_is_open(shard) && is_past(in, shard->closed_server_ms);
     if (*whole) {
         struct engine_address address =
             shard_address(in->step->arena, in->log_id, in->partition, shard->first);
@@ -117,8 +105,6 @@ static enum engine_status trim_partition(struct trimming *in)
     enum engine_status status = change_log_view_head(in->view, &head_address, &head);
     if (status == ENGINE_OK)
         status = shard_list(in->step->arena, in->view, in->log_id, in->partition, &shards, &count);
-    if (status == ENGINE_OK)
-        status = correct_ends(in, shards, count);
     bool whole = true;
     for (size_t i = 0; status == ENGINE_OK && whole && i < count; i++)
         status = trim_shard(in, &shards[i],
@@ -140,8 +126,7 @@ enum engine_status stream_trim(const struct stream_step *step,
         struct trimming in = { .step = step,
                                .view = view,
                                .log_id = definition->log_id,
-                               .partition = definition->partitions[i],
-                               .border_ms = step->now_ms - STREAM_RETENTION_MS };
+                               .partition = definition->partitions[i] };
         status = trim_partition(&in);
     }
     engine_view_close(view);

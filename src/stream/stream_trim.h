@@ -1,8 +1,10 @@
 /* stream_trim.h -- removes the records of a stream that are older than STREAM_RETENTION_MS, and the
- * shards that have none left. Control thread.
+ * shards that ended before that. Control thread.
  *
- * Sequence numbers have no gaps and times do not fall, so the border is found by halves; what lies
- * before it goes by one range delete. So trimming costs the same however much there is to trim.
+ * Age is server time (base/clock.h), never wall time: a step of the wall clock must not remove
+ * records that nobody had the time to read. Sequence numbers have no gaps and server time does not
+ * decrease within a log, so a binary search finds the oldest record to keep and one range delete
+ * removes everything before it. So trimming costs the same however much there is to trim.
  */
 #ifndef STATOR_STREAM_STREAM_TRIM_H
 #define STATOR_STREAM_STREAM_TRIM_H

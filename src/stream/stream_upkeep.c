@@ -1,5 +1,6 @@
 /* stream_upkeep.c -- see stream_upkeep.h. */
 #include "stream/stream_upkeep.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/timed_wait.h"
 #include "model/table_definition.h"
@@ -10,11 +11,14 @@
 #include "table/catalogue.h"
 
 static struct stream_step step_of(const struct stream_upkeep *upkeep, struct arena *arena,
-                                  int64_t now_ms)
+                                  const struct clock *clock)
 {
-    return (struct stream_step){
-        .engine = upkeep->engine, .streams = upkeep->streams, .arena = arena, .now_ms = now_ms
-    };
+    return (struct stream_step){ .engine = upkeep->engine,
+                                 .streams = upkeep->streams,
+                                 .arena = arena,
+                                 .now_ms = clock_wall_ms(clock),
+                                 .server_ms = clock_server_ms(clock),
+                                 .origin_ms = clock->server_origin_ms };
 }
 
 /* --- Tables without their stream --- */
@@ -106,7 +110,7 @@ static struct due run_disabled(const struct stream_upkeep *upkeep, const struct 
             .wait_ms = 0,
         };
     }
-    int64_t wait_ms = stream->disabled_ms + STREAM_RETENTION_MS - step->now_ms;
+    int64_t wait_ms = STREAM_RETENTION_MS - stream_step_age_ms(step, stream->disabled_server_ms);
     if (wait_ms > 0)
         return (struct due){ .status = ENGINE_OK, .wait_ms = wait_ms };
     return done(stream_lifecycle_remove(step, stream));
@@ -158,18 +162,17 @@ static int64_t run_trim(struct stream_upkeep *upkeep, const struct stream_step *
 {
     if (streams_count(upkeep->streams) == 0)
         return TIMED_WAIT_FOREVER;
-    /* If it is further away than an interval, the clock was set back. */
-    if (step->now_ms >= upkeep->next_trim_ms ||
-        upkeep->next_trim_ms - step->now_ms > STREAM_UPKEEP_TRIM_INTERVAL_MS) {
-        upkeep->next_trim_ms = step->now_ms + STREAM_UPKEEP_TRIM_INTERVAL_MS;
+    if (step->server_ms >= upkeep->next_trim_ms) {
+        upkeep->next_trim_ms = step->server_ms + STREAM_UPKEEP_TRIM_INTERVAL_MS;
         trim_all(upkeep, step);
     }
-    return upkeep->next_trim_ms - step->now_ms;
+    return upkeep->next_trim_ms - step->server_ms;
 }
 
-int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena, int64_t now_ms)
+int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena,
+                          const struct clock *clock)
 {
-    struct stream_step step = step_of(upkeep, arena, now_ms);
+    struct stream_step step = step_of(upkeep, arena, clock);
     enum engine_status status = announce_all(upkeep, &step);
     if (status != ENGINE_OK)
         return failed("a new stream", status);
@@ -191,10 +194,10 @@ bool stream_upkeep_is_open(const struct stream_upkeep *upkeep, uint64_t log_id)
 }
 
 enum engine_status stream_upkeep_close(struct stream_upkeep *upkeep, struct arena *arena,
-                                       uint64_t log_id, int64_t now_ms)
+                                       uint64_t log_id, const struct clock *clock)
 {
     if (!stream_upkeep_is_open(upkeep, log_id))
         return ENGINE_OK;
-    struct stream_step step = step_of(upkeep, arena, now_ms);
+    struct stream_step step = step_of(upkeep, arena, clock);
     return stream_lifecycle_close(&step, streams_of_log(upkeep->streams, log_id));
 }

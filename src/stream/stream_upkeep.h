@@ -11,7 +11,7 @@
  *   ENABLED, and it is time                                     -> roll over
  *   ENABLED, and its table is gone or has another log or none   -> close
  *   DISABLED, and its table still names it                      -> take it out of the definition
- *   DISABLED for STREAM_RETENTION_MS                            -> remove
+ *   DISABLED for STREAM_RETENTION_MS of server time             -> remove
  */
 #ifndef STATOR_STREAM_STREAM_UPKEEP_H
 #define STATOR_STREAM_STREAM_UPKEEP_H
@@ -22,6 +22,7 @@
 
 struct arena;
 struct catalogue;
+struct clock;
 struct streams;
 
 enum {
@@ -35,17 +36,18 @@ struct stream_upkeep {
     struct catalogue *catalogue;
     struct streams *streams;
     int64_t rollover_ms;  /* How long a shard is open; 0: for good. */
-    int64_t next_trim_ms; /* 0: at once. */
+    int64_t next_trim_ms; /* Server time; 0: at once. */
 };
 
 /* Does what is due. Milliseconds until it is worth looking again, or TIMED_WAIT_FOREVER. Failures
  * are logged. */
-int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena, int64_t now_ms);
+int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena,
+                          const struct clock *clock);
 /* Whether the stream of that log is open. */
 bool stream_upkeep_is_open(const struct stream_upkeep *upkeep, uint64_t log_id);
 /* Closes the stream of that log, if it has one that is open, before its table's definition loses
  * it: so no change is logged behind one that is not. */
 MUST_CHECK enum engine_status stream_upkeep_close(struct stream_upkeep *upkeep, struct arena *arena,
-                                                  uint64_t log_id, int64_t now_ms);
+                                                  uint64_t log_id, const struct clock *clock);
 
 #endif

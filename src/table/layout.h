@@ -24,6 +24,11 @@ enum {
     /* Triggers are beside them (trigger/trigger_layout.h). */
     LAYOUT_TRIGGERS_PARTITION = 2,
 
+    /* So is the record of the server time. */
+    LAYOUT_SERVER_TIME_PARTITION = 3,
+    LAYOUT_SERVER_TIME_FORMAT = 1,
+    LAYOUT_SERVER_TIME_SIZE = 1 + 4 + 8 + 8,
+
     LAYOUT_HASH_SIZE = 8, /* Before the partition key in an item's key, big-endian. */
 
     LAYOUT_EXPIRY_SECOND_SIZE = 8, /* Before the item's key in the expiry queue, big-endian. */

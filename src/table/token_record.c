@@ -135,6 +135,15 @@ enum engine_status token_record_newest_ms(struct engine *engine, int64_t *out)
     return status == ENGINE_END ? ENGINE_OK : status;
 }
 
+enum engine_status token_record_find_any(struct engine *engine, bool *out)
+{
+    const struct engine_range range = { .place = token_record_place, .count_max = 1 };
+    uint64_t generation;
+    enum engine_status status = find_generation(engine, &range, &generation);
+    *out = status == ENGINE_OK;
+    return status == ENGINE_END ? ENGINE_OK : status;
+}
+
 enum engine_status token_record_remove_old(struct engine *engine, int64_t now_ms)
 {
     uint8_t last[GENERATION_SIZE];

@@ -1,5 +1,6 @@
 /* token_record.h -- requests that were carried out, remembered by their tokens.
  *
+ * All times are server time (base/clock.h).
  * A record is found by its token alone, yet old ones must go without being looked for one by one.
  * So tokens are kept by generations, as long as a token lives: whoever looks for one looks into
  * those that can hold it, and generations before them go by one range delete. Layout:
@@ -19,7 +20,8 @@ struct arena;
 enum {
     TOKEN_RECORD_LIFETIME_MS = 10 * 60 * 1000,
     /* A token is looked for in the generation of now, which a new record joins, in the one before,
-     * and in the next, where a clock that is set back leaves newer ones. */
+     * and in the next: after a crash server time resumes a little earlier (server_time.h), and
+     * newer tokens may be there. */
     TOKEN_RECORD_PLACES = 3,
 };
 
@@ -47,9 +49,11 @@ MUST_CHECK bool token_record_decode(struct bytes stored, struct token_record *ou
 /* Can these bytes be the key of a token's record? */
 bool token_record_is_key(struct bytes key);
 
-/* When the newest token was stored, or somewhat before; 0 without any, or if it makes no sense. A
- * clock for tokens that begins before that would not find them. */
+/* When the newest token was stored, or up to TOKEN_RECORD_LIFETIME_MS before; 0 without any, or if
+ * it makes no sense. A server time that resumes before that would not find them. */
 MUST_CHECK enum engine_status token_record_newest_ms(struct engine *engine, int64_t *out);
+/* Whether there is any token. */
+MUST_CHECK enum engine_status token_record_find_any(struct engine *engine, bool *out);
 /* Removes all generations that nobody looks into any more. May wait for the disk. */
 MUST_CHECK enum engine_status token_record_remove_old(struct engine *engine, int64_t now_ms);
 /* Milliseconds until there may be more to remove. */

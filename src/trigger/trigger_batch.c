@@ -86,10 +86,9 @@ static bool add_record(void *context, uint64_t sequence, const struct change_rec
     in->scanned_size += event->len - before;
     batch->full = batch->count > 0 && event->len > TRIGGER_EVENT_SIZE_MAX;
     if (!batch->full && passes(in, bytes_of(event->data + at, event->len - at))) {
-        struct trigger_batch_record added = { .sequence = sequence,
-                                              .created_ms = record->created_ms,
-                                              .at = at,
-                                              .size = event->len - at };
+        struct trigger_batch_record added = {
+            .sequence = sequence, .server_ms = record->server_ms, .at = at, .size = event->len - at
+        };
         buffer_append(&in->records, &added, sizeof added);
         batch->count++;
         return true;

@@ -35,8 +35,8 @@ struct trigger_source {
 
 struct trigger_batch_record {
     uint64_t sequence;
-    int64_t created_ms;
-    size_t at; /* Of its text in the event. */
+    int64_t server_ms; /* By which it ages; 0: it was stored without one. */
+    size_t at;         /* Of its text in the event. */
     size_t size;
 };
 

@@ -1,6 +1,7 @@
 /* trigger_progress.c -- see trigger_progress.h. */
 #include "trigger/trigger_progress.h"
 #include <assert.h>
+#include "base/clock.h"
 #include "base/random.h"
 #include "trigger/trigger_batch.h"
 #include "trigger/trigger_definition.h"
@@ -27,7 +28,7 @@ int64_t trigger_progress_window_ms(struct trigger_progress *progress,
 
 size_t trigger_progress_give_up(const struct trigger_progress *progress,
                                 const struct trigger_definition *definition,
-                                const struct trigger_batch *batch, int64_t wall_ms,
+                                const struct trigger_batch *batch, const struct clock *clock,
                                 enum trigger_give_up *reason)
 {
     bool splits = definition->bisect && batch->count > 1;
@@ -39,8 +40,8 @@ size_t trigger_progress_give_up(const struct trigger_progress *progress,
     }
     size_t count = 0;
     if (definition->age_max_s != TRIGGER_UNLIMITED) {
-        while (count < batch->count &&
-               wall_ms - batch->records[count].created_ms > definition->age_max_s * 1000)
+        while (count < batch->count && clock_server_age_ms(clock, batch->records[count].server_ms) >
+                                           definition->age_max_s * 1000)
             count++;
     }
     if (count > 0)

@@ -1,5 +1,5 @@
 /* trigger_progress.h -- how a trigger goes through a partition of its stream: what is tried again,
- * when, and what is given up. Pure: no clock, no sockets, no storage.
+ * when, and what is given up. Pure: no clock of its own, no sockets, no storage.
  *
  * Records are delivered in order, so a batch that fails holds up what is behind it. Its end is
  * fixed by the first failure: a retry is the same batch. To split one, the end of its first half is
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct clock;
 struct random;
 struct trigger_batch;
 struct trigger_definition;
@@ -42,11 +43,11 @@ int64_t trigger_progress_window_ms(struct trigger_progress *progress,
                                    const struct trigger_batch *batch, int64_t now_ms);
 
 enum trigger_give_up { TRIGGER_GIVE_UP_NONE, TRIGGER_GIVE_UP_RETRIES, TRIGGER_GIVE_UP_AGE };
-/* How many records at the front are not to be delivered any more, and why. `wall_ms` is the time by
- * which records are dated. */
+/* How many records at the front are not to be delivered any more, and why. Their age is server
+ * time. */
 size_t trigger_progress_give_up(const struct trigger_progress *progress,
                                 const struct trigger_definition *definition,
-                                const struct trigger_batch *batch, int64_t wall_ms,
+                                const struct trigger_batch *batch, const struct clock *clock,
                                 enum trigger_give_up *reason);
 
 /* Everything before `next` is done. */

@@ -146,10 +146,10 @@ static void write_dead_letter(struct turn *turn, struct buffer *out, size_t inde
     buffer_append_byte(out, '\n');
 }
 
-static int64_t give_up(struct turn *turn, size_t count, enum trigger_give_up reason,
-                       int64_t wall_ms)
+static int64_t give_up(struct turn *turn, size_t count, enum trigger_give_up reason)
 {
     struct trigger_runner *runner = turn->runner;
+    int64_t wall_ms = clock_wall_ms(runner->options.clock);
     const char *condition =
         reason == TRIGGER_GIVE_UP_AGE ? "RecordAgeExceeded" : "RetryAttemptsExhausted";
     struct bytes file = runner->definition->dead_letter_file;
@@ -264,11 +264,11 @@ static int64_t run_turn(struct turn *turn)
     int64_t window_ms = trigger_progress_window_ms(progress, runner->definition, batch, now_ms());
     if (window_ms > 0)
         return window_ms < TRIGGER_POLL_MAX_MS ? window_ms : TRIGGER_POLL_MAX_MS;
-    int64_t wall_ms = clock_wall_ms(runner->options.clock);
     enum trigger_give_up reason;
-    size_t count = trigger_progress_give_up(progress, runner->definition, batch, wall_ms, &reason);
+    size_t count = trigger_progress_give_up(progress, runner->definition, batch,
+                                            runner->options.clock, &reason);
     runner->poll_ms = TRIGGER_POLL_MIN_MS;
-    return count > 0 ? give_up(turn, count, reason, wall_ms) : deliver(turn);
+    return count > 0 ? give_up(turn, count, reason) : deliver(turn);
 }
 
 static int64_t run_partition(struct trigger_runner *runner, const struct stream_definition *stream,

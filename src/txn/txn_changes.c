@@ -1,5 +1,4 @@
 /* txn_changes.c -- the change records of a write's items. See txn_parts.h. */
-#include "base/clock.h"
 #include "model/table_definition.h"
 #include "stream/change_log.h"
 #include "stream/change_record.h"
@@ -47,7 +46,7 @@ static void append(struct txn *txn, const struct txn_item *item, struct engine_w
     struct change_record record =
         change_record_between(txn->arena, &item->table->key, before, after, head->images);
     record.by_service = item->by_service;
-    change_log_append(txn->arena, write, place, head, &record, clock_wall_ms(txn->clock));
+    change_log_append(txn->arena, write, place, head, &record, txn->clock);
 }
 
 /* Logs the changes of all items that share the log of `items[first]`, from that one on. `logged`

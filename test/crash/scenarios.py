@@ -29,7 +29,7 @@ class Scenario:
     def __init__(self, seed):
         self.seed = seed
         self.clients = []
-        self.clock_s = 0  # How far ahead the server's clock is in this round.
+        self.clock_s = 0  # How much server time passes at each start of the server.
 
     def set_up(self, server):
         raise NotImplementedError
@@ -182,10 +182,16 @@ class Stream(Scenario):
 
 
 class Trimming(Stream):
-    """The same, but each round is on another day, so that what is in the stream is trimmed."""
+    """The same, but each start is on another day, so that what is in the stream is trimmed."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.clock_s = DAY_S + 60
+        self.horizon_s = 0
 
     def new_round(self):
-        self.clock_s += DAY_S + 60
+        time.sleep(1 - time.time() % 1)  # Records tell whole seconds.
+        self.horizon_s = int(time.time())
 
     def verify(self, server, directory):
         """Of the items that the stream still tells of, it tells the end."""
@@ -201,10 +207,10 @@ class Trimming(Stream):
         """What is old goes while it is read, so a replay begins when there is no more of it."""
         until = time.monotonic() + TRIMMED_MAX_S
         while True:
-            horizon_s = time.time() + self.clock_s - DAY_S
             try:
                 records = list(all_records(client, self.arn))
-                if all(r["dynamodb"]["ApproximateCreationDateTime"] > horizon_s for r in records):
+                times = [r["dynamodb"]["ApproximateCreationDateTime"] for r in records]
+                if all(created_s >= self.horizon_s for created_s in times):
                     break
             except AssertionError as error:
                 if "Shard does not exist" not in str(error) and "Trimmed" not in str(error):

@@ -1,17 +1,23 @@
 """Stores that earlier versions wrote stay readable for good.
 
 test/golden/format-N is a data directory of format N, written by `python3 test_golden.py DIRECTORY`
-when the format was new. Each is copied, opened and compared; none is ever changed or removed.
+when the format was new. test/golden/streams-1 has streams and a token from before there was server
+time, written by `python3 test_golden.py DIRECTORY streams`. Each is copied, opened and compared;
+none is ever changed or removed.
 """
 
 import pathlib
 import shutil
+import struct
 import sys
+import time
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 
+import stator_process  # noqa: E402
+import stream_replay  # noqa: E402
 from stator_process import Connection, StatorProcess  # noqa: E402
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
@@ -111,5 +117,85 @@ def test_there_is_a_store_of_the_present_format():
     assert (GOLDEN / "format-1" / "FORMAT").read_text() == "stator store, format 1\n"
 
 
+# --- Streams ---
+
+ORDERS = [f"order-{number}" for number in range(12)]
+MONTH_S = 30 * 24 * 3600
+
+
+def count_with_token(connection):
+    update = {
+        "TableName": "Orders",
+        "Key": {"pk": {"S": "counter"}},
+        "UpdateExpression": "ADD n :one",
+        "ExpressionAttributeValues": {":one": {"N": "1"}},
+    }
+    call(
+        connection,
+        "TransactWriteItems",
+        {"TransactItems": [{"Update": update}], "ClientRequestToken": "token-1"},
+    )
+
+
+def stream_arns(connection):
+    return {s["TableName"]: s["StreamArn"] for s in call(connection, "ListStreams", {})["Streams"]}
+
+
+def write_streams(directory):
+    """A stream with ended and open shards, one that was disabled with its table, and a token."""
+    for part in range(2):
+        with StatorProcess("--data-dir", str(directory), "--stream-rollover-ms", "1500") as server:
+            connection = Connection(server.port)
+            if part == 0:
+                for table in ("Orders", "Gone"):
+                    stator_process.create_table(connection, table, stream="NEW_IMAGE")
+                call(connection, "PutItem", {"TableName": "Gone", "Item": {"pk": {"S": "last"}}})
+                call(connection, "DeleteTable", {"TableName": "Gone"})
+            for key in ORDERS[part::2]:
+                call(connection, "PutItem", {"TableName": "Orders", "Item": {"pk": {"S": key}}})
+            time.sleep(2)  # A rollover.
+            if part == 1:
+                count_with_token(connection)
+            server.stop()
+    for file in [*directory.glob("LOG*"), directory / "RESERVE"]:
+        file.unlink(missing_ok=True)
+
+
+def recorded_keys(connection, arn):
+    records = stream_replay.all_records(connection, arn)
+    return sorted(record["dynamodb"]["Keys"]["pk"]["S"] for record in records)
+
+
+@pytest.mark.parametrize("ahead_s", [0, MONTH_S, -MONTH_S], ids=["now", "ahead", "behind"])
+def test_streams_and_tokens_from_before_server_time_are_kept(tmp_path, ahead_s):
+    """They count as stored when a server with server time first opens them."""
+    shutil.copytree(GOLDEN / "streams-1", tmp_path / "data")
+    (tmp_path / "clock").write_bytes(struct.pack("=q", ahead_s))
+    variables = {
+        "LD_PRELOAD": stator_process.preload("moving_clock"),
+        "MOVING_CLOCK_FILE": str(tmp_path / "clock"),
+    }
+    flags = ("--data-dir", str(tmp_path / "data"))
+    expected = sorted([*ORDERS, "counter"])
+    for new in ("first", "second"):
+        server = StatorProcess(
+            *flags, program=stator_process.binary("STATOR_RELEASE_BINARY", "build/stator"),
+            variables=variables,
+        )
+        with server:
+            connection = Connection(server.port)
+            arns = stream_arns(connection)
+            assert recorded_keys(connection, arns["Gone"]) == ["last"]
+            count_with_token(connection)
+            counter = {"TableName": "Orders", "Key": {"pk": {"S": "counter"}}}
+            assert call(connection, "GetItem", counter)["Item"]["n"] == {"N": "1"}
+            assert recorded_keys(connection, arns["Orders"]) == expected
+            call(connection, "PutItem", {"TableName": "Orders", "Item": {"pk": {"S": new}}})
+            expected = sorted([*expected, new])
+            assert recorded_keys(connection, arns["Orders"]) == expected
+            server.stop()
+    assert stator_process.check(tmp_path / "data").returncode == 0
+
+
 if __name__ == "__main__":
-    write(pathlib.Path(sys.argv[1]))
+    (write_streams if sys.argv[2:] == ["streams"] else write)(pathlib.Path(sys.argv[1]))

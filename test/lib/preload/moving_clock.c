@@ -1,8 +1,10 @@
 /* moving_clock.c -- a system clock that jumps, preloaded into a server under test (LD_PRELOAD).
  *
- * MOVING_CLOCK_FILE names a file of eight bytes: by how many seconds, as an integer of the machine,
- * the real-time clock is ahead. A test that writes there moves the clock of the running server.
- * Clocks that cannot be set are left alone. Whoever waits until a time of the real-time clock waits
+ * MOVING_CLOCK_FILE names a file of two integers of the machine, eight bytes each: by how many
+ * seconds the real-time clock is ahead, and by how many CLOCK_MONOTONIC_RAW is. A test that writes
+ * there moves the clocks of the running server: the first as if the system's clock were set, the
+ * second as if time passed, which server time is measured by and nothing else. The other clocks are
+ * left alone. Whoever waits until a time of the real-time clock waits
  * as the jumps have it: longer if it is set back.
  */
 #include <dlfcn.h>
@@ -27,7 +29,10 @@ enum {
     WALL_SECONDS_MIN = 1000 * 1000 * 1000,
 };
 
-static time_t ahead(void)
+/* MOVING_CLOCK_FILE as it is now. Of a shorter file, the rest of the page reads as 0. */
+enum { WALL, RAW, CLOCKS };
+
+static time_t ahead(int which)
 {
     static _Atomic(const _Atomic int64_t *) mapped;
     const _Atomic int64_t *seconds = atomic_load(&mapped);
@@ -36,21 +41,23 @@ static time_t ahead(void)
         int file = name == NULL ? -1 : open(name, O_RDONLY | O_CLOEXEC);
         if (file < 0)
             return 0;
-        void *page = mmap(NULL, sizeof *seconds, PROT_READ, MAP_SHARED, file, 0);
+        void *page = mmap(NULL, CLOCKS * sizeof *seconds, PROT_READ, MAP_SHARED, file, 0);
         close(file);
         if (page == MAP_FAILED)
             return 0;
         seconds = page;
         atomic_store(&mapped, seconds);
     }
-    return (time_t)atomic_load(seconds);
+    return (time_t)atomic_load(&seconds[which]);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *out)
 {
     int result = (int)syscall(SYS_clock_gettime, clock, out);
     if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
-        out->tv_sec += ahead();
+        out->tv_sec += ahead(WALL);
+    else if (result == 0 && clock == CLOCK_MONOTONIC_RAW)
+        out->tv_sec += ahead(RAW);
     return result;
 }
 

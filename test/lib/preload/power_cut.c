@@ -21,7 +21,8 @@
  *                        O_APPEND), truncate, sync, rename (by the new name), unlink, mkdir.
  *   POWER_CUT_LINGER_MS  how long the thread stays at the point before the kill; others go on.
  *   POWER_CUT_ARM        a file; calls count towards the kill only while it exists.
- *   POWER_CUT_CLOCK_S    seconds by which the clock is ahead.
+ *   POWER_CUT_CLOCK_S    seconds that CLOCK_MONOTONIC_RAW advances when it was read once: so much
+ *                        server time passes at the start.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -528,9 +529,10 @@ int link(const char *path, const char *new_path)
 
 int clock_gettime(clockid_t clock, struct timespec *out)
 {
+    static atomic_bool was_read;
     pthread_once(&state.once, initialise);
     int result = (int)syscall(SYS_clock_gettime, clock, out);
-    if (result == 0 && clock == CLOCK_REALTIME)
+    if (result == 0 && clock == CLOCK_MONOTONIC_RAW && atomic_exchange(&was_read, true))
         out->tv_sec += state.clock_ahead_s;
     return result;
 }

@@ -230,7 +230,7 @@ static void a_removal_by_the_service_says_so(void **state)
                                     .old_image = item_fixture_read(arena, ITEM("1")) };
     assert_int_equal(engine_write_begin(db.engine, &address, 1, &write), ENGINE_OK);
     assert_int_equal(change_log_read_head(write, &address, &head), ENGINE_OK);
-    change_log_append(arena, write, &address.place, &head, &record, db.clock.fixed_ms);
+    change_log_append(arena, write, &address.place, &head, &record, &db.clock);
     change_log_put_head(write, &address, &head);
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
     arena_destroy(arena);
@@ -368,6 +368,26 @@ static void an_iterator_lives_for_fifteen_minutes(void **state)
     db.clock.fixed_ms += 15 * 60 * 1000;
     get_records(iterator, "");
     db.clock.fixed_ms += 1;
+    snprintf(body, sizeof body, "{'ShardIterator':'%s'}", iterator);
+    api_fixture_expect_error(&db, "GetRecords", body, ERROR_EXPIRED_ITERATOR,
+                             "Shard iterator has expired");
+}
+
+static void an_iterator_does_not_age_with_the_wall_clock(void **state)
+{
+    (void)state;
+    char iterator[TEXT_MAX], body[TEXT_MAX * 2];
+    put("orders", "a", 1);
+    find_record(ARN, iterator);
+    db.clock.wall_ahead_ms = INT64_C(30) * 24 * 60 * 60 * 1000;
+    get_records(iterator, "");
+    db.clock.wall_ahead_ms = -db.clock.wall_ahead_ms;
+    get_records(iterator, "");
+    /* After a crash server time resumes a little earlier. */
+    db.clock.fixed_ms -= 15 * 60 * 1000;
+    get_records(iterator, "");
+    /* Nobody could have made it so long before its time: it counts as expired, not as fresh. */
+    db.clock.fixed_ms -= 1;
     snprintf(body, sizeof body, "{'ShardIterator':'%s'}", iterator);
     api_fixture_expect_error(&db, "GetRecords", body, ERROR_EXPIRED_ITERATOR,
                              "Shard iterator has expired");
@@ -695,6 +715,7 @@ int main(void)
         RULE(a_thousand_records_are_a_page),
         RULE(iterators_begin_where_they_are_told_to),
         RULE(an_iterator_lives_for_fifteen_minutes),
+        RULE(an_iterator_does_not_age_with_the_wall_clock),
         RULE(an_iterator_survives_a_restart),
         RULE(what_was_trimmed_cannot_be_read),
         RULE(a_closed_shard_ends_and_its_child_goes_on),

@@ -174,6 +174,24 @@ static void a_token_lives_for_ten_minutes(void **state)
     transaction_fixture_expect_item(&db, KEY("a"), ITEM("a", "2"));
 }
 
+static void a_token_does_not_age_with_the_wall_clock(void **state)
+{
+    (void)state;
+    must(TRANSACT_WITH(COUNT_UP("a"), TOKEN("t")));
+    for (int days = -30; days <= 30; days += 60) {
+        db.clock.wall_ahead_ms = INT64_C(24) * 60 * 60 * 1000 * days;
+        must(TRANSACT_WITH(COUNT_UP("a"), TOKEN("t")));
+        api_fixture_restart(&db, 0);
+        must(TRANSACT_WITH(COUNT_UP("a"), TOKEN("t")));
+        transaction_fixture_expect_item(&db, KEY("a"), ITEM("a", "1"));
+    }
+    db.clock.wall_ahead_ms -= TOKEN_RECORD_LIFETIME_MS; /* As if the wall clock stood still. */
+    db.clock.fixed_ms += TOKEN_RECORD_LIFETIME_MS;
+    must(TRANSACT_WITH(COUNT_UP("a"), TOKEN("t")));
+    transaction_fixture_expect_item(&db, KEY("a"), ITEM("a", "2"));
+}
+
+/* As after a crash. */
 static void a_clock_that_is_set_back_does_not_forget(void **state)
 {
     (void)state;
@@ -257,6 +275,7 @@ int main(void)
         TEST(the_same_request_in_other_words_is_the_same),
         TEST(what_was_refused_may_be_tried_again),
         TEST(a_token_lives_for_ten_minutes),
+        TEST(a_token_does_not_age_with_the_wall_clock),
         TEST(a_clock_that_is_set_back_does_not_forget),
         TEST(a_token_outlives_a_restart),
         TEST(old_tokens_are_removed),

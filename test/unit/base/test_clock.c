@@ -36,16 +36,43 @@ static void fixed_clocks_are_independent(void **state)
     assert_int_equal(clock_wall_ms(&b), 2);
 }
 
-static void a_steady_clock_begins_where_it_is_told_and_goes_on(void **state)
+static void setting_the_wall_clock_does_not_move_server_time(void **state)
+{
+    (void)state;
+    struct clock clock = clock_fixed(1700000000123);
+    clock.wall_ahead_ms = -5000;
+    assert_int_equal(clock_wall_ms(&clock), 1699999995123);
+    assert_int_equal(clock_server_ms(&clock), 1700000000123);
+    clock.fixed_ms += 7;
+    assert_int_equal(clock_wall_ms(&clock), 1699999995130);
+    assert_int_equal(clock_server_ms(&clock), 1700000000130);
+}
+
+static void server_time_resumes_where_it_is_told_and_advances(void **state)
 {
     (void)state;
     int64_t start_ns = clock_monotonic_ns();
-    struct clock clock = clock_steady(1000000);
-    assert_in_range(clock_wall_ms(&clock), 1000000, 1000000 + 60 * 1000);
+    struct clock clock = clock_resume(999, 1000000);
+    assert_in_range(clock_server_ms(&clock), 1000000, 1000000 + 60 * 1000);
     usleep(20 * 1000);
-    int64_t now_ms = clock_wall_ms(&clock);
+    int64_t now_ms = clock_server_ms(&clock);
     int64_t passed_ms = (clock_monotonic_ns() - start_ns) / 1000000;
     assert_in_range(now_ms, 1000019, 1000001 + passed_ms);
+    int64_t wall_ms = clock_wall_ms(&clock_system);
+    assert_in_range(clock_wall_ms(&clock) - wall_ms, 0, 60 * 1000);
+}
+
+static void what_has_no_server_time_is_as_old_as_the_origin(void **state)
+{
+    (void)state;
+    struct clock clock = clock_fixed(5000);
+    clock.server_origin_ms = 1000;
+    static const struct {
+        int64_t stamp_ms, age_ms;
+    } cases[] = { { 0, 4000 },    { 999, 4000 }, { 1000, 4000 },
+                  { 1001, 3999 }, { 5000, 0 },   { 5001, -1 } }; /* From before a crash. */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(clock_server_age_ms(&clock, cases[i].stamp_ms), cases[i].age_ms);
 }
 
 static void a_time_is_written_in_utc_by_the_second(void **state)
@@ -126,9 +153,11 @@ int main(void)
         cmocka_unit_test(the_system_clock_tells_milliseconds_since_1970),
         cmocka_unit_test(a_fixed_clock_stands_still_until_it_is_set),
         cmocka_unit_test(fixed_clocks_are_independent),
-        cmocka_unit_test(a_steady_clock_begins_where_it_is_told_and_goes_on),
-        cmocka_unit_test(a_time_is_written_in_utc_by_the_second),
+        cmocka_unit_test(setting_the_wall_clock_does_not_move_server_time),
+        cmocka_unit_test(server_time_resumes_where_it_is_told_and_advances),
+        cmocka_unit_test(what_has_no_server_time_is_as_old_as_the_origin),
         cmocka_unit_test(every_second_has_parts_with_a_year_of_four_digits),
+        cmocka_unit_test(a_time_is_written_in_utc_by_the_second),
         cmocka_unit_test(monotonic_time_never_goes_back_and_counts_nanoseconds),
         cmocka_unit_test(a_time_ahead_on_the_monotonic_clock_is_that_far_from_now),
     };

@@ -71,6 +71,7 @@ static void a_record_holds_the_images_that_are_wanted_and_exist(void **state)
             change_record_between(arena, &schema, cases[i].before ? &before : NULL,
                                   cases[i].after ? &after : NULL, cases[i].wanted);
         record.created_ms = 1234567890123;
+        record.server_ms = 456789;
         record.by_service = i % 2 == 0;
         struct change_record read;
         if (!change_record_decode(change_record_encode(arena, &record), &read))
@@ -78,6 +79,7 @@ static void a_record_holds_the_images_that_are_wanted_and_exist(void **state)
         assert_int_equal(read.event, cases[i].event);
         assert_int_equal(read.images, cases[i].images);
         assert_int_equal(read.created_ms, 1234567890123);
+        assert_int_equal(read.server_ms, 456789);
         assert_int_equal(read.by_service, i % 2 == 0);
         if ((read.images & CHANGE_NEW_IMAGE) != 0)
             assert_item(arena, &read.new_image, after_text);
@@ -95,6 +97,7 @@ static struct bytes full_record(struct arena *arena)
     struct change_record record =
         change_record_between(arena, &schema, &before, &after, CHANGE_IMAGES_ALL);
     record.created_ms = 1;
+    record.server_ms = 2;
     return change_record_encode(arena, &record);
 }
 
@@ -112,6 +115,28 @@ static void a_flipped_bit_or_a_cut_is_refused(void **state)
     }
 }
 
+/* The same without the eight bytes of the server time. */
+static void a_record_of_the_earlier_format_has_no_server_time(void **state)
+{
+    enum { STAMP_AT = 14, STAMP_SIZE = 8 };
+    struct arena *arena = *state;
+    struct bytes encoded = full_record(arena);
+    struct change_record stamped, unstamped;
+    size_t size = encoded.len - STAMP_SIZE;
+    uint8_t *bytes = arena_alloc(arena, size);
+    memcpy(bytes, encoded.data, STAMP_AT);
+    memcpy(bytes + STAMP_AT, encoded.data + STAMP_AT + STAMP_SIZE, size - STAMP_AT);
+    bytes[0] = 1;
+    store_u32_le(bytes + 1, crc32c(bytes_of(bytes + 5, size - 5)));
+    assert_true(change_record_decode(encoded, &stamped));
+    assert_true(change_record_decode(bytes_of(bytes, size), &unstamped));
+    assert_int_equal(stamped.server_ms, 2);
+    assert_int_equal(unstamped.server_ms, 0);
+    assert_int_equal(unstamped.created_ms, 1);
+    assert_item(arena, &unstamped.new_image, after_text);
+    assert_item(arena, &unstamped.old_image, before_text);
+}
+
 /* The checksum is right, the content is not what is ever written. */
 static void what_is_never_written_is_refused(void **state)
 {
@@ -120,14 +145,17 @@ static void what_is_never_written_is_refused(void **state)
         size_t at;
         uint8_t byte;
     } changes[] = {
-        { 0, 2 },     /* Another format. */
+        { 0, 0 },     /* Another format, */
+        { 0, 1 },     /* an earlier one, in which other bytes are the items, */
+        { 0, 3 },     /* or a later one. */
         { 5, 0x18 },  /* No event. */
         { 5, 0x19 },  /* An old image of what did not exist. */
         { 5, 0x1B },  /* A new image of what is gone. */
         { 5, 0x3A },  /* A flag that means nothing. */
         { 5, 0x0A },  /* One image announced, two there. */
         { 13, 0x80 }, /* A time before 1970. */
-        { 14, 0xFF }, /* An item longer than the record. */
+        { 21, 0x80 }, /* A negative server time. */
+        { 22, 0xFF }, /* An item longer than the record. */
     };
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         struct bytes encoded = full_record(arena);
@@ -146,6 +174,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_record_holds_the_images_that_are_wanted_and_exist, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_flipped_bit_or_a_cut_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_record_of_the_earlier_format_has_no_server_time, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(what_is_never_written_is_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,7 @@ static struct stream_definition example(void)
         .created_ms = 1,
         .rolled_ms = 2,
         .disabled_ms = INT64_MAX,
+        .disabled_server_ms = 3,
         .partitions = partitions,
         .partition_count = COUNT_OF(partitions),
     };
@@ -66,7 +67,7 @@ static void a_stream_comes_back_as_it_was(void **state)
         assert_int_equal(got.status, STREAM_DISABLED);
         assert_int_equal(got.images, CHANGE_OLD_IMAGE);
         assert_true(got.log_id == 9 && got.created_ms == 1 && got.rolled_ms == 2 &&
-                    got.disabled_ms == INT64_MAX);
+                    got.disabled_ms == INT64_MAX && got.disabled_server_ms == 3);
         assert_int_equal(got.partition_count, COUNT_OF(partitions));
         assert_memory_equal(got.partitions, partitions, sizeof partitions);
     }
@@ -142,7 +143,8 @@ static const struct shard closed_shard = { .partition = 3,
                                            .kept = 7,
                                            .created_ms = 100,
                                            .parent_created_ms = 50,
-                                           .closed_ms = 200 };
+                                           .closed_ms = 200,
+                                           .closed_server_ms = 250 };
 
 static void a_shard_comes_back_as_it_was(void **state)
 {

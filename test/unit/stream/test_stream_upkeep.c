@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "base/arena.h"
+#include "base/byte_order.h"
+#include "base/clock.h"
 #include "base/compiler.h"
+#include "base/crc32c.h"
 #include "base/timed_wait.h"
 #include "check/check.h"
 #include "failing_engine.h"
@@ -15,6 +18,7 @@
 #include "reference_engine.h"
 #include "stream/change_log.h"
 #include "stream/change_record.h"
+#include "stream/log_layout.h"
 #include "stream/shard.h"
 #include "stream/shard_iterator.h"
 #include "stream/stream_definition.h"
@@ -23,6 +27,7 @@
 #include "stream/stream_upkeep.h"
 #include "stream/streams.h"
 #include "table/catalogue.h"
+#include "table/server_time.h"
 
 #define NOW_MS INT64_C(1700000000000)
 #define ROLLOVER_MS INT64_C(14400000)
@@ -34,6 +39,7 @@ struct fixture {
     struct streams *streams;
     struct stream_upkeep upkeep;
     struct table_definition table; /* As last stored. */
+    struct clock clock;
 };
 
 static void open_stores(struct fixture *fixture)
@@ -66,6 +72,7 @@ static int set_up(void **state)
     struct fixture *fixture = calloc(1, sizeof *fixture);
     fixture->arena = arena_create();
     fixture->engine = failing_engine_create(reference_engine_create());
+    fixture->clock = clock_fixed(NOW_MS);
     open_stores(fixture);
     *state = fixture;
     return 0;
@@ -115,7 +122,8 @@ static void set_stream(struct fixture *fixture, bool enabled, int64_t now_ms)
 
 static int64_t run(struct fixture *fixture, int64_t now_ms)
 {
-    return stream_upkeep_run(&fixture->upkeep, fixture->arena, now_ms);
+    fixture->clock.fixed_ms = now_ms;
+    return stream_upkeep_run(&fixture->upkeep, fixture->arena, &fixture->clock);
 }
 
 /* Logs a change in one of the table's partitions. False if the log is closed. */
@@ -134,10 +142,17 @@ static bool log_change(struct fixture *fixture, uint64_t log_id, size_t partitio
     }
     struct change_record record =
         change_record_between(fixture->arena, &fixture->table.key, NULL, &item, head.images);
-    change_log_append(fixture->arena, write, &address.place, &head, &record, now_ms);
+    fixture->clock.fixed_ms = now_ms;
+    change_log_append(fixture->arena, write, &address.place, &head, &record, &fixture->clock);
     change_log_put_head(write, &address, &head);
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
     return true;
+}
+
+static enum engine_status close_stream(struct fixture *fixture, uint64_t log_id, int64_t now_ms)
+{
+    fixture->clock.fixed_ms = now_ms;
+    return stream_upkeep_close(&fixture->upkeep, fixture->arena, log_id, &fixture->clock);
 }
 
 /* --- What is there --- */
@@ -324,38 +339,38 @@ static void a_child_is_younger_than_its_parent_whatever_the_clock_says(void **st
 static void a_clock_that_is_set_back_does_not_stop_rollover_and_trimming(void **state)
 {
     struct fixture *fixture = *state;
-    int64_t back_ms = NOW_MS - STREAM_RETENTION_MS;
     create_table(fixture, true);
     run(fixture, NOW_MS);
-    assert_true(run(fixture, back_ms) <= ROLLOVER_MS);
-    assert_int_equal(streams_of_log(fixture->streams, fixture->table.log_id)->rolled_ms, back_ms);
-    assert_true(fixture->upkeep.next_trim_ms <= back_ms + STREAM_UPKEEP_TRIM_INTERVAL_MS);
+    fixture->clock.wall_ahead_ms = -STREAM_RETENTION_MS;
+    assert_true(run(fixture, NOW_MS) <= STREAM_UPKEEP_TRIM_INTERVAL_MS);
+    assert_int_equal(streams_of_log(fixture->streams, fixture->table.log_id)->rolled_ms,
+                     NOW_MS - STREAM_RETENTION_MS);
     assert_whole(fixture);
 }
 
 /* A year ahead for two rollovers, say because of an empty battery. */
-static void shards_that_a_clock_ahead_closed_go_a_day_after_it_was_set_right(void **state)
+static void shards_that_a_clock_ahead_closed_go_after_a_day(void **state)
 {
     struct fixture *fixture = *state;
-    int64_t ahead_ms = NOW_MS + 365 * STREAM_RETENTION_MS;
     size_t count;
     create_table(fixture, true);
     run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
+    fixture->clock.wall_ahead_ms = 365 * STREAM_RETENTION_MS;
     for (int i = 0; i < 2; i++) {
-        assert_true(log_change(fixture, log_id, 0, ahead_ms + i * ROLLOVER_MS));
-        run(fixture, ahead_ms + i * ROLLOVER_MS);
+        assert_true(log_change(fixture, log_id, 0, NOW_MS + i * ROLLOVER_MS));
+        run(fixture, NOW_MS + i * ROLLOVER_MS);
     }
     shards_of(fixture, log_id, 0, &count);
     assert_int_equal(count, 3);
+    fixture->clock.wall_ahead_ms = 0;
     fixture->upkeep.rollover_ms = 0;
-    run(fixture, NOW_MS);
-    run(fixture, NOW_MS + STREAM_RETENTION_MS); /* Kept for longer, not for less. */
+    run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS);
     struct shard *shards = shards_of(fixture, log_id, 0, &count);
-    assert_int_equal(count, 3);
-    assert_int_equal(readable(fixture, log_id, &shards[1], shards[1].kept), 1);
+    assert_int_equal(count, 2); /* The second one ended just a day ago. */
+    assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
     assert_whole(fixture);
-    run(fixture, NOW_MS + STREAM_RETENTION_MS + STREAM_UPKEEP_TRIM_INTERVAL_MS);
+    run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS + STREAM_UPKEEP_TRIM_INTERVAL_MS);
     shards = shards_of(fixture, log_id, 0, &count);
     assert_int_equal(count, 1);
     assert_true(shard_is_open(&shards[0]));
@@ -388,6 +403,166 @@ static void records_are_trimmed_after_a_day(void **state)
     }
     assert_true(log_change(fixture, log_id, 0, NOW_MS + STREAM_RETENTION_MS * 2));
     assert_whole(fixture);
+}
+
+/* A record, a shard that ended and a stream that was disabled, all seconds old. */
+static void a_step_of_the_wall_clock_trims_nothing(void **state)
+{
+    static const int64_t steps_days[] = { 1, 30, 365000, -1, -30, -365 };
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    assert_true(log_change(fixture, log_id, 0, NOW_MS));
+    run(fixture, NOW_MS + ROLLOVER_MS);
+    assert_true(log_change(fixture, log_id, 0, NOW_MS + ROLLOVER_MS));
+    assert_int_equal(close_stream(fixture, log_id, NOW_MS + ROLLOVER_MS), ENGINE_OK);
+    for (size_t i = 0; i < COUNT_OF(steps_days); i++) {
+        fixture->clock.wall_ahead_ms = steps_days[i] * STREAM_RETENTION_MS;
+        fixture->upkeep.next_trim_ms = 0;
+        if (i % 2 == 1)
+            restart(fixture);
+        run(fixture, NOW_MS + ROLLOVER_MS + 1000);
+        struct shard *shards = shards_of(fixture, log_id, 0, &count);
+        assert_int_equal(count, 2);
+        assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
+        assert_int_equal(readable(fixture, log_id, &shards[1], shards[1].kept), 1);
+        assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
+        assert_whole(fixture);
+    }
+}
+
+/* The wall clock never moves, or runs a month behind. */
+static void a_day_of_server_time_trims_whatever_the_wall_clock_says(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    fixture->upkeep.rollover_ms = 0;
+    assert_true(log_change(fixture, log_id, 0, NOW_MS));
+    for (int64_t later_ms = 0; later_ms <= 1; later_ms++) {
+        int64_t passed_ms = STREAM_RETENTION_MS + later_ms;
+        fixture->clock.wall_ahead_ms = later_ms == 0 ? -passed_ms : -30 * STREAM_RETENTION_MS;
+        fixture->upkeep.next_trim_ms = 0;
+        run(fixture, NOW_MS + passed_ms);
+        struct shard *shards = shards_of(fixture, log_id, 0, &count);
+        assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1 - later_ms);
+    }
+    assert_whole(fixture);
+}
+
+/* After a crash server time resumes up to an interval earlier. */
+static void a_crash_makes_trimming_later_never_earlier(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    fixture->upkeep.rollover_ms = 0;
+    assert_true(log_change(fixture, log_id, 0, NOW_MS));
+    restart(fixture);
+    fixture->upkeep.rollover_ms = 0;
+    /* What is logged now counts as if it had been logged together with the one before. */
+    assert_true(log_change(fixture, log_id, 0, NOW_MS - SERVER_TIME_STORE_INTERVAL_MS));
+    assert_whole(fixture);
+    run(fixture, NOW_MS + STREAM_RETENTION_MS);
+    struct shard *shards = shards_of(fixture, log_id, 0, &count);
+    assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 2);
+    fixture->upkeep.next_trim_ms = 0;
+    run(fixture, NOW_MS + STREAM_RETENTION_MS + 1);
+    shards = shards_of(fixture, log_id, 0, &count);
+    assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 0);
+}
+
+/* --- Stores from before server time --- */
+
+static void store_checksum(uint8_t *bytes, size_t size)
+{
+    store_u32_le(bytes + 1, crc32c(bytes_of(bytes + 5, size - 5)));
+}
+
+/* Rewrites an entry of a log as format 1, which has no server time: eight bytes less at `at`. */
+static void make_unstamped(struct fixture *fixture, struct engine_address address, size_t at)
+{
+    uint8_t bytes[1024];
+    struct engine_view *view;
+    struct engine_value value = { 0 };
+    struct engine_write *write;
+    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(engine_view_get(view, &address, &value), ENGINE_OK);
+    size_t size = value.bytes.len - LOG_STAMP_SIZE;
+    assert_in_range(value.bytes.len, at + LOG_STAMP_SIZE, sizeof bytes);
+    memcpy(bytes, value.bytes.data, at);
+    memcpy(bytes + at, value.bytes.data + at + LOG_STAMP_SIZE, size - at);
+    engine_value_release(&value);
+    engine_view_close(view);
+    bytes[0] = LOG_UNSTAMPED_FORMAT;
+    store_checksum(bytes, size);
+    assert_int_equal(engine_write_begin(fixture->engine, &address, 1, &write), ENGINE_OK);
+    engine_write_put(write, &address, bytes_of(bytes, size));
+    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+}
+
+/* All of it counts as stored when the store got its server time, at the first start. */
+static void what_has_no_server_time_stays_for_a_day_after_the_store_got_one(void **state)
+{
+    enum { HEAD_STAMP_AT = 30, RECORD_STAMP_AT = 14, SHARD_STAMP_AT = 45 };
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id, partition = fixture->table.partitions[0].id;
+    assert_true(log_change(fixture, log_id, 0, NOW_MS));
+    run(fixture, NOW_MS + ROLLOVER_MS);
+    fixture->upkeep.rollover_ms = 0;
+    make_unstamped(fixture, change_log_head_address(log_id, partition), HEAD_STAMP_AT);
+    make_unstamped(fixture, change_log_record_address(fixture->arena, log_id, partition, 2),
+                   RECORD_STAMP_AT);
+    make_unstamped(fixture, shard_address(fixture->arena, log_id, partition, 1), SHARD_STAMP_AT);
+    restart(fixture);
+    fixture->upkeep.rollover_ms = 0;
+    assert_whole(fixture);
+
+    const int64_t origin_ms = 7 * STREAM_RETENTION_MS; /* Of an arbitrary beginning. */
+    fixture->clock.server_origin_ms = origin_ms;
+    fixture->clock.wall_ahead_ms = 30 * STREAM_RETENTION_MS;
+    assert_true(log_change(fixture, log_id, 0, origin_ms + 1000));
+    static const struct {
+        int64_t after_ms;
+        size_t shards;
+        int newest; /* Records of the newest shard. */
+    } steps[] = { { 0, 2, 1 },
+                  { STREAM_RETENTION_MS, 2, 1 },
+                  { STREAM_RETENTION_MS + 1, 1, 1 },
+                  { STREAM_RETENTION_MS + 1000, 1, 1 },
+                  { STREAM_RETENTION_MS + 1001, 1, 0 } };
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        fixture->upkeep.next_trim_ms = 0;
+        run(fixture, origin_ms + steps[i].after_ms);
+        struct shard *shards = shards_of(fixture, log_id, 0, &count);
+        struct shard *newest = &shards[count - 1];
+        assert_int_equal(count, steps[i].shards);
+        assert_int_equal(readable(fixture, log_id, newest, newest->kept), steps[i].newest);
+        if (count == 2)
+            assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
+        assert_whole(fixture);
+    }
+}
+
+/* Otherwise an idle server, which does not store it, could forget hours in a crash. */
+static void a_stream_that_opens_has_the_server_time_stored_first(void **state)
+{
+    struct fixture *fixture = *state;
+    struct server_time time;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
+    assert_int_equal(server_time_load(fixture->engine, &time), ENGINE_OK);
+    assert_int_equal(time.position_ms, NOW_MS);
 }
 
 static void trimming_runs_at_intervals(void **state)
@@ -434,8 +609,7 @@ static void a_disabled_stream_stays_for_a_day_and_a_new_one_has_another_log(void
     run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
     assert_true(log_change(fixture, log_id, 2, NOW_MS));
-    assert_int_equal(stream_upkeep_close(&fixture->upkeep, fixture->arena, log_id, NOW_MS + 5),
-                     ENGINE_OK);
+    assert_int_equal(close_stream(fixture, log_id, NOW_MS + 5), ENGINE_OK);
     assert_false(log_change(fixture, log_id, 2, NOW_MS + 5));
     set_stream(fixture, false, NOW_MS);
     assert_int_equal(fixture->table.log_id, 0);
@@ -485,9 +659,7 @@ static void a_table_that_names_a_disabled_stream_loses_it(void **state)
     struct fixture *fixture = *state;
     create_table(fixture, true);
     run(fixture, NOW_MS);
-    assert_int_equal(
-        stream_upkeep_close(&fixture->upkeep, fixture->arena, fixture->table.log_id, NOW_MS),
-        ENGINE_OK);
+    assert_int_equal(close_stream(fixture, fixture->table.log_id, NOW_MS), ENGINE_OK);
     restart(fixture);
     run(fixture, NOW_MS);
     struct table *table = catalogue_find(fixture->catalogue, BYTES("table"));
@@ -558,8 +730,13 @@ int main(void)
         RULE(shards_roll_over_in_time_and_know_their_parents),
         RULE(a_child_is_younger_than_its_parent_whatever_the_clock_says),
         RULE(a_clock_that_is_set_back_does_not_stop_rollover_and_trimming),
-        RULE(shards_that_a_clock_ahead_closed_go_a_day_after_it_was_set_right),
+        RULE(shards_that_a_clock_ahead_closed_go_after_a_day),
         RULE(records_are_trimmed_after_a_day),
+        RULE(a_step_of_the_wall_clock_trims_nothing),
+        RULE(a_day_of_server_time_trims_whatever_the_wall_clock_says),
+        RULE(a_crash_makes_trimming_later_never_earlier),
+        RULE(what_has_no_server_time_stays_for_a_day_after_the_store_got_one),
+        RULE(a_stream_that_opens_has_the_server_time_stored_first),
         RULE(trimming_runs_at_intervals),
         RULE(shards_go_a_day_after_they_ended),
         RULE(a_disabled_stream_stays_for_a_day_and_a_new_one_has_another_log),

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "base/clock.h"
 #include "base/random.h"
 #include "trigger/trigger_batch.h"
 #include "trigger/trigger_definition.h"
@@ -30,8 +31,7 @@ static struct trigger_batch batch_of(const struct trigger_progress *progress, si
     if (end == 0 || end > log_end)
         end = log_end;
     for (uint64_t at = progress->next; at < end && batch.count < count_max; at++)
-        records[batch.count++] =
-            (struct trigger_batch_record){ .sequence = at, .created_ms = 1000 };
+        records[batch.count++] = (struct trigger_batch_record){ .sequence = at, .server_ms = 1000 };
     batch.next = progress->next + batch.count;
     batch.full = batch.count == count_max;
     return batch;
@@ -50,7 +50,8 @@ static size_t gives_up(const struct trigger_progress *progress,
                        const struct trigger_batch *batch)
 {
     enum trigger_give_up reason;
-    return trigger_progress_give_up(progress, definition, batch, 1000, &reason);
+    const struct clock clock = clock_fixed(1000);
+    return trigger_progress_give_up(progress, definition, batch, &clock, &reason);
 }
 
 static void a_batch_that_is_tried_again_is_the_same(void **state)
@@ -169,13 +170,22 @@ static void records_that_are_too_old_are_given_up_first(void **state)
     struct trigger_batch batch = batch_of(&progress, 10, FIRST + 3);
     enum trigger_give_up reason;
     definition.age_max_s = 60;
-    records[0].created_ms = 0;
-    records[1].created_ms = 1;
-    records[2].created_ms = 2;
-    assert_int_equal(trigger_progress_give_up(&progress, &definition, &batch, 60000, &reason), 0);
+    struct clock clock = clock_fixed(60000);
+    records[0].server_ms = 0;
+    records[1].server_ms = 1;
+    records[2].server_ms = 2;
+    clock.wall_ahead_ms = INT64_C(30) * 24 * 60 * 60 * 1000;
+    assert_int_equal(trigger_progress_give_up(&progress, &definition, &batch, &clock, &reason), 0);
     assert_int_equal(reason, TRIGGER_GIVE_UP_NONE);
-    assert_int_equal(trigger_progress_give_up(&progress, &definition, &batch, 60002, &reason), 2);
+    clock.fixed_ms = 60002;
+    clock.wall_ahead_ms = -clock.wall_ahead_ms;
+    assert_int_equal(trigger_progress_give_up(&progress, &definition, &batch, &clock, &reason), 2);
     assert_int_equal(reason, TRIGGER_GIVE_UP_AGE);
+    clock.server_origin_ms = 2; /* The age of a record without server time. */
+    records[2].server_ms = 3;
+    assert_int_equal(trigger_progress_give_up(&progress, &definition, &batch, &clock, &reason), 0);
+    clock.fixed_ms++;
+    assert_int_equal(trigger_progress_give_up(&progress, &definition, &batch, &clock, &reason), 2);
 }
 
 static void a_batch_waits_for_its_window(void **state)

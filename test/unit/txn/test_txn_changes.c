@@ -172,6 +172,7 @@ static struct bytes logged(struct fixture *fixture)
             assert_int_equal(sequence, expected++);
             assert_true(change_record_decode(arena_copy(fixture->arena, entry.value), &record));
             assert_int_equal(record.created_ms, NOW_MS);
+            assert_int_equal(record.server_ms, NOW_MS);
             append_line(fixture->arena, &record, &out);
         }
         engine_scan_close(scan);
