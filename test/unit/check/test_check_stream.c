@@ -152,6 +152,16 @@ static void swap_times(struct log_fixture *fixture)
     check_fixture_put(&fixture->check, &entry);
 }
 
+static void swap_server_times(struct log_fixture *fixture)
+{
+    struct check_fixture_entry entry = read_entry(fixture, record_address(fixture, 6));
+    struct change_record record;
+    assert_true(change_record_decode(entry.value, &record));
+    record.server_ms = 1;
+    entry.value = change_record_encode(fixture->arena, &record);
+    check_fixture_put(&fixture->check, &entry);
+}
+
 static struct shard read_shard(struct log_fixture *fixture, uint64_t first)
 {
     struct engine_view *view;
@@ -268,6 +278,9 @@ static const struct {
       add_records,
       { LOG ", record 4: belongs to no shard", LOG ", record 8: belongs to no shard" } },
     { "a record of another time", swap_times, { LOG ", record 6: is older than the one before" } },
+    { "a record of another server time",
+      swap_server_times,
+      { LOG ", record 6: is older than the one before" } },
     { "a parent that is open",
       reopen_parent,
       { LOG ": a shard is open that has a child", LOG ", record 4: is missing",
