@@ -55,6 +55,17 @@ static inline int64_t clock_server_ms(const struct clock *clock)
     return clock->server_ms(clock);
 }
 
+/* Both times of one moment. */
+struct clock_reading {
+    int64_t wall_ms;
+    int64_t server_ms;
+};
+static inline struct clock_reading clock_read(const struct clock *clock)
+{
+    return (struct clock_reading){ .wall_ms = clock_wall_ms(clock),
+                                   .server_ms = clock_server_ms(clock) };
+}
+
 /* The server time since `stamp_ms`; 0: it was stored without one. */
 static inline int64_t clock_server_age_ms(const struct clock *clock, int64_t stamp_ms)
 {

@@ -142,16 +142,15 @@ void change_log_put_head(struct engine_write *write, const struct engine_address
 
 void change_log_append(struct arena *arena, struct engine_write *write,
                        const struct engine_place *place, struct change_log_head *head,
-                       struct change_record *record, const struct clock *clock)
+                       struct change_record *record, const struct clock_reading *now)
 {
-    int64_t wall_ms = clock_wall_ms(clock), server_ms = clock_server_ms(clock);
     assert(head->open);
     /* The wall clock may be set back, and server time resumes a little earlier after a crash.
      * Trimming searches by server time, so within a log neither decreases. */
-    if (wall_ms > head->time_ms)
-        head->time_ms = wall_ms;
-    if (server_ms > head->server_ms)
-        head->server_ms = server_ms;
+    if (now->wall_ms > head->time_ms)
+        head->time_ms = now->wall_ms;
+    if (now->server_ms > head->server_ms)
+        head->server_ms = now->server_ms;
     record->created_ms = head->time_ms;
     record->server_ms = head->server_ms;
     struct engine_address address =

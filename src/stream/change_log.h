@@ -20,7 +20,7 @@
 
 struct arena;
 struct change_record;
-struct clock;
+struct clock_reading;
 
 /* Where a partition of a log is. */
 struct engine_place change_log_place(uint64_t log_id, uint64_t partition);
@@ -56,6 +56,6 @@ void change_log_put_head(struct engine_write *write, const struct engine_address
  * afterwards. `place` is the partition's. */
 void change_log_append(struct arena *arena, struct engine_write *write,
                        const struct engine_place *place, struct change_log_head *head,
-                       struct change_record *record, const struct clock *clock);
+                       struct change_record *record, const struct clock_reading *now);
 
 #endif

@@ -1,4 +1,5 @@
 /* txn_changes.c -- the change records of a write's items. See txn_parts.h. */
+#include "base/clock.h"
 #include "model/table_definition.h"
 #include "stream/change_log.h"
 #include "stream/change_record.h"
@@ -39,14 +40,15 @@ static bool same_log(const struct txn_item *a, const struct txn_item *b)
 }
 
 static void append(struct txn *txn, const struct txn_item *item, struct engine_write *write,
-                   const struct engine_place *place, struct change_log_head *head)
+                   const struct engine_place *place, struct change_log_head *head,
+                   const struct clock_reading *now)
 {
     const struct item *before = item->exists ? &item->current : NULL;
     const struct item *after = item->effect == TXN_PUT ? &item->replacement : NULL;
     struct change_record record =
         change_record_between(txn->arena, &item->table->key, before, after, head->images);
     record.by_service = item->by_service;
-    change_log_append(txn->arena, write, place, head, &record, txn->clock);
+    change_log_append(txn->arena, write, place, head, &record, now);
 }
 
 /* Logs the changes of all items that share the log of `items[first]`, from that one on. `logged`
@@ -59,13 +61,14 @@ static enum engine_status append_all(struct txn *txn, size_t first, bool *logged
     enum engine_status status = change_log_read_head(write, &address, &head);
     if (status != ENGINE_OK)
         return status;
+    const struct clock_reading now = clock_read(txn->clock);
     for (size_t i = first; i < txn->item_count; i++) {
         const struct txn_item *item = &txn->items[i];
         if (logged[i] || !same_log(item, &txn->items[first]))
             continue;
         logged[i] = true;
         if (head.open && is_change(item))
-            append(txn, item, write, &address.place, &head);
+            append(txn, item, write, &address.place, &head, &now);
     }
     if (head.open)
         change_log_put_head(write, &address, &head);

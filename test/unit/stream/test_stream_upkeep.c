@@ -143,7 +143,8 @@ static bool log_change(struct fixture *fixture, uint64_t log_id, size_t partitio
     struct change_record record =
         change_record_between(fixture->arena, &fixture->table.key, NULL, &item, head.images);
     fixture->clock.fixed_ms = now_ms;
-    change_log_append(fixture->arena, write, &address.place, &head, &record, &fixture->clock);
+    const struct clock_reading now = clock_read(&fixture->clock);
+    change_log_append(fixture->arena, write, &address.place, &head, &record, &now);
     change_log_put_head(write, &address, &head);
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
     return true;
