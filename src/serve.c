@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include "backup/backup_service.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_writer.h"
 #include "base/notify.h"
 #include "config/config.h"
 #include "crypto/tls_context.h"
@@ -77,11 +79,14 @@ static void leave_at_once(int number)
     _exit(128 + number);
 }
 
+/* Standard error may take nothing; then a second alarm, whose action is the default, ends it. */
 static void leave_late(int number)
 {
     static const char text[] = "stator: stopping took too long; acknowledged writes are safe\n";
+    struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
     (void)number;
-    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    alarm(1);
+    ssize_t ignored = poll(&out, 1, 0) > 0 ? write(STDERR_FILENO, text, sizeof text - 1) : 0;
     (void)ignored;
     _exit(1);
 }
@@ -94,6 +99,7 @@ static void leave_on_next_signal(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     action.sa_handler = leave_late;
+    action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER);
     sigaction(SIGALRM, &action, NULL);
     alarm(SERVE_STOP_SECONDS_MAX);
     stop_signals(&set);
@@ -267,6 +273,10 @@ static bool start(struct server *server, const struct config *config)
     server->wire = wire_create(server->api, &options);
     if (!config->in_memory)
         server->backups = backup_service_start(server->engine, config->data_dir);
+    /* Until here a failure is reported in order with the lines before it. From here on there are
+     * loops, which must not wait for whoever reads the log. */
+    if (!log_writer_start())
+        return fail("cannot start a thread");
     return start_http(server, config);
 }
 
@@ -377,5 +387,6 @@ int serve(const struct config *config)
     }
     leave_on_next_signal();
     stop(&server);
+    log_writer_stop();
     return started ? 0 : 1;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
+#include "base/log_writer.h"
 
 static enum log_level level_min = LOG_INFO; /* Written once at start-up, then only read. */
 
@@ -40,22 +40,37 @@ static void replace_controls(unsigned char *text, size_t size)
     }
 }
 
-void log_write(enum log_level level, const char *area, const char *format, ...)
+static size_t format_line(char line[LOG_LINE_MAX], enum log_level level, const char *area,
+                          const char *format, va_list arguments)
 {
-    if (level < level_min)
-        return;
-    char line[LOG_LINE_MAX];
-    size_t used = line_prefix(line, sizeof line, level, area);
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(line + used, sizeof line - used, format, arguments);
-    va_end(arguments);
+    size_t used = line_prefix(line, LOG_LINE_MAX, level, area);
+    int length = vsnprintf(line + used, LOG_LINE_MAX - used, format, arguments);
     size_t end = used + (length > 0 ? (size_t)length : 0);
-    if (end > sizeof line - 1)
-        end = sizeof line - 1;
+    if (end > LOG_LINE_MAX - 1)
+        end = LOG_LINE_MAX - 1;
     replace_controls((unsigned char *)line + used, end - used);
     line[end++] = '\n';
-    /* Nothing sensible can be done where the log itself cannot be written. */
-    if (write(STDERR_FILENO, line, end) < 0)
+    return end;
+}
+
+size_t log_format(char line[LOG_LINE_MAX], enum log_level level, const char *area,
+                  const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t size = format_line(line, level, area, format, arguments);
+    va_end(arguments);
+    return size;
+}
+
+void log_write(enum log_level level, const char *area, const char *format, ...)
+{
+    char line[LOG_LINE_MAX];
+    va_list arguments;
+    if (level < level_min)
         return;
+    va_start(arguments, format);
+    size_t size = format_line(line, level, area, format, arguments);
+    va_end(arguments);
+    log_writer_put(bytes_of(line, size), level == LOG_ERROR);
 }

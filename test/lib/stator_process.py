@@ -15,6 +15,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 30
 STOP_TIMEOUT_S = 30
+LOG_TIMEOUT_S = 20
 CHECK_TIMEOUT_S = 600
 LISTENING = re.compile(r"stator \S+ listening on (https?://(\S+):(\d+)), data in (.*)\n")
 
@@ -54,10 +55,10 @@ class DidNotStart(AssertionError):
 class StatorProcess:
     """A running server. As a context manager it is killed at the end, if it is still there."""
 
-    def __init__(self, *flags, program=None, variables=None, limits=None):
-        """`limits`: {resource.RLIMIT_...: value}, hard and soft."""
-        # To a file: a pipe that nobody reads would stop a server that has much to say.
-        self._log = tempfile.TemporaryFile()
+    def __init__(self, *flags, program=None, variables=None, limits=None, stderr=None):
+        """`limits`: {resource.RLIMIT_...: value}, hard and soft. `stderr`: a file to log to; without
+        it, log() has the text."""
+        self._log = stderr or tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [program or binary(), "serve", "--port", "0", *flags],
             stdout=subprocess.PIPE,
@@ -83,6 +84,14 @@ class StatorProcess:
         file = self._log.fileno()
         text = os.pread(file, os.fstat(file).st_size, 0)
         return text.decode("utf-8", errors="replace")
+
+    def wait_for_log(self, text, count=1):
+        """The log, once it has the text so often: a line is written a moment after it is logged."""
+        deadline = time.monotonic() + LOG_TIMEOUT_S
+        while self.log().count(text) < count:
+            assert time.monotonic() < deadline, f"{text!r} is not in the log:\n{self.log()}"
+            time.sleep(0.01)
+        return self.log()
 
     def stop(self):
         """SIGTERM, and the code of the orderly end must be 0: a leak that ASan found is not."""

@@ -298,7 +298,7 @@ def test_the_log_names_changes_and_refusals_and_no_items(server, keys, admin):
         Tags=[{"Key": "team", "Value": "blue"}],
     )
     table = "arn:aws:dynamodb:us-east-1:000000000000:table/Table"
-    log = server.log()
+    log = server.wait_for_log("operation=TagResource")
     user = "arn:aws:iam::000000000000:user/"
     assert (
         f"warn audit: user={user}mallory key={key} operation=PutItem resource={table} "

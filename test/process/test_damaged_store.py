@@ -159,8 +159,8 @@ def test_a_damaged_block_is_an_error_for_whoever_reads_it(copy):
         assert failed and len(failed) < ITEMS // 2
         assert all("InternalServerError" in answer["__type"] for answer in failed)
         assert sum("Item" in answer for _, answer in answers) == ITEMS - len(failed)
-        assert path.name in server.log()
         server.stop()
+        assert path.name in server.log()
     result = stator_process.check(copy)
     assert result.returncode == 1
     assert path.name in result.stdout + result.stderr

@@ -16,7 +16,6 @@ import botocore.exceptions
 import pytest
 from stator_process import Certificate, Connection, Keys, StatorProcess, binary
 
-LOG_TIMEOUT_S = 20
 EVERYTHING = {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}
 
 
@@ -33,13 +32,6 @@ def served_cert(port):
 
 def text_of(path):
     return path.read_text("ascii").strip()
-
-
-def wait_for_log(server, text, count=1):
-    deadline = time.monotonic() + LOG_TIMEOUT_S
-    while server.log().count(text) < count:
-        assert time.monotonic() < deadline, f"{text!r} is not in the log:\n{server.log()}"
-        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module", name="certificate")
@@ -177,7 +169,7 @@ def test_sighup_brings_a_new_certificate_to_new_connections_only(replaceable, ot
         assert old.call("ListTables", {})[0] == 200
         replace(replaceable, other)
         server.process.send_signal(signal.SIGHUP)
-        wait_for_log(server, f"info tls: read {replaceable.cert} again")
+        server.wait_for_log(f"info tls: read {replaceable.cert} again")
         assert served_cert(server.port) == text_of(other.cert)
         new = Connection(server.port, context=other.trusting())
         assert new.call("ListTables", {})[0] == 200
@@ -201,13 +193,13 @@ def test_a_broken_certificate_changes_nothing(replaceable, certificate, other, s
         assert old.call("ListTables", {})[0] == 200
         spoil(replaceable, other)
         server.process.send_signal(signal.SIGHUP)
-        wait_for_log(server, "error tls: the certificate in use stays: ")
+        server.wait_for_log("error tls: the certificate in use stays: ")
         assert problem in server.log()
         assert served_cert(server.port) == text_of(certificate.cert)
         assert old.call("ListTables", {})[0] == 200
         replace(replaceable, other)  # Put right, it is taken.
         server.process.send_signal(signal.SIGHUP)
-        wait_for_log(server, "info tls: read ")
+        server.wait_for_log("info tls: read ")
         assert served_cert(server.port) == text_of(other.cert)
         server.stop()
 
@@ -222,7 +214,7 @@ def test_sighup_again_and_again_drops_no_connection(replaceable, certificate, ot
             assert connections[-1].call("ListTables", {})[0] == 200
             replace(replaceable, other if i % 2 == 0 else certificate)
             server.process.send_signal(signal.SIGHUP)
-            wait_for_log(server, "info tls: read ", i + 1)
+            server.wait_for_log("info tls: read ", i + 1)
         for connection in connections:
             assert connection.call("ListTables", {})[0] == 200
         server.stop()
@@ -231,7 +223,7 @@ def test_sighup_again_and_again_drops_no_connection(replaceable, certificate, ot
 def test_sighup_without_tls_is_ignored():
     with StatorProcess("--in-memory") as server:
         server.process.send_signal(signal.SIGHUP)
-        wait_for_log(server, "info server: SIGHUP ignored: ")
+        server.wait_for_log("info server: SIGHUP ignored: ")
         assert Connection(server.port).call("ListTables", {})[0] == 200
         server.stop()
 
@@ -247,7 +239,7 @@ def test_sighup_while_the_server_stops_does_no_harm(certificate):
             )
             assert client.recv(100).startswith(b"HTTP/1.1 100 ")  # So it has begun.
             server.process.send_signal(signal.SIGTERM)
-            wait_for_log(server, "stopping")
+            server.wait_for_log("stopping")
             server.process.send_signal(signal.SIGHUP)
             client.sendall(b"hello")
             assert client.recv(1000).startswith(b"HTTP/1.1 ")  # Nothing was cut short.

@@ -1,0 +1,98 @@
+"""A log that nobody reads holds nobody up, and says later what it lacks."""
+
+import fcntl
+import os
+import re
+import socket
+import threading
+import time
+import urllib.request
+
+import pytest
+from stator_process import Certificate, Connection, StatorProcess
+
+PIPE_SIZE = 4096
+# More lines than the pipe and the server's buffer (LOG_WAITING_SIZE_MAX, 256 KB) hold.
+BROKEN_HANDSHAKES = 5000
+
+
+class UnreadPipe:
+    """A small pipe for a server's log, of which nothing is read before read() is called."""
+
+    def __init__(self):
+        self._out, self.stderr = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), "rw"))
+        fcntl.fcntl(self.stderr, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+        self._lines = []
+        self._reader = threading.Thread(target=self._read)
+
+    def _read(self):
+        for line in self._out:
+            self._lines.append(line)
+
+    def read_until(self, text):
+        """Begins to read. Returns when the text has come; reading goes on."""
+        self.stderr.close()  # The server has its own.
+        self._reader.start()
+        deadline = time.monotonic() + 30
+        while not any(text in line for line in self._lines):
+            assert time.monotonic() < deadline, f"{text!r} is not in the log"
+            time.sleep(0.01)
+
+    def text(self):
+        """All of it, once the server has ended."""
+        self._reader.join()
+        return "".join(self._lines)
+
+    def close(self):
+        self.stderr.close()
+        self._out.close()
+
+
+@pytest.fixture(name="pipe")
+def fixture_pipe():
+    pipe = UnreadPipe()
+    yield pipe
+    pipe.close()
+
+
+def healthy(server, context=None):
+    answer = urllib.request.urlopen(f"{server.url}/healthz", timeout=30, context=context)
+    return answer.status == 200
+
+
+def end(server):
+    """SIGTERM, with a log that cannot be shown."""
+    server.process.terminate()
+    return server.process.wait(30)
+
+
+def test_lines_that_find_no_room_are_dropped_counted_and_reported(pipe, tmp_path):
+    certificate = Certificate(tmp_path)
+    flags = ["--in-memory", "--log-level", "debug", *certificate.flags]
+    with StatorProcess(*flags, stderr=pipe.stderr) as server:
+        for _ in range(BROKEN_HANDSHAKES):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as broken:
+                broken.sendall(b"no handshake\r\n\r\n")
+                broken.recv(100)  # Then it was refused, and the line logged.
+        assert healthy(server, certificate.trusting())
+        connection = Connection(server.port, context=certificate.trusting())
+        assert connection.call("ListTables", {})[0] == 200
+        connection.close()
+        pipe.read_until(" lines were dropped")
+        assert end(server) == 0
+    text = pipe.text()
+    dropped = re.findall(r" warn log: (\d+) lines were dropped: ", text)
+    assert len(dropped) == 1
+    assert text.count(" debug tls: connection from ") + int(dropped[0]) == BROKEN_HANDSHAKES
+    assert "info server: stopping" in text
+
+
+def test_a_server_whose_log_nobody_reads_can_be_stopped(pipe, tmp_path):
+    certificate = Certificate(tmp_path)
+    flags = ["--in-memory", "--log-level", "debug", *certificate.flags]
+    with StatorProcess(*flags, stderr=pipe.stderr) as server:
+        for _ in range(100):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as broken:
+                broken.sendall(b"no handshake\r\n\r\n")
+                broken.recv(100)
+        assert end(server) == 0
