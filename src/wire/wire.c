@@ -44,6 +44,7 @@ struct wire {
     struct http_handler handler;
     struct lane *lane;
     struct wire_loop **lane_loops;
+    struct audit *audit;
 };
 
 /* One per loop and per thread of the lane, so that nothing is shared between them. */
@@ -169,7 +170,7 @@ static void answer_missing_token(struct wire_loop *loop, struct http_exchange *e
 static void prepare_answer(struct wire_loop *loop, struct wire_call *call)
 {
     struct answer_context context = answer_context(loop, call->exchange);
-    audit_call(&call->call);
+    audit_call(loop->wire->audit, &call->call);
     authentication_release(call->authenticated);
     buffer_trim(&call->call.response); /* It may have to wait for its client for long. */
     call->answer.status = 200;
@@ -296,7 +297,7 @@ static bool authenticate(struct wire_loop *loop, struct wire_call *call, struct 
                refuse_missing_token(err);
     call->authenticated = authentication_check(loop->authentication, call->exchange, &claimed, err);
     if (call->authenticated == NULL) {
-        audit_stranger(call->exchange, call->call.operation, claimed, err);
+        audit_stranger(loop->wire->audit, call->exchange, call->call.operation, claimed, err);
         return false;
     }
     call->call.caller = &call->authenticated->caller;
@@ -517,7 +518,7 @@ struct wire *wire_create(struct api *api, const struct wire_options *options)
 {
     assert(options->lane_thread_count > 0);
     struct wire *wire = memory_checked(malloc(sizeof *wire));
-    *wire = (struct wire){ .api = api, .options = *options };
+    *wire = (struct wire){ .api = api, .options = *options, .audit = audit_create() };
     wire->handler = (struct http_handler){ .context = wire,
                                            .loop_open = open_loop,
                                            .loop_close = close_loop,
@@ -540,6 +541,7 @@ void wire_destroy(struct wire *wire)
     for (size_t i = 0; i < wire->options.lane_thread_count; i++)
         close_loop(wire->lane_loops[i]);
     free(wire->lane_loops);
+    audit_destroy(wire->audit);
     free(wire);
 }
 

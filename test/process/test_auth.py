@@ -298,22 +298,32 @@ def test_the_log_names_changes_and_refusals_and_no_items(server, keys, admin):
         Tags=[{"Key": "team", "Value": "blue"}],
     )
     table = "arn:aws:dynamodb:us-east-1:000000000000:table/Table"
-    log = server.wait_for_log("operation=TagResource")
+    log = server.wait_for_log('operation="TagResource"')
     user = "arn:aws:iam::000000000000:user/"
     assert (
-        f"warn audit: user={user}mallory key={key} operation=PutItem resource={table} "
-        "result=AccessDeniedException" in log
+        f'warn audit: event="denied" user="{user}mallory" key="{key}" operation="PutItem" '
+        f'resource="{table}" result="AccessDeniedException"' in log
     )
     assert (
-        f"warn audit: key={key} operation=ListTables address=127.0.0.1 "
-        "result=InvalidSignatureException" in log
+        f'warn audit: event="refused" key="{key}" operation="ListTables" address="127.0.0.1" '
+        'result="InvalidSignatureException"' in log
     )
     assert (
-        f"info audit: user={user}admin key={admin[0]} operation=TagResource resource={table} "
-        "result=ok" in log
+        f'info audit: event="change" user="{user}admin" key="{admin[0]}" operation="TagResource" '
+        f'resource="{table}" result="ok"' in log
     )
     assert "private" not in log
     assert secret not in log
+
+
+def test_a_stranger_cannot_forge_a_field_of_the_log(server):
+    forged = 'mallory" user="admin" result="ok\\'
+    assert send(server, forged, "x" * 40)[1] == "UnrecognizedClientException"
+    shown = forged.replace("\\", "\\\\").replace('"', '\\"')
+    server.wait_for_log(
+        f'warn audit: event="refused" key="{shown}" operation="ListTables" address="127.0.0.1" '
+        'result="UnrecognizedClientException"'
+    )
 
 
 # --- The commands ---

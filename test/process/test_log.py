@@ -8,12 +8,17 @@ import threading
 import time
 import urllib.request
 
+import boto3
 import pytest
-from stator_process import Certificate, Connection, StatorProcess
+from stator_process import Certificate, Connection, Keys, StatorProcess
 
 PIPE_SIZE = 4096
 # More lines than the pipe and the server's buffer (LOG_WAITING_SIZE_MAX, 256 KB) hold.
 BROKEN_HANDSHAKES = 5000
+STRANGERS_REQUESTS = 3000
+# Of these the log has a burst, and a few per second after it (AUDIT_REFUSED_* of wire/audit.h).
+STRANGERS_LINES_MAX = STRANGERS_REQUESTS // 2
+EVERYTHING = {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}
 
 
 class UnreadPipe:
@@ -96,3 +101,46 @@ def test_a_server_whose_log_nobody_reads_can_be_stopped(pipe, tmp_path):
                 broken.sendall(b"no handshake\r\n\r\n")
                 broken.recv(100)
         assert end(server) == 0
+
+
+def client(server, key, secret):
+    return boto3.client(
+        "dynamodb",
+        endpoint_url=server.url,
+        region_name="us-east-1",
+        aws_access_key_id=key,
+        aws_secret_access_key=secret,
+    )
+
+
+def make_table(dynamodb):
+    dynamodb.create_table(
+        TableName="Table",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+    )
+
+
+def test_strangers_hold_up_nobody_and_crowd_out_no_line(pipe, tmp_path):
+    keys = Keys(tmp_path)
+    admin = keys.create("admin", EVERYTHING)
+    with StatorProcess("--auth", *keys.flags, stderr=pipe.stderr) as server:
+        dynamodb = client(server, *admin)
+        make_table(dynamodb)
+        stranger = Connection(server.port)
+        for _ in range(STRANGERS_REQUESTS):
+            assert stranger.call("ListTables", {})[0] == 400
+        stranger.close()
+        assert healthy(server)
+        dynamodb.put_item(TableName="Table", Item={"pk": {"S": "a"}})
+        assert dynamodb.get_item(TableName="Table", Key={"pk": {"S": "a"}})["Item"]
+        dynamodb.delete_table(TableName="Table")
+        pipe.read_until('operation="DeleteTable"')
+        assert end(server) == 0
+    lines = re.findall(r' audit: event="refused"(.*)', pipe.text())
+    shown = [line for line in lines if " key=" in line]
+    suppressed = re.findall(r' suppressed="(\d+)"$', "\n".join(lines), re.MULTILINE)
+    assert 0 < len(shown) < STRANGERS_LINES_MAX
+    assert len(shown) + sum(map(int, suppressed)) == STRANGERS_REQUESTS
+    assert "lines were dropped" not in pipe.text()
