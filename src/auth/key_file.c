@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "auth/key_access.h"
 #include "auth/key_ring.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -19,11 +20,36 @@
  * one of this. */
 #define MAGIC "stator keys 1\n"
 enum { MAGIC_SIZE = sizeof MAGIC - 1, MASTER_DIGITS = 2 * SEAL_KEY_SIZE };
+#define NOBODY ((uid_t)-1)
 
 static bool refuse(char *message, const char *directory, const char *name, const char *reason)
 {
     snprintf(message, KEY_FILE_MESSAGE_MAX, "%.200s%s%.200s: %s", directory,
              directory[0] == '\0' ? "" : "/", name, reason);
+    return false;
+}
+
+/* False with one line for people, which says what to do, unless only those who must may open the
+ * file. */
+static bool check_access(int descriptor, uid_t other_owner, const char *path, char *message)
+{
+    const char *reason = NULL, *todo = NULL;
+    switch (key_access_of(descriptor, other_owner)) {
+    case KEY_ACCESS_OK:
+        return true;
+    case KEY_ACCESS_UNKNOWN:
+        return refuse(message, "", path, strerror(errno));
+    case KEY_ACCESS_OTHERS:
+        reason = "others than its owner may open it";
+        todo = "chmod 600";
+        break;
+    case KEY_ACCESS_FOREIGN:
+        reason = "it belongs to another user than root or the one who runs stator";
+        todo = "chown root";
+        break;
+    }
+    snprintf(message, KEY_FILE_MESSAGE_MAX, "%.160s: %s; to change that: %s %.160s", path, reason,
+             todo, path);
     return false;
 }
 
@@ -78,6 +104,10 @@ bool key_file_init(struct key_file *file, const char *directory, const char *mas
     int descriptor = file_open_at(AT_FDCWD, master_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     if (descriptor < 0)
         return refuse(message, "", master_path, strerror(errno));
+    if (!check_access(descriptor, NOBODY, master_path, message)) {
+        close(descriptor);
+        return false;
+    }
     ssize_t size = read(descriptor, text, sizeof text);
     close(descriptor);
     bool ok = size >= 0 && parse_master(text, (size_t)size, file->master);
@@ -112,25 +142,24 @@ static bool read_whole(int descriptor, uint8_t *out, size_t size)
     return true;
 }
 
-/* The sealed bytes, in the arena. False with errno set, 0 if there is not as much as there was. */
-static bool load(struct arena *arena, const char *path, struct bytes *out, struct stat *state)
+/* The bytes of an open file, in the arena. */
+static bool load(struct arena *arena, const char *directory, int descriptor, const char *path,
+                 struct bytes *out, struct stat *state, char *message)
 {
-    int descriptor = file_open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
-    if (descriptor < 0)
+    struct stat above;
+    if (fstat(descriptor, state) != 0 || stat(directory, &above) != 0)
+        return refuse(message, "", path, strerror(errno));
+    if (!S_ISREG(state->st_mode) || state->st_size > KEY_FILE_SIZE_MAX)
+        return refuse(message, "", path, "not a file of keys of this version");
+    /* Root may change the keys of a server that runs as another user, who owns the directory. */
+    if (!check_access(descriptor, above.st_uid, path, message))
         return false;
-    bool ok = fstat(descriptor, state) == 0 && S_ISREG(state->st_mode) && state->st_size >= 0 &&
-              state->st_size <= KEY_FILE_SIZE_MAX;
-    if (ok) {
-        size_t size = (size_t)state->st_size;
-        uint8_t *bytes = arena_alloc(arena, size);
-        errno = 0;
-        ok = read_whole(descriptor, bytes, size);
-        *out = bytes_of(bytes, size);
-    }
-    int error = errno;
-    close(descriptor);
-    errno = error;
-    return ok;
+    size_t size = (size_t)state->st_size;
+    uint8_t *bytes = arena_alloc(arena, size);
+    *out = bytes_of(bytes, size);
+    errno = 0;
+    return read_whole(descriptor, bytes, size) ||
+           refuse(message, "", path, errno == 0 ? "cannot be read" : strerror(errno));
 }
 
 bool key_file_read(struct arena *arena, const struct key_file *file, struct key_ring *out,
@@ -141,12 +170,13 @@ bool key_file_read(struct arena *arena, const struct key_file *file, struct key_
     path_of(file, "KEYS", path);
     *out = (struct key_ring){ 0 };
     *state = (struct stat){ 0 };
-    if (!load(arena, path, &all, state)) {
-        if (errno == ENOENT)
-            return true;
-        return refuse(message, file->directory, "KEYS",
-                      errno == 0 ? "cannot be read" : strerror(errno));
-    }
+    int descriptor = file_open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+    if (descriptor < 0)
+        return errno == ENOENT || refuse(message, file->directory, "KEYS", strerror(errno));
+    bool ok = load(arena, file->directory, descriptor, path, &all, state, message);
+    close(descriptor);
+    if (!ok)
+        return false;
     if (!bytes_starts_with(all, BYTES(MAGIC)) || all.len < MAGIC_SIZE + SEAL_OVERHEAD)
         return refuse(message, file->directory, "KEYS", "not a file of keys of this version");
     struct bytes sealed = bytes_of(all.data + MAGIC_SIZE, all.len - MAGIC_SIZE);
@@ -193,7 +223,9 @@ static bool replace(const struct key_file *file, struct bytes bytes)
         file_open_at(AT_FDCWD, new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (descriptor < 0)
         return false;
-    bool ok = file_write(descriptor, bytes) && fsync(descriptor) == 0;
+    /* One that was left behind may have another mode. */
+    bool ok =
+        fchmod(descriptor, 0600) == 0 && file_write(descriptor, bytes) && fsync(descriptor) == 0;
     ok = close(descriptor) == 0 && ok;
     if (!ok || rename(new_path, path) != 0)
         return false;

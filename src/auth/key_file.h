@@ -26,13 +26,14 @@ struct key_file {
     uint8_t master[SEAL_KEY_SIZE];
 };
 
-/* The master key: 64 hexadecimal digits in a file outside of the directory. False with one line for
- * people. */
+/* The master key: 64 hexadecimal digits in a file outside of the directory, which only its owner
+ * may open (key_access.h). False with one line for people. */
 MUST_CHECK bool key_file_init(struct key_file *file, const char *directory, const char *master_path,
                               char message[KEY_FILE_MESSAGE_MAX]);
 
 /* What the file holds; a file that is missing is an empty ring. `state` is that of the file as
- * read, or all zero. False with one line for people if it cannot be read or opened. */
+ * read, or all zero. False with one line for people if it cannot be read or opened, or if others
+ * than its owner may open it. */
 MUST_CHECK bool key_file_read(struct arena *arena, const struct key_file *file,
                               struct key_ring *out, struct stat *state,
                               char message[KEY_FILE_MESSAGE_MAX]);

@@ -55,10 +55,12 @@ void live_keys_close(struct live_keys *keys)
     free(keys);
 }
 
+/* A change of mode or owner counts: it may make the file usable, or forbid its use. */
 static bool same_file(const struct stat *a, const struct stat *b)
 {
-    return a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+    return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mode == b->st_mode &&
+           a->st_uid == b->st_uid && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 static void look(struct live_keys *keys)

@@ -93,6 +93,7 @@ class WatchedKeys:
         self.journal = folder / "journal"
         self.disk = power_cut.Disk(self.root)
         self.master = folder / "master.key"
+        self.master.touch(0o600)
         self.master.write_text(os.urandom(32).hex())
 
     def run(self, *words, root=None, variables=None, text=None):

@@ -132,6 +132,7 @@ class Keys:
         self._program = program or binary()
         digits = os.urandom(32).hex()
         master = self.folder / f"master-{digits[:8]}.key"
+        master.touch(0o600)
         master.write_text(digits)
         self.flags = ["--data-dir", str(self.folder / "data"), "--master-key-file", str(master)]
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pathlib
 import subprocess
 import time
 import urllib.error
@@ -394,6 +395,28 @@ def test_policies_are_put_got_and_refused(keys):
             2,
             "stator: no such command (see --help)\n",
         )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("serve", "--auth", "--port", "0"),
+        ("key", "create", "alice"),
+        ("key", "list"),
+        ("policy", "get", "AKIA", "policy"),
+    ],
+)
+def test_a_master_key_that_others_may_read_is_refused(tmp_path, words):
+    keys = Keys(tmp_path)
+    master = pathlib.Path(keys.flags[3])
+    master.chmod(0o644)
+    result = keys.run(*words)
+    assert (result.returncode, result.stderr) == (
+        1,
+        f"stator: {master}: others than its owner may open it; to change that: chmod 600 {master}\n",
+    )
+    subprocess.run(["chmod", "600", str(master)], check=True)
+    keys.command("key", "create", "alice")
 
 
 def test_another_master_key_opens_nothing(keys):

@@ -20,7 +20,7 @@ class Keys {
   constructor() {
     this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'stator-keys-'));
     const master = path.join(this.folder, 'master.key');
-    fs.writeFileSync(master, crypto.randomBytes(32).toString('hex'));
+    fs.writeFileSync(master, crypto.randomBytes(32).toString('hex'), { mode: 0o600 });
     // A server needs these, and `--auth`.
     this.flags = ['--data-dir', path.join(this.folder, 'data'), '--master-key-file', master];
   }

@@ -4,9 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+#include "auth/key_access.h"
 #include "auth/key_edit.h"
 #include "auth/key_file.h"
 #include "auth/key_ring.h"
@@ -20,6 +23,8 @@
 #define NOW INT64_C(1763185204000)
 #define POLICY "{\"Statement\":{\"Effect\":\"Allow\",\"Action\":\"*\",\"Resource\":\"*\"}}"
 #define MASTER "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+enum { STRANGER = 54321 };
 
 struct fixture {
     struct arena *arena;
@@ -272,6 +277,7 @@ static void write_text(const char *path, const char *text)
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
+    assert_int_equal(chmod(path, 0600), 0);
 }
 
 struct files {
@@ -371,6 +377,137 @@ static void a_master_key_is_64_digits_outside_of_the_data_directory(void **state
     scratch_destroy(files.folder);
 }
 
+static void expect_refused_master(struct files *files, const char *problem)
+{
+    char message[KEY_FILE_MESSAGE_MAX], want[2 * KEY_FILE_MESSAGE_MAX];
+    assert_false(key_file_init(&files->file, files->directory, files->master, message));
+    snprintf(want, sizeof want, "%s: %s %s", files->master, problem, files->master);
+    assert_string_equal(message, want);
+}
+
+static void a_master_key_that_others_may_open_is_refused(void **state)
+{
+    static const mode_t private[] = { 0400, 0600, 0700 }, open[] = { 0640, 0604, 0420, 0402, 0610 };
+    struct files files;
+    char message[KEY_FILE_MESSAGE_MAX];
+    (void)state;
+    open_files(&files);
+    for (size_t i = 0; i < COUNT_OF(private); i++) {
+        assert_int_equal(chmod(files.master, private[i]), 0);
+        assert_true(key_file_init(&files.file, files.directory, files.master, message));
+    }
+    for (size_t i = 0; i < COUNT_OF(open); i++) {
+        assert_int_equal(chmod(files.master, open[i]), 0);
+        expect_refused_master(&files,
+                              "others than its owner may open it; to change that: chmod 600");
+    }
+    scratch_destroy(files.folder);
+}
+
+static void a_master_key_of_another_user_is_refused(void **state)
+{
+    struct files files;
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* Nobody else can give a file away. */
+    open_files(&files);
+    assert_int_equal(chown(files.master, STRANGER, STRANGER), 0);
+    expect_refused_master(&files, "it belongs to another user than root or the one who runs "
+                                  "stator; to change that: chown root");
+    scratch_destroy(files.folder);
+}
+
+static void keys_that_others_may_open_are_refused_and_never_written(void **state)
+{
+    struct fixture *fixture = *state;
+    struct files files;
+    struct key_ring again;
+    struct stat status;
+    char message[KEY_FILE_MESSAGE_MAX], path[SCRATCH_PATH_MAX], new_path[SCRATCH_PATH_MAX];
+    open_files(&files);
+    scratch_join(path, files.directory, "KEYS");
+    scratch_join(new_path, files.directory, "KEYS.new");
+    create(fixture, "alice");
+    assert_int_equal(mkdir(files.directory, 0700), 0);
+    write_text(new_path, "left behind");
+    assert_int_equal(chmod(new_path, 0666), 0);
+    store(fixture, &files);
+    assert_true(key_file_read(fixture->arena, &files.file, &again, &status, message));
+    assert_int_equal(status.st_mode & 0777, 0600);
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_false(key_file_read(fixture->arena, &files.file, &again, &status, message));
+    assert_non_null(strstr(message, "KEYS: others than its owner may open it; "));
+    if (geteuid() == 0) {
+        assert_int_equal(chmod(path, 0600), 0);
+        assert_int_equal(chown(path, STRANGER, STRANGER), 0);
+        assert_false(key_file_read(fixture->arena, &files.file, &again, &status, message));
+        /* A server that runs as this user, whose keys root changes. */
+        assert_int_equal(chown(files.directory, STRANGER, STRANGER), 0);
+        assert_true(key_file_read(fixture->arena, &files.file, &again, &status, message));
+    }
+    scratch_destroy(files.folder);
+}
+
+/* An entry of an ACL in the kernel's form. */
+#define ACL_HEAD "\x02\0\0\0"
+#define ACL_ENTRY(tag, permissions, id) tag "\0" permissions "\0" id
+#define NO_ID "\xFF\xFF\xFF\xFF"
+#define OWNER_READS ACL_ENTRY("\x01", "\x04", NO_ID)
+#define NOBODY_ELSE                                                                                \
+    ACL_ENTRY("\x04", "\0", NO_ID) ACL_ENTRY("\x10", "\x04", NO_ID) ACL_ENTRY("\x20", "\0", NO_ID)
+
+static void an_acl_may_name_only_us(void **state)
+{
+    enum { US = 0x0102 };
+    static const struct {
+        const char *rule;
+        struct bytes acl;
+        bool is_private;
+    } cases[] = {
+        { "as systemd hands credentials over",
+          BYTES(ACL_HEAD OWNER_READS ACL_ENTRY("\x02", "\x04", "\x02\x01\0\0") NOBODY_ELSE), true },
+        { "nobody is named", BYTES(ACL_HEAD OWNER_READS NOBODY_ELSE), true },
+        { "root is named",
+          BYTES(ACL_HEAD OWNER_READS ACL_ENTRY("\x02", "\x04", "\0\0\0\0") NOBODY_ELSE), true },
+        { "another user",
+          BYTES(ACL_HEAD OWNER_READS ACL_ENTRY("\x02", "\x04", "\x03\x01\0\0") NOBODY_ELSE),
+          false },
+        { "another user without rights",
+          BYTES(ACL_HEAD OWNER_READS ACL_ENTRY("\x02", "\0", "\x03\x01\0\0") NOBODY_ELSE), true },
+        { "a group of our number",
+          BYTES(ACL_HEAD OWNER_READS ACL_ENTRY("\x08", "\x04", "\x02\x01\0\0") NOBODY_ELSE),
+          false },
+        { "the file's group", BYTES(ACL_HEAD OWNER_READS ACL_ENTRY("\x04", "\x04", NO_ID)), false },
+        { "everybody", BYTES(ACL_HEAD OWNER_READS ACL_ENTRY("\x20", "\x04", NO_ID)), false },
+        { "another version", BYTES("\x03\0\0\0" OWNER_READS NOBODY_ELSE), false },
+        { "cut", BYTES(ACL_HEAD "\x01\0\x04\0\xFF\xFF\xFF"), false },
+        { "nothing", BYTES(""), false },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        if (key_access_acl_is_private(cases[i].acl, US) != cases[i].is_private)
+            fail_msg("%s", cases[i].rule);
+}
+
+/* The group's bits of the mode are then the mask of the ACL. */
+static void a_credential_of_systemd_is_a_private_file(void **state)
+{
+    static const uint8_t acl[] =
+        ACL_HEAD OWNER_READS ACL_ENTRY("\x02", "\x04", "\0\0\0\0") NOBODY_ELSE;
+    struct files files;
+    struct stat status;
+    char message[KEY_FILE_MESSAGE_MAX];
+    (void)state;
+    open_files(&files);
+    bool has_acl = setxattr(files.master, "system.posix_acl_access", acl, sizeof acl - 1, 0) == 0;
+    if (!has_acl && errno != ENOTSUP)
+        fail_msg("%s", strerror(errno));
+    assert_int_equal(stat(files.master, &status), 0);
+    assert_int_equal(status.st_mode & 0777, has_acl ? 0440 : 0600);
+    assert_true(key_file_init(&files.file, files.directory, files.master, message));
+    scratch_destroy(files.folder);
+}
+
 static void a_server_follows_the_file_and_shuts_out_on_damage(void **state)
 {
     struct fixture *fixture = *state;
@@ -406,6 +543,15 @@ static void a_server_follows_the_file_and_shuts_out_on_damage(void **state)
     struct live_ring *gone = live_keys_acquire(keys, NOW + 4 * LIVE_KEYS_INTERVAL_MS);
     assert_int_equal(gone->ring.count, 0);
     live_keys_release(gone);
+    store(fixture, &files);
+    assert_int_equal(chmod(path, 0644), 0);
+    struct live_ring *shown = live_keys_acquire(keys, NOW + 5 * LIVE_KEYS_INTERVAL_MS);
+    assert_int_equal(shown->ring.count, 0);
+    live_keys_release(shown);
+    assert_int_equal(chmod(path, 0600), 0);
+    struct live_ring *hidden = live_keys_acquire(keys, NOW + 6 * LIVE_KEYS_INTERVAL_MS);
+    assert_int_equal(hidden->ring.count, 1);
+    live_keys_release(hidden);
     live_keys_release(full);
     live_keys_close(keys);
     write_text(path, "nonsense");
@@ -430,6 +576,11 @@ int main(void)
         TEST(a_key_with_a_policy_that_cannot_be_read_may_do_nothing),
         TEST(the_file_shows_no_secret_and_opens_with_its_master_key_only),
         TEST(a_master_key_is_64_digits_outside_of_the_data_directory),
+        TEST(a_master_key_that_others_may_open_is_refused),
+        TEST(a_master_key_of_another_user_is_refused),
+        TEST(keys_that_others_may_open_are_refused_and_never_written),
+        TEST(an_acl_may_name_only_us),
+        TEST(a_credential_of_systemd_is_a_private_file),
         TEST(a_server_follows_the_file_and_shuts_out_on_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
