@@ -9,6 +9,7 @@
 #include "api/operation_access.h"
 #include "api/shape.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "model/limits.h"
 #include "stream/stream_upkeep.h"
 #include "stream/streams.h"
@@ -28,6 +29,7 @@ struct api {
     struct control *control;
     struct index_delay *index_delay; /* NULL: none. */
     struct txn_conflicts *conflicts; /* NULL: writes wait for one another. */
+    int64_t opened_ms;
 };
 
 static struct triggers *open_triggers(const struct api_options *options, struct streams *streams,
@@ -80,6 +82,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                                           .catalogue = catalogue,
                                           .streams = streams,
                                           .rollover_ms = options->rollover_ms };
+    api->opened_ms = clock_wall_ms(api->options.token_clock);
     api->control = control_start(api);
     return api;
 }
@@ -100,6 +103,11 @@ void api_close(struct api *api)
 struct catalogue *api_catalogue(const struct api *api)
 {
     return api->catalogue;
+}
+
+int64_t api_opened_ms(const struct api *api)
+{
+    return api->opened_ms;
 }
 
 struct index_delay *api_index_delay(const struct api *api)

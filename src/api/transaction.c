@@ -15,6 +15,7 @@
 #include "api/item_write.h"
 #include "api/operation.h"
 #include "api/transaction_tables.h"
+#include "auth/caller.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "expr/condition.h"
@@ -354,7 +355,9 @@ static struct transaction *create(struct api_call *call, const struct transactio
     operation_txn_init(txn, call);
     txn->items = arena_alloc_zeroed(arena, count * sizeof *txn->items);
     txn->item_count = count;
-    txn->records = transaction_token_records(arena, &start->token, transaction->now_ms);
+    if (call->caller != NULL)
+        transaction->start.token.caller = call->caller->arn;
+    txn->records = transaction_token_records(arena, &transaction->start.token, transaction->now_ms);
     txn->conflicts = api_conflicts(call->api);
     txn->is_transaction = true;
     txn->decide = decide;
@@ -364,11 +367,26 @@ static struct transaction *create(struct api_call *call, const struct transactio
     return transaction;
 }
 
+/* Only a server that ran before this one can have stored a token for all callers. The clock of
+ * tokens began no earlier than the generation of the newest one, so all have expired once it has
+ * gone on for two lifetimes. */
+static bool find_shared_token(struct transaction *transaction)
+{
+    struct api_call *call = transaction->call;
+    struct transaction_token *token = &transaction->start.token;
+    if (token->text.data == NULL || token->caller.data == NULL ||
+        transaction->now_ms - api_opened_ms(call->api) >= 2 * TOKEN_RECORD_LIFETIME_MS)
+        return true;
+    return transaction_token_find_shared(call->arena, api_options(call->api)->engine, token,
+                                         transaction->now_ms, &call->error);
+}
+
 void transaction_start(struct api_call *call, const struct transaction_start *start)
 {
     assert(start->action_count > 0 && start->action_count <= TRANSACTION_ACTIONS_MAX);
     struct transaction *transaction = create(call, start);
-    if (find_tables(transaction) && locate_items(transaction) && check_distinct(transaction)) {
+    if (find_tables(transaction) && locate_items(transaction) && check_distinct(transaction) &&
+        find_shared_token(transaction)) {
         txn_start(&transaction->txn);
         return;
     }

@@ -13,10 +13,42 @@ struct txn_record *transaction_token_records(struct arena *arena,
         return NULL;
     struct txn_record *records =
         arena_alloc_zeroed(arena, TRANSACTION_TOKEN_RECORDS * sizeof *records);
-    token_record_addresses(arena, token->scope, token->text, now_ms, addresses);
+    if (token->caller.data == NULL)
+        token_record_addresses(arena, token->scope, token->text, now_ms, addresses);
+    else
+        token_record_addresses(arena, token->scope | LAYOUT_TOKEN_OF_CALLER,
+                               token_record_of_caller(arena, token->caller, token->text), now_ms,
+                               addresses);
     for (size_t i = 0; i < TRANSACTION_TOKEN_RECORDS; i++)
         records[i].address = addresses[i];
     return records;
+}
+
+bool transaction_token_find_shared(struct arena *arena, struct engine *engine,
+                                   struct transaction_token *token, int64_t now_ms,
+                                   struct error *err)
+{
+    struct engine_address addresses[TOKEN_RECORD_PLACES];
+    struct engine_view *view = NULL;
+    token_record_addresses(arena, token->scope, token->text, now_ms, addresses);
+    enum engine_status status = engine_view_open(engine, ENGINE_STRONG, &view);
+    for (size_t i = 0; i < TOKEN_RECORD_PLACES && status == ENGINE_OK; i++) {
+        struct engine_value value = { 0 };
+        struct token_record record;
+        status = engine_view_get(view, &addresses[i], &value);
+        if (status == ENGINE_OK && !token_record_decode(value.bytes, &record))
+            status = ENGINE_CORRUPT;
+        if (status == ENGINE_OK && record.expires_at_ms > now_ms &&
+            memcmp(&record.hash, &token->hash, sizeof record.hash) == 0)
+            token->was_repeated = true;
+        engine_value_release(&value);
+        if (status == ENGINE_NOT_FOUND)
+            status = ENGINE_OK;
+    }
+    engine_view_close(view);
+    if (status != ENGINE_OK)
+        storage_error_set(err, status, "record of a ClientRequestToken");
+    return status == ENGINE_OK;
 }
 
 enum transaction_token_state transaction_token_judge(struct arena *arena,
@@ -25,6 +57,8 @@ enum transaction_token_state transaction_token_judge(struct arena *arena,
                                                      struct error *err)
 {
     struct token_record record;
+    if (token->was_repeated)
+        return TRANSACTION_TOKEN_REPEATED;
     for (size_t i = 0; i < TRANSACTION_TOKEN_RECORDS; i++) {
         if (!records[i].exists)
             continue;

@@ -17,6 +17,9 @@ enum {
     LAYOUT_TOKENS_PARTITION = 1,
     LAYOUT_TOKEN_WRITE = 'W',      /* In the key: a token of TransactWriteItems, */
     LAYOUT_TOKEN_STATEMENTS = 'S', /* or of ExecuteTransaction. */
+    LAYOUT_TOKEN_OF_CALLER =
+        0x20, /* Added to either: 'w', 's'. A caller stands before the token. */
+    LAYOUT_TOKEN_CALLER_SIZE_MAX = 255,
     LAYOUT_TOKEN_FORMAT = 1,
     LAYOUT_TOKEN_HASH_SIZE = 16,
     LAYOUT_TOKEN_SIZE = 1 + 4 + 8 + LAYOUT_TOKEN_HASH_SIZE,

@@ -62,10 +62,29 @@ void token_record_addresses(struct arena *arena, uint8_t scope, struct bytes tok
     out[2] = address_of(arena, now + 1, scope, token);
 }
 
+struct bytes token_record_of_caller(struct arena *arena, struct bytes caller, struct bytes token)
+{
+    assert(caller.len > 0 && caller.len <= LAYOUT_TOKEN_CALLER_SIZE_MAX);
+    const uint8_t size = (uint8_t)caller.len;
+    const struct bytes parts[] = { bytes_of(&size, 1), caller, token };
+    return arena_join(arena, parts, 3);
+}
+
 bool token_record_is_key(struct bytes key)
 {
-    return key.len >= KEY_SIZE_MIN && (key.data[GENERATION_SIZE] == LAYOUT_TOKEN_WRITE ||
-                                       key.data[GENERATION_SIZE] == LAYOUT_TOKEN_STATEMENTS);
+    if (key.len < KEY_SIZE_MIN)
+        return false;
+    size_t caller_size = key.data[GENERATION_SIZE + 1];
+    switch (key.data[GENERATION_SIZE]) {
+    case LAYOUT_TOKEN_WRITE:
+    case LAYOUT_TOKEN_STATEMENTS:
+        return true;
+    case LAYOUT_TOKEN_WRITE | LAYOUT_TOKEN_OF_CALLER:
+    case LAYOUT_TOKEN_STATEMENTS | LAYOUT_TOKEN_OF_CALLER:
+        return caller_size > 0 && key.len >= KEY_SIZE_MIN + 1 + caller_size;
+    default:
+        return false;
+    }
 }
 
 /* --- Records --- */

@@ -40,9 +40,11 @@ struct token_record {
 };
 
 /* The addresses that may hold a token at a time. The first is the one to store it at. `scope` is
- * one of LAYOUT_TOKEN_*: each operation has tokens of its own. */
+ * one of LAYOUT_TOKEN_*: each operation has tokens of its own. With LAYOUT_TOKEN_OF_CALLER, `token`
+ * is what token_record_of_caller makes of it. */
 void token_record_addresses(struct arena *arena, uint8_t scope, struct bytes token, int64_t now_ms,
                             struct engine_address out[TOKEN_RECORD_PLACES]);
+struct bytes token_record_of_caller(struct arena *arena, struct bytes caller, struct bytes token);
 struct bytes token_record_encode(struct arena *arena, const struct token_record *record);
 /* False if the bytes are no such record. */
 MUST_CHECK bool token_record_decode(struct bytes stored, struct token_record *out);

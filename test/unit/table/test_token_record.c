@@ -110,6 +110,31 @@ static void operations_have_tokens_of_their_own(void **state)
     assert_false(token_record_is_key(BYTES("12345678Xt")));
 }
 
+static void a_caller_stands_before_its_token(void **state)
+{
+    static const struct {
+        const char *rule;
+        struct bytes key;
+        bool is_key;
+    } cases[] = {
+        { "a caller and a token", BYTES("12345678w\003abct"), true },
+        { "of statements", BYTES("12345678s\003abct"), true },
+        { "no token", BYTES("12345678w\003abc"), false },
+        { "a caller that is cut", BYTES("12345678w\003ab"), false },
+        { "no caller", BYTES("12345678w\000t"), false },
+        { "of no operation", BYTES("12345678x\003abct"), false },
+    };
+    struct engine_address out[TOKEN_RECORD_PLACES];
+    token_record_addresses(*state, LAYOUT_TOKEN_WRITE | LAYOUT_TOKEN_OF_CALLER,
+                           token_record_of_caller(*state, BYTES("abc"), BYTES("t")), 0, out);
+    assert_true(bytes_equal(out[0].key, BYTES("\0\0\0\0\0\0\0\0w\003abct")));
+    token_record_addresses(*state, LAYOUT_TOKEN_WRITE, BYTES("t"), 0, out);
+    assert_true(bytes_equal(out[0].key, BYTES("\0\0\0\0\0\0\0\0Wt")));
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        if (token_record_is_key(cases[i].key) != cases[i].is_key)
+            fail_msg("%s", cases[i].rule);
+}
+
 /* --- Removal --- */
 
 static void store(struct arena *arena, struct engine *engine, struct bytes token, int64_t at_ms)
@@ -206,6 +231,7 @@ int main(void)
         TEST(a_hash_tells_parts_and_their_bounds_apart),
         TEST(a_token_is_found_as_long_as_it_lives),
         TEST(operations_have_tokens_of_their_own),
+        TEST(a_caller_stands_before_its_token),
         TEST(old_generations_go_and_the_living_stay),
         TEST(nothing_is_written_where_nothing_is_old),
         TEST(the_newest_token_tells_when_it_was_stored),
