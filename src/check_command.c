@@ -2,7 +2,10 @@
 #include "check_command.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include "auth/key_file.h"
 #include "backup/backup.h"
+#include "base/arena.h"
 #include "check/check.h"
 #include "config/config.h"
 #include "engine/engine.h"
@@ -36,14 +39,38 @@ static void print_summary(const struct check_result *result)
         print_count(result->problem_count, "problem\n", "problems\n");
 }
 
+/* The access keys, which are no part of the store. False with one line on standard error if the
+ * master key cannot be used. */
+static bool check_keys(const struct config *config, uint64_t *printed)
+{
+    struct key_file file = { 0 };
+    char message[KEY_FILE_MESSAGE_MAX];
+    bool has_master = config->master_key_file[0] != '\0';
+    if (has_master && !key_file_init(&file, config->data_dir, config->master_key_file, message)) {
+        fprintf(stderr, "stator: %s\n", message);
+        return false;
+    }
+    struct arena *arena = arena_create();
+    if (!key_file_verify(arena, config->data_dir, has_master ? &file : NULL, message))
+        print_problem(printed, message);
+    arena_destroy(arena);
+    explicit_bzero(file.master, sizeof file.master);
+    return true;
+}
+
 int check_command(const struct config *config)
 {
+    uint64_t printed = 0, damaged = 0;
     struct engine *engine = open_store(config, config->data_dir);
     if (engine == NULL)
         return 1;
-    uint64_t printed = 0, damaged = 0;
+    if (!check_keys(config, &printed)) {
+        engine_close(engine);
+        return 1;
+    }
+    damaged = printed;
     if (backup_exists(config->data_dir))
-        damaged = backup_verify(config->data_dir, print_problem, &printed);
+        damaged += backup_verify(config->data_dir, print_problem, &printed);
     struct check_result result = check_store(engine, print_problem, &printed);
     result.problem_count += damaged;
     engine_close(engine);

@@ -1,5 +1,6 @@
 /* key_file.c -- see key_file.h. */
 #include "auth/key_file.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,13 +14,17 @@
 #include "auth/key_ring.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/byte_order.h"
+#include "base/crc32c.h"
 #include "base/file.h"
 #include "base/folder.h"
 
-/* In front of the sealed bytes, and sealed beside them: a file of another version is not opened as
- * one of this. */
-#define MAGIC "stator keys 1\n"
-enum { MAGIC_SIZE = sizeof MAGIC - 1, MASTER_DIGITS = 2 * SEAL_KEY_SIZE };
+/* The first line, which is sealed beside the rest: a file of another version is not opened as one
+ * of this. Version 1 had no checksum. */
+#define HEAD_1 "stator keys 1\n"
+#define HEAD_2 "stator keys 2\n"
+enum { HEAD_SIZE = sizeof HEAD_2 - 1, CHECKSUM_SIZE = 4, MASTER_DIGITS = 2 * SEAL_KEY_SIZE };
+static_assert(sizeof HEAD_1 == sizeof HEAD_2, "all versions have heads of one size");
 #define NOBODY ((uid_t)-1)
 
 static bool refuse(char *message, const char *directory, const char *name, const char *reason)
@@ -118,15 +123,15 @@ bool key_file_init(struct key_file *file, const char *directory, const char *mas
 
 /* --- Reading --- */
 
-static void path_of(const struct key_file *file, const char *name, char out[PATH_MAX])
+static void path_of(const char *directory, const char *name, char out[PATH_MAX])
 {
-    snprintf(out, PATH_MAX, "%s/%s", file->directory, name);
+    snprintf(out, PATH_MAX, "%s/%s", directory, name);
 }
 
 bool key_file_stat(const struct key_file *file, struct stat *out)
 {
     char path[PATH_MAX];
-    path_of(file, "KEYS", path);
+    path_of(file->directory, "KEYS", path);
     return stat(path, out) == 0;
 }
 
@@ -162,26 +167,60 @@ static bool load(struct arena *arena, const char *directory, int descriptor, con
            refuse(message, "", path, errno == 0 ? "cannot be read" : strerror(errno));
 }
 
-bool key_file_read(struct arena *arena, const struct key_file *file, struct key_ring *out,
-                   struct stat *state, char message[KEY_FILE_MESSAGE_MAX])
+/* Finds the head and what was sealed. NULL, or what is wrong. */
+static const char *find_sealed(struct bytes all, struct bytes *head, struct bytes *sealed)
+{
+    size_t checksum_size = bytes_starts_with(all, BYTES(HEAD_2)) ? CHECKSUM_SIZE : 0;
+    if (checksum_size == 0 && !bytes_starts_with(all, BYTES(HEAD_1)))
+        return "not a file of keys of this version";
+    if (all.len < HEAD_SIZE + checksum_size + SEAL_OVERHEAD)
+        return "is damaged: it was cut";
+    *head = bytes_of(all.data, HEAD_SIZE);
+    *sealed = bytes_of(all.data + HEAD_SIZE + checksum_size, all.len - HEAD_SIZE - checksum_size);
+    if (checksum_size > 0 && load_u32_le(all.data + HEAD_SIZE) != crc32c(*sealed))
+        return "is damaged: its checksum does not match";
+    return NULL;
+}
+
+/* What the file holds, in the arena; all absent if there is no file. */
+static bool read_sealed(struct arena *arena, const char *directory, struct bytes *head,
+                        struct bytes *sealed, struct stat *state, char *message)
 {
     char path[PATH_MAX];
     struct bytes all;
-    path_of(file, "KEYS", path);
-    *out = (struct key_ring){ 0 };
+    path_of(directory, "KEYS", path);
+    *head = *sealed = (struct bytes){ 0 };
     *state = (struct stat){ 0 };
     int descriptor = file_open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     if (descriptor < 0)
-        return errno == ENOENT || refuse(message, file->directory, "KEYS", strerror(errno));
-    bool ok = load(arena, file->directory, descriptor, path, &all, state, message);
+        return errno == ENOENT || refuse(message, directory, "KEYS", strerror(errno));
+    bool ok = load(arena, directory, descriptor, path, &all, state, message);
     close(descriptor);
-    if (!ok)
+    const char *problem = ok ? find_sealed(all, head, sealed) : NULL;
+    return ok && (problem == NULL || refuse(message, directory, "KEYS", problem));
+}
+
+bool key_file_verify(struct arena *arena, const char *directory, const struct key_file *file,
+                     char message[KEY_FILE_MESSAGE_MAX])
+{
+    struct bytes head, sealed;
+    struct stat state;
+    struct key_ring ring;
+    return file == NULL ? read_sealed(arena, directory, &head, &sealed, &state, message)
+                        : key_file_read(arena, file, &ring, &state, message);
+}
+
+bool key_file_read(struct arena *arena, const struct key_file *file, struct key_ring *out,
+                   struct stat *state, char message[KEY_FILE_MESSAGE_MAX])
+{
+    struct bytes head, sealed;
+    *out = (struct key_ring){ 0 };
+    if (!read_sealed(arena, file->directory, &head, &sealed, state, message))
         return false;
-    if (!bytes_starts_with(all, BYTES(MAGIC)) || all.len < MAGIC_SIZE + SEAL_OVERHEAD)
-        return refuse(message, file->directory, "KEYS", "not a file of keys of this version");
-    struct bytes sealed = bytes_of(all.data + MAGIC_SIZE, all.len - MAGIC_SIZE);
+    if (head.data == NULL)
+        return true;
     uint8_t *json = arena_alloc(arena, sealed.len);
-    if (!seal_open(file->master, BYTES(MAGIC), sealed, json))
+    if (!seal_open(file->master, head, sealed, json))
         return refuse(message, file->directory, "KEYS",
                       "sealed under another master key, or damaged");
     return key_ring_parse(arena, bytes_of(json, sealed.len - SEAL_OVERHEAD), out) ||
@@ -193,7 +232,7 @@ bool key_file_read(struct arena *arena, const struct key_file *file, struct key_
 int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX])
 {
     char path[PATH_MAX];
-    path_of(file, "KEYS.lock", path);
+    path_of(file->directory, "KEYS.lock", path);
     if (!folder_create(file->directory)) {
         refuse(message, "", file->directory, strerror(errno));
         return -1;
@@ -217,8 +256,8 @@ static bool replace(const struct key_file *file, struct bytes bytes)
 {
     char path[PATH_MAX];
     char new_path[PATH_MAX];
-    path_of(file, "KEYS", path);
-    path_of(file, "KEYS.new", new_path);
+    path_of(file->directory, "KEYS", path);
+    path_of(file->directory, "KEYS.new", new_path);
     int descriptor =
         file_open_at(AT_FDCWD, new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (descriptor < 0)
@@ -242,12 +281,15 @@ bool key_file_write(struct arena *arena, const struct key_file *file, const stru
     struct buffer json;
     buffer_init(&json, arena);
     key_ring_write(ring, &json);
-    size_t size = MAGIC_SIZE + SEAL_OVERHEAD + json.len;
+    size_t sealed_size = SEAL_OVERHEAD + json.len;
+    size_t size = HEAD_SIZE + CHECKSUM_SIZE + sealed_size;
     if (size > KEY_FILE_SIZE_MAX)
         return refuse(message, file->directory, "KEYS", "too many keys and policies");
     uint8_t *all = arena_alloc(arena, size);
-    memcpy(all, MAGIC, MAGIC_SIZE);
-    seal_close(file->master, BYTES(MAGIC), buffer_bytes(&json), all + MAGIC_SIZE);
+    uint8_t *sealed = all + HEAD_SIZE + CHECKSUM_SIZE;
+    memcpy(all, HEAD_2, HEAD_SIZE);
+    seal_close(file->master, BYTES(HEAD_2), buffer_bytes(&json), sealed);
+    store_u32_le(all + HEAD_SIZE, crc32c(bytes_of(sealed, sealed_size)));
     return replace(file, bytes_of(all, size)) ||
            refuse(message, file->directory, "KEYS", strerror(errno));
 }

@@ -38,6 +38,12 @@ MUST_CHECK bool key_file_read(struct arena *arena, const struct key_file *file,
                               struct key_ring *out, struct stat *state,
                               char message[KEY_FILE_MESSAGE_MAX]);
 
+/* Is the file in the directory whole? Without its master key (`file` NULL) that is its form and its
+ * checksum; with it, that it opens and can be read. True if there is none. False with one line for
+ * people. */
+MUST_CHECK bool key_file_verify(struct arena *arena, const char *directory,
+                                const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX]);
+
 /* Waits for whoever changes the file now. The caller owes a key_file_unlock. -1 with one line for
  * people if that fails. Creates the directory if it is missing. */
 MUST_CHECK int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX]);

@@ -127,10 +127,10 @@ def check(directory, program=None):
 class Keys:
     """Access keys in a data directory, as `stator key` and `stator policy` make them."""
 
-    def __init__(self, folder, program=None):
+    def __init__(self, folder, program=None, master_key=None):
         self.folder = pathlib.Path(folder)
         self._program = program or binary()
-        digits = os.urandom(32).hex()
+        digits = master_key or os.urandom(32).hex()
         master = self.folder / f"master-{digits[:8]}.key"
         master.touch(0o600)
         master.write_text(digits)

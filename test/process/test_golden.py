@@ -2,8 +2,8 @@
 
 test/golden/format-N is a data directory of format N, written by `python3 test_golden.py DIRECTORY`
 when the format was new. test/golden/streams-1 has streams and a token from before there was server
-time, written by `python3 test_golden.py DIRECTORY streams`. Each is copied, opened and compared;
-none is ever changed or removed.
+time, written by `python3 test_golden.py DIRECTORY streams`. test/golden/keys-N/KEYS is a file of
+access keys of version N. Each is copied, opened and compared; none is ever changed or removed.
 """
 
 import pathlib
@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 
 import stator_process  # noqa: E402
 import stream_replay  # noqa: E402
-from stator_process import Connection, StatorProcess  # noqa: E402
+from stator_process import Connection, Keys, StatorProcess  # noqa: E402
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
 
@@ -111,6 +111,24 @@ def test_a_store_of_an_earlier_format_is_read_whole(store, tmp_path):
             "DeletionProtectionEnabled"
         ]
         server.stop()
+
+
+# The master key of test/golden/keys-N, which `stator key` and `stator policy` of that time wrote.
+MASTER_KEY = bytes(range(32)).hex()
+
+
+@pytest.mark.parametrize("golden", sorted(GOLDEN.glob("keys-*")), ids=lambda path: path.name)
+def test_keys_of_an_earlier_version_are_read_and_written_anew(golden, tmp_path):
+    keys = Keys(tmp_path, master_key=MASTER_KEY)
+    keys.command("key", "list")  # Makes the directory.
+    file = tmp_path / "data" / "KEYS"
+    shutil.copyfile(golden / "KEYS", file)
+    file.chmod(0o600)
+    listed = keys.command("key", "list")
+    assert listed == "AKIAIZR7XYFIEOHLUERE alice active 2026-11-16T04:36:58Z everything\n"
+    keys.create("bob")
+    assert file.read_bytes().startswith(b"stator keys 2\n")
+    assert listed in keys.command("key", "list")
 
 
 def test_there_is_a_store_of_the_present_format():

@@ -337,7 +337,7 @@ static void the_file_shows_no_secret_and_opens_with_its_master_key_only(void **s
     files.file.master[0] ^= 1;
     assert_int_equal(truncate(path, (off_t)size - 1), 0);
     assert_false(key_file_read(fixture->arena, &files.file, &again, &status, message));
-    write_text(path, "stator keys 2\n0123456789012345678901234567890123456789");
+    write_text(path, "stator keys 3\n0123456789012345678901234567890123456789");
     assert_false(key_file_read(fixture->arena, &files.file, &again, &status, message));
     assert_non_null(strstr(message, "not a file of keys of this version"));
     scratch_destroy(files.folder);
