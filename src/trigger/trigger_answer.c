@@ -142,8 +142,9 @@ struct trigger_answer trigger_answer_read(struct arena *arena, enum http_client_
         return failed(arena_printf(arena, "status %d", response->status));
     if (tells_error(arena, body, &message) ||
         http_response_header(response, "X-Amz-Function-Error").data != NULL)
-        return failed(
-            arena_printf(arena, "the function failed: %.*s", BYTES_FMT(shortened(message))));
+        return (struct trigger_answer){ .outcome = TRIGGER_FAILED,
+                                        .problem = BYTES("the function failed"),
+                                        .words = shortened(message) };
     if (tells_timeout(body))
         return failed(BYTES("the function timed out"));
     if (partial)

@@ -19,6 +19,9 @@ struct trigger_answer {
     enum trigger_outcome outcome;
     size_t failed;
     struct bytes problem; /* For people, in the arena; empty if it was delivered. */
+    /* What the function itself says of it, which may be nothing. It may quote what it was called
+     * with, so it belongs in no log. */
+    struct bytes words;
 };
 
 /* `partial`: the function may answer {"batchItemFailures":[{"itemIdentifier":"<number>"},...]},

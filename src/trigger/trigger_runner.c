@@ -200,7 +200,11 @@ static int64_t deliver(struct turn *turn)
         note_result(runner, "OK", BYTES(""));
         return move_to(turn, turn->batch.next);
     }
-    note_result(runner, "PROBLEM", answer.problem);
+    note_result(runner, "PROBLEM",
+                answer.words.len == 0
+                    ? answer.problem
+                    : arena_printf(turn->arena, "%.*s: %.*s", BYTES_FMT(answer.problem),
+                                   BYTES_FMT(answer.words)));
     log_write(LOG_WARN, "trigger", "%.*s: %.*s", BYTES_FMT(runner->definition->uuid),
               BYTES_FMT(answer.problem));
     if (answer.outcome == TRIGGER_UNREACHED) {

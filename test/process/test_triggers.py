@@ -219,6 +219,18 @@ def test_whatever_is_no_success_is_tried_again(server, answer):
         assert [keys(records) for records, _ in target.snapshot()] == [["a"]] * 3
 
 
+def test_the_log_has_neither_the_words_of_a_function_nor_secrets_of_its_url(server):
+    words = '{"errorMessage":"refused <private>","errorType":"Error","trace":[]}'
+    with FunctionTarget(lambda records: (200, words)) as target:
+        target.url += "?token=s3cret"
+        add_trigger(server, target, "--max-retries", "0")
+        put(server, "a")
+        wait_for(lambda: "refused <private>" in trigger(server, "list").stdout, "the words")
+        log = server.wait_for_log("gave up 1 records")
+        assert "warn trigger: " in log and ": the function failed\n" in log
+        assert "private" not in log and "s3cret" not in log
+
+
 def test_a_call_that_takes_too_long_is_broken_off_and_tried_again(server):
     slow = [True]
 
