@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/log.h"
 #include "base/memory_budget.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -75,7 +76,7 @@ static bool is_large(size_t size)
 static void *checked(void *memory, size_t size)
 {
     if (memory == NULL) {
-        fprintf(stderr, "out of memory: %zu bytes\n", size);
+        log_write(LOG_ERROR, "memory", "out of memory: %zu bytes", size);
         abort();
     }
     return memory;

@@ -2,9 +2,11 @@
  * nor send commands to the terminal that shows it.
  */
 #include "base/log.h"
+#include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include "base/log_writer.h"
 
@@ -73,4 +75,13 @@ void log_write(enum log_level level, const char *area, const char *format, ...)
     size_t size = format_line(line, level, area, format, arguments);
     va_end(arguments);
     log_writer_put(bytes_of(line, size), level == LOG_ERROR);
+}
+
+/* Takes the place of libc's, which assert() calls and which writes to standard error itself: if
+ * that is a pipe that nobody reads, it would wait there for ever instead of ending the process. */
+void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
+{
+    log_write(LOG_ERROR, "assert", "%s:%u: %s: Assertion `%s' failed.", file, line, function,
+              assertion);
+    abort();
 }

@@ -24,8 +24,8 @@ enum {
     LOG_DIRECT_WAIT_MS = 1000,
 };
 
-/* Until stop, abort() and failed assertions wait for the lines logged before them. False if no
- * thread can be started; then everything stays as it was. */
+/* Until stop, abort() waits for the lines logged before it, that of a failed assertion among them.
+ * False if no thread can be started; then everything stays as it was. */
 MUST_CHECK bool log_writer_start(void);
 /* Writes what waits, as far as standard error takes it in LOG_STOP_WAIT_MS. Does nothing if the
  * writer was not started. */

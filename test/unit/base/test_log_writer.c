@@ -1,4 +1,5 @@
 /* test_log_writer.c -- lines that wait for standard error, which is a pipe here. */
+#include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -219,8 +220,13 @@ static void lines_that_cannot_be_written_are_counted(void **state)
     free(later.text);
 }
 
-/* What a process wrote that logs `lines` lines and an error, then aborts. */
-static char *abort_after(int lines, bool read_at_once)
+static void fail_assertion(void)
+{
+    assert(FLOOD < 0);
+}
+
+/* What a process wrote that logs `lines` lines and an error, then ends itself. */
+static char *abort_after(int lines, bool read_at_once, void (*end)(void))
 {
     struct sink sink;
     int status;
@@ -232,7 +238,7 @@ static char *abort_after(int lines, bool read_at_once)
             _exit(1);
         flood(0, lines);
         log_write(LOG_ERROR, "test", "why it ends");
-        abort();
+        end();
     }
     if (read_at_once)
         sink_read(&sink);
@@ -246,12 +252,23 @@ static char *abort_after(int lines, bool read_at_once)
 static void an_abort_waits_for_the_lines_before_it(void **state)
 {
     (void)state;
-    char *text = abort_after(100, true);
+    char *text = abort_after(100, true, abort);
     assert_int_equal(count(text).lines, 100);
     assert_non_null(strstr(text, "test: why it ends\n"));
     free(text);
     /* But not for ever. */
-    assert_null(abort_after(FLOOD, false));
+    assert_null(abort_after(FLOOD, false, abort));
+}
+
+static void a_failed_assertion_is_logged_and_waits_for_nobody(void **state)
+{
+    (void)state;
+    char *text = abort_after(100, true, fail_assertion);
+    assert_int_equal(count(text).lines, 100);
+    assert_non_null(strstr(text, "test: why it ends\n"));
+    assert_non_null(strstr(text, ": fail_assertion: Assertion `FLOOD < 0' failed.\n"));
+    free(text);
+    assert_null(abort_after(FLOOD, false, fail_assertion));
 }
 
 int main(void)
@@ -263,6 +280,7 @@ int main(void)
         cmocka_unit_test(a_stop_does_not_wait_for_ever),
         cmocka_unit_test(lines_that_cannot_be_written_are_counted),
         cmocka_unit_test(an_abort_waits_for_the_lines_before_it),
+        cmocka_unit_test(a_failed_assertion_is_logged_and_waits_for_nobody),
     };
     return cmocka_run_group_tests_name("base/log_writer", tests, NULL, NULL);
 }
