@@ -33,13 +33,16 @@ static struct {
     struct sigaction old_abort;
     bool running;  /* Lines go into the buffer. */
     bool stopping; /* The thread ends when the buffer is empty. */
-    bool full;     /* Lines but for errors are dropped until half of the buffer is free. */
+    bool full;     /* Lines but for errors are dropped until the buffer is empty. */
+    bool failing;  /* The last write failed; a report would be lost. */
     uint64_t dropped;
     size_t first, used; /* Of `bytes`, which is a ring. */
     uint8_t bytes[LOG_WAITING_SIZE_MAX];
     /* What the thread must see without the mutex, as must a signal handler. */
     _Atomic unsigned generation; /* A thread of an older one was abandoned. */
     _Atomic size_t pending_size; /* In the buffer, or being written. */
+    /* Standard error took nothing in time: until it does, lines written directly do not wait. */
+    _Atomic bool is_stuck;
 } log_writer = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
 /* --- The ring --- */
@@ -70,23 +73,9 @@ static size_t take_locked(uint8_t chunk[CHUNK_SIZE_MAX])
     return size;
 }
 
-static void report_dropped_locked(void)
-{
-    char line[LOG_LINE_MAX];
-    if (log_writer.dropped == 0 || log_writer.used > LOG_WAITING_SIZE_MAX / 2)
-        return;
-    size_t size = log_format(line, LOG_WARN, "log",
-                             "%llu lines were dropped: standard error did not take them in time",
-                             (unsigned long long)log_writer.dropped);
-    log_writer.dropped = 0;
-    append_locked(bytes_of(line, size));
-}
-
 static void put_locked(struct bytes line, bool is_error)
 {
     size_t size_max = is_error ? LOG_WAITING_SIZE_MAX : LOG_WAITING_SIZE_MAX - LOG_ERRORS_SIZE;
-    if (!log_writer.full)
-        report_dropped_locked(); /* Of lines that could not be written. */
     if (log_writer.used + line.len > size_max || (log_writer.full && !is_error)) {
         log_writer.full = true;
         log_writer.dropped++;
@@ -101,13 +90,12 @@ static void put_locked(struct bytes line, bool is_error)
 /* For a thread that must not wait for long. */
 static void write_directly(struct bytes line)
 {
-    static _Atomic bool is_stuck; /* Then only the first line waits. */
     struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
     int ready;
     do {
-        ready = poll(&out, 1, atomic_load(&is_stuck) ? 0 : LOG_DIRECT_WAIT_MS);
+        ready = poll(&out, 1, atomic_load(&log_writer.is_stuck) ? 0 : LOG_DIRECT_WAIT_MS);
     } while (ready < 0 && errno == EINTR);
-    atomic_store(&is_stuck, ready == 0);
+    atomic_store(&log_writer.is_stuck, ready == 0);
     /* Nothing sensible can be done where the log itself cannot be written. */
     if (ready > 0 && write(STDERR_FILENO, line.data, line.len) < 0)
         return;
@@ -129,9 +117,10 @@ static size_t write_chunk(const uint8_t *chunk, size_t size, unsigned generation
             continue;
         if (result > 0)
             result = write(STDERR_FILENO, chunk + done, size - done);
-        if (result > 0)
+        if (result > 0) {
             done += (size_t)result;
-        else if (result == 0 || (errno != EINTR && errno != EAGAIN))
+            atomic_store(&log_writer.is_stuck, false);
+        } else if (result == 0 || (errno != EINTR && errno != EAGAIN))
             break;
     }
     return done;
@@ -145,27 +134,43 @@ static uint64_t count_lines(const uint8_t *text, size_t size)
     return count;
 }
 
-/* Writes the next lines, or waits for some. False if there will be none. */
+static size_t format_report(uint8_t out[CHUNK_SIZE_MAX])
+{
+    return log_format((char *)out, LOG_WARN, "log",
+                      "%llu lines were dropped: standard error did not take them in time",
+                      (unsigned long long)log_writer.dropped);
+}
+
+/* Writes the next lines, or a report, or waits for lines. False if there will be none. A report
+ * follows all lines that were there before the dropped ones. It does not go through the ring, so
+ * that its number is not lost if it cannot be written. */
 static bool take_turn_locked(unsigned generation)
 {
     uint8_t chunk[CHUNK_SIZE_MAX];
+    uint64_t reported = 0;
     size_t size = take_locked(chunk);
-    if (size == 0 && log_writer.stopping)
-        return false;
     if (size == 0) {
-        pthread_cond_wait(&log_writer.changed, &log_writer.mutex);
-        return true;
+        log_writer.full = false;
+        reported = log_writer.failing ? 0 : log_writer.dropped;
+        if (reported > 0)
+            size = format_report(chunk);
+    }
+    if (size == 0) {
+        if (!log_writer.stopping)
+            pthread_cond_wait(&log_writer.changed, &log_writer.mutex);
+        return !log_writer.stopping || log_writer.used > 0;
     }
     pthread_mutex_unlock(&log_writer.mutex);
     size_t done = write_chunk(chunk, size, generation);
     pthread_mutex_lock(&log_writer.mutex);
     if (is_abandoned(generation))
         return false;
-    atomic_fetch_sub(&log_writer.pending_size, size);
-    log_writer.dropped += count_lines(chunk + done, size - done);
-    if (log_writer.full && log_writer.used <= LOG_WAITING_SIZE_MAX / 2) {
-        log_writer.full = false;
-        report_dropped_locked();
+    log_writer.failing = done < size;
+    if (reported == 0) {
+        atomic_fetch_sub(&log_writer.pending_size, size);
+        log_writer.dropped += count_lines(chunk + done, size - done);
+    } else if (!log_writer.failing) {
+        log_writer.dropped -= reported;
     }
     return true;
 }
@@ -217,7 +222,7 @@ bool log_writer_start(void)
         timed_wait_init(&log_writer.ended);
         log_writer.has_conditions = true;
     }
-    log_writer.stopping = log_writer.full = false;
+    log_writer.stopping = log_writer.full = log_writer.failing = false;
     uintptr_t generation = atomic_load(&log_writer.generation);
     log_writer.running = pthread_create(&log_writer.thread, NULL, run, (void *)generation) == 0;
     bool ok = log_writer.running;

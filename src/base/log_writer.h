@@ -1,9 +1,10 @@
 /* log_writer.h -- brings log lines to standard error without making anybody wait for it.
  *
  * Between start and stop, lines go into a buffer of LOG_WAITING_SIZE_MAX bytes, which one thread
- * writes out in order. A line that finds no room is dropped and counted. Once the buffer has
- * drained to half, a line in it reports how many were dropped. Lines that report errors have a
- * part of the buffer for themselves, so that less important lines cannot crowd them out.
+ * writes out in order. A line that finds no room is dropped and counted, and so are those
+ * that follow until the buffer is empty. Then a line reports how many were dropped. Lines that
+ * report errors have a part of the buffer for themselves, so that less important lines cannot crowd
+ * them out.
  *
  * Before start and after stop, whoever logs writes by itself. It then waits LOG_DIRECT_WAIT_MS at
  * most for a standard error that takes nothing.

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +30,8 @@ struct sink {
     int saved;
     int read_end;
     pthread_t reader;
-    char *text; /* Ends with NUL once the reader has ended. */
+    char *text;          /* Ends with NUL once the reader has ended. */
+    _Atomic size_t size; /* What the reader has read so far. */
 };
 
 static void sink_open(struct sink *sink)
@@ -43,6 +45,7 @@ static void sink_open(struct sink *sink)
     close(ends[1]);
     sink->read_end = ends[0];
     sink->text = NULL;
+    atomic_init(&sink->size, 0);
 }
 
 static void *read_all(void *context)
@@ -50,8 +53,10 @@ static void *read_all(void *context)
     struct sink *sink = context;
     size_t size = 0;
     ssize_t got;
-    while ((got = read(sink->read_end, sink->text + size, TEXT_SIZE_MAX - 1 - size)) > 0)
+    while ((got = read(sink->read_end, sink->text + size, TEXT_SIZE_MAX - 1 - size)) > 0) {
         size += (size_t)got;
+        atomic_store(&sink->size, size);
+    }
     sink->text[size] = '\0';
     return NULL;
 }
@@ -61,6 +66,13 @@ static void sink_read(struct sink *sink)
     sink->text = malloc(TEXT_SIZE_MAX);
     assert_non_null(sink->text);
     assert_int_equal(pthread_create(&sink->reader, NULL, read_all, sink), 0);
+}
+
+/* Until the reader has read this. Then it is not a matter of time what a stop still writes. */
+static void sink_wait(struct sink *sink, const char *words)
+{
+    while (memmem(sink->text, atomic_load(&sink->size), words, strlen(words)) == NULL)
+        usleep(1000);
 }
 
 /* The text ends when nobody has the pipe as standard error any more. */
@@ -126,6 +138,8 @@ static void lines_of_many_threads_are_written_in_order(void **state)
         pthread_create(&threads[i], NULL, flood_some, (void *)(intptr_t)i);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    log_write(LOG_INFO, "test", "the last line");
+    sink_wait(&sink, "the last line");
     log_writer_stop();
     sink_close(&sink);
     struct counts counts = count(sink.text);
@@ -142,6 +156,7 @@ static void lines_that_find_no_room_are_dropped_and_counted(void **state)
     assert_true(log_writer_start());
     flood(0, FLOOD); /* Nobody reads. */
     sink_read(&sink);
+    sink_wait(&sink, " lines were dropped");
     log_writer_stop();
     sink_close(&sink);
     struct counts counts = count(sink.text);
@@ -164,6 +179,7 @@ static void errors_find_room_where_other_lines_do_not(void **state)
     for (int i = 0; i < FLOOD; i++) /* Their room has an end, too. */
         log_write(LOG_ERROR, "test", "series 1 number %d", i);
     sink_read(&sink);
+    sink_wait(&sink, " lines were dropped");
     log_writer_stop();
     sink_close(&sink);
     assert_non_null(strstr(sink.text, "an error"));
@@ -187,6 +203,7 @@ static void a_stop_does_not_wait_for_ever(void **state)
     assert_true(log_writer_start());
     log_write(LOG_INFO, "test", "somebody takes this one");
     sink_read(&sink);
+    sink_wait(&sink, "somebody takes this one");
     log_writer_stop();
     log_write(LOG_INFO, "test", "and this one, after the stop");
     sink_close(&sink);
@@ -211,6 +228,7 @@ static void lines_that_cannot_be_written_are_counted(void **state)
     sink_read(&later);
     assert_true(log_writer_start());
     log_write(LOG_INFO, "test", "series 0 number 3");
+    sink_wait(&later, "number 3");
     log_writer_stop();
     sink_close(&later);
     sink_close(&sink);
