@@ -288,6 +288,29 @@ def test_a_policy_sees_how_a_request_came(server, keys):
     assert message.endswith("with an explicit deny in an identity-based policy")
 
 
+def count_up(dynamodb, key, token):
+    """n of the item goes up by one, unless the request was carried out before."""
+    update = {
+        "TableName": "Table",
+        "Key": {"pk": {"S": key}},
+        "UpdateExpression": "ADD n :one",
+        "ExpressionAttributeValues": {":one": {"N": "1"}},
+    }
+    dynamodb.transact_write_items(TransactItems=[{"Update": update}], ClientRequestToken=token)
+
+
+def test_a_token_is_its_users_own_and_outlives_the_users_key(server, keys, admin):
+    alice, bob = keys.create("alice", EVERYTHING), keys.create("bob", EVERYTHING)
+    alice_later = keys.create("alice", EVERYTHING)
+    session = keys.session(alice[0], 3600)
+    time.sleep(FOLLOW_S)
+    for user in (alice, bob, alice_later, session, alice):
+        count_up(client(server, *user), "counted", "token")
+    count_up(client(server, *admin), "other", "token")  # Another's token is no obstacle.
+    got = client(server, *admin).get_item(TableName="Table", Key={"pk": {"S": "counted"}})
+    assert got["Item"]["n"] == {"N": "2"}
+
+
 def test_the_log_names_changes_and_refusals_and_no_items(server, keys, admin):
     key, secret = keys.create("mallory")
     time.sleep(FOLLOW_S)
