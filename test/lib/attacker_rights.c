@@ -237,7 +237,42 @@ static void make_document(struct attacker *attacker, bool of_resource, struct na
 
 /* --- All rights of a caller --- */
 
-/* Half of the callers may do a lot, but nothing to Secret. */
+/* May do everything, but not see whole items: by ReturnValues and Select, or by a list of
+ * attributes. */
+static void limit_what_is_shown(struct attacker *attacker, struct naive_document *out)
+{
+    struct naive_statement *first = &out->statements[0];
+    struct naive_statement *second = &out->statements[1];
+    struct naive_list names = list_of("pk", "sk", "g");
+    *first = (struct naive_statement){ .deny = false };
+    *second = (struct naive_statement){ .deny = true };
+    attack_add(&first->actions, "dynamodb:*");
+    attack_add(&first->resources, "*");
+    attack_add(&second->actions, "dynamodb:*");
+    attack_add(&second->resources, "*");
+    attack_add(&names, "l");
+    attack_add(&names, "nick");
+    out->count = 1;
+    switch (attack_below(attacker, 3)) {
+    case 0:
+        add_test(first,
+                 &(struct naive_test){ NAIVE_SINGLE, "StringEquals", true, "dynamodb:ReturnValues",
+                                       list_of("NONE", NULL, NULL) });
+        break;
+    case 1:
+        add_test(first, &(struct naive_test){ NAIVE_FOR_ALL, "StringEquals", false,
+                                              "dynamodb:Attributes", names });
+        break;
+    default:
+        add_test(second,
+                 &(struct naive_test){ NAIVE_SINGLE, "StringLike", false, "dynamodb:ReturnValues",
+                                       list_of("ALL_*", NULL, NULL) });
+        out->count = 2;
+        break;
+    }
+}
+
+/* May do everything, but nothing to Secret. */
 static void shut_out_of_secret(struct attacker *attacker, struct naive_document *out)
 {
     struct naive_statement *first = &out->statements[0];
@@ -263,10 +298,22 @@ void attack_make_rights(struct attacker *attacker, struct attack_rights *out)
     *out = (struct attack_rights){ .identity_count = 1 + attack_below(attacker, 2) };
     for (size_t i = 0; i < out->identity_count; i++)
         make_document(attacker, false, &out->identity[i]);
-    if (attack_chance(attacker, 3))
+    switch (attack_below(attacker, 8)) {
+    case 0:
+    case 1:
         shut_out_of_secret(attacker, &out->identity[0]);
-    if (attack_chance(attacker, 8))
+        break;
+    case 2:
+    case 3:
+        limit_what_is_shown(attacker, &out->identity[0]);
+        out->identity_count = 1;
+        break;
+    case 4:
         out->identity_count = 0;
+        break;
+    default:
+        break;
+    }
     for (size_t i = 0; i < GAMMA; i++) {
         out->has_policy[i] = attack_chance(attacker, 4);
         if (out->has_policy[i])
