@@ -67,6 +67,20 @@ static void create(struct decision_world *world, const char *table)
                   table, users[i], users[i], table, users[i]));
 }
 
+/* A table with one item, whose partition key has that type. */
+static void create_typed(struct decision_world *world, const char *table, const char *type,
+                         const char *key)
+{
+    must(world, "CreateTable",
+         text(world,
+              "{'TableName':'%s','AttributeDefinitions':[{'AttributeName':'pk','AttributeType':"
+              "'%s'}],'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],"
+              "'BillingMode':'PAY_PER_REQUEST'}",
+              table, type));
+    must(world, "PutItem",
+         text(world, "{'TableName':'%s','Item':{'pk':{'%s':'%s'}}}", table, type, key));
+}
+
 /* What stands behind a mark in the last response, up to the next quote. */
 static void take(struct decision_world *world, const char *mark, char out[DECISION_NAME_SIZE])
 {
@@ -102,6 +116,8 @@ void decision_world_open(struct decision_world *world)
     must(world, "CreateTable",
          "{'TableName':'Plain','AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}],"
          "'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],'BillingMode':'PAY_PER_REQUEST'}");
+    create_typed(world, "Num", "N", "42");
+    create_typed(world, "Bin", "B", "YWJj");
     take_names(world, "Tab", 0);
     take_names(world, "Secret", 1);
     world->caller = (struct caller){ .arn = BYTES(WORLD_USER),

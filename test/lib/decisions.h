@@ -11,6 +11,8 @@
  *           items alice/1, bob/1 and carol/1 with the attributes name, pay, g and l; a trigger
  *   Secret  the same, also with a trigger
  *   Plain   key pk (S); no index, stream, tag or item
+ *   Num     key pk (N), with the item 42
+ *   Bin     key pk (B), with the item "abc"
  *   Absent  does not exist
  *
  * In bodies, ' stands for ", and ~ for a single quote inside of a statement. <shard>, <iterator>,
@@ -149,6 +151,14 @@ OPERATION_LIST(DECISION_DECLARE)
     ALLOW_IF("'ForAllValues:StringEquals':{'dynamodb:Attributes':['pk','sk','g','l','name']},"     \
              "'StringEqualsIfExists':{'dynamodb:Select':'SPECIFIC_ATTRIBUTES',"                    \
              "'dynamodb:ReturnValues':['NONE','UPDATED_OLD','UPDATED_NEW']}")
+/* Only these attributes, without more. What shows whole items shows others, too. */
+#define NAMED                                                                                      \
+    ALLOW_IF("'ForAllValues:StringEquals':{'dynamodb:Attributes':['pk','sk','g','l','name']}")
+#define DENY_PAY DENY_IF("'ForAnyValue:StringEquals':{'dynamodb:Attributes':['pay']}")
+/* Only these partition keys, and some there must be. */
+#define KEYS(list)                                                                                 \
+    ALLOW_IF("'Null':{'dynamodb:LeadingKeys':'false'},"                                            \
+             "'ForAllValues:StringEquals':{'dynamodb:LeadingKeys':" list "}")
 #define RETURNS(values) ALLOW_IF("'StringEqualsIfExists':{'dynamodb:ReturnValues':" values "}")
 #define DENY_RETURNS(values) DENY_IF("'StringEquals':{'dynamodb:ReturnValues':" values "}")
 #define SELECTS(values) ALLOW_IF("'StringEqualsIfExists':{'dynamodb:Select':" values "}")

@@ -57,6 +57,9 @@ const struct decision decisions_get_shard_iterator[] = {
 const struct decision decisions_get_records[] = {
     ASKS(RECORDS("<iterator>"), "GetRecords", STREAM, SHOWS("'Records':[")),
     STREAM_POLICY(RECORDS("<iterator>"), "GetRecords"),
+    /* Records have whole items. */
+    { NAMED, NULL, NULL, RECORDS("<iterator>"), NO("GetRecords", STREAM) },
+    { DENY_PAY, NULL, NULL, RECORDS("<iterator>"), DENIED("GetRecords", STREAM) },
     /* Having an iterator gives no right: it may come from somebody else. */
     { ONLY("*", STREAM), NULL, NULL, RECORDS("<secret_iterator>"), NO("GetRecords", SECRET_STREAM) },
     { NOT_SECRET, NULL, NULL, RECORDS("<secret_iterator>"), DENIED("GetRecords", SECRET_STREAM) },
@@ -97,6 +100,8 @@ const struct decision decisions_add_trigger[] = {
     { ALL_DENY("*", "*/stream/*"), NULL, NULL, ADD("Tab"), HIDES("'UUID'") },
     { ALL_BUT_RESOURCE(STREAM), NULL, NULL, ADD("Tab"), HIDES("'UUID'") },
     { MAY_ADD("Tab", SECRET_STREAM), NULL, NULL, ADD("Tab"), HIDES("'UUID'") },
+    { NAMED, NULL, NULL, ADD("Tab"), NO("GetRecords", STREAM) },
+    { DENY_PAY, NULL, NULL, ADD("Tab"), DENIED("GetRecords", STREAM) },
     /* Resource policies of both. */
     { ALL, OF_RESOURCE("Deny", EVERYBODY, "AddTrigger"), NULL, ADD("Tab"), DENIED_BY_RESOURCE("AddTrigger", "Tab") },
     { ALL, OF_RESOURCE("Deny", EVERYBODY, "*"), NULL, ADD("Tab"), DENIED_BY_RESOURCE("AddTrigger", "Tab") },
