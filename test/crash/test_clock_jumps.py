@@ -22,6 +22,7 @@ MINUTE = 60
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 MONTH = 30 * DAY
+YEAR_10000 = 253402300800  # Its first second.
 PATIENCE_S = 30
 TABLE = "clock"
 FLAGS = (
@@ -333,10 +334,12 @@ def test_a_disabled_stream_stays_readable(tmp_path):
 
 
 @moments
-def test_the_server_works_in_the_year_10000(tmp_path, moment):
+@pytest.mark.parametrize("year", [1970, 10000])
+def test_the_server_works_in_the_first_year_and_after_the_last(tmp_path, year, moment):
     with server_on(tmp_path) as (server, clock):
         server.put("before")
-        jump(server, clock, 8000 * 366 * DAY, moment)
+        now = int(time.time())
+        jump(server, clock, (MINUTE if year == 1970 else YEAR_10000) - now, moment)
         server.put("after")
         assert server.get("after") is not None
         assert server.count_with_token("token-1") == 1
