@@ -82,7 +82,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                                           .catalogue = catalogue,
                                           .streams = streams,
                                           .rollover_ms = options->rollover_ms };
-    api->opened_ms = clock_wall_ms(api->options.token_clock);
+    api->opened_ms = clock_server_ms(api->options.clock);
     api->control = control_start(api);
     return api;
 }

@@ -63,7 +63,7 @@ struct streams *api_streams(const struct api *api);
 struct stream_upkeep *api_stream_upkeep(struct api *api);
 struct triggers *api_triggers(const struct api *api); /* As above. */
 const struct api_options *api_options(const struct api *api);
-int64_t api_opened_ms(const struct api *api);               /* On the clock of tokens. */
+int64_t api_opened_ms(const struct api *api);               /* Server time. */
 struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */
 /* NULL unless conflicts are to be refused. */
 struct txn_conflicts *api_conflicts(const struct api *api);

@@ -367,9 +367,9 @@ static struct transaction *create(struct api_call *call, const struct transactio
     return transaction;
 }
 
-/* Only a server that ran before this one can have stored a token for all callers. The clock of
- * tokens began no earlier than the generation of the newest one, so all have expired once it has
- * gone on for two lifetimes. */
+/* Only a server that ran before this one can have stored a token for all callers. Server time
+ * resumed no earlier than the generation of the newest one, so all have expired once it has
+ * advanced by two lifetimes. */
 static bool find_shared_token(struct transaction *transaction)
 {
     struct api_call *call = transaction->call;
