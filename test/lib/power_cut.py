@@ -332,4 +332,5 @@ def write_state(state, root):
         if content is None:
             (root / name).mkdir(mode=0o700)
         else:
+            (root / name).touch(0o600)  # A server refuses keys that others may open.
             (root / name).write_bytes(content)
