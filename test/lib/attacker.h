@@ -117,6 +117,11 @@ const char *attack_key(struct attacker *attacker, size_t table, const char *user
 size_t attack_pick_table(struct attacker *attacker);
 const char *attack_attribute(struct attacker *attacker);
 void attack_add(struct naive_list *list, const char *text);
+/* The table's name or ARN; sometimes an ARN of something else, which changes the ask. */
+const char *attack_name(struct attacker *attacker, struct attack_request *request,
+                        struct attack_ask *ask);
+/* Sometimes a token, which other transactions have as well. */
+const char *attack_token(struct attacker *attacker);
 
 /* --- Worlds --- */
 

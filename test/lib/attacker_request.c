@@ -52,10 +52,24 @@ static struct attack_ask *ask_items(struct attacker *attacker, struct attack_req
     return ask;
 }
 
-static const char *name_of(struct attacker *attacker, size_t table)
+const char *attack_name(struct attacker *attacker, struct attack_request *request,
+                        struct attack_ask *ask)
 {
-    return attack_text(attacker, "%s%s", attack_chance(attacker, 6) ? ATTACK_ARN : "",
-                       attack_tables[table].name);
+    static const char *const odd[] = { ATTACK_ARN "%s/stream/" ATTACK_LABEL,
+                                       ATTACK_ARN "%s/index/Ind",
+                                       "arn:aws:dynamodb:us-west-2:" ATTACK_ACCOUNT ":table/%s",
+                                       "arn:aws:dynamodb:eu-west-1:210987654321:table/%s" };
+    const char *name = attack_tables[ask->table].name;
+    size_t which = attack_below(attacker, COUNT_OF(odd));
+    if (!attack_chance(attacker, 40))
+        return attack_text(attacker, "%s%s", attack_chance(attacker, 6) ? ATTACK_ARN : "", name);
+    const char *behind = strstr(odd[which], "%s") + 2;
+    request->is_broken = true;
+    ask->of_stream = which == 0;
+    if (which < 2)
+        ask->resource = attack_text(attacker, ATTACK_ARN "%s%s", name, behind);
+    return attack_text(attacker, "%.*s%s%s", (int)(behind - 2 - odd[which]), odd[which], name,
+                       behind);
 }
 
 /* A key of the table, or sometimes one that does not fit it. */
@@ -76,7 +90,8 @@ static const char *some_condition(struct attacker *attacker, struct attack_ask *
 {
     const char *show = "";
     const char *attribute = attack_attribute(attacker);
-    size_t kind = attack_below(attacker, 4);
+    const char *other = attack_attribute(attacker);
+    size_t kind = attack_below(attacker, 5);
     if (kind == 0)
         return "";
     if (attack_chance(attacker, 2)) {
@@ -88,6 +103,14 @@ static const char *some_condition(struct attacker *attacker, struct attack_ask *
     if (kind == 1)
         return attack_text(attacker, ",'ConditionExpression':'attribute_not_exists(pk)'%s", show);
     attack_add(&ask->attributes, attribute);
+    if (kind == 4) {
+        if (strcmp(attribute, other) == 0)
+            other = "pk"; /* Operands must differ. */
+        attack_add(&ask->attributes, other);
+        return attack_text(attacker,
+                           ",'ConditionExpression':'attribute_exists(pk) AND NOT %s<>%s'%s",
+                           attribute, other, show);
+    }
     return attack_text(attacker, ",'ConditionExpression':'attribute_%s(%s)'%s",
                        kind == 2 ? "exists" : "not_exists", attribute, show);
 }
@@ -125,8 +148,9 @@ static void make_get(struct attacker *attacker, struct attack_request *out)
     out->operation = "GetItem";
     const char *key = some_key(attacker, out, table, ask);
     const char *projection = some_projection(attacker, ask);
-    out->body = attack_text(attacker, "{'TableName':'%s','Key':%s%s%s}", name_of(attacker, table),
-                            key, projection, some_capacity(attacker, out));
+    const char *name = attack_name(attacker, out, ask);
+    out->body = attack_text(attacker, "{'TableName':'%s','Key':%s%s%s}", name, key, projection,
+                            some_capacity(attacker, out));
 }
 
 /* ReturnValues that the operation takes, in their turn before those of a failed condition. */
@@ -166,17 +190,18 @@ static void make_write(struct attacker *attacker, struct attack_request *out)
     drop_none(ask);
     if (kind == 1) {
         more = attack_text(attacker,
-                           ",'UpdateExpression':'SET %s=:v','ExpressionAttributeValues':{':v':"
-                           "{'S':'x'}}",
-                           attribute);
+                           ",'UpdateExpression':'SET %s=if_not_exists(%s,:v)',"
+                           "'ExpressionAttributeValues':{':v':{'S':'x'}}",
+                           attribute, attribute); /* No marker may leave its attribute. */
         attack_add(&ask->attributes, attribute);
     } else if (kind == 0 && !out->is_broken) {
         key = attack_text(attacker, "%.*s,'%s':{'S':'x'}}", (int)strlen(key) - 1, key, attribute);
         attack_add(&ask->attributes, attribute);
     }
-    out->body = attack_text(attacker, "{'TableName':'%s','%s':%s%s%s%s%s}",
-                            name_of(attacker, table), kind == 0 ? "Item" : "Key", key, more,
-                            returned, condition, some_capacity(attacker, out));
+    const char *name = attack_name(attacker, out, ask);
+    out->body = attack_text(attacker, "{'TableName':'%s','%s':%s%s%s%s%s}", name,
+                            kind == 0 ? "Item" : "Key", key, more, returned, condition,
+                            some_capacity(attacker, out));
 }
 
 /* --- Query and Scan --- */
@@ -235,41 +260,59 @@ static void make_read(struct attacker *attacker, struct attack_request *out)
         filter = ",'ExclusiveStartKey':{'wrong':{'S':'x'}}";
         out->is_broken = true;
     }
-    out->body = attack_text(attacker, "{'TableName':'%s'%s%s%s%s%s}", name_of(attacker, table),
-                            index_name, condition, select, filter, some_capacity(attacker, out));
+    const char *name =
+        *index_name == '\0' ? attack_name(attacker, out, ask) : attack_tables[table].name;
+    out->body = attack_text(attacker, "{'TableName':'%s'%s%s%s%s%s}", name, index_name, condition,
+                            select, filter, some_capacity(attacker, out));
 }
 
 /* --- Batches --- */
+
+/* One table's part, of one key or two. */
+static const char *some_batch(struct attacker *attacker, struct attack_request *out, size_t table,
+                              bool writes)
+{
+    struct attack_ask *ask = ask_items(attacker, out, out->operation, table);
+    const char *name = attack_tables[table].name;
+    const char *second = "";
+    bool puts = attack_chance(attacker, 2);
+    const char *form = puts ? "{'PutRequest':{'Item':" : "{'DeleteRequest':{'Key':";
+    ask->shows = !writes;
+    ask->writes = writes;
+    const char *key = some_key(attacker, out, table, ask);
+    if (attack_chance(attacker, 2)) {
+        attack_add(&ask->leading_keys, "dave");
+        second = attack_text(attacker, ",%s%s%s", writes ? form : "",
+                             attack_key(attacker, table, "dave"), writes ? "}}" : "");
+    }
+    if (writes)
+        return attack_text(attacker, "'%s':[%s%s}}%s]", name, form, key, second);
+    return attack_text(attacker, "'%s':{'Keys':[%s%s]%s}", name, key, second,
+                       some_projection(attacker, ask));
+}
 
 static void make_batch(struct attacker *attacker, struct attack_request *out)
 {
     bool writes = attack_chance(attacker, 2);
     size_t first = attack_pick_table(attacker);
-    const char *parts[2] = { "", "" };
     out->operation = writes ? "BatchWriteItem" : "BatchGetItem";
-    for (size_t i = 0; i < 2; i++) {
-        size_t table = (first + i) % ATTACK_TABLES;
-        if (i == 1 && attack_chance(attacker, 2))
-            continue;
-        struct attack_ask *ask = ask_items(attacker, out, out->operation, table);
-        ask->shows = !writes;
-        ask->writes = writes;
-        const char *name = attack_tables[table].name;
-        const char *key = some_key(attacker, out, table, ask);
-        bool puts = attack_chance(attacker, 2);
-        if (writes)
-            parts[i] =
-                attack_text(attacker, "%s'%s':[{'%s':{'%s':%s}}]", i == 0 ? "" : ",", name,
-                            puts ? "PutRequest" : "DeleteRequest", puts ? "Item" : "Key", key);
-        else
-            parts[i] = attack_text(attacker, "%s'%s':{'Keys':[%s]%s}", i == 0 ? "" : ",", name, key,
-                                   some_projection(attacker, ask));
-    }
-    out->body = attack_text(attacker, "{'RequestItems':{%s%s}%s}", parts[0], parts[1],
+    const char *part = some_batch(attacker, out, first, writes);
+    const char *other = "";
+    if (attack_chance(attacker, 2))
+        other = attack_text(attacker, ",%s",
+                            some_batch(attacker, out, (first + 1) % ATTACK_TABLES, writes));
+    out->body = attack_text(attacker, "{'RequestItems':{%s%s}%s}", part, other,
                             some_capacity(attacker, out));
 }
 
 /* --- Transactions --- */
+
+const char *attack_token(struct attacker *attacker)
+{
+    if (!attack_chance(attacker, 4))
+        return "";
+    return attack_text(attacker, ",'ClientRequestToken':'token-%zu'", attack_below(attacker, 3));
+}
 
 static const char *some_transact_write(struct attacker *attacker, struct attack_request *out,
                                        size_t table, const char *user)
@@ -319,8 +362,9 @@ static void make_transaction(struct attacker *attacker, struct attack_request *o
                                    some_projection(attacker, ask));
         }
     }
-    out->body = attack_text(attacker, "{'TransactItems':[%s%s%s]%s}", parts[0],
-                            count == 2 ? "," : "", parts[1], some_capacity(attacker, out));
+    out->body =
+        attack_text(attacker, "{'TransactItems':[%s%s%s]%s%s}", parts[0], count == 2 ? "," : "",
+                    parts[1], some_capacity(attacker, out), writes ? attack_token(attacker) : "");
 }
 
 /* --- Any --- */

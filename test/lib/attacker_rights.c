@@ -81,8 +81,9 @@ static void allow_if(struct attacker *attacker, struct naive_statement *to)
                                        list_of("NONE", "UPDATED_*", NULL) });
         break;
     case 3:
-        add_test(to, &(struct naive_test){ NAIVE_SINGLE, "StringEquals", true,
-                                           "dynamodb:ReturnValues", list_of("NONE", NULL, NULL) });
+        add_test(to, &(struct naive_test){
+                         NAIVE_SINGLE, "StringEquals", true, "dynamodb:ReturnValues",
+                         list_of("NONE", attack_chance(attacker, 2) ? "ALL_OLD" : NULL, NULL) });
         break;
     case 4:
         add_test(to, &(struct naive_test){ NAIVE_SINGLE, "Bool", true, "dynamodb:FullTableScan",
@@ -118,9 +119,10 @@ static void deny_if(struct attacker *attacker, struct naive_statement *to)
                                            "dynamodb:Attributes", list_of("pay", NULL, NULL) });
         break;
     case 2:
-        add_test(to,
-                 &(struct naive_test){ NAIVE_SINGLE, "StringEquals", false, "dynamodb:ReturnValues",
-                                       list_of("ALL_OLD", "ALL_NEW", NULL) });
+        add_test(to, &(struct naive_test){
+                         NAIVE_SINGLE, "StringEquals", false, "dynamodb:ReturnValues",
+                         attack_chance(attacker, 2) ? list_of("ALL_OLD", "ALL_NEW", NULL)
+                                                    : list_of("UPDATED_NEW", NULL, NULL) });
         break;
     case 3:
         add_test(to, &(struct naive_test){ NAIVE_SINGLE, "Bool", false, "dynamodb:FullTableScan",
@@ -237,8 +239,8 @@ static void make_document(struct attacker *attacker, bool of_resource, struct na
 
 /* --- All rights of a caller --- */
 
-/* May do everything, but not see whole items: by ReturnValues and Select, or by a list of
- * attributes. */
+/* May do everything, but not see all that a write can show: by ReturnValues and Select, or by a
+ * list of attributes. */
 static void limit_what_is_shown(struct attacker *attacker, struct naive_document *out)
 {
     struct naive_statement *first = &out->statements[0];
@@ -253,13 +255,18 @@ static void limit_what_is_shown(struct attacker *attacker, struct naive_document
     attack_add(&names, "l");
     attack_add(&names, "nick");
     out->count = 1;
-    switch (attack_below(attacker, 3)) {
+    switch (attack_below(attacker, 4)) {
     case 0:
+        add_test(first,
+                 &(struct naive_test){ NAIVE_SINGLE, "StringLike", true, "dynamodb:ReturnValues",
+                                       list_of("ALL_*", NULL, NULL) });
+        break;
+    case 1:
         add_test(first,
                  &(struct naive_test){ NAIVE_SINGLE, "StringEquals", true, "dynamodb:ReturnValues",
                                        list_of("NONE", NULL, NULL) });
         break;
-    case 1:
+    case 2:
         add_test(first, &(struct naive_test){ NAIVE_FOR_ALL, "StringEquals", false,
                                               "dynamodb:Attributes", names });
         break;

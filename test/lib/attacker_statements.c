@@ -133,12 +133,30 @@ static struct statement make_change(struct attacker *attacker, struct attack_req
                                more };
 }
 
+/* EXISTS shows nothing, but whether its condition holds. */
+static struct statement make_exists(struct attacker *attacker, struct attack_request *request,
+                                    size_t table, const char *user)
+{
+    struct attack_ask *ask = ask_statement(attacker, request, "PartiQLSelect", table);
+    attack_add(&ask->leading_keys, user);
+    attack_add(&ask->attributes, "pay");
+    attack_add(&ask->return_values, "NONE");
+    return (struct statement){ attack_text(attacker,
+                                           "EXISTS(SELECT * FROM %s WHERE pk=" QUOTE "%s" QUOTE
+                                           "%s AND pay=" QUOTE "wrong" QUOTE ")",
+                                           attack_tables[table].name, user,
+                                           attack_tables[table].is_rich ? " AND sk=1" : ""),
+                               "" };
+}
+
 static const char *some_statement(struct attacker *attacker, struct attack_request *request,
                                   size_t table, const char *user, bool reads)
 {
     struct statement made;
     if (reads)
         made = make_select(attacker, request, table, user);
+    else if (strcmp(request->operation, "ExecuteTransaction") == 0 && attack_chance(attacker, 4))
+        made = make_exists(attacker, request, table, user);
     else if (attack_chance(attacker, 4))
         made = make_insert(attacker, request, table, user);
     else
@@ -166,6 +184,7 @@ void attack_make_statements(struct attacker *attacker, struct attack_request *ou
         size_t table = (first + 1 + attack_below(attacker, 2)) % ATTACK_TABLES;
         second = some_statement(attacker, out, table, attack_user(attacker), reads);
     }
-    out->body = attack_text(attacker, "{'%s':[%s%s%s]}", members[kind], statement,
-                            *second == '\0' ? "" : ",", second);
+    out->body =
+        attack_text(attacker, "{'%s':[%s%s%s]%s}", members[kind], statement,
+                    *second == '\0' ? "" : ",", second, kind == 2 ? attack_token(attacker) : "");
 }

@@ -40,6 +40,11 @@ static const struct {
       "{'TableName':'%s','AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}],"
       "'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],'BillingMode':'PAY_PER_REQUEST'}",
       true },
+    { "CreateTable",
+      "{'TableName':'%s','AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}],"
+      "'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],'BillingMode':'PAY_PER_REQUEST',"
+      "'Tags':[{'Key':'k','Value':'v'}],'ResourcePolicy':" ANY_POLICY "}",
+      true },
 };
 
 /* The body with the table's name where %s stands. */
@@ -53,10 +58,21 @@ static void make_on_table(struct attacker *attacker, struct attack_request *out)
 {
     size_t which = attack_below(attacker, COUNT_OF(on_tables));
     size_t table = attack_pick_table(attacker);
+    bool creates = strcmp(on_tables[which].operation, "CreateTable") == 0;
+    bool tags = creates && strstr(on_tables[which].body, "'Tags'") != NULL;
+    if (tags)
+        table = GAMMA; /* The policy of a table that is there is not about a new one's. */
+    const char *name = attack_tables[table].name;
     out->operation = on_tables[which].operation;
     out->is_skipped_if_allowed = on_tables[which].spoils;
-    attack_add_ask(attacker, out, out->operation, table, "");
-    out->body = with_name(attacker, on_tables[which].body, attack_tables[table].name);
+    struct attack_ask *ask = attack_add_ask(attacker, out, out->operation, table, "");
+    if (!creates && strstr(on_tables[which].body, "'TableName'") != NULL)
+        name = attack_name(attacker, out, ask);
+    out->body = with_name(attacker, on_tables[which].body, name);
+    if (tags) {
+        attack_add_ask(attacker, out, "TagResource", table, "");
+        attack_add_ask(attacker, out, "PutResourcePolicy", table, "");
+    }
 }
 
 static void make_on_account(struct attacker *attacker, struct attack_request *out)

@@ -51,6 +51,10 @@ const struct decision decisions_execute_statement[] = {
     { NOTHING, NULL, NULL, S_MORE(SELECT_INDEX("Secret", "Ind", "alice"), ",'ConsistentRead':true"), NO("PartiQLSelect", "Secret/index/Ind") },
     { ALL, NULL, NULL, S(SELECT_INDEX("Tab", "Nope", "alice")), INVALID },
     { ALL, NULL, NULL, S("INSERT INTO Tab VALUE {~wrong~:1}"), INVALID },
+    /* Names in quotes, and ARNs in their place. */
+    STRANGER(S("SELECT * FROM \\'Secret\\' WHERE pk=~a~"), S("SELECT * FROM \\'Absent\\' WHERE pk=~a~"), "PartiQLSelect"),
+    STRANGER(S("SELECT * FROM \\'" ARN("Secret") "\\' WHERE pk=~a~"), S("SELECT * FROM \\'" ARN("Absent") "\\' WHERE pk=~a~"), "PartiQLSelect"),
+    STRANGER(S("DELETE FROM \\'" ARN("Secret") "\\' WHERE pk=~a~ AND sk=1"), S("DELETE FROM \\'" ARN("Absent") "\\' WHERE pk=~a~ AND sk=1"), "PartiQLDelete"),
     /* No other action stands for these. */
     { ALLOW_ON("ExecuteStatement", "*"), NULL, NULL, S(SELECT("Tab", "alice")), NO("PartiQLSelect", "Tab") },
     { ALLOW_ON("GetItem", "*"), NULL, NULL, S(SELECT("Tab", "alice")), NO("PartiQLSelect", "Tab") },

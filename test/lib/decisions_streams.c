@@ -33,6 +33,9 @@ const struct decision decisions_describe_stream[] = {
     { ALL, OF_RESOURCE("Deny", EVERYBODY, "*"), NULL, OF_STREAM(STREAM), YES },
     { ALL_DENY("*", "Tab"), NULL, NULL, OF_STREAM(STREAM), YES },
     { NOTHING, NULL, OF_RESOURCE("Deny", EVERYBODY, "*"), OF_STREAM(STREAM), NO("DescribeStream", STREAM) },
+    /* Nor is the policy of a stream that of another one of the table. */
+    { NOTHING, NULL, OF_RESOURCE("Allow", ALICE, "*"), OF_STREAM("Tab/stream/" OTHER_LABEL), NO("DescribeStream", "Tab/stream/" OTHER_LABEL) },
+    { ALL, NULL, OF_RESOURCE("Deny", ALICE, "*"), OF_STREAM("Tab/stream/" OTHER_LABEL), NOT_FOUND },
     END,
 };
 

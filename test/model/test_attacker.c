@@ -75,7 +75,7 @@ struct run {
     struct attack_world twin;
     const struct policy *policies[ATTACK_IDENTITY_MAX];
     struct caller caller;
-    bool twin_differs; /* Something was done to both Secret and another table. */
+    bool twin_differs; /* Something was done to Secret and to what the twin has as well. */
     bool has_trigger[ATTACK_TABLES];
     bool may_call_out[ATTACK_TABLES];
     uint64_t items[GAMMA];
@@ -509,7 +509,8 @@ static void check_twin(struct run *run, const struct attack_request *request,
         writes_others =
             writes_others || (request->asks[i].table != SECRET && request->asks[i].writes);
     if (verdict->may_see_secret) {
-        run->twin_differs = run->twin_differs || writes_others;
+        run->twin_differs = run->twin_differs || writes_others ||
+                            strstr(request->body, "ClientRequestToken") != NULL;
         return;
     }
     struct bytes other = attack_world_call(&run->twin, &run->caller, request->operation,

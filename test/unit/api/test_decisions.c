@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "decision_world.h"
 #include "decisions.h"
+#include "stream/shard_iterator.h"
 
 enum { ROWS_MIN = 500, FAILURES_SHOWN_MAX = 40, MESSAGE_SIZE = 2000 };
 
@@ -219,12 +220,68 @@ static void every_operation_has_rows_that_allow_and_that_refuse(void **state)
     }
 }
 
+/* Whoever knows the token of a transaction may not learn how it ended, nor run it again. */
+static void the_token_of_anothers_transaction_gives_no_right(void **state)
+{
+    static const struct {
+        const char *operation;
+        const char *body;
+        const char *action;
+    } cases[] = {
+        { "TransactWriteItems",
+          "{'TransactItems':[{'Put':{'TableName':'Tab','Item':" KEY(
+              "dave") "}}],'ClientRequestToken':'token-1'}",
+          "PutItem" },
+        { "ExecuteTransaction",
+          "{'TransactStatements':[{'Statement':'INSERT INTO Tab VALUE {~pk~:~erin~,~sk~:1}'}],"
+          "'ClientRequestToken':'token-2'}",
+          "PartiQLInsert" },
+    };
+    struct run *run = *state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct decision row = { NOTHING, NULL, NULL, cases[i].body,
+                                      NO(cases[i].action, "Tab") };
+        decision_world_use_policy(&run->world, NULL);
+        assert_true(decision_world_call(&run->world, cases[i].operation, cases[i].body));
+        decision_world_use_policy(&run->world, NOTHING);
+        assert_false(decision_world_call(&run->world, cases[i].operation, cases[i].body));
+        assert_true(is_refused(&run->world, &row));
+    }
+}
+
+/* The text of an iterator is no secret and has no signature: whoever may read one stream can make
+ * one with the place of another. */
+static void an_iterator_with_the_place_of_another_stream_reads_nothing(void **state)
+{
+    enum { SECRET_ITERATOR = 3 };
+    struct run *run = *state;
+    struct decision_world *world = &run->world;
+    struct shard_iterator iterator;
+    struct bytes arn;
+    decision_world_use_policy(world, ONLY("*", STREAM));
+    assert_true(
+        shard_iterator_parse(bytes_from_text(world->names[SECRET_ITERATOR]), &arn, &iterator));
+    struct bytes forged = shard_iterator_format(world->arena, BYTES(ARN(STREAM)), &iterator);
+    for (uint64_t partition = 0; partition < 8; partition++) {
+        iterator.partition = partition;
+        struct bytes body =
+            arena_printf(world->arena, "{'ShardIterator':'%.*s'}", BYTES_FMT(forged));
+        assert_false(decision_world_call(world, "GetRecords", (const char *)body.data));
+        assert_false(has(decision_world_answer(world), "Secret-"));
+        forged = shard_iterator_format(world->arena, BYTES(ARN(STREAM)), &iterator);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_request_is_decided_as_the_table_says, setup,
                                         teardown),
         cmocka_unit_test(every_operation_has_rows_that_allow_and_that_refuse),
+        cmocka_unit_test_setup_teardown(an_iterator_with_the_place_of_another_stream_reads_nothing,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(the_token_of_anothers_transaction_gives_no_right, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
