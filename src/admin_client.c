@@ -1,13 +1,16 @@
 /* admin_client.c -- see admin_client.h. */
 #include "admin_client.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "crypto/sha256.h"
-#include "http/client.h"
+#include "http/server.h"
+#include "http/url.h"
 #include "json/reader.h"
+#include "outbound/outbound.h"
 #include "wire/sigv4.h"
 #include "wire/wire.h"
 
@@ -75,8 +78,7 @@ static bool read_identity(struct identity *out)
 
 /* --- The request --- */
 
-/* Adds the headers that carry the signature. The first one is Host, which the HTTP client adds by
- * itself; returns how many there are. */
+/* Adds the headers that carry the signature; returns how many there are. */
 static size_t fill_headers(struct arena *arena, const struct identity *identity,
                            const struct http_url *url, const struct admin_client_call *call,
                            struct http_header headers[HEADERS_MAX])
@@ -124,14 +126,14 @@ struct bytes admin_client_member(struct arena *arena, struct bytes object, const
 }
 
 static int tell_refusal(struct arena *arena, const struct identity *identity,
-                        const struct http_response *response)
+                        const struct outbound_answer *got)
 {
-    struct bytes body = buffer_bytes(&response->body);
+    struct bytes body = buffer_bytes(&got->body);
     struct bytes text = admin_client_member(arena, body, "message");
     if (text.len == 0)
         text = admin_client_member(arena, body, "Message");
     if (text.len == 0)
-        text = arena_printf(arena, "the server answered with status %d", response->status);
+        text = arena_printf(arena, "the server answered with status %d", got->status);
     fprintf(stderr, "stator: %.*s\n", BYTES_FMT(text));
     if (identity->is_nobody &&
         bytes_equal_text(admin_client_member(arena, body, "__type"),
@@ -141,32 +143,57 @@ static int tell_refusal(struct arena *arena, const struct identity *identity,
     return ADMIN_CLIENT_REFUSED;
 }
 
+/* Asks and waits. False if there is no answer, and a line on stderr tells why. */
+static bool ask(struct arena *arena, const struct admin_client_call *call,
+                const struct outbound_request *request, struct outbound_answer *got)
+{
+    struct outbound_options options = { .ca_file = call->ca_file };
+    char message[OUTBOUND_MESSAGE_MAX];
+    struct outbound *outbound = outbound_open(&options, message);
+    if (outbound == NULL) {
+        fprintf(stderr, "stator: %s\n", message);
+        return false;
+    }
+    struct outbound_client *client = outbound_client_create(outbound);
+    enum outbound_result result = OUTBOUND_UNUSABLE;
+    if (client == NULL)
+        got->problem = BYTES("the system has no file descriptors left");
+    else
+        result = outbound_client_send(client, arena, request, got);
+    outbound_client_destroy(client);
+    outbound_close(outbound);
+    if (result != OUTBOUND_OK)
+        fprintf(stderr, "stator: %s: %.*s\n", call->endpoint, BYTES_FMT(got->problem));
+    return result == OUTBOUND_OK;
+}
+
 int admin_client_send(struct arena *arena, const struct admin_client_call *call,
                       struct bytes *answer)
 {
     struct identity identity;
+    struct http_url url;
     struct http_header headers[HEADERS_MAX];
-    struct http_client_answer got;
-    struct http_client_request request = { .body = call->body,
-                                           .timeout_ms = TIMEOUT_MS,
-                                           .answer_size_max = ANSWER_SIZE_MAX,
-                                           .stop_fd = -1 };
-    const char *problem = http_url_parse(bytes_from_text(call->endpoint), &request.url);
-    if (problem == NULL && !bytes_equal_text(request.url.target, "/"))
+    struct outbound_answer got;
+    const char *problem = http_url_parse(bytes_from_text(call->endpoint), &url);
+    if (problem == NULL && !bytes_equal_text(url.target, "/"))
         problem = "an endpoint has no path";
     if (problem != NULL)
         complain(call->endpoint, problem);
     if (problem != NULL || !read_identity(&identity))
         return ADMIN_CLIENT_MISUSED;
-    size_t count = fill_headers(arena, &identity, &request.url, call, headers);
-    request.headers = headers + 1;
-    request.header_count = count - 1;
-    if (http_client_post(arena, &request, &got) != HTTP_CLIENT_OK) {
-        fprintf(stderr, "stator: %s: %.*s\n", call->endpoint, BYTES_FMT(got.problem));
+    struct outbound_request request = { .method = "POST",
+                                        .url = bytes_from_text(call->endpoint),
+                                        .headers = headers,
+                                        .header_count =
+                                            fill_headers(arena, &identity, &url, call, headers),
+                                        .body = call->body,
+                                        .timeout_ms = TIMEOUT_MS,
+                                        .answer_size_max = ANSWER_SIZE_MAX };
+    signal(SIGPIPE, SIG_IGN); /* A server that goes away is an error of its socket, no more. */
+    if (!ask(arena, call, &request, &got))
         return ADMIN_CLIENT_REFUSED;
-    }
-    if (got.response.status != 200)
-        return tell_refusal(arena, &identity, &got.response);
-    *answer = buffer_bytes(&got.response.body);
+    if (got.status != 200)
+        return tell_refusal(arena, &identity, &got);
+    *answer = buffer_bytes(&got.body);
     return 0;
 }

@@ -19,7 +19,8 @@ enum { ADMIN_CLIENT_REFUSED = 1, ADMIN_CLIENT_MISUSED = 2 };
 #define ADMIN_CLIENT_ENDPOINT "http://127.0.0.1:8000" /* Where a server listens by default. */
 
 struct admin_client_call {
-    const char *endpoint;  /* "http://host:port" */
+    const char *endpoint;  /* "http://host:port", or https */
+    const char *ca_file;   /* PEM: whom to trust instead of the system's authorities; NULL: them. */
     const char *operation; /* "AddTrigger"; one that this program knows. */
     struct bytes body;     /* JSON */
 };

@@ -27,9 +27,9 @@
 #include "config/config.h"
 #include "crypto/tls_context.h"
 #include "engine/rocksdb/rocksdb_engine.h"
-#include "http/client.h"
 #include "http/server.h"
 #include "model/item_form.h"
+#include "outbound/outbound.h"
 #include "system_limits.h"
 #include "table/server_time.h"
 #include "trigger/trigger_runner.h"
@@ -47,6 +47,7 @@ struct server {
     struct http_server *http;
     struct clock clock;
     struct backup_service *backups; /* NULL: none. */
+    struct outbound *network;       /* For calls of triggers. */
     struct trigger_outside outside;
     char dead_letter_dir[PATH_MAX];
 };
@@ -170,9 +171,19 @@ static enum engine_status start_clock(struct server *server)
     return status;
 }
 
+static bool open_network(struct server *server, const struct config *config)
+{
+    const struct outbound_options options = { .ca_file = config->outbound_ca_file,
+                                              .proxy = config->outbound_proxy };
+    char message[OUTBOUND_MESSAGE_MAX];
+    server->network = outbound_open(&options, message);
+    server->outside.network = server->network;
+    server->outside.send = outbound_client_send;
+    return server->network != NULL || fail(message);
+}
+
 static bool open_api(struct server *server, const struct config *config)
 {
-    server->outside.post = http_client_post;
     if (!find_dead_letters(server, config))
         return false;
     struct api_options options = {
@@ -261,8 +272,8 @@ static bool start(struct server *server, const struct config *config)
     if (!system_limits_prepare(config, &server->files, message))
         return fail(message);
     tune_malloc();
-    if (!open_tls(server, config) || !open_keys(server, config) || !open_engine(server, config) ||
-        !open_api(server, config))
+    if (!open_tls(server, config) || !open_keys(server, config) || !open_network(server, config) ||
+        !open_engine(server, config) || !open_api(server, config))
         return false;
     struct wire_options options = { .cors_origins = config->cors_origins,
                                     .authentication = { .keys = server->keys,
@@ -372,6 +383,7 @@ static void stop(struct server *server)
     if (server->wire != NULL)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */
     engine_close(server->engine);
+    outbound_close(server->network);
     live_keys_close(server->keys);
     tls_context_release(server->tls);
 }

@@ -1,6 +1,7 @@
 /* trigger_command.c -- see trigger_command.h. */
 #include "trigger_command.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include "admin_client.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -22,6 +23,8 @@ static const char usage[] =
     "Has a function called with the changes of a table, in Lambda's event format.\n"
     "\n"
     "  --endpoint URL            the server [" ADMIN_CLIENT_ENDPOINT "]\n"
+    "  --ca-file FILE            PEM: trust an https server by these certificates\n"
+    "                            [AWS_CA_BUNDLE, or the system's]\n"
     "  --starting-position P     TRIM_HORIZON or LATEST [TRIM_HORIZON]\n"
     "  --batch-size N            records per call [100]\n"
     "  --batch-window SECONDS    how long to wait for a batch to become full [0]\n"
@@ -61,6 +64,7 @@ struct command {
     struct command_line line;
     const char *verb;
     const char *endpoint;
+    const char *ca_file; /* NULL: the system's. */
     struct json_writer json;
     struct buffer body;
     struct bytes filters[FILTERS_MAX];
@@ -114,10 +118,13 @@ static int parse_other(struct command *command, const char *word, bool adds)
 {
     struct bytes value;
     bool is_filter = adds && command_line_is_flag(word, "--filter");
-    if (is_filter || command_line_is_flag(word, "--endpoint")) {
+    bool is_ca_file = command_line_is_flag(word, "--ca-file");
+    if (is_filter || is_ca_file || command_line_is_flag(word, "--endpoint")) {
         if (!take_value(command, word, &value))
             return command_line_fail(ADMIN_CLIENT_MISUSED, word, "needs a value behind it");
-        if (!is_filter)
+        if (is_ca_file)
+            command->ca_file = (const char *)value.data;
+        else if (!is_filter)
             command->endpoint = (const char *)value.data;
         else if (command->filter_count == FILTERS_MAX)
             return command_line_fail(ADMIN_CLIENT_MISUSED, word, "too many of them");
@@ -223,6 +230,7 @@ static int show(struct command *command, struct bytes answer)
 static int send_request(struct command *command, const char *operation)
 {
     struct admin_client_call call = { .endpoint = command->endpoint,
+                                      .ca_file = command->ca_file,
                                       .operation = operation,
                                       .body = buffer_bytes(&command->body) };
     struct bytes answer;
@@ -246,9 +254,11 @@ int trigger_command(int argc, char *const *argv)
     if (argc == 0 || verb == COUNT_OF(verbs))
         return command_line_fail(ADMIN_CLIENT_MISUSED, "trigger",
                                  "add, list or remove (see `stator trigger --help`)");
-    struct command command = {
-        .arena = arena_create(), .line = line, .verb = argv[0], .endpoint = ADMIN_CLIENT_ENDPOINT
-    };
+    struct command command = { .arena = arena_create(),
+                               .line = line,
+                               .verb = argv[0],
+                               .endpoint = ADMIN_CLIENT_ENDPOINT,
+                               .ca_file = getenv("AWS_CA_BUNDLE") };
     buffer_init(&command.body, command.arena);
     json_writer_init(&command.json, &command.body);
     int code = parse(&command);

@@ -230,7 +230,7 @@ static int64_t run_due(struct control *control, struct arena *arena)
     wait_ms = timed_wait_sooner(wait_ms, expiry_steps_run(control->api, control->backfill, arena));
     wait_ms = timed_wait_sooner(wait_ms, remove_dropped(control, arena));
     wait_ms = timed_wait_sooner(wait_ms, keep_streams(control, arena));
-    wait_ms = timed_wait_sooner(wait_ms, triggers_run_refused(api_triggers(control->api)));
+    wait_ms = timed_wait_sooner(wait_ms, triggers_upkeep(api_triggers(control->api)));
     wait_ms = timed_wait_sooner(wait_ms, keep_server_time(control));
     return timed_wait_sooner(wait_ms, remove_old_tokens(control));
 }

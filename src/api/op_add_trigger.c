@@ -215,7 +215,7 @@ static bool add(struct api_call *call, struct trigger_definition *draft,
                 const struct stream_definition *stream)
 {
     struct triggers *triggers = api_triggers(call->api);
-    if (triggers_count(triggers) >= TRIGGERS_MAX)
+    if (triggers_is_full(triggers))
         return error_set(&call->error, ERROR_LIMIT_EXCEEDED, "There may be %d triggers at most",
                          TRIGGERS_MAX);
     draft->table_name = stream->table_name;

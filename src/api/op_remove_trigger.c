@@ -1,4 +1,4 @@
-/* op_remove_trigger.c -- RemoveTrigger: the function is called no more, from the answer on.
+/* op_remove_trigger.c -- RemoveTrigger: no call of the function begins after the answer.
  *
  * Asks about the table of the trigger. A trigger that the caller may not remove is answered like
  * one that does not exist: as not found, or, to a caller that may not remove triggers in general,

@@ -55,6 +55,8 @@ struct config {
     const char *tls_cert_file;   /* Empty: plain HTTP; else the next is not empty either. */
     const char *tls_key_file;
     const char *tls_client_ca_file; /* Empty: clients need no certificate. */
+    const char *outbound_ca_file;   /* Empty: the system's authorities. */
+    const char *outbound_proxy;     /* Empty: none. */
     const char *config;             /* The file that was read; NULL: none. */
 };
 

@@ -45,7 +45,7 @@ static const char *parse_authority(struct http_url *out)
     if (out->host.len == 0 || out->host.len > HTTP_URL_HOST_SIZE_MAX ||
         http_grammar_skip(text.data, 0, text.len, HTTP_GRAMMAR_HOST) != text.len)
         return "the host is missing or has characters that no host has";
-    out->port = HTTP_URL_PORT_DEFAULT;
+    out->port = out->is_tls ? HTTP_URL_TLS_PORT_DEFAULT : HTTP_URL_PORT_DEFAULT;
     if (rest.len == 0)
         return NULL;
     return rest.data[0] == ':' ? parse_port(behind(rest, 1), &out->port)
@@ -54,14 +54,13 @@ static const char *parse_authority(struct http_url *out)
 
 const char *http_url_parse(struct bytes text, struct http_url *out)
 {
-    static const struct bytes scheme = BYTES("http://");
+    static const struct bytes plain = BYTES("http://"), secure = BYTES("https://");
     if (text.len > HTTP_URL_SIZE_MAX)
         return "it is longer than 2048 characters";
-    if (bytes_starts_with(text, BYTES("https://")))
-        return "https is not supported yet; only http is";
-    if (!bytes_starts_with(text, scheme))
-        return "it does not begin with http://";
-    struct bytes rest = behind(text, scheme.len);
+    out->is_tls = bytes_starts_with(text, secure);
+    if (!out->is_tls && !bytes_starts_with(text, plain))
+        return "it does not begin with http:// or https://";
+    struct bytes rest = behind(text, out->is_tls ? secure.len : plain.len);
     size_t end = index_of(rest, '/'), query = index_of(rest, '?');
     if (query < end)
         return "the query has no path before it";

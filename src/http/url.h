@@ -1,6 +1,7 @@
-/* url.h -- the parts of "http://host:port/target", for whoever calls a server. */
+/* url.h -- the parts of "http://host:port/target", or https, for whoever calls a server. */
 #ifndef STATOR_HTTP_URL_H
 #define STATOR_HTTP_URL_H
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
@@ -9,11 +10,13 @@ enum {
     HTTP_URL_SIZE_MAX = 2048,
     HTTP_URL_HOST_SIZE_MAX = 255, /* Of a name in the DNS. */
     HTTP_URL_PORT_DEFAULT = 80,
+    HTTP_URL_TLS_PORT_DEFAULT = 443,
 };
 
 struct arena;
 
 struct http_url {
+    bool is_tls;       /* https */
     struct bytes host; /* A name or an address; one of IPv6 without its brackets. */
     uint16_t port;
     struct bytes authority; /* Host and port as written, for the Host header. */

@@ -124,24 +124,23 @@ static struct trigger_answer read_partial(struct arena *arena, struct bytes body
                                     .problem = BYTES("the function reported failures") };
 }
 
-struct trigger_answer trigger_answer_read(struct arena *arena, enum http_client_result result,
-                                          const struct http_client_answer *answer, bool partial,
+struct trigger_answer trigger_answer_read(struct arena *arena, enum outbound_result result,
+                                          const struct outbound_answer *answer, bool partial,
                                           const struct trigger_batch *batch, uint64_t partition)
 {
-    const struct http_response *response = &answer->response;
     struct bytes body, message = BYTES("");
-    if (result == HTTP_CLIENT_UNREACHABLE)
+    if (outbound_is_unsent(result))
         return (struct trigger_answer){ .outcome = TRIGGER_UNREACHED, .problem = answer->problem };
-    if (result != HTTP_CLIENT_OK)
+    if (result != OUTBOUND_OK)
         return failed(answer->problem);
-    body = buffer_bytes(&response->body);
-    if (response->status == STATUS_THROTTLED)
+    body = buffer_bytes(&answer->body);
+    if (answer->status == STATUS_THROTTLED)
         return (struct trigger_answer){ .outcome = TRIGGER_UNREACHED,
                                         .problem = BYTES("throttled") };
-    if (response->status < 200 || response->status > 299)
-        return failed(arena_printf(arena, "status %d", response->status));
+    if (answer->status < 200 || answer->status > 299)
+        return failed(arena_printf(arena, "status %d", answer->status));
     if (tells_error(arena, body, &message) ||
-        http_response_header(response, "X-Amz-Function-Error").data != NULL)
+        outbound_answer_header(answer, "X-Amz-Function-Error").data != NULL)
         return (struct trigger_answer){ .outcome = TRIGGER_FAILED,
                                         .problem = BYTES("the function failed"),
                                         .words = shortened(message) };

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/bytes.h"
-#include "http/client.h"
+#include "outbound/outbound.h"
 
 struct arena;
 struct trigger_batch;
@@ -27,8 +27,8 @@ struct trigger_answer {
 /* `partial`: the function may answer {"batchItemFailures":[{"itemIdentifier":"<number>"},...]},
  * where the lowest number is that of the first record to try again. Records of the batch belong to
  * `partition`. */
-struct trigger_answer trigger_answer_read(struct arena *arena, enum http_client_result result,
-                                          const struct http_client_answer *answer, bool partial,
+struct trigger_answer trigger_answer_read(struct arena *arena, enum outbound_result result,
+                                          const struct outbound_answer *answer, bool partial,
                                           const struct trigger_batch *batch, uint64_t partition);
 
 #endif

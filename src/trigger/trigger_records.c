@@ -45,6 +45,23 @@ static struct engine_address position_address(struct arena *arena, struct bytes 
     return address_of(key, TRIGGER_POSITION_KEY_SIZE);
 }
 
+enum engine_status trigger_records_begin(struct arena *arena, struct engine *engine,
+                                         struct bytes uuid, struct engine_write **out)
+{
+    struct engine_address address = definition_address(arena, uuid);
+    struct engine_value value = { 0 };
+    enum engine_status status = engine_write_begin(engine, &address, 1, out);
+    if (status != ENGINE_OK)
+        return status;
+    status = engine_write_get(*out, &address, &value);
+    engine_value_release(&value);
+    if (status != ENGINE_OK) {
+        engine_write_abandon(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 void trigger_records_put(struct arena *arena, struct engine_write *write,
                          const struct trigger_definition *definition)
 {

@@ -16,9 +16,13 @@ struct trigger_definition;
 
 extern const struct engine_place trigger_records_place;
 
+/* Starts a write that holds the trigger's definition, and so keeps others from removing it.
+ * ENGINE_NOT_FOUND if it was removed: then nothing of the trigger may be stored any more. */
+MUST_CHECK enum engine_status trigger_records_begin(struct arena *arena, struct engine *engine,
+                                                    struct bytes uuid, struct engine_write **out);
 void trigger_records_put(struct arena *arena, struct engine_write *write,
                          const struct trigger_definition *definition);
-/* Removes the definition and all positions. */
+/* Removes the definition and all positions, in a write of trigger_records_begin. */
 void trigger_records_delete(struct arena *arena, struct engine_write *write, struct bytes uuid);
 void trigger_records_put_position(struct arena *arena, struct engine_write *write,
                                   struct bytes uuid, uint64_t partition, uint64_t next);

@@ -2,16 +2,17 @@
  *
  * A turn of a partition: read a batch, call the function, store the position. The position is
  * stored after the call, so a crash delivers a batch twice, never not at all.
+ *
+ * Nobody waits for a runner whose trigger is removed. It may therefore come to store a position
+ * after the removal; the write that would do so finds the trigger's definition gone, and the runner
+ * ends.
  */
 #include "trigger/trigger_runner.h"
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
@@ -20,6 +21,7 @@
 #include "base/timed_wait.h"
 #include "json/writer.h"
 #include "model/arn.h"
+#include "http/server.h"
 #include "model/error.h"
 #include "stream/stream_definition.h"
 #include "stream/streams.h"
@@ -34,14 +36,13 @@
 struct trigger_runner {
     struct trigger_runner_options options;
     const struct trigger_definition *definition;
-    int stop_fd;
+    struct outbound_client *client;
     pthread_t thread;
 
     /* The thread's own. */
     struct arena *arena; /* Of the runner's life: filters, partitions. */
     struct arena *turn_arena;
     struct random random;
-    struct http_url url;
     const struct event_filter *filters[TRIGGER_FILTERS_MAX];
     uint64_t *partitions;              /* NULL: not known yet. */
     struct trigger_progress *progress; /* One for each partition. */
@@ -49,6 +50,9 @@ struct trigger_runner {
     int64_t poll_ms;
 
     pthread_mutex_t mutex; /* Guards what follows. */
+    pthread_cond_t asked;
+    bool stopping; /* Asked to stop. */
+    bool stopped;  /* The thread has nothing left to do. */
     bool ended;
     char result[TRIGGER_RESULT_SIZE_MAX];
 };
@@ -96,11 +100,13 @@ static int64_t hold_up(struct turn *turn, const char *doing, const char *reason)
 
 /* --- Positions --- */
 
+/* ENGINE_NOT_FOUND if the trigger was removed. */
 static enum engine_status store_position(const struct turn *turn, uint64_t next)
 {
     struct trigger_runner *runner = turn->runner;
     struct engine_write *write = NULL;
-    enum engine_status status = engine_write_begin(runner->options.engine, NULL, 0, &write);
+    enum engine_status status = trigger_records_begin(turn->arena, runner->options.engine,
+                                                      runner->definition->uuid, &write);
     if (status != ENGINE_OK)
         return status;
     trigger_records_put_position(turn->arena, write, runner->definition->uuid, turn->partition,
@@ -108,12 +114,22 @@ static enum engine_status store_position(const struct turn *turn, uint64_t next)
     return engine_write_commit_wait(write);
 }
 
+/* What keeps a position from being stored. */
+static int64_t cannot_store(struct turn *turn, enum engine_status status)
+{
+    if (status == ENGINE_NOT_FOUND) {
+        trigger_runner_ask_to_stop(turn->runner);
+        return 0;
+    }
+    return hold_up(turn, "storing its position", engine_status_name(status));
+}
+
 /* Stores that all before `next` is done, and goes on from there. */
 static int64_t move_to(struct turn *turn, uint64_t next)
 {
     enum engine_status status = store_position(turn, next);
     if (status != ENGINE_OK)
-        return hold_up(turn, "storing its position", engine_status_name(status));
+        return cannot_store(turn, status);
     trigger_progress_move(turn->progress, next);
     return 0;
 }
@@ -174,16 +190,17 @@ static struct trigger_answer call_function(struct turn *turn, bool *stopped)
     };
     struct trigger_runner *runner = turn->runner;
     const struct trigger_definition *definition = runner->definition;
-    struct http_client_request request = { .url = runner->url,
-                                           .headers = headers,
-                                           .header_count = COUNT_OF(headers),
-                                           .body = buffer_bytes(&turn->batch.event),
-                                           .timeout_ms = definition->timeout_s * 1000,
-                                           .answer_size_max = TRIGGER_EVENT_SIZE_MAX,
-                                           .stop_fd = runner->stop_fd };
-    struct http_client_answer answer;
-    enum http_client_result result = runner->options.outside.post(turn->arena, &request, &answer);
-    *stopped = result == HTTP_CLIENT_STOPPED;
+    struct outbound_request request = { .method = "POST",
+                                        .url = definition->url,
+                                        .headers = headers,
+                                        .header_count = COUNT_OF(headers),
+                                        .body = buffer_bytes(&turn->batch.event),
+                                        .timeout_ms = definition->timeout_s * 1000,
+                                        .answer_size_max = TRIGGER_EVENT_SIZE_MAX };
+    struct outbound_answer answer;
+    enum outbound_result result =
+        runner->options.outside.send(runner->client, turn->arena, &request, &answer);
+    *stopped = result == OUTBOUND_CANCELLED;
     return trigger_answer_read(turn->arena, result, &answer, definition->reports_failures,
                                &turn->batch, turn->partition);
 }
@@ -214,7 +231,7 @@ static int64_t deliver(struct turn *turn)
             answer.failed == 0 ? ENGINE_OK
                                : store_position(turn, position_behind(&turn->batch, answer.failed));
         if (status != ENGINE_OK)
-            return hold_up(turn, "storing its position", engine_status_name(status));
+            return cannot_store(turn, status);
         trigger_progress_fail(progress, runner->definition, &turn->batch, answer.failed, now_ms(),
                               &runner->random);
     }
@@ -313,10 +330,15 @@ static enum engine_status load_positions(struct trigger_runner *runner,
     return ENGINE_OK;
 }
 
-static bool is_asked_to_stop(const struct trigger_runner *runner, int64_t wait_ms)
+/* Waits to be asked, for so long at most. */
+static bool is_asked_to_stop(struct trigger_runner *runner, int64_t wait_ms)
 {
-    struct pollfd fd = { .fd = runner->stop_fd, .events = POLLIN };
-    return poll(&fd, 1, (int)wait_ms) > 0;
+    pthread_mutex_lock(&runner->mutex);
+    if (!runner->stopping && wait_ms != 0)
+        timed_wait(&runner->asked, &runner->mutex, wait_ms);
+    bool stopping = runner->stopping;
+    pthread_mutex_unlock(&runner->mutex);
+    return stopping;
 }
 
 /* A turn for each partition. Milliseconds until the next round; TIMED_WAIT_FOREVER: it is over. */
@@ -352,6 +374,9 @@ static void *runner_main(void *context)
         runner->ended = wait_ms == TIMED_WAIT_FOREVER;
         pthread_mutex_unlock(&runner->mutex);
     }
+    pthread_mutex_lock(&runner->mutex);
+    runner->stopped = true;
+    pthread_mutex_unlock(&runner->mutex);
     return NULL;
 }
 
@@ -366,13 +391,13 @@ static bool prepare(struct trigger_runner *runner)
         if (runner->filters[i] == NULL)
             return false;
     }
-    return http_url_parse(definition->url, &runner->url) == NULL;
+    return true;
 }
 
 static void destroy(struct trigger_runner *runner)
 {
-    if (runner->stop_fd >= 0)
-        close(runner->stop_fd);
+    outbound_client_destroy(runner->client);
+    pthread_cond_destroy(&runner->asked);
     pthread_mutex_destroy(&runner->mutex);
     arena_destroy(runner->turn_arena);
     arena_destroy(runner->arena);
@@ -393,8 +418,9 @@ struct trigger_runner *trigger_runner_start(const struct trigger_runner_options 
     random_init_from_system(&runner->random);
     pthread_mutex_init(&runner->mutex, NULL);
     note_result(runner, "No records processed", BYTES(""));
-    runner->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (runner->stop_fd >= 0 && prepare(runner) &&
+    timed_wait_init(&runner->asked);
+    runner->client = outbound_client_create(options->outside.network);
+    if (runner->client != NULL && prepare(runner) &&
         pthread_create(&runner->thread, NULL, runner_main, runner) == 0)
         return runner;
     destroy(runner);
@@ -403,9 +429,19 @@ struct trigger_runner *trigger_runner_start(const struct trigger_runner_options 
 
 void trigger_runner_ask_to_stop(struct trigger_runner *runner)
 {
-    const uint64_t one = 1;
-    ssize_t ignored = write(runner->stop_fd, &one, sizeof one); /* Full means asked already. */
-    (void)ignored;
+    pthread_mutex_lock(&runner->mutex);
+    runner->stopping = true;
+    pthread_cond_signal(&runner->asked);
+    pthread_mutex_unlock(&runner->mutex);
+    outbound_client_cancel(runner->client);
+}
+
+bool trigger_runner_has_stopped(struct trigger_runner *runner)
+{
+    pthread_mutex_lock(&runner->mutex);
+    bool stopped = runner->stopped;
+    pthread_mutex_unlock(&runner->mutex);
+    return stopped;
 }
 
 void trigger_runner_stop(struct trigger_runner *runner)

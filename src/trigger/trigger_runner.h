@@ -8,7 +8,7 @@
 #define STATOR_TRIGGER_TRIGGER_RUNNER_H
 #include <stdbool.h>
 #include "base/bytes.h"
-#include "http/client.h"
+#include "outbound/outbound.h"
 
 struct arena;
 struct clock;
@@ -27,9 +27,11 @@ enum {
 
 /* What triggers do outside of the store. */
 struct trigger_outside {
-    /* http_client_post, or a test's own. NULL: triggers are kept, and none is run. */
-    enum http_client_result (*post)(struct arena *arena, const struct http_client_request *request,
-                                    struct http_client_answer *answer);
+    struct outbound *network; /* NULL: triggers are kept, and none is run. */
+    /* outbound_client_send, or a test's own. */
+    enum outbound_result (*send)(struct outbound_client *client, struct arena *arena,
+                                 const struct outbound_request *request,
+                                 struct outbound_answer *answer);
     const char *dead_letter_dir; /* NULL: no trigger may have a dead-letter file. */
 };
 
@@ -42,13 +44,17 @@ struct trigger_runner_options {
     struct trigger_outside outside;
 };
 
-/* `definition` and what the options point to must outlive the runner. NULL if no thread can be had.
- */
+/* `definition` and what the options point to must outlive the runner. NULL if the system has no
+ * thread or no file descriptors for it. */
 struct trigger_runner *trigger_runner_start(const struct trigger_runner_options *options,
                                             const struct trigger_definition *definition);
-/* Ends a call of the function that is under way; its batch will be delivered again. */
+/* Does not wait for the thread. A call of the function that is under way is broken off, and none
+ * begins from then on; the batch of that call counts as not delivered. */
 void trigger_runner_ask_to_stop(struct trigger_runner *runner);
-/* Asks, and waits for the thread. Stopping NULL is allowed. */
+/* Whether the thread that was asked to stop has done so: trigger_runner_stop will not wait. */
+bool trigger_runner_has_stopped(struct trigger_runner *runner);
+/* Asks, and waits for the thread: for the store at most, never for a network. Stopping NULL is
+ * allowed. */
 void trigger_runner_stop(struct trigger_runner *runner);
 
 struct trigger_runner_report {

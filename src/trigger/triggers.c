@@ -15,13 +15,15 @@ struct trigger {
     struct arena *arena; /* Holds the definition. */
     struct trigger_definition definition;
     struct trigger_runner *runner; /* NULL: it is not run. */
-    bool was_refused;              /* The system had no thread for it, and the log has said so. */
+    bool was_refused;              /* The system had no thread or files for it, which was logged. */
 };
 
 struct triggers {
     struct trigger_runner_options options;
     struct trigger *list[TRIGGERS_MAX]; /* In the order of their creation. */
     size_t count;
+    struct trigger *leaving[TRIGGERS_MAX]; /* Removed; their threads are about to end. */
+    size_t leaving_count;                  /* With `count`, at most TRIGGERS_MAX. */
 };
 
 /* --- Triggers in memory --- */
@@ -44,24 +46,40 @@ static void trigger_destroy(struct trigger *trigger)
 
 static void run(struct triggers *triggers, struct trigger *trigger)
 {
-    if (triggers->options.outside.post == NULL)
+    if (triggers->options.outside.network == NULL)
         return;
     trigger->runner = trigger_runner_start(&triggers->options, &trigger->definition);
     if (trigger->runner == NULL && !trigger->was_refused)
-        log_write(LOG_ERROR, "trigger", "%.*s: cannot start a thread; will try again",
+        log_write(LOG_ERROR, "trigger",
+                  "%.*s: the system has no thread or no files for it; will try again",
                   BYTES_FMT(trigger->definition.uuid));
     trigger->was_refused = trigger->runner == NULL;
 }
 
-int64_t triggers_run_refused(struct triggers *triggers)
+/* Frees those that have left. */
+static void reap(struct triggers *triggers)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < triggers->leaving_count; i++) {
+        struct trigger *trigger = triggers->leaving[i];
+        if (trigger_runner_has_stopped(trigger->runner))
+            trigger_destroy(trigger);
+        else
+            triggers->leaving[kept++] = trigger;
+    }
+    triggers->leaving_count = kept;
+}
+
+int64_t triggers_upkeep(struct triggers *triggers)
 {
     bool all_run = true;
+    reap(triggers);
     for (size_t i = 0; i < triggers->count; i++) {
         if (triggers->list[i]->was_refused)
             run(triggers, triggers->list[i]);
         all_run = all_run && !triggers->list[i]->was_refused;
     }
-    return all_run ? TIMED_WAIT_FOREVER : TRIGGERS_RETRY_MS;
+    return all_run && triggers->leaving_count == 0 ? TIMED_WAIT_FOREVER : TRIGGERS_UPKEEP_MS;
 }
 
 static int compare(const struct trigger_definition *a, const struct trigger_definition *b)
@@ -83,6 +101,12 @@ static void insert(struct triggers *triggers, struct trigger *trigger)
 size_t triggers_count(const struct triggers *triggers)
 {
     return triggers->count;
+}
+
+bool triggers_is_full(struct triggers *triggers)
+{
+    reap(triggers);
+    return triggers->count + triggers->leaving_count >= TRIGGERS_MAX;
 }
 
 const struct trigger_definition *triggers_at(const struct triggers *triggers, size_t index)
@@ -157,7 +181,7 @@ enum engine_status triggers_add(struct triggers *triggers, struct arena *arena,
                                 const struct trigger_definition *definition,
                                 const struct stream_definition *stream)
 {
-    assert(triggers->count < TRIGGERS_MAX);
+    assert(triggers->count + triggers->leaving_count < TRIGGERS_MAX);
     struct trigger *trigger = copy(definition);
     enum engine_status status = store(triggers, arena, definition, stream);
     if (status != ENGINE_OK) {
@@ -172,11 +196,24 @@ enum engine_status triggers_add(struct triggers *triggers, struct arena *arena,
 static enum engine_status unstore(struct triggers *triggers, struct arena *arena, struct bytes uuid)
 {
     struct engine_write *write = NULL;
-    enum engine_status status = engine_write_begin(triggers->options.engine, NULL, 0, &write);
+    enum engine_status status =
+        trigger_records_begin(arena, triggers->options.engine, uuid, &write);
     if (status != ENGINE_OK)
         return status;
     trigger_records_delete(arena, write, uuid);
     return engine_write_commit_wait(write);
+}
+
+/* From here on it stores nothing (trigger_runner.c), so nobody has to wait for it. */
+static void leave(struct triggers *triggers, struct trigger *trigger)
+{
+    if (trigger->runner == NULL) {
+        trigger_destroy(trigger);
+        return;
+    }
+    trigger_runner_ask_to_stop(trigger->runner);
+    assert(triggers->leaving_count < TRIGGERS_MAX);
+    triggers->leaving[triggers->leaving_count++] = trigger;
 }
 
 enum engine_status triggers_remove(struct triggers *triggers, struct arena *arena,
@@ -188,17 +225,13 @@ enum engine_status triggers_remove(struct triggers *triggers, struct arena *aren
     if (at == triggers->count)
         return ENGINE_NOT_FOUND;
     struct trigger *trigger = triggers->list[at];
-    trigger_runner_stop(trigger->runner); /* First: it would store a position behind the removal. */
-    trigger->runner = NULL;
     enum engine_status status = unstore(triggers, arena, uuid);
-    if (status != ENGINE_OK) {
-        run(triggers, trigger);
-        return status;
-    }
+    if (status != ENGINE_OK)
+        return status; /* It goes on. */
     triggers->count--;
     memmove(&triggers->list[at], &triggers->list[at + 1],
             (triggers->count - at) * sizeof(struct trigger *));
-    trigger_destroy(trigger);
+    leave(triggers, trigger);
     return ENGINE_OK;
 }
 
@@ -265,5 +298,7 @@ void triggers_close(struct triggers *triggers)
     }
     for (size_t i = 0; i < triggers->count; i++)
         trigger_destroy(triggers->list[i]);
+    for (size_t i = 0; i < triggers->leaving_count; i++)
+        trigger_destroy(triggers->leaving[i]);
     free(triggers);
 }

@@ -303,7 +303,9 @@ def test_a_server_stops_in_time_though_a_call_is_under_way(server):
         (["add", "--batch-size", "x"], 2, "--batch-size: takes a whole number"),
         (["remove"], 2, "trigger remove: needs the UUID of a trigger"),
         (["list", "--url", "x"], 2, "--url: no such flag (see `stator trigger --help`)"),
-        (["list", "--endpoint", "ftp://x"], 2, "ftp://x: it does not begin with http://"),
+        (["list", "--endpoint", "ftp://x"], 2, "ftp://x: it does not begin with http:// or https://"),
+        (["list", "--ca-file"], 2, "--ca-file: needs a value behind it"),
+        (["list", "--ca-file", "nowhere.pem"], 1, "nowhere.pem: No such file or directory"),
         (["list", "--endpoint", "http://127.0.0.1:1"], 1, "http://127.0.0.1:1: Connection refused"),
     ],
 )

@@ -113,10 +113,10 @@ static const struct {
     { "{'TableName':'plain','Url':'http://h/'}", ERROR_VALIDATION,
       "Table plain has no stream to take records from: enable one first, with "
       "StreamSpecification of UpdateTable" },
-    { "{'TableName':'orders','Url':'https://h/'}", ERROR_VALIDATION,
-      "Invalid Url: https is not supported yet; only http is" },
+    { "{'TableName':'orders','Url':'ftp://h/'}", ERROR_VALIDATION,
+      "Invalid Url: it does not begin with http:// or https://" },
     { "{'TableName':'orders','Url':'h'}", ERROR_VALIDATION,
-      "Invalid Url: it does not begin with http://" },
+      "Invalid Url: it does not begin with http:// or https://" },
     { ADD(",'BatchSize':0"), ERROR_VALIDATION,
       "1 validation error detected: Value '0' at 'batchSize' failed to satisfy constraint: Member "
       "must have value greater than or equal to 1" },

@@ -131,6 +131,8 @@ static void defaults_are_as_documented(void **state)
     assert_string_equal(config->tls_cert_file, "");
     assert_string_equal(config->tls_key_file, "");
     assert_string_equal(config->tls_client_ca_file, "");
+    assert_string_equal(config->outbound_ca_file, "");
+    assert_string_equal(config->outbound_proxy, "");
     assert_null(config->config);
     arena_destroy(arena);
 }

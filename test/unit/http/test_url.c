@@ -1,4 +1,4 @@
-/* test_url.c -- what of a URL may be shown. */
+/* test_url.c -- the parts of a URL of another server, and what of one may be shown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "arena_fixture.h"
+#include "base/arena.h"
 #include "base/compiler.h"
 #include "http/url.h"
 
@@ -50,11 +51,98 @@ static void a_nul_ends_no_url(void **state)
     assert_true(bytes_equal(shown, BYTES("http://h/\0b")));
 }
 
+static const struct {
+    const char *text, *host, *authority, *target;
+    unsigned port;
+    bool is_tls;
+} urls[] = {
+    { "http://127.0.0.1:9000/f", "127.0.0.1", "127.0.0.1:9000", "/f", 9000, false },
+    { "http://lambda", "lambda", "lambda", "/", 80, false },
+    { "http://lambda/", "lambda", "lambda", "/", 80, false },
+    { "http://[::1]:65535/a?b=/c", "::1", "[::1]:65535", "/a?b=/c", 65535, false },
+    { "http://[::1]", "::1", "[::1]", "/", 80, false },
+    { "http://h:1", "h", "h:1", "/", 1, false },
+    { "https://h", "h", "h", "/", 443, true },
+    { "https://[::1]/f?q", "::1", "[::1]", "/f?q", 443, true },
+    { "https://h:80/", "h", "h:80", "/", 80, true },
+    { "http://h:443/", "h", "h:443", "/", 443, false },
+};
+
+static void a_url_has_a_host_a_port_and_a_target(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(urls); i++) {
+        struct http_url url;
+        assert_null(http_url_parse(bytes_from_text(urls[i].text), &url));
+        assert_true(bytes_equal_text(url.host, urls[i].host));
+        assert_true(bytes_equal_text(url.authority, urls[i].authority));
+        assert_true(bytes_equal_text(url.target, urls[i].target));
+        assert_int_equal(url.port, urls[i].port);
+        assert_int_equal(url.is_tls, urls[i].is_tls);
+    }
+}
+
+static const struct {
+    const char *text, *problem;
+} bad_urls[] = {
+    { "", "it does not begin with http:// or https://" },
+    { "HTTP://x", "it does not begin with http:// or https://" },
+    { "https:/x/", "it does not begin with http:// or https://" },
+    { "ftp://x/", "it does not begin with http:// or https://" },
+    { "https://", "the host is missing or has characters that no host has" },
+    { "https://u:p@h/", "the host is missing or has characters that no host has" },
+    { "http://", "the host is missing or has characters that no host has" },
+    { "http:///f", "the host is missing or has characters that no host has" },
+    { "http://:80/f", "the host is missing or has characters that no host has" },
+    { "http://a b/", "the host is missing or has characters that no host has" },
+    { "http://u@h/", "the host is missing or has characters that no host has" },
+    { "http://h:/", "the port is not a number from 1 to 65535" },
+    { "http://h:0/", "the port is not a number from 1 to 65535" },
+    { "http://h:65536/", "the port is not a number from 1 to 65535" },
+    { "http://h:123456/", "the port is not a number from 1 to 65535" },
+    { "http://h:8x/", "the port is not a number from 1 to 65535" },
+    { "http://[::1/", "the address has no closing bracket" },
+    { "http://[::1]x/", "something other than a port stands behind the host" },
+    { "http://h?x", "the query has no path before it" },
+    { "http://h/a b", "the path has characters that have to be written as %XX" },
+    { "http://h/#x", "the path has characters that have to be written as %XX" },
+};
+
+static void what_is_no_url_is_told_why(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bad_urls); i++) {
+        struct http_url url;
+        const char *problem = http_url_parse(bytes_from_text(bad_urls[i].text), &url);
+        if (problem == NULL || strcmp(problem, bad_urls[i].problem) != 0)
+            fail_msg("%s: %s", bad_urls[i].text, problem == NULL ? "accepted" : problem);
+    }
+}
+
+static void a_url_and_its_host_have_bounds(void **state)
+{
+    for (size_t over = 0; over < 2; over++) {
+        struct http_url url;
+        uint8_t *text = arena_alloc(*state, HTTP_URL_SIZE_MAX + 1);
+        memset(text, 'x', HTTP_URL_SIZE_MAX + 1);
+        memcpy(text, "http://h/", 9);
+        assert_int_equal(http_url_parse(bytes_of(text, HTTP_URL_SIZE_MAX + over), &url) == NULL,
+                         over == 0);
+        text[8] = 'x';
+        assert_int_equal(http_url_parse(bytes_of(text, 7 + HTTP_URL_HOST_SIZE_MAX + over), &url) ==
+                             NULL,
+                         over == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(a_url_is_shown_without_user_info_query_and_fragment),
         ARENA_TEST(a_nul_ends_no_url),
+        cmocka_unit_test(a_url_has_a_host_a_port_and_a_target),
+        cmocka_unit_test(what_is_no_url_is_told_why),
+        ARENA_TEST(a_url_and_its_host_have_bounds),
     };
     return cmocka_run_group_tests_name("http/url", tests, NULL, NULL);
 }

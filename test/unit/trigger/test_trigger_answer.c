@@ -9,7 +9,7 @@
 #include "trigger/trigger_answer.h"
 #include "trigger/trigger_batch.h"
 
-enum { PARTITION = 5, ANSWER_SIZE_MAX = 1024 };
+enum { PARTITION = 5 };
 /* Of the records below: "1<number, 20 digits><partition, 8 digits>". */
 #define NUMBER(sequence) "1000000000000000000" sequence "00000005"
 
@@ -55,15 +55,15 @@ static const struct {
     { "{\"batchItemFailures\":[]} x", true, TRIGGER_FAILED, 0 },
 };
 
-static struct trigger_answer read_answer(struct arena *arena, const char *head, const char *body,
-                                         bool partial)
+static struct trigger_answer read_answer(struct arena *arena, int status, const char *head,
+                                         const char *body, bool partial)
 {
-    struct http_client_answer answer = { .problem = BYTES("a problem") };
-    http_response_init(&answer.response, arena, ANSWER_SIZE_MAX);
-    http_response_feed(&answer.response, bytes_from_text(head));
-    http_response_feed(&answer.response, bytes_from_text(body));
-    assert_int_equal(http_response_end(&answer.response), HTTP_RESPONSE_DONE);
-    return trigger_answer_read(arena, HTTP_CLIENT_OK, &answer, partial, &batch, PARTITION);
+    struct outbound_answer answer = { .status = status, .problem = BYTES("a problem") };
+    buffer_init(&answer.head, arena);
+    buffer_init(&answer.body, arena);
+    buffer_append_bytes(&answer.head, bytes_from_text(head));
+    buffer_append_bytes(&answer.body, bytes_from_text(body));
+    return trigger_answer_read(arena, OUTBOUND_OK, &answer, partial, &batch, PARTITION);
 }
 
 static void a_body_tells_what_became_of_the_batch(void **state)
@@ -71,8 +71,7 @@ static void a_body_tells_what_became_of_the_batch(void **state)
     (void)state;
     struct arena *arena = arena_create();
     for (size_t i = 0; i < COUNT_OF(bodies); i++) {
-        struct trigger_answer got =
-            read_answer(arena, "HTTP/1.1 200 OK\r\n\r\n", bodies[i].body, bodies[i].partial);
+        struct trigger_answer got = read_answer(arena, 200, "", bodies[i].body, bodies[i].partial);
         if (got.outcome != bodies[i].outcome || got.failed != bodies[i].failed)
             fail_msg("%s: %d, %zu", bodies[i].body, (int)got.outcome, got.failed);
         assert_int_equal(got.outcome == TRIGGER_DELIVERED, got.problem.len == 0);
@@ -81,17 +80,20 @@ static void a_body_tells_what_became_of_the_batch(void **state)
 }
 
 static const struct {
+    int status;
     const char *head;
     enum trigger_outcome outcome;
 } heads[] = {
-    { "HTTP/1.1 200 OK\r\n\r\n", TRIGGER_DELIVERED },
-    { "HTTP/1.1 202 OK\r\n\r\n", TRIGGER_DELIVERED },
-    { "HTTP/1.1 299 OK\r\n\r\n", TRIGGER_DELIVERED },
-    { "HTTP/1.1 300 OK\r\n\r\n", TRIGGER_FAILED },
-    { "HTTP/1.1 400 OK\r\n\r\n", TRIGGER_FAILED },
-    { "HTTP/1.1 500 OK\r\n\r\n", TRIGGER_FAILED },
-    { "HTTP/1.1 429 OK\r\n\r\n", TRIGGER_UNREACHED },
-    { "HTTP/1.1 200 OK\r\nX-Amz-Function-Error: Unhandled\r\n\r\n", TRIGGER_FAILED },
+    { 200, "", TRIGGER_DELIVERED },
+    { 202, "", TRIGGER_DELIVERED },
+    { 299, "", TRIGGER_DELIVERED },
+    { 300, "", TRIGGER_FAILED },
+    { 400, "", TRIGGER_FAILED },
+    { 500, "", TRIGGER_FAILED },
+    { 429, "", TRIGGER_UNREACHED },
+    { 200, "X-Amz-Function-Error: Unhandled\r\n", TRIGGER_FAILED },
+    { 200, "Content-Length: 4\r\nx-amz-function-error:Handled\r\n", TRIGGER_FAILED },
+    { 200, "X-Amz-Function-Errors: none\r\n", TRIGGER_DELIVERED },
 };
 
 static void a_status_or_a_header_tells_it_too(void **state)
@@ -99,8 +101,9 @@ static void a_status_or_a_header_tells_it_too(void **state)
     (void)state;
     struct arena *arena = arena_create();
     for (size_t i = 0; i < COUNT_OF(heads); i++) {
-        if (read_answer(arena, heads[i].head, "null", true).outcome != heads[i].outcome)
-            fail_msg("%s", heads[i].head);
+        if (read_answer(arena, heads[i].status, heads[i].head, "null", true).outcome !=
+            heads[i].outcome)
+            fail_msg("%d %s", heads[i].status, heads[i].head);
     }
     arena_destroy(arena);
 }
@@ -109,14 +112,20 @@ static void a_call_without_an_answer_failed_unless_nothing_was_sent(void **state
 {
     (void)state;
     struct arena *arena = arena_create();
-    struct http_client_answer answer = { .problem = BYTES("a problem") };
-    assert_int_equal(
-        trigger_answer_read(arena, HTTP_CLIENT_FAILED, &answer, true, &batch, PARTITION).outcome,
-        TRIGGER_FAILED);
-    assert_int_equal(
-        trigger_answer_read(arena, HTTP_CLIENT_UNREACHABLE, &answer, true, &batch, PARTITION)
-            .outcome,
-        TRIGGER_UNREACHED);
+    struct outbound_answer answer = { .problem = BYTES("a problem") };
+    static const enum outbound_result failed[] = { OUTBOUND_TIMEOUT, OUTBOUND_TOO_LARGE,
+                                                   OUTBOUND_BROKEN };
+    static const enum outbound_result unsent[] = { OUTBOUND_UNUSABLE,        OUTBOUND_NAME_FAILED,
+                                                   OUTBOUND_NAME_TIMEOUT,    OUTBOUND_REFUSED,
+                                                   OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_TLS_FAILED };
+    for (size_t i = 0; i < COUNT_OF(failed); i++)
+        assert_int_equal(
+            trigger_answer_read(arena, failed[i], &answer, true, &batch, PARTITION).outcome,
+            TRIGGER_FAILED);
+    for (size_t i = 0; i < COUNT_OF(unsent); i++)
+        assert_int_equal(
+            trigger_answer_read(arena, unsent[i], &answer, true, &batch, PARTITION).outcome,
+            TRIGGER_UNREACHED);
     arena_destroy(arena);
 }
 

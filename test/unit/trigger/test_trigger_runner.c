@@ -12,10 +12,14 @@
 #include "api_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "base/uuid.h"
+#include "engine/engine.h"
 #include "scratch.h"
+#include "trigger/trigger_records.h"
 #include "trigger/trigger_runner.h"
+#include "trigger/triggers.h"
 
-enum { TEXT_MAX = 4096, CALLS_MAX = 64 };
+enum { TEXT_MAX = 4096, CALLS_MAX = 256 };
 
 static struct api_fixture db;
 static char directory[SCRATCH_PATH_MAX];
@@ -24,30 +28,54 @@ static char directory[SCRATCH_PATH_MAX];
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t called;
+    pthread_cond_t released;
     bool reachable;
+    bool held; /* Calls do not end, whoever asks them to. */
     char events[CALLS_MAX][TEXT_MAX];
     size_t count;
-} function = { .mutex = PTHREAD_MUTEX_INITIALIZER, .called = PTHREAD_COND_INITIALIZER };
+} function = { .mutex = PTHREAD_MUTEX_INITIALIZER,
+               .called = PTHREAD_COND_INITIALIZER,
+               .released = PTHREAD_COND_INITIALIZER };
 
-static enum http_client_result post(struct arena *arena, const struct http_client_request *request,
-                                    struct http_client_answer *answer)
+static enum outbound_result send_to_function(struct outbound_client *client, struct arena *arena,
+                                             const struct outbound_request *request,
+                                             struct outbound_answer *answer)
 {
+    (void)client;
     pthread_mutex_lock(&function.mutex);
     bool reachable = function.reachable;
     assert(function.count < CALLS_MAX && request->body.len < TEXT_MAX);
     snprintf(function.events[function.count++], TEXT_MAX, "%.*s", BYTES_FMT(request->body));
-    pthread_cond_signal(&function.called);
+    pthread_cond_broadcast(&function.called);
+    while (function.held)
+        pthread_cond_wait(&function.released, &function.mutex);
     pthread_mutex_unlock(&function.mutex);
-    *answer = (struct http_client_answer){ .problem = BYTES("away") };
-    http_response_init(&answer->response, arena, request->answer_size_max);
-    http_response_feed(&answer->response, BYTES("HTTP/1.1 204 No Content\r\n\r\n"));
-    return reachable ? HTTP_CLIENT_OK : HTTP_CLIENT_UNREACHABLE;
+    *answer = (struct outbound_answer){ .status = 204, .problem = BYTES("away") };
+    buffer_init(&answer->head, arena);
+    buffer_init(&answer->body, arena);
+    return reachable ? OUTBOUND_OK : OUTBOUND_REFUSED;
 }
 
 static void set_reachable(bool reachable)
 {
     pthread_mutex_lock(&function.mutex);
     function.reachable = reachable;
+    pthread_mutex_unlock(&function.mutex);
+}
+
+static void set_held(bool held)
+{
+    pthread_mutex_lock(&function.mutex);
+    function.held = held;
+    pthread_cond_broadcast(&function.released);
+    pthread_mutex_unlock(&function.mutex);
+}
+
+static void await_calls(size_t count)
+{
+    pthread_mutex_lock(&function.mutex);
+    while (function.count < count)
+        pthread_cond_wait(&function.called, &function.mutex);
     pthread_mutex_unlock(&function.mutex);
 }
 
@@ -62,13 +90,17 @@ static void await_call(char event[TEXT_MAX])
     pthread_mutex_unlock(&function.mutex);
 }
 
-static const struct trigger_outside outside = { .post = post, .dead_letter_dir = directory };
+static struct trigger_outside outside = { .send = send_to_function, .dead_letter_dir = directory };
 
 static int set_up(void **state)
 {
     (void)state;
     scratch_create(directory);
+    char message[OUTBOUND_MESSAGE_MAX];
+    outside.network = outbound_open(&(struct outbound_options){ 0 }, message);
+    assert_non_null(outside.network);
     function.count = 0;
+    set_held(false);
     set_reachable(true);
     api_fixture_open_with(&db, &(struct api_options){ .trigger_outside = &outside });
     assert_true(api_fixture_call(
@@ -83,6 +115,7 @@ static int tear_down(void **state)
 {
     (void)state;
     api_fixture_close(&db);
+    outbound_close(outside.network);
     scratch_destroy(directory);
     return 0;
 }
@@ -175,6 +208,91 @@ static void a_record_that_is_too_old_becomes_a_dead_letter(void **state)
     assert_non_null(strstr(letters, "\"Keys\":{\"p\":{\"S\":\"a\"}}"));
 }
 
+/* --- Removal --- */
+
+static bool remove_trigger(const char *uuid)
+{
+    char body[TEXT_MAX];
+    snprintf(body, sizeof body, "{'UUID':'%s'}", uuid);
+    return api_fixture_call(&db, "RemoveTrigger", body);
+}
+
+/* The UUID in the answer of AddTrigger. */
+static void read_uuid(char uuid[UUID_TEXT_SIZE + 1])
+{
+    static const char name[] = "\"UUID\":\"";
+    const char *at = memmem(db.response.data, db.response.len, name, sizeof name - 1);
+    assert_non_null(at);
+    snprintf(uuid, UUID_TEXT_SIZE + 1, "%s", at + sizeof name - 1);
+}
+
+/* How many records of triggers are stored: definitions and positions. */
+static size_t count_records(void)
+{
+    struct engine_view *view = NULL;
+    struct engine_scan *scan = NULL;
+    struct engine_entry entry;
+    struct engine_range range = { .place = trigger_records_place };
+    size_t count = 0;
+    assert_int_equal(engine_view_open(db.engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(engine_scan_open(view, &range, &scan), ENGINE_OK);
+    while (engine_scan_next(scan, &entry) == ENGINE_OK)
+        count++;
+    engine_scan_close(scan);
+    engine_view_close(view);
+    return count;
+}
+
+static void removing_a_trigger_does_not_wait_for_its_call_which_stores_no_position(void **state)
+{
+    (void)state;
+    char uuid[UUID_TEXT_SIZE + 1];
+    set_held(true);
+    add_trigger("");
+    read_uuid(uuid);
+    put("a");
+    await_calls(1);
+    assert_true(remove_trigger(uuid)); /* While the function does not answer. */
+    assert_int_equal(count_records(), 0);
+    assert_false(remove_trigger(uuid));
+    set_held(false); /* The call ends well, and the runner comes to store its position. */
+    api_fixture_restart(&db, 1000); /* Waits for the runner. */
+    assert_int_equal(count_records(), 0);
+}
+
+static void a_position_is_stored_while_there_is_a_trigger(void **state)
+{
+    (void)state;
+    set_held(true);
+    add_trigger("");
+    put("a");
+    await_calls(1);
+    assert_int_equal(count_records(), 1);
+    set_held(false);
+    while (count_records() < 2)
+        api_fixture_call(&db, "ListTables", "{}");
+    api_fixture_restart(&db, 1000);
+    assert_int_equal(count_records(), 2);
+}
+
+static void triggers_whose_threads_have_not_ended_count_towards_the_most_there_may_be(void **state)
+{
+    (void)state;
+    char uuid[UUID_TEXT_SIZE + 1];
+    set_held(true);
+    put("a");
+    for (size_t i = 0; i < TRIGGERS_MAX; i++)
+        add_trigger("");
+    read_uuid(uuid);
+    await_calls(TRIGGERS_MAX);
+    assert_true(remove_trigger(uuid));
+    api_fixture_expect_error(&db, "AddTrigger", "{'TableName':'orders','Url':'http://h/f'}",
+                             ERROR_LIMIT_EXCEEDED, "There may be 64 triggers at most");
+    set_held(false);
+    while (!api_fixture_call(&db, "AddTrigger", "{'TableName':'orders','Url':'http://h/f'}"))
+        assert_int_equal(db.error.code, ERROR_LIMIT_EXCEEDED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +301,14 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_record_that_is_too_old_becomes_a_dead_letter, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            removing_a_trigger_does_not_wait_for_its_call_which_stores_no_position, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(a_position_is_stored_while_there_is_a_trigger, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            triggers_whose_threads_have_not_ended_count_towards_the_most_there_may_be, set_up,
+            tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

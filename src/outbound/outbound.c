@@ -1,0 +1,325 @@
+/* outbound.c -- see outbound.h.
+ *
+ * A client has a curl multi handle, and one easy handle for one transfer at a time. Its thread
+ * takes the transfer a step further, under the client's mutex, and waits for sockets without it. A
+ * step never blocks: addresses are given to curl, which is forbidden to look up a name itself,
+ * because its own lookups are joined when a transfer is removed.
+ */
+#include "outbound/outbound.h"
+#include <arpa/inet.h>
+#include <assert.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+#include "base/arena.h"
+#include "base/clock.h"
+#include "http/server.h"
+#include "http/url.h"
+#include "outbound/outbound_exchange.h"
+
+enum {
+    POLL_MS = 1000, /* Curl's own timers and a cancellation end it sooner. */
+    CONNECTIONS_KEPT_MAX = 1,
+    /* "+host:port:addresses" */
+    RESOLVE_SIZE_MAX = NAMES_HOST_SIZE_MAX + NAMES_TEXT_SIZE_MAX + 16,
+};
+static_assert((int)NAMES_HOST_SIZE_MAX >= (int)HTTP_URL_HOST_SIZE_MAX,
+              "every host that a URL may have");
+
+struct outbound {
+    struct outbound_options options;
+    bool has_proxy;
+    struct http_url proxy;
+    struct names *names;
+};
+
+struct outbound_client {
+    struct outbound *outbound;
+    CURLM *multi;
+    CURL *easy;
+    atomic_bool cancelled;
+    pthread_mutex_t mutex; /* Held for a step of the transfer, and to cancel. */
+
+    /* What the last lookup found; of the thread that sends. */
+    char host[NAMES_HOST_SIZE_MAX + 1];
+    struct names_addresses addresses;
+    int64_t known_until_ms; /* 0: nothing is known. */
+};
+
+static int64_t now_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
+}
+
+static bool is_empty(const char *text)
+{
+    return text == NULL || text[0] == '\0';
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* --- Opening --- */
+
+static bool check_options(struct outbound *outbound, char message[OUTBOUND_MESSAGE_MAX])
+{
+    const struct outbound_options *options = &outbound->options;
+    if (!is_empty(options->ca_file) && access(options->ca_file, R_OK) != 0) {
+        snprintf(message, OUTBOUND_MESSAGE_MAX, "%s: %s", options->ca_file, strerror(errno));
+        return false;
+    }
+    outbound->has_proxy = !is_empty(options->proxy);
+    if (!outbound->has_proxy)
+        return true;
+    const char *problem = http_url_parse(bytes_from_text(options->proxy), &outbound->proxy);
+    if (problem == NULL &&
+        (outbound->proxy.is_tls || !bytes_equal_text(outbound->proxy.target, "/")))
+        problem = "a proxy is http://host:port";
+    if (problem != NULL)
+        snprintf(message, OUTBOUND_MESSAGE_MAX, "proxy: %s", problem);
+    return problem == NULL;
+}
+
+struct outbound *outbound_open(const struct outbound_options *options,
+                               char message[OUTBOUND_MESSAGE_MAX])
+{
+    struct outbound *outbound = calloc(1, sizeof *outbound);
+    if (outbound == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        abort();
+    outbound->options = *options;
+    if (outbound->options.name_timeout_ms == 0)
+        outbound->options.name_timeout_ms = OUTBOUND_NAME_TIMEOUT_MS;
+    if (outbound->options.connect_timeout_ms == 0)
+        outbound->options.connect_timeout_ms = OUTBOUND_CONNECT_TIMEOUT_MS;
+    if (outbound->options.head_size_max == 0)
+        outbound->options.head_size_max = OUTBOUND_HEAD_SIZE_MAX;
+    if (!check_options(outbound, message)) {
+        outbound_close(outbound);
+        return NULL;
+    }
+    outbound->names = names_create(options->lookup);
+    return outbound;
+}
+
+void outbound_close(struct outbound *outbound)
+{
+    if (outbound == NULL)
+        return;
+    names_release(outbound->names);
+    free(outbound);
+    curl_global_cleanup();
+}
+
+struct outbound_client *outbound_client_create(struct outbound *outbound)
+{
+    struct outbound_client *client = calloc(1, sizeof *client);
+    if (client == NULL)
+        abort();
+    client->outbound = outbound;
+    pthread_mutex_init(&client->mutex, NULL);
+    client->multi = curl_multi_init();
+    client->easy = curl_easy_init();
+    if (client->multi == NULL || client->easy == NULL)
+        abort();
+    curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT_MAX);
+    /* Without descriptors curl makes do without a way to wake it up. */
+    if (curl_multi_wakeup(client->multi) != CURLM_OK) {
+        outbound_client_destroy(client);
+        return NULL;
+    }
+    return client;
+}
+
+void outbound_client_destroy(struct outbound_client *client)
+{
+    if (client == NULL)
+        return;
+    curl_easy_cleanup(client->easy);
+    curl_multi_cleanup(client->multi);
+    pthread_mutex_destroy(&client->mutex);
+    free(client);
+}
+
+void outbound_client_cancel(struct outbound_client *client)
+{
+    pthread_mutex_lock(&client->mutex);
+    atomic_store(&client->cancelled, true);
+    pthread_mutex_unlock(&client->mutex);
+    curl_multi_wakeup(client->multi);
+    names_wake(client->outbound->names);
+}
+
+/* --- Addresses --- */
+
+static bool is_numeric(const char *host)
+{
+    struct in6_addr ignored;
+    return inet_pton(AF_INET, host, &ignored) == 1 || inet_pton(AF_INET6, host, &ignored) == 1;
+}
+
+/* By the name alone: targets on this machine do not go through a proxy. */
+static bool is_loopback(struct bytes host)
+{
+    return bytes_equal_text(host, "localhost") || bytes_equal_text(host, "::1") ||
+           bytes_starts_with(host, BYTES("127."));
+}
+
+static enum outbound_result tell_name(struct outbound_exchange *exchange, enum names_status status,
+                                      int error)
+{
+    switch (status) {
+    case NAMES_FOUND:
+        return OUTBOUND_OK;
+    case NAMES_FAILED:
+        return outbound_exchange_fail(exchange, OUTBOUND_NAME_FAILED, gai_strerror(error));
+    case NAMES_LATE:
+        return outbound_exchange_fail(exchange, OUTBOUND_NAME_TIMEOUT,
+                                      "the host's name was not resolved in time");
+    case NAMES_BUSY:
+        return outbound_exchange_fail(exchange, OUTBOUND_NAME_FAILED,
+                                      "too many lookups of other names are under way");
+    case NAMES_CANCELLED:
+        break;
+    }
+    return outbound_exchange_fail(exchange, OUTBOUND_CANCELLED, "cancelled");
+}
+
+static void forget_addresses(struct outbound_client *client)
+{
+    client->known_until_ms = 0;
+}
+
+/* Finds the addresses of `host`, unless that is one. */
+static enum outbound_result find_addresses(struct outbound_client *client,
+                                           struct outbound_exchange *exchange, const char *host)
+{
+    int error = 0;
+    if (client->known_until_ms > now_ms() && strcmp(client->host, host) == 0)
+        return OUTBOUND_OK;
+    forget_addresses(client);
+    int64_t wait_ms =
+        smaller(exchange->deadline_ms - now_ms(), client->outbound->options.name_timeout_ms);
+    enum names_status status = names_find(client->outbound->names, host, wait_ms,
+                                          &client->cancelled, &client->addresses, &error);
+    if (status == NAMES_FOUND) {
+        memcpy(client->host, host, strlen(host) + 1);
+        client->known_until_ms = now_ms() + OUTBOUND_NAME_KEPT_MS;
+    }
+    return tell_name(exchange, status, error);
+}
+
+/* Curl asks before it looks a name up. Everything that it needs was given to it. */
+static int forbid_lookup(void *resolver, void *reserved, void *context)
+{
+    (void)resolver;
+    (void)reserved;
+    (void)context;
+    return 1;
+}
+
+/* Gives curl the addresses of the host that it will connect to, `*list` with them. */
+static enum outbound_result give_addresses(struct outbound_client *client,
+                                           struct outbound_exchange *exchange,
+                                           const struct http_url *peer, struct curl_slist **list)
+{
+    char host[NAMES_HOST_SIZE_MAX + 1], entry[RESOLVE_SIZE_MAX];
+    snprintf(host, sizeof host, "%.*s", BYTES_FMT(peer->host));
+    if (is_numeric(host))
+        return OUTBOUND_OK;
+    enum outbound_result result = find_addresses(client, exchange, host);
+    if (result != OUTBOUND_OK)
+        return result;
+    /* The plus sign has curl forget the entry again. */
+    snprintf(entry, sizeof entry, "+%s:%u:%s", host, (unsigned)peer->port, client->addresses.text);
+    *list = curl_slist_append(NULL, entry);
+    if (*list == NULL)
+        abort();
+    curl_easy_setopt(client->easy, CURLOPT_RESOLVE, *list);
+    curl_easy_setopt(client->easy, CURLOPT_RESOLVER_START_FUNCTION, forbid_lookup);
+    return OUTBOUND_OK;
+}
+
+/* --- The transfer --- */
+
+/* Takes the transfer to its end. False if it was cancelled. */
+static bool run(struct outbound_client *client, CURLcode *code)
+{
+    int running = 1, ignored;
+    *code = CURLE_RECV_ERROR;
+    while (running > 0) {
+        pthread_mutex_lock(&client->mutex);
+        bool cancelled = atomic_load(&client->cancelled);
+        CURLMcode step = cancelled ? CURLM_OK : curl_multi_perform(client->multi, &running);
+        pthread_mutex_unlock(&client->mutex);
+        if (cancelled)
+            return false;
+        if (step != CURLM_OK)
+            return true;
+        if (running > 0 && curl_multi_poll(client->multi, NULL, 0, POLL_MS, NULL) != CURLM_OK)
+            return true;
+    }
+    const CURLMsg *message = curl_multi_info_read(client->multi, &ignored);
+    if (message != NULL && message->msg == CURLMSG_DONE)
+        *code = message->data.result;
+    return true;
+}
+
+static enum outbound_result transfer(struct outbound_client *client,
+                                     struct outbound_exchange *exchange)
+{
+    CURLcode code;
+    if (curl_multi_add_handle(client->multi, client->easy) != CURLM_OK)
+        abort();
+    bool ended = run(client, &code);
+    enum outbound_result result =
+        ended ? outbound_exchange_end(exchange, client->easy, code)
+              : outbound_exchange_fail(exchange, OUTBOUND_CANCELLED, "cancelled");
+    curl_multi_remove_handle(client->multi, client->easy);
+    if (outbound_is_unsent(result))
+        forget_addresses(client); /* They may be out of date. */
+    return result;
+}
+
+enum outbound_result outbound_client_send(struct outbound_client *client, struct arena *arena,
+                                          const struct outbound_request *request,
+                                          struct outbound_answer *answer)
+{
+    const struct outbound *outbound = client->outbound;
+    struct outbound_exchange exchange = { .arena = arena,
+                                          .request = request,
+                                          .answer = answer,
+                                          .head_size_max = outbound->options.head_size_max,
+                                          .deadline_ms = now_ms() + request->timeout_ms };
+    struct http_url url;
+    struct curl_slist *headers = NULL, *addresses = NULL;
+    outbound_exchange_init(&exchange);
+    const char *problem = http_url_parse(request->url, &url);
+    if (problem != NULL)
+        return outbound_exchange_fail(&exchange, OUTBOUND_UNUSABLE, problem);
+    bool by_proxy = outbound->has_proxy && !is_loopback(url.host);
+    curl_easy_reset(client->easy);
+    enum outbound_result result =
+        give_addresses(client, &exchange, by_proxy ? &outbound->proxy : &url, &addresses);
+    if (result == OUTBOUND_OK) {
+        struct outbound_exchange_route route = { .ca_file = outbound->options.ca_file,
+                                                 .proxy = by_proxy ? outbound->options.proxy : "",
+                                                 .connect_timeout_ms =
+                                                     outbound->options.connect_timeout_ms };
+        result = outbound_exchange_prepare(&exchange, client->easy, &route, &headers)
+                     ? transfer(client, &exchange)
+                     : outbound_exchange_fail(&exchange, OUTBOUND_UNUSABLE,
+                                              "the request cannot be made");
+    }
+    curl_easy_reset(client->easy); /* It refers to this frame. */
+    curl_slist_free_all(headers);
+    curl_slist_free_all(addresses);
+    return result;
+}
