@@ -2,14 +2,17 @@
 
 import http.server
 import json
+import ssl
 import threading
 
 
 class FunctionTarget:
     """`decide(records)` returns how a call ends: (status, body); None: without an answer, as if the
-    function had died. It may take its time. Calls run one at a time or together, as they come."""
+    function had died. It may take its time. Calls run one at a time or together, as they come.
 
-    def __init__(self, decide=lambda records: (200, "null"), port=0):
+    With a `certificate` of stator_process it speaks https."""
+
+    def __init__(self, decide=lambda records: (200, "null"), port=0, certificate=None):
         target = self
         self.calls = []  # (records, status; None: no answer), in the order they ended.
         self._lock = threading.Lock()
@@ -41,8 +44,16 @@ class FunctionTarget:
                 pass  # A caller that was killed.
 
         self._server = Server(("127.0.0.1", port), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate.cert, certificate.key)
+            # A handshake on the accepting thread would make every other caller wait for it.
+            self._server.socket = context.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
         self.port = self._server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}/2015-03-31/functions/f/invocations"
+        scheme = "https" if certificate else "http"
+        self.url = f"{scheme}://127.0.0.1:{self.port}/2015-03-31/functions/f/invocations"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
 
