@@ -16,7 +16,7 @@
 #include "base/compiler.h"
 #include "outbound/names.h"
 
-enum { SHORT_MS = 20, LONG_MS = 60000 };
+enum { SHORT_MS = 20, LONG_MS = 600000 };
 
 static struct {
     pthread_mutex_t mutex;

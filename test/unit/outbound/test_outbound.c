@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@
 #include "scripted_server.h"
 #include "tls_files.h"
 
-enum { LONG_MS = 60000, SHORT_MS = 100, ANSWER_SIZE_MAX = 1000, URL_MAX = 256 };
+enum { LONG_MS = 600000, SHORT_MS = 100, ANSWER_SIZE_MAX = 1000, URL_MAX = 256 };
 
 struct peer {
     struct outbound *outbound;
@@ -35,11 +36,15 @@ struct peer {
     struct outbound_answer answer;
 };
 
+static sem_t hanging; /* Counts lookups that hang. */
+
 /* Names ending with ".here" or ".here." are this machine; "hangs" never ends; others are unknown.
  */
 static int look_up(const char *host, struct names_addresses *out)
 {
     size_t size = strlen(host);
+    if (strcmp(host, "hangs") == 0)
+        sem_post(&hanging);
     while (strcmp(host, "hangs") == 0)
         pause();
     snprintf(out->text, sizeof out->text, "127.0.0.1");
@@ -426,16 +431,19 @@ static void *call_main(void *context)
 static void cancelling_ends_a_call_and_all_later_ones(void **state)
 {
     (void)state;
+    sem_init(&hanging, 0, 0);
     struct scripted_server server = { .answer = NULL };
     scripted_server_start(&server);
     for (int hangs = 0; hangs < 2; hangs++) {
         struct call call;
         pthread_t thread;
-        open_peer(&call.peer, (struct outbound_options){ 0 });
+        open_peer(&call.peer, (struct outbound_options){ .name_timeout_ms = LONG_MS });
         snprintf(call.url, sizeof call.url, "http://%s:%u/", hangs ? "hangs" : "abc.here",
                  (unsigned)server.port);
         assert_int_equal(pthread_create(&thread, NULL, call_main, &call), 0);
-        if (!hangs)
+        if (hangs)
+            sem_wait(&hanging);
+        else
             scripted_server_await(&server, 1);
         outbound_client_cancel(call.peer.client);
         pthread_join(thread, NULL);
