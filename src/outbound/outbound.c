@@ -11,6 +11,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,17 +160,27 @@ void outbound_client_cancel(struct outbound_client *client)
 
 /* --- Addresses --- */
 
-static bool is_numeric(const char *host)
+static void copy_host(const struct http_url *url, char host[NAMES_HOST_SIZE_MAX + 1])
 {
-    struct in6_addr ignored;
-    return inet_pton(AF_INET, host, &ignored) == 1 || inet_pton(AF_INET6, host, &ignored) == 1;
+    snprintf(host, NAMES_HOST_SIZE_MAX + 1, "%.*s", BYTES_FMT(url->host));
 }
 
-/* By the name alone: targets on this machine do not go through a proxy. */
-static bool is_loopback(struct bytes host)
+/* Curl needs no lookup for these. It knows the short forms of IPv4 too: "127.1". */
+static bool is_numeric(const char *host)
 {
-    return bytes_equal_text(host, "localhost") || bytes_equal_text(host, "::1") ||
-           bytes_starts_with(host, BYTES("127."));
+    struct in_addr v4;
+    struct in6_addr v6;
+    return inet_aton(host, &v4) != 0 || inet_pton(AF_INET6, host, &v6) == 1;
+}
+
+/* Targets on this machine do not go through a proxy. */
+static bool is_loopback(const struct http_url *url)
+{
+    struct in_addr v4;
+    char host[NAMES_HOST_SIZE_MAX + 1];
+    copy_host(url, host);
+    return strcasecmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+           (inet_aton(host, &v4) != 0 && ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
 static enum outbound_result tell_name(struct outbound_exchange *exchange, enum names_status status,
@@ -197,7 +208,7 @@ static void forget_addresses(struct outbound_client *client)
     client->known_until_ms = 0;
 }
 
-/* Finds the addresses of `host`, unless that is one. */
+/* Finds the addresses of a name, unless the last call has. */
 static enum outbound_result find_addresses(struct outbound_client *client,
                                            struct outbound_exchange *exchange, const char *host)
 {
@@ -231,7 +242,7 @@ static enum outbound_result give_addresses(struct outbound_client *client,
                                            const struct http_url *peer, struct curl_slist **list)
 {
     char host[NAMES_HOST_SIZE_MAX + 1], entry[RESOLVE_SIZE_MAX];
-    snprintf(host, sizeof host, "%.*s", BYTES_FMT(peer->host));
+    copy_host(peer, host);
     if (is_numeric(host))
         return OUTBOUND_OK;
     enum outbound_result result = find_addresses(client, exchange, host);
@@ -304,7 +315,7 @@ enum outbound_result outbound_client_send(struct outbound_client *client, struct
     const char *problem = http_url_parse(request->url, &url);
     if (problem != NULL)
         return outbound_exchange_fail(&exchange, OUTBOUND_UNUSABLE, problem);
-    bool by_proxy = outbound->has_proxy && !is_loopback(url.host);
+    bool by_proxy = outbound->has_proxy && !is_loopback(&url);
     curl_easy_reset(client->easy);
     enum outbound_result result =
         give_addresses(client, &exchange, by_proxy ? &outbound->proxy : &url, &addresses);

@@ -347,6 +347,8 @@ static void nothing_is_sent_to_whom_cannot_be_reached(void **state)
         const char *problem;
     } cases[] = {
         { "127.0.0.1", OUTBOUND_REFUSED, "Connection refused" },
+        { "127.1", OUTBOUND_REFUSED, "Connection refused" },
+        { "[::ffff:127.0.0.1]", OUTBOUND_REFUSED, "Connection refused" },
         { "abc.here", OUTBOUND_REFUSED, "Connection refused" },
         { "ABC.HERE", OUTBOUND_REFUSED, "Connection refused" },
         { "abc.here.", OUTBOUND_REFUSED, "Connection refused" },
@@ -395,6 +397,21 @@ static void a_connection_that_is_not_made_in_time_is_unsent(void **state)
     for (int i = 0; i < FILLERS; i++)
         close(fillers[i]);
     close(listener);
+}
+
+static void a_handshake_that_does_not_end_in_time_is_unsent(void **state)
+{
+    (void)state;
+    struct scripted_server server = { .answer = NULL }; /* Waits for the end of a head. */
+    struct peer peer;
+    char url[URL_MAX];
+    scripted_server_start(&server);
+    open_peer(&peer, (struct outbound_options){ .connect_timeout_ms = SHORT_MS });
+    snprintf(url, sizeof url, "https://127.0.0.1:%u/", (unsigned)server.port);
+    assert_int_equal(post(&peer, url, LONG_MS), OUTBOUND_CONNECT_TIMEOUT);
+    close_peer(&peer);
+    scripted_server_stop(&server);
+    assert_int_equal(server.request_count, 0);
 }
 
 /* --- Time and cancellation --- */
@@ -491,6 +508,8 @@ static void a_proxy_gets_all_but_what_is_for_this_machine(void **state)
     assert_int_equal(peer.answer.status, 403);
     static const char head[] = "POST http://nowhere/f HTTP/1.1\r\nHost: nowhere\r\n";
     assert_memory_equal(proxy.request, head, sizeof head - 1);
+    assert_int_equal(post(&peer, "http://127.nowhere/f", LONG_MS), OUTBOUND_OK);
+    assert_int_equal(peer.answer.status, 403);
     close_peer(&peer); /* The proxy takes one connection at a time. */
     open_peer(&peer, (struct outbound_options){ .proxy = url });
     assert_int_equal(post(&peer, "https://nowhere/f", LONG_MS), OUTBOUND_REFUSED);
@@ -600,6 +619,7 @@ int main(void)
         cmocka_unit_test(a_connection_is_used_again),
         cmocka_unit_test(nothing_is_sent_to_whom_cannot_be_reached),
         cmocka_unit_test(a_connection_that_is_not_made_in_time_is_unsent),
+        cmocka_unit_test(a_handshake_that_does_not_end_in_time_is_unsent),
         cmocka_unit_test(an_answer_that_is_late_is_none),
         cmocka_unit_test(cancelling_ends_a_call_and_all_later_ones),
         cmocka_unit_test(a_proxy_of_the_environment_is_ignored),
