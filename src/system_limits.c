@@ -8,10 +8,13 @@
 #include "config/config.h"
 #include "engine/rocksdb/rocksdb_engine.h"
 #include "http/server.h"
+#include "trigger/triggers.h"
 
 enum {
-    FILES_SPARE = 96,   /* Logs, compactions, triggers and their dead letters, standard streams. */
-    FILES_PER_LOOP = 8, /* Listener, epoll, wake-up. */
+    FILES_SPARE = 96,        /* Logs, compactions, dead letters, standard streams. */
+    FILES_PER_TRIGGER = 3,   /* A kept connection, and curl's wake-up pair. */
+    TRIGGER_FILES_PART = 16, /* Of all files, at most. */
+    FILES_PER_LOOP = 8,      /* Listener, epoll, wake-up. */
     CONNECTIONS_MIN = 16,
     TABLE_FILES_PART = 4, /* Of all files, at most; what RocksDB needs it opens and closes. */
     REFUSED_PART = 8,
@@ -48,8 +51,9 @@ bool file_shares_of(uint64_t limit, unsigned loop_count, uint64_t connections_ma
     uint64_t refused = limit / REFUSED_PART / loop_count;
     out->refused_per_loop = smaller(refused > 0 ? refused : 1, HTTP_REFUSED_MAX);
     out->table_files = smaller(limit / TABLE_FILES_PART, ROCKSDB_ENGINE_OPEN_FILES_MAX);
-    uint64_t others =
-        FILES_SPARE + out->table_files + loop_count * (FILES_PER_LOOP + out->refused_per_loop);
+    uint64_t triggers = smaller(limit / TRIGGER_FILES_PART, TRIGGERS_MAX * FILES_PER_TRIGGER);
+    uint64_t others = FILES_SPARE + triggers + out->table_files +
+                      loop_count * (FILES_PER_LOOP + out->refused_per_loop);
     out->connections = limit > others ? smaller(limit - others, connections_max) : 0;
     return out->connections >= smaller(CONNECTIONS_MIN, connections_max);
 }
