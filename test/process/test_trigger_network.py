@@ -253,3 +253,21 @@ def test_a_hostile_answer_is_bounded_and_reported(answer, endless, problem):
             put(server)
             add_trigger(server, target.url)
             wait_for(lambda: last_result(server) == f"PROBLEM: {problem}", "not noticed")
+
+
+def test_neither_results_nor_the_log_show_the_query_of_a_url(elsewhere):
+    with RawTarget(b"garbage\r\n\r\n") as garbage, FunctionTarget(certificate=elsewhere) as strange:
+        urls = [garbage.url, strange.url, "http://127.0.0.1:1/f", f"http://{'x' * 64}/f"]
+        with server_with_table() as server:
+            put(server)
+            for url in urls:
+                add_trigger(server, f"{url}?token=hunter2")
+
+            def results():
+                triggers = call(server, "ListTriggers", {})["Triggers"]
+                return [entry["LastProcessingResult"] for entry in triggers]
+
+            wait_for(lambda: all("PROBLEM" in result for result in results()), "not noticed")
+            assert "hunter2" not in str(results())
+            assert server.log().count("warn trigger: ") >= len(urls)
+            assert "hunter2" not in server.log()
