@@ -23,6 +23,7 @@
 #include "http/server.h"
 #include "http/url.h"
 #include "outbound/outbound_exchange.h"
+#include "outbound/outbound_sockets.h"
 
 enum {
     POLL_MS = 1000, /* Curl's own timers and a cancellation end it sooner. */
@@ -44,6 +45,7 @@ struct outbound_client {
     struct outbound *outbound;
     CURLM *multi;
     CURL *easy;
+    struct outbound_sockets sockets; /* Of the thread that sends. */
     atomic_bool cancelled;
     pthread_mutex_t mutex; /* Held for a step of the transfer, and to cancel. */
 
@@ -307,6 +309,7 @@ enum outbound_result outbound_client_send(struct outbound_client *client, struct
     struct outbound_exchange exchange = { .arena = arena,
                                           .request = request,
                                           .answer = answer,
+                                          .sockets = &client->sockets,
                                           .head_size_max = outbound->options.head_size_max,
                                           .deadline_ms = now_ms() + request->timeout_ms };
     struct http_url url;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "http/grammar.h"
 #include "http/server.h"
+#include "outbound/outbound_sockets.h"
 
 enum { STATUS_FINAL_MIN = 200 }; /* Below it are interim answers. */
 
@@ -36,6 +37,7 @@ static size_t take_head(char *data, size_t one, size_t size, void *context)
         exchange->in_head = true;
     } else if (line.len > 0 && (line.data[0] == '\r' || line.data[0] == '\n')) {
         exchange->in_head = false;
+        outbound_sockets_acknowledge(exchange->sockets);
     } else if (exchange->in_head) {
         buffer_append_bytes(&exchange->answer->head, line);
     }
@@ -152,6 +154,7 @@ bool outbound_exchange_prepare(struct outbound_exchange *exchange, CURL *easy,
     *headers = make_headers(exchange);
     return set_route(easy, route, url) && set_trust(easy, route) &&
            set_bounds(exchange, easy, route) && set_method(easy, request) &&
+           outbound_sockets_set(exchange->sockets, easy) &&
            curl_easy_setopt(easy, CURLOPT_HTTPHEADER, *headers) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_head) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange) == CURLE_OK &&

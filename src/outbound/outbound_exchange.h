@@ -5,10 +5,13 @@
 #include <curl/curl.h>
 #include "outbound/outbound.h"
 
+struct outbound_sockets;
+
 struct outbound_exchange {
     struct arena *arena;
     const struct outbound_request *request;
     struct outbound_answer *answer;
+    struct outbound_sockets *sockets; /* The client's. */
     size_t head_size_max;
     int64_t deadline_ms; /* Of the monotonic clock. */
     size_t head_size;    /* Of all heads so far, interim ones and trailers too. */

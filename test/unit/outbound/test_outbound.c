@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <arpa/inet.h>
+#include <curl/curl.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -24,6 +27,7 @@
 #include "http/server.h"
 #include "http_fixture.h"
 #include "outbound/outbound.h"
+#include "outbound/outbound_sockets.h"
 #include "scripted_server.h"
 #include "tls_files.h"
 
@@ -328,6 +332,39 @@ static void a_connection_is_used_again(void **state)
     scripted_server_stop(&server);
 }
 
+/* The kernel answers for a socket whether it acknowledges at once. */
+static bool acknowledges_at_once(int fd)
+{
+    int value = -1;
+    socklen_t size = sizeof value;
+    assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &value, &size), 0);
+    return value == 1;
+}
+
+static void the_sockets_of_a_client_are_acknowledged_and_known_until_they_are_closed(void **state)
+{
+    (void)state;
+    struct scripted_server server = { .answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+                                      .keeps_open = true };
+    struct outbound_sockets sockets = { .count = 0 };
+    const int off = 0;
+    char url[URL_MAX];
+    scripted_server_start(&server);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/", (unsigned)server.port);
+    CURL *easy = curl_easy_init();
+    assert_true(outbound_sockets_set(&sockets, easy));
+    assert_int_equal(curl_easy_setopt(easy, CURLOPT_URL, url), CURLE_OK);
+    assert_int_equal(curl_easy_perform(easy), CURLE_OK);
+    assert_int_equal(sockets.count, 1);
+    setsockopt(sockets.fds[0], IPPROTO_TCP, TCP_QUICKACK, &off, sizeof off);
+    assert_false(acknowledges_at_once(sockets.fds[0]));
+    outbound_sockets_acknowledge(&sockets);
+    assert_true(acknowledges_at_once(sockets.fds[0]));
+    curl_easy_cleanup(easy);
+    assert_int_equal(sockets.count, 0);
+    scripted_server_stop(&server);
+}
+
 /* --- Failures before anything is sent --- */
 
 static uint16_t unused_port(void)
@@ -617,6 +654,7 @@ int main(void)
         cmocka_unit_test(the_length_in_an_answer_to_head_is_not_that_of_its_body),
         cmocka_unit_test(a_client_needs_file_descriptors),
         cmocka_unit_test(a_connection_is_used_again),
+        cmocka_unit_test(the_sockets_of_a_client_are_acknowledged_and_known_until_they_are_closed),
         cmocka_unit_test(nothing_is_sent_to_whom_cannot_be_reached),
         cmocka_unit_test(a_connection_that_is_not_made_in_time_is_unsent),
         cmocka_unit_test(a_handshake_that_does_not_end_in_time_is_unsent),
