@@ -187,7 +187,7 @@ static bool read_sealed(struct arena *arena, const char *directory, struct bytes
                         struct bytes *sealed, struct stat *state, char *message)
 {
     char path[PATH_MAX];
-    struct bytes all;
+    struct bytes all = { 0 };
     path_of(directory, "KEYS", path);
     *head = *sealed = (struct bytes){ 0 };
     *state = (struct stat){ 0 };
