@@ -21,7 +21,7 @@
 #include "attacker.h"
 #include "base/arena.h"
 #include "base/compiler.h"
-#include "http/client.h"
+#include "outbound/outbound.h"
 #include "trigger/trigger_runner.h"
 
 enum {
@@ -38,11 +38,12 @@ enum {
 /* Of which tables an attacker's trigger has called out. */
 static atomic_bool called_out[ATTACK_TABLES];
 
-static enum http_client_result see_post(struct arena *arena,
-                                        const struct http_client_request *request,
-                                        struct http_client_answer *answer)
+static enum outbound_result see_post(struct outbound_client *client, struct arena *arena,
+                                     const struct outbound_request *request,
+                                     struct outbound_answer *answer)
 {
-    struct bytes url = request->url.authority;
+    struct bytes url = request->url;
+    (void)client;
     for (size_t i = 0; i < GAMMA; i++) {
         char source[TEXT_MAX];
         snprintf(source, sizeof source, ":table/%s/stream/", attack_tables[i].name);
@@ -50,13 +51,13 @@ static enum http_client_result see_post(struct arena *arena,
             memmem(request->body.data, request->body.len, source, strlen(source)) != NULL)
             atomic_store(&called_out[i], true);
     }
-    *answer = (struct http_client_answer){ .response = { .status = 200 } };
-    buffer_init(&answer->response.body, arena);
-    return HTTP_CLIENT_OK;
+    *answer = (struct outbound_answer){ .status = 200 };
+    buffer_init(&answer->body, arena);
+    return OUTBOUND_OK;
 }
 
-static const struct trigger_outside watched = { .post = see_post };
-static const struct trigger_outside idle = { .post = NULL };
+static struct trigger_outside watched = { .send = see_post }; /* main opens its network. */
+static const struct trigger_outside idle = { .network = NULL };
 
 /* --- A run --- */
 
@@ -646,10 +647,25 @@ static void nobody_sees_or_changes_more_than_allowed(void **state)
     assert_true(requests < REQUESTS || run.twin_count > requests / 4);
 }
 
+static int open_network(void **state)
+{
+    char message[OUTBOUND_MESSAGE_MAX];
+    (void)state;
+    watched.network = outbound_open(&(struct outbound_options){ 0 }, message);
+    return watched.network == NULL;
+}
+
+static int close_network(void **state)
+{
+    (void)state;
+    outbound_close(watched.network);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_sees_or_changes_more_than_allowed),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_network, close_network);
 }
