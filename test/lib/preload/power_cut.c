@@ -24,6 +24,8 @@
  *   POWER_CUT_CLOCK_S    seconds that CLOCK_MONOTONIC_RAW advances when it was read once: so much
  *                        server time passes at the start.
  */
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -311,6 +313,23 @@ int close(int descriptor)
     atomic_store(&state.paths[descriptor], NULL);
     append_locked((struct line){ .kind = KIND_CLOSE, .descriptor = descriptor }, NULL, no_bytes);
     int result = (int)syscall(SYS_close, descriptor);
+    end();
+    return result;
+}
+
+/* Closes a descriptor without calling `close`. Once it is another's, nobody may take it for a file.
+ */
+int closedir(DIR *entries)
+{
+    int (*next)(DIR *);
+    *(void **)&next = dlsym(RTLD_NEXT, "closedir");
+    int descriptor = dirfd(entries);
+    if (path_of(descriptor) == NULL)
+        return next(entries);
+    begin();
+    atomic_store(&state.paths[descriptor], NULL);
+    append_locked((struct line){ .kind = KIND_CLOSE, .descriptor = descriptor }, NULL, no_bytes);
+    int result = next(entries);
     end();
     return result;
 }
