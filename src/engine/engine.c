@@ -29,6 +29,8 @@ const char *engine_status_name(enum engine_status status)
         return "no space left";
     case ENGINE_IO:
         return "input/output error";
+    case ENGINE_LOST:
+        return "the data directory was removed";
     case ENGINE_TOO_LARGE:
         return "too large";
     case ENGINE_UNSUPPORTED:
@@ -64,6 +66,11 @@ void engine_close(struct engine *engine)
 {
     if (engine != NULL)
         engine->ops->close(engine);
+}
+
+enum engine_health engine_health(const struct engine *engine)
+{
+    return engine->ops->health == NULL ? ENGINE_HEALTH_OK : engine->ops->health(engine);
 }
 
 enum engine_status engine_checkpoint(struct engine *engine, const char *path)

@@ -38,6 +38,7 @@ enum engine_status {
     ENGINE_CORRUPT,     /* Stored bytes failed their check. */
     ENGINE_FULL,        /* No space left. */
     ENGINE_IO,          /* Any other failure of the store. */
+    ENGINE_LOST,        /* The store's files were removed or replaced under the server. */
     ENGINE_TOO_LARGE,   /* More than one write may change; nothing was done. */
     ENGINE_UNSUPPORTED, /* A capability that this engine does not have. */
 };
@@ -110,6 +111,17 @@ static inline void engine_value_release(struct engine_value *value)
 unsigned engine_capabilities(const struct engine *engine);
 /* Waits for writes under way, makes everything durable, and lets go. Closing NULL is allowed. */
 void engine_close(struct engine *engine);
+
+/* Whether writes can succeed now. */
+enum engine_health {
+    ENGINE_HEALTH_OK,
+    ENGINE_HEALTH_FULL,   /* Items can be read and deleted, but not stored. */
+    ENGINE_HEALTH_FAILED, /* The store refused a write and has not taken one since. */
+    ENGINE_HEALTH_LOST,   /* ENGINE_LOST; only a restart ends it. */
+};
+/* Reads one or two words that the engine keeps up to date, so it may be asked for every request. A
+ * failure shows at the latest a second after it was noticed, and so does its end. */
+enum engine_health engine_health(const struct engine *engine);
 
 /* A copy of the whole store at one moment, which can be opened like the store itself, in `path`,
  * which must not exist, on the store's own file system. It holds every write that was completed

@@ -10,6 +10,7 @@
 struct engine_ops {
     unsigned capabilities; /* enum engine_capability */
     void (*close)(struct engine *engine);
+    enum engine_health (*health)(const struct engine *engine); /* NULL: always OK. */
     /* NULL without ENGINE_CHECKPOINT. */
     enum engine_status (*checkpoint)(struct engine *engine, const char *path);
     enum engine_status (*view_open)(struct engine *engine, enum engine_consistency consistency,

@@ -10,6 +10,10 @@ bool storage_error_set_for_table(struct error *err, enum engine_status status, c
     if (status == ENGINE_FULL) /* The engine logs when that begins and when it ends. */
         return error_set(err, ERROR_INTERNAL,
                          "The disk is full: items can be read and deleted, but not written");
+    if (status == ENGINE_LOST) /* The same. */
+        return error_set(err, ERROR_INTERNAL,
+                         "The data directory was removed or replaced: nothing can be written until "
+                         "the server is restarted");
     if (status == ENGINE_TOO_LARGE)
         return error_validation(err, "The index entries of one write take too much memory");
     log_write(LOG_ERROR, "storage", "%s: %s", doing, engine_status_name(status));

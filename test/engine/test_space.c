@@ -1,23 +1,31 @@
 /* test_space.c -- who may write when the disk is nearly full, and what the reserve is for.
  *
  * fstatvfs of this program takes the place of the C library's, so that a test says how much is
- * free.
+ * free; so do fallocate and unlinkat, to tell which threads create and delete the reserve.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "base/compiler.h"
 #include "engine/rocksdb/store_ahead.h"
 #include "engine/rocksdb/store_space.h"
+#include "engine/rocksdb/store_watch.h"
 #include "engine_fixture.h"
 #include "store_files.h"
+
+enum { WAIT_MS = 60 * 1000, WAIT_STEP_MS = 5 };
 
 #define MIB (1024 * 1024)
 #define RESERVE (STORE_SPACE_BUFFERS * 4 * MIB) /* The fixture's write buffers have 4 MB. */
@@ -39,6 +47,37 @@ int fstatvfs(int file, struct statvfs *out)
                              .f_blocks = atomic_load(&disk.size),
                              .f_bavail = atomic_load(&disk.free) };
     return 0;
+}
+
+static struct {
+    pthread_t writer;    /* Of the test. */
+    atomic_int made;     /* How often the file was created while `writer` was watched, */
+    atomic_int deleted;  /* and deleted; */
+    atomic_int in_place; /* how often of these by `writer` itself. */
+} reserve;
+
+static void count_reserve(atomic_int *counter)
+{
+    atomic_fetch_add(counter, 1);
+    if (pthread_equal(reserve.writer, pthread_self()))
+        atomic_fetch_add(&reserve.in_place, 1);
+}
+
+int fallocate(int file, int mode, off_t offset, off_t size)
+{
+    char link[64], path[SCRATCH_PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path);
+    if (length > 7 && memcmp(path + length - 7, "RESERVE", 7) == 0)
+        count_reserve(&reserve.made);
+    return (int)syscall(SYS_fallocate, file, mode, offset, size);
+}
+
+int unlinkat(int folder, const char *name, int flags)
+{
+    if (strcmp(name, "RESERVE") == 0)
+        count_reserve(&reserve.deleted);
+    return (int)syscall(SYS_unlinkat, folder, name, flags);
 }
 
 /* What the engine last saw of the disk is no longer good. */
@@ -93,6 +132,21 @@ static int64_t reserve_size(const struct engine_fixture *fixture)
     return stat(path, &status) == 0 ? status.st_size : -1;
 }
 
+/* The watch has a round at least every so often: it had one that began after this was called. */
+static void wait_for_watch(void)
+{
+    usleep(2 * STORE_WATCH_IDLE_MS * 1000);
+}
+
+static void wait_for_reserve_size(const struct engine_fixture *fixture, int64_t size)
+{
+    for (int ms = 0; reserve_size(fixture) != size; ms += WAIT_STEP_MS) {
+        if (ms >= WAIT_MS)
+            fail_msg("RESERVE has %lld bytes", (long long)reserve_size(fixture));
+        usleep(WAIT_STEP_MS * 1000);
+    }
+}
+
 static void below_the_reserve_only_deletions_go_on(void **state)
 {
     struct engine *engine = ((struct engine_fixture *)*state)->engine;
@@ -125,19 +179,56 @@ static void the_file_is_given_up_for_a_deletion_and_made_again(void **state)
     assert_int_equal(reserve_size(fixture), RESERVE);
     set_free(0);
     assert_int_equal(put(fixture->engine, items), ENGINE_FULL); /* Not worth it. */
-    assert_int_equal(reserve_size(fixture), RESERVE);
     set_free(RESERVE / 2);
     assert_int_equal(remove_item(fixture->engine), ENGINE_OK);
+    wait_for_watch();
     assert_int_equal(reserve_size(fixture), RESERVE);
     set_free(RESERVE / 2 - 1);
     assert_int_equal(remove_item(fixture->engine), ENGINE_OK);
-    assert_int_equal(reserve_size(fixture), -1);
+    wait_for_reserve_size(fixture, -1);
     set_free(3 * RESERVE - 1); /* There would be too little left beside the file. */
     assert_int_equal(put(fixture->engine, items), ENGINE_FULL);
+    wait_for_watch();
     assert_int_equal(reserve_size(fixture), -1);
     set_free(3 * RESERVE);
     assert_int_equal(put(fixture->engine, items), ENGINE_OK);
-    assert_int_equal(reserve_size(fixture), RESERVE);
+    wait_for_reserve_size(fixture, RESERVE);
+}
+
+/* Whoever writes may be a loop. */
+static void the_file_is_neither_made_nor_deleted_by_a_writer(void **state)
+{
+    struct engine_fixture *fixture = *state;
+    reserve.writer = pthread_self();
+    atomic_store(&reserve.made, 0);
+    atomic_store(&reserve.deleted, 0);
+    atomic_store(&reserve.in_place, 0);
+    set_free(0);
+    assert_int_equal(remove_item(fixture->engine), ENGINE_OK);
+    wait_for_reserve_size(fixture, -1);
+    set_free(FILE_SYSTEM);
+    assert_int_equal(put(fixture->engine, items), ENGINE_OK);
+    wait_for_reserve_size(fixture, RESERVE);
+    assert_int_equal(atomic_load(&reserve.deleted), 1);
+    assert_int_equal(atomic_load(&reserve.made), 1);
+    assert_int_equal(atomic_load(&reserve.in_place), 0);
+}
+
+static void health_follows_the_disk_without_a_write(void **state)
+{
+    struct engine *engine = ((struct engine_fixture *)*state)->engine;
+    assert_int_equal(engine_health(engine), ENGINE_HEALTH_OK);
+    atomic_store(&disk.free, RESERVE - 1);
+    for (int ms = 0; engine_health(engine) != ENGINE_HEALTH_FULL; ms += WAIT_STEP_MS) {
+        assert_true(ms < WAIT_MS);
+        usleep(WAIT_STEP_MS * 1000);
+    }
+    atomic_store(&disk.free, FILE_SYSTEM);
+    for (int ms = 0; engine_health(engine) != ENGINE_HEALTH_OK; ms += WAIT_STEP_MS) {
+        assert_true(ms < WAIT_MS);
+        usleep(WAIT_STEP_MS * 1000);
+    }
+    assert_int_equal(put(engine, items), ENGINE_OK);
 }
 
 static void a_small_file_system_has_a_small_reserve(void **state)
@@ -203,6 +294,9 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(the_file_is_given_up_for_a_deletion_and_made_again, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(the_file_is_neither_made_nor_deleted_by_a_writer, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(health_follows_the_disk_without_a_write, setup, teardown),
         cmocka_unit_test_setup_teardown(a_small_file_system_has_a_small_reserve, setup, teardown),
         cmocka_unit_test_setup_teardown(a_start_with_little_room_makes_no_file, setup, teardown),
         cmocka_unit_test_setup_teardown(much_that_is_written_is_looked_at_sooner, setup, teardown),

@@ -2,6 +2,7 @@
 #include "failing_engine.h"
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include "engine/engine_ops.h"
 
@@ -11,6 +12,8 @@ struct failing_engine {
     pthread_mutex_t mutex;
     struct failing_engine_plan plan; /* Guarded by mutex. */
     uint64_t calls;                  /* Guarded by mutex. */
+    atomic_int health;
+    atomic_int health_calls;
     /* A commit whose completion waits. */
     bool holds_next;
     struct engine_completion holder;
@@ -272,8 +275,26 @@ static enum engine_status checkpoint(struct engine *base, const char *path)
     return status != ENGINE_OK ? status : engine_checkpoint(inner_of(base), path);
 }
 
+static enum engine_health health(const struct engine *engine)
+{
+    struct failing_engine *failing = (struct failing_engine *)(uintptr_t)engine;
+    atomic_fetch_add(&failing->health_calls, 1);
+    return (enum engine_health)atomic_load(&failing->health);
+}
+
+void failing_engine_set_health(struct engine *engine, enum engine_health value)
+{
+    atomic_store(&((struct failing_engine *)engine)->health, (int)value);
+}
+
+int failing_engine_health_calls(struct engine *engine)
+{
+    return atomic_load(&((struct failing_engine *)engine)->health_calls);
+}
+
 static const struct engine_ops ops_template = {
     .close = close_engine,
+    .health = health,
     .checkpoint = checkpoint,
     .view_open = view_open,
     .view_share = view_share,

@@ -26,6 +26,10 @@ void failing_engine_set(struct engine *engine, const struct failing_engine_plan 
 /* The next commit is made, but its completion waits until failing_engine_let_go. */
 void failing_engine_hold_commit(struct engine *engine);
 void failing_engine_let_go(struct engine *engine);
+/* What engine_health answers from now on; ENGINE_HEALTH_OK at first. */
+void failing_engine_set_health(struct engine *engine, enum engine_health value);
+/* How often it was asked. */
+int failing_engine_health_calls(struct engine *engine);
 /* Calls counted since the plan was set. */
 uint64_t failing_engine_calls(struct engine *engine);
 /* Whether the planned failure has struck. */

@@ -14,6 +14,7 @@
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_options.h"
 #include "engine/rocksdb/store_status.h"
+#include "engine/rocksdb/store_watch.h"
 #include "engine/rocksdb/syncer.h"
 
 static const char memory_path[] = "/stator"; /* A name within the memory's own file system. */
@@ -31,6 +32,7 @@ void *store_alloc(size_t size)
  * that was written is `synced`. */
 static void destroy(struct store *store, bool synced)
 {
+    store_watch_destroy(store->watch);
     syncer_destroy(store->syncer);
     if (store->db != NULL) {
         uint64_t sequence = rocksdb_get_latest_sequence_number(store->db);
@@ -63,12 +65,27 @@ static void close_engine(struct engine *engine)
                   syncer_sync_now(store);
     if (!synced)
         log_write(LOG_ERROR, "engine", "the last writes may not survive a power cut");
-    destroy(store, synced);
+    destroy(store, synced && !atomic_load(&store->is_lost));
+}
+
+static enum engine_health health(const struct engine *engine)
+{
+    const struct store *store = (const struct store *)engine;
+    if (atomic_load(&store->is_lost))
+        return ENGINE_HEALTH_LOST;
+    if (store_space_is_short(&store->space))
+        return ENGINE_HEALTH_FULL;
+    bool is_failing =
+        store_write_is_failing(store) &&
+        atomic_load(&store->write_failures) != atomic_load(&store->write_failures_probed);
+    return is_failing || atomic_load(&store->refuses_writes) ? ENGINE_HEALTH_FAILED
+                                                             : ENGINE_HEALTH_OK;
 }
 
 static const struct engine_ops ops = {
     .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_CHECKPOINT | ENGINE_RANGE_DELETE,
     .close = close_engine,
+    .health = health,
     .checkpoint = store_checkpoint,
     .view_open = store_view_open,
     .view_share = store_view_share,
@@ -241,12 +258,15 @@ static bool open_store(struct store *store, const struct rocksdb_engine_options 
         return false;
     }
     store_view_publish_newest(store);
-    if (!options->in_memory && !options->read_only)
-        store_space_init(&store->space, store->directory.directory, options->write_buffer_size);
-    if (options->in_memory || options->read_only || options->durability == ROCKSDB_ENGINE_OS)
+    if (options->in_memory || options->read_only)
         return true;
-    store->syncer = syncer_create(store);
-    return store->syncer != NULL ||
+    store_space_init(&store->space, store->directory.directory, options->write_buffer_size);
+    store->watch = store_watch_create(store);
+    store->space.watch = store->watch;
+    if (options->durability == ROCKSDB_ENGINE_SYNC)
+        store->syncer = syncer_create(store);
+    return (store->watch != NULL &&
+            (store->syncer != NULL || options->durability == ROCKSDB_ENGINE_OS)) ||
            store_directory_refuse(message, options->directory, "the system has no thread left");
 }
 

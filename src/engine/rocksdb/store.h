@@ -21,6 +21,7 @@
 struct store_cache;
 struct store_key;
 struct store_options;
+struct store_watch;
 struct syncer;
 
 /* A snapshot together with its readers. One is published at any time; a view is a reference to the
@@ -69,7 +70,9 @@ struct store {
     engine_form *form;               /* For what is in it; NULL: none. */
     atomic_uint_fast64_t generation; /* Of the view that was created last. */
     struct syncer *syncer;           /* NULL: a write is complete once RocksDB has taken it. */
+    struct store_watch *watch;       /* NULL: there is no disk to look after. */
     bool read_only;
+    atomic_bool is_lost; /* See store_presence.h. Never cleared. */
 
     atomic_uint ranges_deleted; /* Since the last flush for their sake. */
     atomic_uint checkpoints;    /* Under way. */
@@ -77,6 +80,9 @@ struct store {
     /* Writes that RocksDB refused, and how many of them lay behind when a later one succeeded. */
     atomic_uint_fast64_t write_failures;
     atomic_uint_fast64_t write_failures_survived;
+    /* What the watch found out: RocksDB refuses writes; or it no longer does after so many. */
+    atomic_bool refuses_writes;
+    atomic_uint_fast64_t write_failures_probed;
 
     pthread_mutex_t publish_mutex; /* Makes taking and publishing a snapshot one step. */
     pthread_mutex_t view_mutex;

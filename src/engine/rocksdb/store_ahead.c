@@ -39,6 +39,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_presence.h"
 
 enum {
     PIECE_SIZE = 32 * 1024, /* Of a chunk, appended at once. */
@@ -51,24 +52,10 @@ static_assert(STORE_AHEAD_CHUNK_SIZE % PIECE_SIZE == 0, "a chunk is whole pieces
 static_assert(STORE_AHEAD_LEFT_MIN > STORE_AHEAD_LOOK_SIZE + STORE_AHEAD_SYNC_SIZE_MAX,
               "the next chunk comes before the last one is used up");
 
-void store_ahead_init(struct store_ahead *ahead, struct store *store)
+void store_ahead_init(struct store_ahead *ahead, struct store *store,
+                      struct store_presence *presence)
 {
-    *ahead = (struct store_ahead){ .store = store };
-}
-
-/* Finds the newest log. A data directory may have many thousand files, so it is listed only after
- * RocksDB has changed something: a new log comes with a new memtable, which counts as a change.
- * The count is read first, so that a log that comes after the list is found the next time. */
-static void find_log(struct store_ahead *ahead)
-{
-    uint64_t version;
-    if (rocksdb_property_int(ahead->store->db, "rocksdb.current-super-version-number", &version) !=
-        0)
-        version = 0;
-    if (version == ahead->version && version != 0)
-        return;
-    ahead->version = version;
-    ahead->log = store_directory_newest_log(&ahead->store->directory);
+    *ahead = (struct store_ahead){ .store = store, .presence = presence };
 }
 
 /* Whether it is time for a chunk. */
@@ -98,11 +85,11 @@ static bool append_chunk(int file)
 }
 
 /* False if the log is better left alone from now on. */
-static bool extend_log(const struct store_ahead *ahead)
+static bool extend_log(const struct store_ahead *ahead, uint64_t log)
 {
     char name[LOG_NAME_MAX];
     struct stat status;
-    snprintf(name, sizeof name, "%06" PRIu64 ".log", ahead->log);
+    snprintf(name, sizeof name, "%06" PRIu64 ".log", log);
     int file = file_open_at(ahead->store->directory.directory, name,
                             O_RDWR | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0);
     if (file < 0)
@@ -124,9 +111,9 @@ void store_ahead_fill(struct store_ahead *ahead, uint64_t written)
         store_write_is_failing(ahead->store) || atomic_load(&ahead->store->checkpoints) > 0)
         return;
     ahead->looked_at = written;
-    find_log(ahead);
-    if (ahead->log == 0 || ahead->log == ahead->given_up)
+    uint64_t log = store_presence_log(ahead->presence);
+    if (log == 0 || log == ahead->given_up)
         return;
-    if (!extend_log(ahead))
-        ahead->given_up = ahead->log;
+    if (!extend_log(ahead, log))
+        ahead->given_up = log;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct store;
+struct store_presence;
 
 enum {
     STORE_AHEAD_CHUNK_SIZE = 256 * 1024,
@@ -29,14 +30,15 @@ enum {
 
 struct store_ahead {
     struct store *store;
+    struct store_presence *presence;
     uint64_t written;   /* As of the call before. */
     uint64_t looked_at; /* As of the last look. */
-    uint64_t version;   /* RocksDB's count of its changes, when `log` was the newest. */
-    uint64_t log;       /* Number of the newest log. 0: none is known. */
     uint64_t given_up;  /* Number of a log that could not be filled. */
 };
 
-void store_ahead_init(struct store_ahead *ahead, struct store *store);
+/* `presence` is that of the thread that fills, and tells which log is the newest. */
+void store_ahead_init(struct store_ahead *ahead, struct store *store,
+                      struct store_presence *presence);
 
 /* Call it before a sync. `written`: about how many bytes RocksDB's logs have taken since the store
  * was opened. One thread only. */

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -12,10 +14,11 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/memory.h"
 #include "engine/data_directory.h"
 #include "engine/rocksdb/store_space.h"
 
-enum { FORMAT_TEXT_MAX = 64 };
+enum { FORMAT_TEXT_MAX = 64, LOG_NAME_MAX = 32 };
 
 static const char format_prefix[] = "stator store, format ";
 
@@ -181,10 +184,10 @@ static bool find_newest(int file, uint64_t number, void *context)
     return true;
 }
 
-uint64_t store_directory_newest_log(const struct store_directory *directory)
+bool store_directory_newest_log(const struct store_directory *directory, uint64_t *newest)
 {
-    uint64_t newest = 0;
-    return for_each_log(directory->directory, find_newest, &newest) ? newest : 0;
+    *newest = 0;
+    return for_each_log(directory->directory, find_newest, newest);
 }
 
 static bool sync_log(int file, uint64_t number, void *context)
@@ -232,6 +235,41 @@ static bool check_space(int directory, const char *path, char *message)
     return has_space(directory) || refuse_errno(message, path, errno);
 }
 
+/* --- Presence --- */
+
+/* Other errors say nothing about what is there: a lack of memory, of rights, of a working disk. */
+static bool means_missing(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ESTALE;
+}
+
+bool store_directory_is_in_place(const struct store_directory *directory)
+{
+    struct stat status;
+    if (stat(directory->path, &status) != 0)
+        return !means_missing(errno);
+    return status.st_dev == directory->device && status.st_ino == directory->inode;
+}
+
+bool store_directory_has_file(const struct store_directory *directory, const char *name)
+{
+    struct stat status;
+    return fstatat(directory->directory, name, &status, 0) == 0 || !means_missing(errno);
+}
+
+bool store_directory_has_log(const struct store_directory *directory, uint64_t number)
+{
+    char name[LOG_NAME_MAX];
+    snprintf(name, sizeof name, "%06" PRIu64 ".log", number);
+    return store_directory_has_file(directory, name);
+}
+
+bool store_directory_has_mark(const struct store_directory *directory)
+{
+    struct stat status;
+    return fstat(directory->mark.file, &status) != 0 || status.st_nlink > 0;
+}
+
 /* --- Copies --- */
 
 /* Whether a copy into the directory is not finished, or one must not be changed. */
@@ -269,9 +307,14 @@ bool store_directory_finish_copy(const char *path, uint64_t sequence)
 /* Opens and locks a directory that exists. */
 static bool lock(struct store_directory *directory, int rights, const char *path, char *message)
 {
+    struct stat status;
     directory->directory = file_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    if (directory->directory < 0 || faccessat(directory->directory, ".", rights, AT_EACCESS) != 0)
+    if (directory->directory < 0 || faccessat(directory->directory, ".", rights, AT_EACCESS) != 0 ||
+        fstat(directory->directory, &status) != 0)
         return refuse_errno(message, path, errno);
+    directory->path = memory_checked(strdup(path));
+    directory->device = status.st_dev;
+    directory->inode = status.st_ino;
     if (flock(directory->directory, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return store_directory_refuse(message, path, "in use by another process");
     return true;
@@ -318,5 +361,6 @@ void store_directory_close(struct store_directory *directory)
     store_mark_close(&directory->mark);
     if (directory->directory >= 0)
         close(directory->directory); /* And with it the lock. */
+    free(directory->path);
     *directory = STORE_DIRECTORY_NONE;
 }

@@ -8,6 +8,7 @@
 #define STATOR_ENGINE_ROCKSDB_STORE_DIRECTORY_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "base/compiler.h"
 #include "engine/rocksdb/rocksdb_engine.h"
 #include "engine/rocksdb/store_mark.h"
@@ -20,6 +21,9 @@ enum {
 
 struct store_directory {
     int directory; /* Open, and locked for as long as it is; -1: none. */
+    char *path;    /* By which RocksDB opens its files. NULL: none. */
+    dev_t device;  /* Of the directory, so that another one at `path` is noticed. */
+    ino_t inode;
     struct store_mark mark;
 };
 
@@ -43,8 +47,18 @@ MUST_CHECK bool store_directory_has_space(const struct store_directory *director
  * the copy. False with errno set. */
 MUST_CHECK bool store_directory_finish_copy(const char *path, uint64_t sequence);
 
-/* The number of RocksDB's newest write-ahead log; 0 if none is found. */
-uint64_t store_directory_newest_log(const struct store_directory *directory);
+/* False if the directory is no longer at its path: removed, renamed, or replaced by another. */
+MUST_CHECK bool store_directory_is_in_place(const struct store_directory *directory);
+/* False if there is no file of that name. */
+MUST_CHECK bool store_directory_has_file(const struct store_directory *directory, const char *name);
+MUST_CHECK bool store_directory_has_log(const struct store_directory *directory, uint64_t number);
+/* False if the file SYNCED, which is open, no longer has a name. */
+MUST_CHECK bool store_directory_has_mark(const struct store_directory *directory);
+
+/* The number of RocksDB's newest write-ahead log; 0: there is none. False if the directory cannot
+ * be listed. */
+MUST_CHECK bool store_directory_newest_log(const struct store_directory *directory,
+                                           uint64_t *newest);
 /* Syncs RocksDB's write-ahead logs from outside. False with errno set if that fails. */
 MUST_CHECK bool store_directory_sync_logs(const struct store_directory *directory);
 

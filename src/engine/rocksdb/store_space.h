@@ -6,6 +6,9 @@
  * others may fill the disk as well, the file RESERVE holds as much again; it is given up when a
  * deletion finds the disk full, and made again when there is room. Both are STORE_SPACE_BUFFERS
  * write buffers, which is what may wait to be flushed, but no more than a part of the file system.
+ *
+ * Writers only ask the file system how much is free. The file is created and deleted by the thread
+ * of store_watch.h, because that may wait for the disk.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_SPACE_H
 #define STATOR_ENGINE_ROCKSDB_STORE_SPACE_H
@@ -23,18 +26,22 @@ enum {
     STORE_SPACE_LOOKS = 8,     /* Looks while a reserve is written. */
 };
 
+struct store_watch;
+
 struct store_space {
     int directory; /* Borrowed; -1: a store without a disk, which is never full. */
     uint64_t reserve_size;
     atomic_bool is_short;              /* Only deletions may write. */
     atomic_uint_fast64_t unseen_bytes; /* Written since the last look. */
     atomic_int_fast64_t looked_at_ms;  /* On the monotonic clock. */
+    atomic_bool has_reserve;           /* The file. Changed by the watch, and before it runs. */
+    atomic_bool gives_up;              /* The watch is to delete the file. */
+    struct store_watch *watch;         /* Woken when it is; NULL: nobody is. */
 
-    pthread_mutex_t mutex;
-    bool has_reserve; /* The file. Guarded by mutex. */
+    pthread_mutex_t mutex; /* One look at a time. Writers do not wait for it. */
 };
 
-/* `directory` is open and stays so, or is -1. */
+/* `directory` is open and stays so, or is -1. Creates the file, if there is room for it. */
 void store_space_init(struct store_space *space, int directory, size_t write_buffer_size);
 /* Leaves the file where it is. */
 void store_space_deinit(struct store_space *space);
@@ -47,7 +54,11 @@ void store_space_give_up(int directory);
 MUST_CHECK bool store_space_admits(struct store_space *space, size_t size, bool stores);
 /* Whether only deletions may write, as of the last look. */
 bool store_space_is_short(const struct store_space *space);
-/* RocksDB found no space: what it needs to go on is given up. */
+/* RocksDB found no space: what it needs to go on is given up, soon. */
 void store_space_ran_out(struct store_space *space);
+
+/* Looks at the disk, and creates or deletes the file as is due. For the watch's thread: it may wait
+ * for the disk. */
+void store_space_tend(struct store_space *space);
 
 #endif

@@ -23,6 +23,11 @@ enum engine_status store_status_of(const char *error)
     return ENGINE_IO;
 }
 
+bool store_status_is_stall(const char *error)
+{
+    return starts_with(error, "Result incomplete");
+}
+
 enum engine_status store_status_take(char *error, const char *action)
 {
     enum engine_status status = store_status_of(error);

@@ -5,6 +5,8 @@
 
 /* What RocksDB's C interface reports is text only. */
 enum engine_status store_status_of(const char *error);
+/* Whether a write with no_slowdown was turned away because it would have had to wait. */
+bool store_status_is_stall(const char *error);
 /* The same; logs one line that names `action`, and frees `error`. */
 enum engine_status store_status_take(char *error, const char *action);
 

@@ -284,6 +284,8 @@ static enum engine_status apply(struct store *store, struct store_write *write)
     uint64_t failures = atomic_load(&store->write_failures);
     char *error = NULL;
     size_t size;
+    if (UNLIKELY(atomic_load(&store->is_lost)))
+        return ENGINE_LOST;
     rocksdb_writebatch_data(write->batch, &size);
     if (!store_space_admits(&store->space, size, write->stores))
         return ENGINE_FULL;

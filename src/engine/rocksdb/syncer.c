@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_ahead.h"
+#include "engine/rocksdb/store_presence.h"
 
 enum { LOG_HEADER_SIZE = 7 }; /* What RocksDB puts before a record of the log. */
 
@@ -27,6 +28,7 @@ struct syncer {
     atomic_uint_fast64_t written;       /* Writes that RocksDB has taken. */
     atomic_uint_fast64_t synced;        /* How many of them are durable and published. */
     atomic_uint_fast64_t bytes_written; /* About what they take in the logs. */
+    struct store_presence presence;     /* Of the thread alone. */
     struct store_ahead ahead;           /* Of the thread alone. */
 
     pthread_mutex_t mutex;
@@ -131,18 +133,26 @@ bool syncer_sync_now(struct store *store)
     return ok;
 }
 
-static void sync_and_publish(struct syncer *syncer)
+/* The status of the round's writes. */
+static enum engine_status sync_and_publish(struct syncer *syncer)
 {
     struct store *store = syncer->store;
     uint64_t written = atomic_load(&syncer->written);
+    if (atomic_load(&store->is_lost))
+        return ENGINE_LOST;
     if (written == atomic_load(&syncer->synced))
-        return; /* Only refusals, and the round before covered what they read. */
+        return ENGINE_OK; /* Only refusals, and the round before covered what they read. */
     struct store_view *view = store_view_create(store);
     store_ahead_fill(&syncer->ahead, atomic_load(&syncer->bytes_written));
     if (!syncer_sync_now(store))
         abort();
+    if (!store_presence_check(&syncer->presence)) { /* Behind the sync: see store_presence.h. */
+        store_view_close(&view->base);
+        return ENGINE_LOST;
+    }
     store_view_publish(store, view);
     atomic_store(&syncer->synced, written);
+    return ENGINE_OK;
 }
 
 static void *run(void *argument)
@@ -155,11 +165,11 @@ static void *run(void *argument)
         if (completion == NULL)
             return NULL;
         int64_t start_ns = clock_monotonic_ns();
-        sync_and_publish(syncer);
+        enum engine_status status = sync_and_publish(syncer);
         learn_pace(syncer, &pace, count, clock_monotonic_ns() - start_ns);
         while (completion != NULL) {
             struct engine_completion *next = completion->next; /* Its owner may free it. */
-            completion->done(completion, ENGINE_OK);
+            completion->done(completion, status);
             completion = next;
         }
     }
@@ -169,7 +179,8 @@ struct syncer *syncer_create(struct store *store)
 {
     struct syncer *syncer = store_alloc(sizeof *syncer);
     syncer->store = store;
-    store_ahead_init(&syncer->ahead, store);
+    store_presence_init(&syncer->presence, store);
+    store_ahead_init(&syncer->ahead, store, &syncer->presence);
     syncer->end = &syncer->first;
     syncer->awaited = 1;
     pthread_mutex_init(&syncer->mutex, NULL);
@@ -191,7 +202,7 @@ void syncer_destroy(struct syncer *syncer)
     pthread_cond_signal(&syncer->changed);
     pthread_mutex_unlock(&syncer->mutex);
     pthread_join(syncer->thread, NULL);
-    assert(syncer_is_caught_up(syncer));
+    assert(syncer_is_caught_up(syncer) || atomic_load(&syncer->store->is_lost));
     pthread_cond_destroy(&syncer->changed);
     pthread_mutex_destroy(&syncer->mutex);
     free(syncer);
