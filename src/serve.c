@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ struct server {
     struct backup_service *backups; /* NULL: none. */
     struct outbound *network;       /* For calls of triggers. */
     struct trigger_outside outside;
+    atomic_bool is_stopping;
     char dead_letter_dir[PATH_MAX];
 };
 
@@ -266,6 +268,25 @@ static size_t lane_thread_count(const struct config *config)
     return (size_t)(workers + 1) / 2;
 }
 
+/* For wire/, on its loops. */
+static const char *not_ready(void *context)
+{
+    const struct server *server = context;
+    if (atomic_load(&server->is_stopping))
+        return "shutting down";
+    switch (engine_health(server->engine)) {
+    case ENGINE_HEALTH_OK:
+        return NULL;
+    case ENGINE_HEALTH_FULL:
+        return "disk full: items can be read and deleted, but not written";
+    case ENGINE_HEALTH_FAILED:
+        return "log failed: the store refuses writes; see the server's log";
+    case ENGINE_HEALTH_LOST:
+        return "data directory removed or replaced: restart the server";
+    }
+    return "unknown state of the store";
+}
+
 static bool start(struct server *server, const struct config *config)
 {
     char message[SYSTEM_LIMITS_MESSAGE_MAX];
@@ -276,6 +297,8 @@ static bool start(struct server *server, const struct config *config)
         !open_engine(server, config) || !open_api(server, config))
         return false;
     struct wire_options options = { .cors_origins = config->cors_origins,
+                                    .not_ready = not_ready,
+                                    .context = server,
                                     .authentication = { .keys = server->keys,
                                                         .clock = &clock_system,
                                                         .region = config->region,
@@ -395,6 +418,7 @@ int serve(const struct config *config)
     if (started) {
         announce(&server, config);
         int number = run(&server, config);
+        atomic_store(&server.is_stopping, true);
         log_write(LOG_INFO, "server", "stopping: %s", strsignal(number));
     }
     leave_on_next_signal();

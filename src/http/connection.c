@@ -122,6 +122,8 @@ void http_connection_closed(struct http_connection *connection)
     if (connection->next != NULL)
         connection->next->previous = connection->previous;
     connection->socket_closed = true;
+    if (!connection->late)
+        loop->early_count--;
     if (connection->exchange == NULL)
         free_connection(connection);
 }
@@ -328,6 +330,7 @@ static struct http_connection *create_connection(struct http_loop *loop,
         abort();
     connection->loop = loop;
     connection->counted = counted;
+    connection->late = loop->stopping;
     connection->address_key = http_addresses_key(peer);
     http_addresses_format(peer, connection->peer);
     http_transport_init(&connection->transport, loop);
@@ -335,6 +338,8 @@ static struct http_connection *create_connection(struct http_loop *loop,
     if (connection->next != NULL)
         connection->next->previous = connection;
     loop->connections = connection;
+    if (!connection->late)
+        loop->early_count++;
     return connection;
 }
 
@@ -437,6 +442,12 @@ void http_connection_expire(struct http_connection *connection)
 
 void http_connection_stop(struct http_connection *connection)
 {
-    if (connection->state == HTTP_CONNECTION_OPENING || connection->state == HTTP_CONNECTION_IDLE)
+    if (connection->state != HTTP_CONNECTION_OPENING && connection->state != HTTP_CONNECTION_IDLE)
+        return;
+    if (connection->served) {
         http_connection_close(connection);
+        return;
+    }
+    connection->late = true; /* Its first request may be on its way. */
+    connection->loop->early_count--;
 }

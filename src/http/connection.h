@@ -49,6 +49,8 @@ struct http_connection {
     size_t progress_size; /* Of the body, since its deadline was set. */
     enum http_connection_state state;
     bool counted;     /* Against the bounds on connections. */
+    bool served;      /* It has had a request. */
+    bool late;        /* No request had come when the loop began to stop: for one only. */
     bool at_end;      /* The client will send no more. */
     bool advancing;   /* connection.c's guard against recursion. */
     bool body_apart;  /* A body of known length is read straight into `body`. */
@@ -64,7 +66,7 @@ struct http_connection {
 void http_connection_open(struct http_loop *loop, int fd, const struct sockaddr *peer);
 /* At once, without a last word. Again is allowed. */
 void http_connection_close(struct http_connection *connection);
-/* The loop is stopping: closes the connection if it is idle. */
+/* The loop is stopping: closes the connection if it is between requests. */
 void http_connection_stop(struct http_connection *connection);
 
 struct http_connection *http_connection_of_deadline(struct http_deadline *deadline);

@@ -111,6 +111,12 @@ bool http_exchange_is_secure(const struct http_exchange *exchange)
     return http_transport_is_secure(&exchange->connection->transport);
 }
 
+bool http_exchange_finds_pressure(const struct http_exchange *exchange)
+{
+    const struct memory_budget *memory = &exchange->connection->loop->shared->memory;
+    return memory_budget_used(memory) > memory->size_max;
+}
+
 bool http_exchange_is_in_vain(const struct http_exchange *exchange)
 {
     return atomic_load_explicit(&exchange->connection->gone, memory_order_relaxed);

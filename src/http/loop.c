@@ -169,18 +169,30 @@ static void close_handles(struct http_loop *loop)
     uv_walk(&loop->uv, close_handle, NULL);
 }
 
+static void close_connections(struct http_loop *loop)
+{
+    for (struct http_connection *connection = loop->connections; connection != NULL;
+         connection = connection->next)
+        http_connection_close(connection);
+}
+
+/* Connections that came late are not waited for. */
 void http_loop_end_if_done(struct http_loop *loop)
 {
-    if (loop->stopping && !loop->ending && loop->connections == NULL && loop->owed_count == 0)
+    if (!loop->stopping || loop->ending || loop->early_count > 0 || loop->owed_count > 0)
+        return;
+    http_listener_close(&loop->listener);
+    if (loop->connections == NULL)
         close_handles(loop);
+    else
+        close_connections(loop); /* Again is allowed; the last one to go ends the loop. */
 }
 
 static void on_grace_over(uv_timer_t *timer)
 {
     struct http_loop *loop = timer->data;
-    for (struct http_connection *connection = loop->connections; connection != NULL;
-         connection = connection->next)
-        http_connection_close(connection);
+    http_listener_close(&loop->listener);
+    close_connections(loop);
     if (loop->owed_count == 0)
         return;
     /* Others still hold these exchanges and may post to this loop: freeing it would be worse. */
@@ -192,7 +204,6 @@ static void on_grace_over(uv_timer_t *timer)
 static void begin_to_stop(struct http_loop *loop, uint64_t grace_ms)
 {
     loop->stopping = true;
-    http_listener_close(&loop->listener);
     for (struct http_connection *connection = loop->connections; connection != NULL;
          connection = connection->next)
         http_connection_stop(connection);

@@ -64,6 +64,7 @@ struct http_loop {
     uint64_t timer_due_ms; /* UINT64_MAX while the timer is not set. */
     struct http_date date;
     struct http_connection *connections; /* All whose socket is open. */
+    size_t early_count;                  /* Of these, all but the late ones. */
     size_t refused_count;                /* Connections that are there only to be told 503. */
     size_t owed_count;                   /* Answers that the handler owes. */
     bool stopping;

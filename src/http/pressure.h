@@ -31,15 +31,14 @@ size_t http_pressure_scarce_size(size_t memory_max);
 /* A body of this loop found no room for `size` more bytes, or is about to ask for them. True if
  * there will be once the loop has been round. */
 MUST_CHECK bool http_pressure_makes_room_for_body(struct http_loop *loop, size_t size);
-/* What http_pressure_admits does when memory is short. */
-MUST_CHECK bool http_pressure_makes_room(struct http_loop *loop);
 /* Whether another request may begin. For every one, so it costs next to nothing. */
-MUST_CHECK static inline bool http_pressure_admits(struct http_loop *loop)
+MUST_CHECK static inline bool http_pressure_has_room(const struct http_loop *loop)
 {
     const struct http_shared *shared = loop->shared;
-    return LIKELY(memory_budget_used(&shared->memory) <= shared->options.memory_max) ||
-           http_pressure_makes_room(loop);
+    return LIKELY(memory_budget_used(&shared->memory) <= shared->options.memory_max);
 }
+/* The same where there was none: drops what makes no progress. */
+MUST_CHECK bool http_pressure_makes_room(struct http_loop *loop);
 
 /* Another loop asked this one to drop what makes no progress. */
 void http_pressure_run_task(struct http_task *task);

@@ -35,6 +35,21 @@ void http_request_refuse(struct http_connection *connection, int status)
     http_exchange_send(connection->exchange, &answer);
 }
 
+/* Whether the request may begin now. */
+static bool is_admitted(struct http_connection *connection, const uint8_t *head)
+{
+    struct http_loop *loop = connection->loop;
+    const struct http_handler *handler = &loop->shared->handler;
+    const struct http_parser *parser = &connection->input->parser;
+    bool has_room = http_pressure_has_room(loop);
+    if (LIKELY(has_room && !connection->late))
+        return true;
+    if (handler->is_vital != NULL && handler->is_vital(http_span_bytes(parser->method, head),
+                                                       http_span_bytes(parser->target, head)))
+        return true;
+    return !connection->late && http_pressure_makes_room(loop);
+}
+
 static void hand_over(struct http_connection *connection)
 {
     struct http_loop *loop = connection->loop;
@@ -46,11 +61,12 @@ static void hand_over(struct http_connection *connection)
     if (body.len == 0)
         body = BYTES("");
     http_connection_unwatch(connection);
-    if (!http_pressure_admits(loop)) {
+    if (!is_admitted(connection, head)) {
         http_request_refuse(connection, 503);
         return;
     }
     http_connection_set_state(connection, HTTP_CONNECTION_HANDLING);
+    connection->served = true;
     connection->exchange = http_exchange_create(http_pool_take_arena(&loop->pool), connection,
                                                 &input->parser, head, body);
     loop->owed_count++;
@@ -202,7 +218,7 @@ static bool advance_idle(struct http_connection *connection)
         return true;
     }
     http_connection_drop_input(connection);
-    if (connection->at_end || connection->loop->stopping)
+    if (connection->at_end || (connection->loop->stopping && !connection->late))
         http_connection_close(connection);
     else if (connection->deadline.kind != HTTP_DEADLINE_IDLE)
         http_connection_watch(connection, HTTP_DEADLINE_IDLE);

@@ -44,6 +44,9 @@ struct http_handler {
     void (*loop_close)(void *loop_context);
     /* Must lead to exactly one http_exchange_answer, now or later. */
     void (*request)(void *loop_context, struct http_exchange *exchange);
+    /* Whether a request must be answered even if memory is short or the server is stopping: it is
+     * small, costs next to nothing, and is answered at once. May be NULL: there are none. */
+    bool (*is_vital)(struct bytes method, struct bytes target);
     /* The loop has handed over all requests that it found; it is about to look for others, or to
      * wait. For work that is better done for several at once. May be NULL. */
     void (*turn_end)(void *loop_context);
@@ -85,10 +88,12 @@ uint16_t http_server_port(const struct http_server *server);
 /* Gives connections from here on another context; those that are open go on with theirs. Only for
  * a server that was started with one. From any thread; has a reference of its own. */
 void http_server_set_tls(struct http_server *server, struct tls_context *tls);
-/* Stops accepting, closes idle connections, finishes what is under way or `grace_ms` have passed,
- * joins the threads, frees everything. A loop whose handler then still owes answers is not freed
- * and its loop_close not called: late http_loop_posts stay harmless, and are not run. Otherwise
- * nothing may be posted once this has returned. */
+/* Closes connections between requests, finishes what is under way or `grace_ms` have passed, joins
+ * the threads, frees everything. While something is under way, connections that have had no
+ * request, and new ones, are served one each: it is answered if it is vital, and 503 otherwise. A
+ * loop whose handler then still owes answers is not freed and its loop_close not called: late
+ * http_loop_posts stay harmless, and are not run. Otherwise nothing may be posted once this has
+ * returned. */
 void http_server_stop(struct http_server *server, uint64_t grace_ms);
 
 /* --- An exchange --- */
@@ -109,6 +114,8 @@ enum { HTTP_PEER_SIZE = 46 }; /* The longest IPv6 address and a NUL. */
 void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE]);
 /* Did the request come through TLS? */
 bool http_exchange_is_secure(const struct http_exchange *exchange);
+/* Do requests hold so much memory that bodies are refused? */
+bool http_exchange_finds_pressure(const struct http_exchange *exchange);
 
 /* From any thread: nobody will read the answer, which is owed all the same. */
 bool http_exchange_is_in_vain(const struct http_exchange *exchange);

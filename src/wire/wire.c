@@ -409,11 +409,42 @@ static void answer_preflight(struct wire_loop *loop, struct http_exchange *excha
     http_exchange_answer(exchange, &answer);
 }
 
+/* --- Health --- */
+
+static const char alive_target[] = "/healthz", ready_target[] = "/readyz";
+
+static bool is_get(struct bytes method)
+{
+    return bytes_equal_text(method, "GET") || bytes_equal_text(method, "HEAD");
+}
+
+static bool is_health_check(struct bytes method, struct bytes target)
+{
+    return is_get(method) &&
+           (bytes_equal_text(target, alive_target) || bytes_equal_text(target, ready_target));
+}
+
+/* Reads a few words that others keep up to date: nothing here may wait. */
+static void answer_ready(struct wire_loop *loop, struct http_exchange *exchange)
+{
+    const struct wire_options *options = &loop->wire->options;
+    const char *reason = options->not_ready == NULL ? NULL : options->not_ready(options->context);
+    if (reason == NULL && http_exchange_finds_pressure(exchange))
+        reason = "memory pressure: requests hold most of request-memory-max";
+    if (reason == NULL)
+        answer_text(loop, exchange, 200, BYTES("ok\n"));
+    else
+        answer_text(loop, exchange, 503,
+                    arena_printf(http_exchange_arena(exchange), "%s\n", reason));
+}
+
 static void answer_get(struct wire_loop *loop, struct http_exchange *exchange)
 {
     struct bytes target = http_exchange_target(exchange);
-    if (bytes_equal_text(target, "/healthz") || bytes_equal_text(target, "/readyz"))
+    if (bytes_equal_text(target, alive_target))
         answer_text(loop, exchange, 200, BYTES("ok\n"));
+    else if (bytes_equal_text(target, ready_target))
+        answer_ready(loop, exchange);
     else if (bytes_equal_text(target, "/"))
         answer_missing_token(loop, exchange); /* Container health checks rely on this 400. */
     else
@@ -433,7 +464,7 @@ static void handle_request(void *loop_context, struct http_exchange *exchange)
             answer_foreign(loop, exchange);
     } else if (bytes_equal_text(method, "OPTIONS")) {
         answer_preflight(loop, exchange);
-    } else if (bytes_equal_text(method, "GET") || bytes_equal_text(method, "HEAD")) {
+    } else if (is_get(method)) {
         answer_get(loop, exchange);
     } else {
         answer_foreign(loop, exchange);
@@ -460,7 +491,8 @@ static void fill_refusal(void *loop_context, struct arena *arena, struct http_an
         error_set(&err, ERROR_REQUEST_TOO_LARGE, "Request headers are too large");
         break;
     case 503:
-        error_set(&err, ERROR_SERVICE_UNAVAILABLE, "The server has no room for this request");
+        error_set(&err, ERROR_SERVICE_UNAVAILABLE,
+                  "The server is stopping or has no room for this request");
         break;
     default:
         error_set(&err, ERROR_MALFORMED_HTTP, "The request is not valid HTTP/1.1");
@@ -523,6 +555,7 @@ struct wire *wire_create(struct api *api, const struct wire_options *options)
                                            .loop_open = open_loop,
                                            .loop_close = close_loop,
                                            .request = handle_request,
+                                           .is_vital = is_health_check,
                                            .turn_end = end_turn,
                                            .refusal = fill_refusal };
     start_lane(wire);

@@ -27,6 +27,10 @@ enum {
 struct wire_options {
     /* "*", or a list of origins separated by commas; pages of these may read answers. */
     const char *cors_origins;
+    /* Why reads and writes are not possible now, in one line; NULL: they are. Called on loops for
+     * each request of /readyz, so it must not wait. NULL: they always are. */
+    const char *(*not_ready)(void *context);
+    void *context; /* Passed to not_ready. */
     struct authentication_options authentication;
     size_t lane_thread_count; /* Above 0. */
 };

@@ -5,6 +5,7 @@ again by itself once there is room. Nothing acknowledged is lost, nothing refuse
 needs root; without it the tests are skipped, and the runner says so.
 """
 
+import http.client
 import os
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ from fast_client import FastClient, ServerGone
 DISK_SIZE = 64 << 20
 ITEM_SIZE = 20_000
 RESUME_S = 30  # RocksDB looks for space every five seconds, where it had to stop.
+NOT_READY = "disk full: items can be read and deleted, but not written\n"
 REFUSAL = (
     500,
     "InternalServerError",
@@ -120,6 +122,23 @@ def fill(path):
             pass
 
 
+def ready(server):
+    """(status, text) of /readyz."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=RESUME_S)
+    connection.request("GET", "/readyz")
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text
+
+
+def wait_until_ready(server):
+    deadline = time.monotonic() + RESUME_S
+    while (answer := ready(server))[0] != 200:
+        assert time.monotonic() < deadline, answer
+        time.sleep(0.05)
+
+
 def wait_until_writable(items):
     deadline = time.monotonic() + RESUME_S
     while not items.put():
@@ -142,13 +161,16 @@ def test_items_are_refused_and_reads_and_deletions_go_on(disk):
     (disk / "other").write_bytes(os.urandom(20 << 20))
     with start(disk) as server:
         items = create(server, "full")
+        assert ready(server) == (200, "ok\n")
         items.put_until_refused()
+        assert ready(server) == (503, NOT_READY)
         items.verify(server.port)
         for _ in range(100):
             assert items.delete()[0] == 200
         items.verify(server.port)
         (disk / "other").unlink()
-        wait_until_writable(items)
+        wait_until_ready(server)  # Without a write that finds out.
+        assert items.put()
         assert "writing fails" not in server.log()  # RocksDB never noticed.
         end_and_verify(server, disk, items)
 

@@ -93,12 +93,20 @@ static void on_request(void *context, struct http_exchange *exchange)
         answer_large(exchange);
     else if (bytes_equal_text(target, "/secure"))
         answer_text(exchange, 200, http_exchange_is_secure(exchange) ? BYTES("yes") : BYTES("no"));
+    else if (bytes_equal_text(target, "/vital"))
+        answer_text(exchange, 200,
+                    http_exchange_finds_pressure(exchange) ? BYTES("pressed") : BYTES("here"));
     else if (bytes_equal_text(target, "/turn"))
         keep_for_this_turn(context, exchange);
     else if (bytes_equal_text(target, "/late"))
         keep(context, exchange);
     else
         answer_text(exchange, 404, BYTES("no such route"));
+}
+
+static bool is_vital(struct bytes method, struct bytes target)
+{
+    return bytes_equal_text(method, "GET") && bytes_equal_text(target, "/vital");
 }
 
 static void on_refusal(void *context, struct arena *arena, struct http_answer *answer)
@@ -138,6 +146,7 @@ void http_fixture_start(struct http_fixture *fixture)
         .loop_open = on_loop_open,
         .loop_close = on_loop_close,
         .request = on_request,
+        .is_vital = is_vital,
         .turn_end = on_turn_end,
         .refusal = on_refusal,
     };

@@ -6,6 +6,7 @@
  *   /turn    is answered at the end of the loop's turn; for a fixture with one loop
  *   /late    is kept until http_fixture_release, then answered through http_loop_post
  *   /secure  answers "yes" if the request came through TLS, else "no"
+ *   /vital   answers "here", or "pressed" if memory is short; is vital
  *   others   404
  *
  * Refusals have the body "refused " and their status.

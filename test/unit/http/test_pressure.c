@@ -149,6 +149,17 @@ static void a_stalled_body_is_dropped_for_another(void **state)
 
 /* --- Requests under way --- */
 
+static void expect_vital(const struct http_fixture *fixture, const char *text)
+{
+    struct raw_http client = http_fixture_connect(fixture);
+    struct raw_http_answer answer;
+    assert_true(raw_http_send_text(&client, "GET /vital HTTP/1.1\r\nHost: h\r\n\r\n"));
+    assert_true(raw_http_receive(&client, &answer));
+    assert_int_equal(answer.status, 200);
+    assert_true(bytes_equal_text(answer.body, text));
+    raw_http_close(&client);
+}
+
 /* As writes are while the disk does not sync. They are never dropped, so others must be refused. */
 static void requests_beyond_the_bound_are_refused_until_others_end(void **state)
 {
@@ -165,6 +176,7 @@ static void requests_beyond_the_bound_are_refused_until_others_end(void **state)
         assert_true(http_fixture_wait_for_late(fixture, count));
     }
     assert_true(count > 50); /* Each takes less than 300 KB. */
+    expect_vital(fixture, "pressed");
     http_fixture_release(fixture);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(status_of(&clients[i]), 200);
@@ -172,6 +184,7 @@ static void requests_beyond_the_bound_are_refused_until_others_end(void **state)
     }
     free(clients);
     assert_int_equal(ask(fixture), 200);
+    expect_vital(fixture, "here");
 }
 
 /* Waits until the client's request is kept as one of `count`; false if it is refused instead. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "http_fixture.h"
 #include "raw_http.h"
@@ -524,6 +525,38 @@ static void stopping_finishes_what_is_under_way(void **state)
     pthread_join(stopper, NULL);
 }
 
+/* Who asks whether the server is stopping must be told while it is. */
+static void while_a_server_stops_new_connections_get_vital_answers_only(void **state)
+{
+    struct http_fixture *fixture = *state;
+    http_fixture_start(fixture);
+    struct raw_http idle = http_fixture_connect(fixture), busy = http_fixture_connect(fixture);
+    expect_echo(&idle, "then idle");
+    send_text(&busy, "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nlast");
+    assert_true(http_fixture_wait_for_late(fixture, 1));
+    pthread_t stopper;
+    assert_int_equal(pthread_create(&stopper, NULL, stop, fixture), 0);
+    assert_true(raw_http_ends(&idle)); /* So the loop is stopping now. */
+    struct raw_http vital = http_fixture_connect(fixture), other = http_fixture_connect(fixture);
+    struct raw_http silent = http_fixture_connect(fixture);
+    send_text(&vital, "GET /vital HTTP/1.1\r\nHost: h\r\n\r\n"
+                      "GET /vital HTTP/1.1\r\nHost: h\r\n\r\n");
+    expect_answer(&vital, 200, "here");
+    assert_true(raw_http_ends(&vital)); /* One is enough. */
+    send_text(&other, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+    expect_answer(&other, 503, "refused 503");
+    int64_t released_ns = clock_monotonic_ns();
+    http_fixture_release(fixture);
+    expect_answer(&busy, 200, "last");
+    raw_http_close(&busy);
+    pthread_join(stopper, NULL); /* Without waiting for the silent one until the grace is over. */
+    assert_true(clock_monotonic_ns() - released_ns < RAW_HTTP_WAIT_MS * INT64_C(1000000));
+    raw_http_close(&silent);
+    raw_http_close(&other);
+    raw_http_close(&vital);
+    raw_http_close(&idle);
+}
+
 static void stopping_under_load_answers_every_request_taken(void **state)
 {
     enum { COUNT = 100 };
@@ -589,6 +622,7 @@ int main(void)
         SERVER_TEST(each_loop_has_a_context),
         SERVER_TEST(a_server_has_its_address_to_itself),
         SERVER_TEST(stopping_finishes_what_is_under_way),
+        SERVER_TEST(while_a_server_stops_new_connections_get_vital_answers_only),
         SERVER_TEST(stopping_under_load_answers_every_request_taken),
         SERVER_TEST(stopping_gives_up_after_the_grace),
     };
