@@ -296,7 +296,8 @@ static bool start(struct server *server, const struct config *config)
     if (!open_tls(server, config) || !open_keys(server, config) || !open_network(server, config) ||
         !open_engine(server, config) || !open_api(server, config))
         return false;
-    struct wire_options options = { .cors_origins = config->cors_origins,
+    struct wire_options options = { .pages = { .origins = config->cors_origins,
+                                               .hosts = config->allowed_hosts },
                                     .not_ready = not_ready,
                                     .context = server,
                                     .authentication = { .keys = server->keys,

@@ -46,9 +46,10 @@ struct config {
     uint64_t gsi_delay_ms;
     unsigned txn_conflict; /* enum config_txn_conflict */
     uint64_t stream_rollover_ms;
-    uint64_t ttl_interval;    /* Milliseconds. */
-    unsigned log_level;       /* enum log_level */
-    const char *cors_origins; /* "*", a list with commas, or empty: none. */
+    uint64_t ttl_interval;     /* Milliseconds. */
+    unsigned log_level;        /* enum log_level */
+    const char *cors_origins;  /* "*", a list with commas, or empty: none. */
+    const char *allowed_hosts; /* The same. */
     bool insecure;
     bool auth;
     const char *master_key_file; /* Empty: none. */

@@ -54,6 +54,8 @@ static const char *reason(int status)
         return "Unsupported Media Type";
     case 417:
         return "Expectation Failed";
+    case 421:
+        return "Misdirected Request";
     case 431:
         return "Request Header Fields Too Large";
     case 500:

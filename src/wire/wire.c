@@ -22,6 +22,7 @@
 #include "wire/compression.h"
 #include "wire/header_text.h"
 #include "wire/lane.h"
+#include "wire/origin.h"
 
 /* A compressed body is large if it may be after it was inflated: deflate makes at most about a
  * thousand bytes of one. */
@@ -89,19 +90,22 @@ static bool accepts_gzip(struct bytes list)
     return false;
 }
 
+static enum origin_verdict judge_origin(const struct wire *wire,
+                                        const struct http_exchange *exchange, struct bytes *allowed)
+{
+    struct origin_headers headers = {
+        .origin = http_exchange_header(exchange, "Origin"),
+        .fetch_site = http_exchange_header(exchange, "Sec-Fetch-Site"),
+        .host = http_exchange_header(exchange, "Host"),
+    };
+    return origin_judge(&wire->options.pages, &headers, allowed);
+}
+
 /* The value of Access-Control-Allow-Origin; data NULL where there is to be none. */
 static struct bytes allowed_origin(const struct wire *wire, const struct http_exchange *exchange)
 {
-    struct bytes origin = http_exchange_header(exchange, "Origin");
-    struct bytes list = bytes_from_text(wire->options.cors_origins);
-    while (origin.data != NULL && list.len > 0) {
-        struct bytes allowed = header_text_next(&list, ',');
-        if (bytes_equal_text(allowed, "*"))
-            return BYTES("*");
-        if (header_text_equal(allowed, origin))
-            return origin;
-    }
-    return (struct bytes){ 0 };
+    struct bytes allowed;
+    return judge_origin(wire, exchange, &allowed) == ORIGIN_SERVED ? allowed : (struct bytes){ 0 };
 }
 
 static struct bytes media_type(const struct http_exchange *exchange)
@@ -451,10 +455,33 @@ static void answer_get(struct wire_loop *loop, struct http_exchange *exchange)
         answer_foreign(loop, exchange);
 }
 
+/* A page that may not call is told so before anything of its request is looked at. */
+static bool refuse_page(struct wire_loop *loop, struct http_exchange *exchange)
+{
+    struct bytes ignored;
+    switch (judge_origin(loop->wire, exchange, &ignored)) {
+    case ORIGIN_SERVED:
+        return false;
+    case ORIGIN_REFUSED:
+        answer_text(loop, exchange, 403,
+                    BYTES("Pages of this origin may not call: it is not in cors-origins\n"));
+        return true;
+    case ORIGIN_HOST_REFUSED:
+        answer_text(loop, exchange, 421,
+                    BYTES("Pages may not use this name for the server: "
+                          "it is not in allowed-hosts\n"));
+        return true;
+    }
+    assert(false);
+    return true;
+}
+
 static void handle_request(void *loop_context, struct http_exchange *exchange)
 {
     struct wire_loop *loop = loop_context;
     struct bytes method = http_exchange_method(exchange);
+    if (refuse_page(loop, exchange))
+        return;
     if (bytes_equal_text(method, "POST")) {
         struct bytes type = media_type(exchange);
         if (header_text_equal(type, BYTES("application/x-amz-json-1.0")) ||

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include "base/bytes.h"
 #include "wire/authentication.h"
+#include "wire/origin.h"
 
 struct api;
 struct arena;
@@ -25,8 +26,7 @@ enum {
 };
 
 struct wire_options {
-    /* "*", or a list of origins separated by commas; pages of these may read answers. */
-    const char *cors_origins;
+    struct origin_rules pages; /* Which web pages may call. */
     /* Why reads and writes are not possible now, in one line; NULL: they are. Called on loops for
      * each request of /readyz, so it must not wait. NULL: they always are. */
     const char *(*not_ready)(void *context);

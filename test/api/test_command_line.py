@@ -150,6 +150,31 @@ def test_origins_are_limited_to_those_given():
         server.stop()
 
 
+def test_all_origins_may_be_allowed_as_before():
+    for flags in (("--cors-origins", "*"), ("-cors", "*")):
+        with StatorProcess("--in-memory", *flags) as server:
+            for mark in ("Origin: http://b.example", "Sec-Fetch-Site: cross-site"):
+                answer = raw(
+                    server.port,
+                    f"GET /healthz HTTP/1.1\r\nHost: db.example\r\n{mark}\r\n"
+                    "Connection: close\r\n\r\n",
+                )
+                assert answer.startswith(b"HTTP/1.1 200 ")
+            server.stop()
+
+
+def test_pages_may_use_the_names_of_allowed_hosts():
+    with StatorProcess("--in-memory", "--allowed-hosts", "db.example,dynamodb") as server:
+        for host, status in (("db.example:8000", 200), ("dynamodb", 200), ("x.example", 421)):
+            answer = raw(
+                server.port,
+                f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nOrigin: http://localhost:3000\r\n"
+                "Connection: close\r\n\r\n",
+            )
+            assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+        server.stop()
+
+
 # --- Connections ---
 
 

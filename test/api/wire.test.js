@@ -170,18 +170,21 @@ describe('content types', () => {
 });
 
 describe('CORS', () => {
+  const PAGE = 'http://localhost:3000';
+  const preflight = (Origin) => request(server, {
+    method: 'OPTIONS',
+    headers: {
+      Origin,
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'x-amz-target, authorization, content-type',
+    },
+  });
+
   test('a preflight is allowed what it asks for', async () => {
-    const { status, headers, body } = await request(server, {
-      method: 'OPTIONS',
-      headers: {
-        Origin: 'http://app.example',
-        'Access-Control-Request-Method': 'POST',
-        'Access-Control-Request-Headers': 'x-amz-target, authorization, content-type',
-      },
-    });
+    const { status, headers, body } = await preflight(PAGE);
     assert.equal(status, 200);
     assert.equal(body.length, 0);
-    assert.equal(headers['access-control-allow-origin'], '*');
+    assert.equal(headers['access-control-allow-origin'], PAGE);
     assert.match(headers['access-control-allow-methods'], /\bPOST\b/);
     assert.equal(headers['access-control-allow-headers'],
       'x-amz-target, authorization, content-type');
@@ -189,10 +192,47 @@ describe('CORS', () => {
   });
 
   test('an answer to a request with an origin may be read there', async () => {
-    const withOrigin = await call(server, 'ListTables', {}, { Origin: 'http://app.example' });
-    assert.equal(withOrigin.headers['access-control-allow-origin'], '*');
+    const withOrigin = await call(server, 'ListTables', {}, { Origin: PAGE });
+    assert.equal(withOrigin.status, 200);
+    assert.equal(withOrigin.headers['access-control-allow-origin'], PAGE);
     const without = await call(server, 'ListTables', {});
     assert.equal(without.headers['access-control-allow-origin'], undefined);
+  });
+
+  test('a page of another host reaches nothing, and a preflight tells it so', async () => {
+    for (const Origin of ['http://app.example', 'null', 'http://localhost.app.example']) {
+      const Item = { pk: { S: Origin } };
+      const put = await call(server, 'PutItem', { TableName: TABLE, Item }, { Origin });
+      assert.equal(put.status, 403);
+      assert.match(put.body.toString(), /cors-origins/);
+      assert.equal(put.headers['access-control-allow-origin'], undefined);
+      const asked = await preflight(Origin);
+      assert.equal(asked.status, 403);
+      for (const name of Object.keys(asked.headers))
+        assert.ok(!name.startsWith('access-control-'), name);
+      const { json } = await call(server, 'GetItem', { TableName: TABLE, Key: Item });
+      assert.equal(json.Item, undefined);
+    }
+  });
+
+  test('a page cannot reach the server by a name of its own', async () => {
+    const { status, body } = await call(server, 'ListTables', {},
+      { Host: 'evil.example:8000', 'Sec-Fetch-Site': 'same-origin' });
+    assert.equal(status, 421);
+    assert.match(body.toString(), /allowed-hosts/);
+    const rebound = await call(server, 'ListTables', {},
+      { Host: 'evil.example:8000', Origin: 'http://evil.example:8000' });
+    assert.equal(rebound.status, 403);
+  });
+
+  test('SDKs and tools may use any name for the server', async () => {
+    for (const Host of ['dynamodb:8000', 'db.example', 'host.docker.internal:8000'])
+      assert.equal((await call(server, 'ListTables', {}, { Host })).status, 200);
+    // Node's own fetch, of which the SDK for edge runtimes makes use, is not a browser either.
+    const answer = await fetch(`http://127.0.0.1:${server.port}/`, {
+      method: 'POST', body: '{}', headers: operationHeaders('ListTables'),
+    });
+    assert.equal(answer.status, 200);
   });
 });
 

@@ -97,7 +97,7 @@ void auth_fixture_open(struct auth_fixture *fixture)
     assert_non_null(fixture->live);
     struct api_options api = { .clock = &fixture->clock, .region = REGION };
     api_fixture_open_with(&fixture->api, &api);
-    struct wire_options wire = { .cors_origins = "",
+    struct wire_options wire = { .pages = { .origins = "", .hosts = "" },
                                  .authentication = { .keys = fixture->live,
                                                      .clock = &fixture->clock,
                                                      .region = REGION,

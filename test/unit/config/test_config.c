@@ -124,7 +124,8 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(config->transition_delay_ms, 0);
     assert_int_equal(config->gsi_delay_ms, 0);
     assert_int_equal(config->log_level, LOG_INFO);
-    assert_string_equal(config->cors_origins, "*");
+    assert_string_equal(config->cors_origins, "loopback");
+    assert_string_equal(config->allowed_hosts, "");
     assert_false(config->insecure);
     assert_false(config->auth);
     assert_string_equal(config->master_key_file, "");
