@@ -28,6 +28,11 @@ LDLIBS := -lrocksdb -luv -lxxhash -lz -lcurl -lssl -lcrypto -lpthread -lm
 
 VERSION := 0.1.0
 CPPFLAGS += -DSTATOR_VERSION='"$(VERSION)"'
+# RocksDB's version, from the header beside the one that the compiler finds: C cannot include it.
+ROCKSDB_HEADER = $(shell $(release_CC) -include rocksdb/c.h -x c -M /dev/null | \
+	tr ' ' '\n' | sed -n 's,/rocksdb/c\.h$$,/rocksdb/version.h,p')
+ROCKSDB_VERSION = $(shell sed -n 's/^.define ROCKSDB_M[AI][JN]OR  *\([0-9]*\)$$/\1/p; \
+	s/^.define ROCKSDB_PATCH  *\([0-9]*\)$$/\1/p' $(ROCKSDB_HEADER) | paste -s -d .)
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 release_CC := gcc
@@ -89,6 +94,9 @@ $(BUILD)/$(1)/bench/load/load: $$(LOAD_SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$
 -include $$(shell find $(BUILD)/$(1) -name '*.d' 2>/dev/null)
 endef
 $(foreach name,release asan clang tsan fuzz,$(eval $(call flavour,$(name))))
+
+$(foreach name,release asan clang tsan fuzz,$(BUILD)/$(name)/src/engine/rocksdb/store_version.o): \
+	CPPFLAGS += -DSTATOR_ROCKSDB_VERSION='"$(ROCKSDB_VERSION)"'
 
 all: $(BUILD)/stator
 

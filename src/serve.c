@@ -142,6 +142,7 @@ static bool open_engine(struct server *server, const struct config *config)
         .in_memory = config->in_memory,
         .durability =
             config->durability == CONFIG_DURABILITY_SYNC ? ROCKSDB_ENGINE_SYNC : ROCKSDB_ENGINE_OS,
+        .leaves_log_alone = !config->log_prefill,
         .item_cache_size = config->item_cache_size,
         .form = item_form_make,
         .block_cache_size = config->block_cache_size,

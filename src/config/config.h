@@ -50,6 +50,7 @@ struct config {
     unsigned log_level;        /* enum log_level */
     const char *cors_origins;  /* "*", a list with commas, or empty: none. */
     const char *allowed_hosts; /* The same. */
+    bool log_prefill;
     bool insecure;
     bool auth;
     const char *master_key_file; /* Empty: none. */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include "base/compiler.h"
 #include "engine/rocksdb/store_ahead.h"
+#include "engine/rocksdb/store_version.h"
 #include "engine_fixture.h"
 #include "numbered_records.h"
 #include "store_files.h"
@@ -224,6 +225,74 @@ static void a_store_that_leaves_syncing_to_the_system_has_no_fill(void **state)
     assert_non_null(test->engine);
     numbered_records_put_all(test->engine, 1, SOME);
     assert_int_equal(measure(test->store).filled, 0);
+}
+
+static void a_store_that_was_told_not_to_has_no_fill(void **state)
+{
+    struct ahead_test *test = *state;
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    engine_close(test->engine);
+    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(test->store);
+    options.leaves_log_alone = true;
+    test->engine = rocksdb_engine_open(&options, message);
+    assert_non_null(test->engine);
+    numbered_records_put_all(test->engine, 1, SOME);
+    assert_int_equal(measure(test->store).filled, 0);
+    assert_int_equal(atomic_load(&filler.count), 0);
+}
+
+/* --- Versions --- */
+
+static void logs_are_filled_with_the_version_that_was_proved_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *compiled, *running;
+        bool is_proved;
+    } cases[] = {
+        { STORE_AHEAD_PROVED_VERSION, STORE_AHEAD_PROVED_VERSION, true },
+        { STORE_AHEAD_PROVED_VERSION, "7.8.4", false },
+        { STORE_AHEAD_PROVED_VERSION, "8.0.0", false },
+        { STORE_AHEAD_PROVED_VERSION, "", false },
+        { STORE_AHEAD_PROVED_VERSION, NULL, false },
+        { "7.9.0", STORE_AHEAD_PROVED_VERSION, false },
+        { "7.9.0", "7.9.0", false },
+        { "", STORE_AHEAD_PROVED_VERSION, false },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_int_equal(store_ahead_is_proved(cases[i].compiled, cases[i].running),
+                         cases[i].is_proved);
+}
+
+static void write_options_file(const struct ahead_test *test, const char *name, const char *text)
+{
+    char path[SCRATCH_PATH_MAX];
+    scratch_join(path, test->scratch, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void the_running_version_is_in_the_newest_options_file(void **state)
+{
+    const struct ahead_test *test = *state;
+    char version[STORE_VERSION_MAX];
+    int store = open(test->store, O_RDONLY | O_DIRECTORY);
+    int folder = open(test->scratch, O_RDONLY | O_DIRECTORY);
+    assert_true(store_version_running(store, version));
+    assert_string_equal(version, store_version_compiled());   /* Both come from one package. */
+    assert_string_equal(version, STORE_AHEAD_PROVED_VERSION); /* Else nothing here is tested. */
+    assert_false(store_version_running(folder, version));
+    write_options_file(test, "OPTIONS-000009", "[Version]\n  rocksdb_version=7.8.3\n");
+    write_options_file(test, "OPTIONS-000010", "# text\n[Version]\n  rocksdb_version=9.1.0\n");
+    write_options_file(test, "OPTIONS-000011.dbtmp", "[Version]\n  rocksdb_version=1.1.1\n");
+    assert_true(store_version_running(folder, version));
+    assert_string_equal(version, "9.1.0");
+    write_options_file(test, "OPTIONS-000012", "[Version]\n");
+    assert_false(store_version_running(folder, version));
+    close(folder);
+    close(store);
 }
 
 static void a_log_that_cannot_be_filled_is_left_alone(void **state)
@@ -454,6 +523,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(large_syncs_are_not_worth_a_fill, setup, teardown),
         cmocka_unit_test_setup_teardown(a_store_that_leaves_syncing_to_the_system_has_no_fill,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(a_store_that_was_told_not_to_has_no_fill, setup, teardown),
+        cmocka_unit_test(logs_are_filled_with_the_version_that_was_proved_only),
+        cmocka_unit_test_setup_teardown(the_running_version_is_in_the_newest_options_file, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_log_that_cannot_be_filled_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_closed_store_has_no_fill, setup, teardown),
         cmocka_unit_test_setup_teardown(a_killed_store_opens_with_all_its_records, setup, teardown),

@@ -3,6 +3,7 @@ are possible, and otherwise 503 with one line that says why."""
 
 import http.client
 import json
+import pathlib
 import shutil
 import socket
 import threading
@@ -222,3 +223,21 @@ def test_a_server_that_stops_says_so_while_requests_under_way_finish(tmp_path):
         assert under_way.getresponse().status == 200
         under_way.close()
         assert server.process.wait(DEADLINE_S) == 0, server.log()
+
+
+def test_the_log_is_filled_ahead_unless_that_is_turned_off(tmp_path):
+    def newest_log_ends_with_fill(*flags):
+        directory = tmp_path / f"data{len(flags)}"
+        with StatorProcess("--data-dir", str(directory), *flags) as server:
+            client = FastClient(server.port)
+            create_table(client, TABLE)
+            for number in range(2000):
+                assert put(client, number)[0] == 200
+            log = max(pathlib.Path(directory).glob("*.log"))
+            filled = log.read_bytes().endswith(b"\xff" * 1000)
+            client.close()
+            server.stop()
+        return filled
+
+    assert newest_log_ends_with_fill()
+    assert not newest_log_ends_with_fill("--no-log-prefill")

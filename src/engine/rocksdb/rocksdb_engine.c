@@ -11,9 +11,11 @@
 #include <string.h>
 #include "base/log.h"
 #include "engine/rocksdb/store.h"
+#include "engine/rocksdb/store_ahead.h"
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_options.h"
 #include "engine/rocksdb/store_status.h"
+#include "engine/rocksdb/store_version.h"
 #include "engine/rocksdb/store_watch.h"
 #include "engine/rocksdb/syncer.h"
 
@@ -242,6 +244,15 @@ static bool open_for_reading(struct store *store, const char *path, char *messag
     return store->db != NULL && (!is_marked || log_is_complete(store->db, mark, path, message));
 }
 
+static bool may_fill_log(const struct store *store, const struct rocksdb_engine_options *options)
+{
+    char running[STORE_VERSION_MAX];
+    if (options->leaves_log_alone)
+        return false;
+    bool is_known = store_version_running(store->directory.directory, running);
+    return store_ahead_is_proved(store_version_compiled(), is_known ? running : NULL);
+}
+
 static bool open_store(struct store *store, const struct rocksdb_engine_options *options,
                        char *message)
 {
@@ -263,8 +274,10 @@ static bool open_store(struct store *store, const struct rocksdb_engine_options 
     store_space_init(&store->space, store->directory.directory, options->write_buffer_size);
     store->watch = store_watch_create(store);
     store->space.watch = store->watch;
-    if (options->durability == ROCKSDB_ENGINE_SYNC)
+    if (options->durability == ROCKSDB_ENGINE_SYNC) {
+        store->fills_log = may_fill_log(store, options);
         store->syncer = syncer_create(store);
+    }
     return (store->watch != NULL &&
             (store->syncer != NULL || options->durability == ROCKSDB_ENGINE_OS)) ||
            store_directory_refuse(message, options->directory, "the system has no thread left");

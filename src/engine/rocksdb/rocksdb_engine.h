@@ -21,6 +21,8 @@ struct rocksdb_engine_options {
      * writing, which is refused. It is locked all the same. */
     bool read_only;
     enum rocksdb_engine_durability durability;
+    /* The write-ahead log is not filled ahead (store_ahead.h), whatever the version of RocksDB. */
+    bool leaves_log_alone;
     /* How long a write waits for those that have its addresses; 0: for the default. */
     unsigned latch_wait_ms;
     size_t item_cache_size; /* 0: none. */

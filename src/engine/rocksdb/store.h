@@ -72,6 +72,7 @@ struct store {
     struct syncer *syncer;           /* NULL: a write is complete once RocksDB has taken it. */
     struct store_watch *watch;       /* NULL: there is no disk to look after. */
     bool read_only;
+    bool fills_log;      /* The syncer fills the log ahead: see store_ahead.h. */
     atomic_bool is_lost; /* See store_presence.h. Never cleared. */
 
     atomic_uint ranges_deleted; /* Since the last flush for their sake. */

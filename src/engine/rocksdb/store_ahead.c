@@ -38,6 +38,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/log.h"
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_presence.h"
 
@@ -51,6 +52,19 @@ static_assert(STORE_AHEAD_CHUNK_SIZE % PIECE_SIZE == 0, "a chunk is whole pieces
 /* What was left at a look outlasts what may be written before the next one. */
 static_assert(STORE_AHEAD_LEFT_MIN > STORE_AHEAD_LOOK_SIZE + STORE_AHEAD_SYNC_SIZE_MAX,
               "the next chunk comes before the last one is used up");
+
+bool store_ahead_is_proved(const char *compiled, const char *running)
+{
+    if (strcmp(compiled, STORE_AHEAD_PROVED_VERSION) == 0 && running != NULL &&
+        strcmp(running, STORE_AHEAD_PROVED_VERSION) == 0)
+        return true;
+    log_write(LOG_WARN, "engine",
+              "the write-ahead log is not filled ahead, so syncs are slower: that was proved for "
+              "RocksDB " STORE_AHEAD_PROVED_VERSION
+              "; this program was compiled for %s and runs with %s",
+              compiled, running != NULL ? running : "an unknown version");
+    return false;
+}
 
 void store_ahead_init(struct store_ahead *ahead, struct store *store,
                       struct store_presence *presence)
@@ -106,7 +120,7 @@ void store_ahead_fill(struct store_ahead *ahead, uint64_t written)
     assert(written >= ahead->written);
     uint64_t sync_size = written - ahead->written;
     ahead->written = written;
-    if (written - ahead->looked_at < STORE_AHEAD_LOOK_SIZE ||
+    if (!ahead->store->fills_log || written - ahead->looked_at < STORE_AHEAD_LOOK_SIZE ||
         sync_size > STORE_AHEAD_SYNC_SIZE_MAX || store_space_is_short(&ahead->store->space) ||
         store_write_is_failing(ahead->store) || atomic_load(&ahead->store->checkpoints) > 0)
         return;

@@ -126,6 +126,7 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(config->log_level, LOG_INFO);
     assert_string_equal(config->cors_origins, "loopback");
     assert_string_equal(config->allowed_hosts, "");
+    assert_true(config->log_prefill);
     assert_false(config->insecure);
     assert_false(config->auth);
     assert_string_equal(config->master_key_file, "");
