@@ -187,6 +187,7 @@ static bool open_network(struct server *server, const struct config *config)
 
 static bool open_api(struct server *server, const struct config *config)
 {
+    server->outside.dead_letters_max = config->dead_letters_max;
     if (!find_dead_letters(server, config))
         return false;
     struct api_options options = {

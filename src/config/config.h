@@ -50,6 +50,7 @@ struct config {
     unsigned log_level;        /* enum log_level */
     const char *cors_origins;  /* "*", a list with commas, or empty: none. */
     const char *allowed_hosts; /* The same. */
+    uint64_t dead_letters_max; /* Bytes of one file. */
     bool log_prefill;
     bool insecure;
     bool auth;

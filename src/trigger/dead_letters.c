@@ -2,10 +2,15 @@
 #include "trigger/dead_letters.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/log.h"
 
 enum { FILE_MODE = 0600 }; /* They hold what the tables hold. */
 
@@ -17,6 +22,25 @@ static bool end_last_line(int fd)
     if (size < 0 || (size > 0 && pread(fd, &last, 1, size - 1) != 1))
         return false;
     return last == '\n' || file_write(fd, BYTES("\n"));
+}
+
+/* Makes room for `size` more bytes. */
+static bool rotate(struct arena *arena, int folder_fd, const char *name, size_t size,
+                   uint64_t size_max)
+{
+    struct stat status;
+    if (fstatat(folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT;
+    if (status.st_size == 0 || (uint64_t)status.st_size + size <= size_max)
+        return true;
+    const char *old = (const char *)arena_printf(arena, "%s~", name).data;
+    bool replaces = faccessat(folder_fd, old, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (renameat(folder_fd, name, folder_fd, old) != 0)
+        return false;
+    log_write(LOG_WARN, "trigger",
+              "dead letters: '%s' would exceed %" PRIu64 " bytes and is now '%s'%s", name, size_max,
+              old, replaces ? "; the records that were there are gone" : "");
+    return true;
 }
 
 /* A file that is new is found again after a crash only if its folder was synced. */
@@ -33,16 +57,18 @@ static bool append(int folder_fd, const char *name, struct bytes lines)
     return ok;
 }
 
-bool dead_letters_append(struct arena *arena, const char *folder, struct bytes file_name,
-                         struct bytes lines)
+bool dead_letters_append(struct arena *arena, const struct dead_letters *letters,
+                         struct bytes file_name, struct bytes lines)
 {
     const char *name = (const char *)arena_printf(arena, "%.*s", BYTES_FMT(file_name)).data;
-    if (!folder_create(folder))
+    if (!folder_create(letters->folder))
         return false;
-    int fd = file_open_at(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    int fd = file_open_at(AT_FDCWD, letters->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0)
         return false;
-    bool ok = append(fd, name, lines);
+    /* Triggers may share a file: two that rotate it at once would lose what one has written. */
+    bool ok = flock(fd, LOCK_EX) == 0 && rotate(arena, fd, name, lines.len, letters->size_max) &&
+              append(fd, name, lines);
     int saved = errno;
     close(fd);
     errno = saved;

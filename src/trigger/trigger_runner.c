@@ -162,6 +162,23 @@ static void write_dead_letter(struct turn *turn, struct buffer *out, size_t inde
     buffer_append_byte(out, '\n');
 }
 
+/* The reserve of a disk that is nearly full is for deletions. */
+static bool append_dead_letters(const struct turn *turn, struct bytes file, struct bytes lines)
+{
+    const struct trigger_runner_options *options = &turn->runner->options;
+    const struct trigger_outside *outside = &options->outside;
+    struct dead_letters letters = { .folder = outside->dead_letter_dir,
+                                    .size_max = outside->dead_letters_max != 0
+                                                    ? outside->dead_letters_max
+                                                    : DEAD_LETTERS_SIZE_MAX };
+    enum engine_health health = engine_health(options->engine);
+    if (health == ENGINE_HEALTH_FULL || health == ENGINE_HEALTH_LOST) {
+        errno = ENOSPC;
+        return false;
+    }
+    return dead_letters_append(turn->arena, &letters, file, lines);
+}
+
 static int64_t give_up(struct turn *turn, size_t count, enum trigger_give_up reason)
 {
     struct trigger_runner *runner = turn->runner;
@@ -175,8 +192,7 @@ static int64_t give_up(struct turn *turn, size_t count, enum trigger_give_up rea
               BYTES_FMT(runner->definition->uuid), count, condition);
     for (size_t i = 0; file.len > 0 && i < count; i++)
         write_dead_letter(turn, &lines, i, condition, wall_ms);
-    if (lines.len > 0 && !dead_letters_append(turn->arena, runner->options.outside.dead_letter_dir,
-                                              file, buffer_bytes(&lines)))
+    if (lines.len > 0 && !append_dead_letters(turn, file, buffer_bytes(&lines)))
         return hold_up(turn, "writing dead letters", strerror(errno));
     return move_to(turn, position_behind(&turn->batch, count));
 }

@@ -33,6 +33,7 @@ struct trigger_outside {
                                  const struct outbound_request *request,
                                  struct outbound_answer *answer);
     const char *dead_letter_dir; /* NULL: no trigger may have a dead-letter file. */
+    uint64_t dead_letters_max;   /* Bytes of one file; 0: DEAD_LETTERS_SIZE_MAX. */
 };
 
 struct trigger_runner_options {

@@ -181,6 +181,25 @@ def test_bisecting_finds_what_the_function_refuses_and_delivers_the_rest(server,
             assert len(alone) == 2  # Once, and one retry.
 
 
+def test_a_dead_letter_file_is_replaced_at_its_bound(tmp_path):
+    bound = 16 << 20
+    with StatorProcess(
+        "--data-dir", str(tmp_path / "data"), "--dead-letters-max", "16M"
+    ) as server, FunctionTarget(poison) as target:  # fmt: skip
+        create_table(server)
+        add_trigger(server, target, "--max-retries", "0", "--dead-letters", "d.jsonl")
+        folder = tmp_path / "data" / "dead-letters"
+        number = 0
+        while not (folder / "d.jsonl~").exists():
+            assert number * 300_000 < 3 * bound
+            item = {**key_of(f"bad-{number}"), "v": {"S": "x" * 300_000}}
+            call(server, "PutItem", {"TableName": "orders", "Item": item})
+            number += 1
+            wait_for(lambda: len(target.snapshot()) >= number, "not called")
+        assert bound // 2 < (folder / "d.jsonl~").stat().st_size <= bound
+        assert "dead letters: 'd.jsonl' would exceed 16777216 bytes" in server.log()
+
+
 def test_a_function_that_reports_failures_gets_the_rest_again(server):
     failed = set()
 

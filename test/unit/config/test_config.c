@@ -127,6 +127,7 @@ static void defaults_are_as_documented(void **state)
     assert_string_equal(config->cors_origins, "loopback");
     assert_string_equal(config->allowed_hosts, "");
     assert_true(config->log_prefill);
+    assert_int_equal(config->dead_letters_max, 64 * 1024 * 1024);
     assert_false(config->insecure);
     assert_false(config->auth);
     assert_string_equal(config->master_key_file, "");

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 #include "api_fixture.h"
+#include "engine/engine.h"
+#include "failing_engine.h"
+#include "reference_engine.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "base/uuid.h"
@@ -102,7 +105,9 @@ static int set_up(void **state)
     function.count = 0;
     set_held(false);
     set_reachable(true);
-    api_fixture_open_with(&db, &(struct api_options){ .trigger_outside = &outside });
+    api_fixture_open_with(
+        &db, &(struct api_options){ .engine = failing_engine_create(reference_engine_create()),
+                                    .trigger_outside = &outside });
     assert_true(api_fixture_call(
         &db, "CreateTable",
         "{'TableName':'orders','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["
@@ -293,6 +298,26 @@ static void triggers_whose_threads_have_not_ended_count_towards_the_most_there_m
         assert_int_equal(db.error.code, ERROR_LIMIT_EXCEEDED);
 }
 
+/* The reserve of the disk is for deletions. */
+static void a_dead_letter_waits_until_the_disk_has_room(void **state)
+{
+    (void)state;
+    char event[TEXT_MAX], letters[TEXT_MAX];
+    failing_engine_set_health(db.engine, ENGINE_HEALTH_FULL);
+    set_reachable(false);
+    add_trigger(",'MaximumRecordAgeInSeconds':60,'DeadLetterFile':'d'");
+    put("a");
+    await_call(event);
+    db.clock.fixed_ms += 60001;
+    while (failing_engine_health_calls(db.engine) < 2) /* Then the first try was in vain. */
+        api_fixture_call(&db, "ListTables", "{}");
+    assert_int_equal(read_dead_letters(letters), 0);
+    failing_engine_set_health(db.engine, ENGINE_HEALTH_OK);
+    while (read_dead_letters(letters) == 0 || strchr(letters, '\n') == NULL)
+        api_fixture_call(&db, "ListTables", "{}");
+    assert_non_null(strstr(letters, "\"Keys\":{\"p\":{\"S\":\"a\"}}"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +334,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             triggers_whose_threads_have_not_ended_count_towards_the_most_there_may_be, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(a_dead_letter_waits_until_the_disk_has_room, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
