@@ -4,6 +4,7 @@
 #include "api/operation.h"
 #include "api/table_operation.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "model/limits.h"
 #include "table/catalogue.h"
 
@@ -63,7 +64,14 @@ static bool update(struct api_call *call, const struct recovery_request *request
                          BYTES_FMT(changed.name));
     set_recovery(request, clock_wall_ms(api_options(call->api)->clock), &changed);
     continuous_backups_answer(call, &changed);
-    return table_operation_store(call, &changed, "UpdateContinuousBackups");
+    if (!table_operation_store(call, &changed, "UpdateContinuousBackups"))
+        return false;
+    if (request->enabled.value)
+        log_write(LOG_WARN, "api",
+                  "point-in-time recovery was enabled for table '%.*s', but nothing is kept yet: "
+                  "no table can be restored to an earlier time; use `stator backup`",
+                  BYTES_FMT(changed.name));
+    return true;
 }
 
 static void run(struct api_call *call, const void *input)

@@ -225,6 +225,20 @@ def test_a_server_that_stops_says_so_while_requests_under_way_finish(tmp_path):
         assert server.process.wait(DEADLINE_S) == 0, server.log()
 
 
+def test_enabling_point_in_time_recovery_warns_that_nothing_is_kept():
+    request = {"TableName": TABLE, "PointInTimeRecoverySpecification": {}}
+    with StatorProcess("--in-memory") as server:
+        client = FastClient(server.port)
+        create_table(client, TABLE)
+        for enabled, lines in ((False, 0), (True, 1)):
+            request["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"] = enabled
+            assert client.call("UpdateContinuousBackups", request)[0] == 200
+            warning = f"point-in-time recovery was enabled for table '{TABLE}', but nothing is kept yet"
+            assert server.log().count(warning) == lines
+        client.close()
+        server.stop()
+
+
 def test_the_log_is_filled_ahead_unless_that_is_turned_off(tmp_path):
     def newest_log_ends_with_fill(*flags):
         directory = tmp_path / f"data{len(flags)}"
