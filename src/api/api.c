@@ -191,6 +191,34 @@ void api_run(struct api *api, struct api_call *call)
         operation->run(call, call->request);
 }
 
+static void go_on(struct api_call *call, bool cancelled)
+{
+    void (*resume)(struct api_call *, bool) = call->resume;
+    assert(resume != NULL);
+    call->resume = NULL;
+    resume(call, cancelled);
+}
+
+void api_resume(struct api_call *call)
+{
+    go_on(call, false);
+}
+
+void api_cancel(struct api_call *call)
+{
+    error_set(&call->error, ERROR_REQUEST_TIMEOUT, "The client is gone");
+    go_on(call, true);
+}
+
+void operation_pause(struct api_call *call, void (*resume)(struct api_call *call, bool cancelled),
+                     void *state)
+{
+    assert(call->paused != NULL && call->resume == NULL);
+    call->resume = resume;
+    call->resume_state = state;
+    call->paused(call);
+}
+
 /* The one end of every call. What succeeds for a caller was decided on: an operation that forgot
  * to ask must not answer. */
 static void end(struct api_call *call)

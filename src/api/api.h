@@ -30,6 +30,7 @@ struct api_options {
     int64_t transition_ms;  /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
     int64_t index_delay_ms; /* How far reads of global indexes lag behind; 0: not at all. */
     int64_t item_collection_size_max; /* 0: the service's, ITEM_COLLECTION_SIZE_MAX. */
+    uint64_t read_work_max;           /* Of one page; 0: READ_PAGE_WORK_MAX of read_page.h. */
     /* A transaction or single write that meets an item of a transaction under way is refused at
      * once, instead of waiting for its turn. */
     bool refuse_conflicts;
@@ -70,6 +71,11 @@ struct api_call {
     const struct caller *caller;
     /* Of the thread that runs the call: writes wait there until it is run; NULL: for nothing. */
     struct txn_group *group;
+    /* For a thread that must not be kept busy: a call that reads many items stops some time after
+     * `pause_at_ns` of clock_monotonic_ns, and `paused` is called instead of `done`. The caller
+     * then owes an api_resume or an api_cancel. NULL: the call runs to its end. */
+    void (*paused)(struct api_call *call);
+    int64_t pause_at_ns;
     struct bytes host; /* "host:port" as the client addressed us; data NULL: not over a network. */
     /* Called exactly once, on any thread, perhaps before api_run returns. Must not block. Then
      * either `error` is set or `response` holds the answer's JSON. */
@@ -88,9 +94,15 @@ struct api_call {
     struct api *api;
     void *request;
     struct api_call *next;
+    void (*resume)(struct api_call *call, bool cancelled); /* Of a paused one; else NULL. */
+    void *resume_state;
 };
 
 void api_run(struct api *api, struct api_call *call);
+/* Goes on with a paused call, on the thread that ran it, until it pauses again or ends. */
+void api_resume(struct api_call *call);
+/* Ends a paused call that nobody wants an answer of: with an error, by `done`. On any thread. */
+void api_cancel(struct api_call *call);
 
 /* For a thread that runs many calls in a row: their writes cost less together. A call that waits in
  * a group ends after the next api_group_run, or before. */

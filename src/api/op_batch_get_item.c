@@ -2,7 +2,7 @@
  *
  * Items are written to the answer as they are read, so one item's bytes are held at a time. Once
  * the next item would not fit into BATCH_GET_SIZE_MAX, it and all behind it become UnprocessedKeys:
- * the client asks for those again.
+ * the client asks for those again. Between two items a batch may pause (api.h).
  */
 #include <assert.h>
 #include "api/batch.h"
@@ -11,6 +11,7 @@
 #include "api/item_access.h"
 #include "api/item_expressions.h"
 #include "api/operation.h"
+#include "api/work_clock.h"
 #include "base/arena.h"
 #include "expr/projection.h"
 #include "json/writer.h"
@@ -21,6 +22,9 @@
 #include "table/storage_error.h"
 
 static_assert(ITEM_SIZE_MAX <= BATCH_GET_SIZE_MAX, "every answer has room for an item");
+
+/* A batch that was read for so long ends as one that is full. */
+enum { BATCH_GET_NS_MAX = 1000 * 1000 * 1000 };
 
 /* One table of the request. */
 struct table_read {
@@ -39,8 +43,11 @@ struct batch_read {
     struct batch_capacity *capacity;
     size_t table_count;
     struct engine_view *view;
-    size_t size; /* Of the items read so far. */
+    struct json_writer writer;
+    size_t table_index; /* Of the table that is being read. */
+    size_t size;        /* Of the items read so far. */
     bool full;
+    struct work_clock clock;
 };
 
 /* --- Rules, in the service's order --- */
@@ -171,10 +178,9 @@ static bool find_items(struct batch_read *batch)
 /* --- Reading --- */
 
 /* Reads the next item of a table, unless the answer is full then. */
-static enum engine_status read_item(struct batch_read *batch, size_t table_index,
-                                    struct json_writer *writer)
+static enum engine_status read_item(struct batch_read *batch)
 {
-    struct table_read *read = &batch->tables[table_index];
+    struct table_read *read = &batch->tables[batch->table_index];
     struct engine_value value = { 0 };
     struct shown_item found = { 0 };
     const struct table_definition *table = table_definition(read->table);
@@ -188,35 +194,51 @@ static enum engine_status read_item(struct batch_read *batch, size_t table_index
     batch->full = size > BATCH_GET_SIZE_MAX - batch->size;
     if (!batch->full) {
         batch->size += size;
-        batch->capacity[table_index].use.table_halves +=
+        batch->capacity[batch->table_index].use.table_halves +=
             capacity_read_halves(size, read->request->consistent_read.value);
         read->read_count++;
     }
     if (status == ENGINE_OK && !batch->full) {
         if (read->projection == NULL)
-            shown_item_write(writer, &found);
+            shown_item_write(&batch->writer, &found);
         else
-            projection_write(writer, read->projection, &found.item);
+            projection_write(&batch->writer, read->projection, &found.item);
     }
     engine_value_release(&value);
     return ENGINE_OK;
 }
 
-static enum engine_status write_responses(struct batch_read *batch, struct json_writer *writer)
+static void open_table(struct batch_read *batch)
+{
+    json_write_name_bytes(&batch->writer, batch->capacity[batch->table_index].table_name);
+    json_open_array(&batch->writer);
+}
+
+/* ENGINE_END: there is no more to read. ENGINE_OK: it is time to pause. */
+static enum engine_status read_slice(struct batch_read *batch)
 {
     enum engine_status status = ENGINE_OK;
-    json_write_name(writer, "Responses");
-    json_open_object(writer);
-    for (size_t i = 0; i < batch->table_count; i++) {
-        const struct table_read *read = &batch->tables[i];
-        json_write_name_bytes(writer, batch->capacity[i].table_name);
-        json_open_array(writer);
-        while (status == ENGINE_OK && !batch->full && read->read_count < read->request->keys.count)
-            status = read_item(batch, i, writer);
-        json_close_array(writer);
+    work_clock_start(&batch->clock);
+    while (batch->table_index < batch->table_count) {
+        const struct table_read *read = &batch->tables[batch->table_index];
+        size_t size_before = batch->size;
+        if (batch->full || read->read_count == read->request->keys.count) {
+            json_close_array(&batch->writer);
+            batch->table_index++;
+            if (batch->table_index < batch->table_count)
+                open_table(batch);
+            continue;
+        }
+        status = read_item(batch);
+        if (status != ENGINE_OK)
+            return status;
+        work_clock_count(&batch->clock, batch->call, batch->size - size_before);
+        if (batch->clock.spent_ns >= BATCH_GET_NS_MAX)
+            batch->full = true;
+        else if (batch->clock.must_pause)
+            return ENGINE_OK;
     }
-    json_close_object(writer);
-    return status;
+    return ENGINE_END;
 }
 
 /* The parameters of a table's reads, as sent. */
@@ -272,9 +294,50 @@ static void write_unprocessed_keys(const struct batch_read *batch, struct json_w
     json_close_object(writer);
 }
 
-static enum engine_status read_and_answer(struct batch_read *batch)
+static void finish(struct batch_read *batch)
 {
-    struct json_writer writer;
+    struct json_writer *writer = &batch->writer;
+    json_close_object(writer);
+    write_unprocessed_keys(batch, writer);
+    batch_write_capacity(writer, batch->request->return_consumed_capacity, batch->capacity,
+                         batch->table_count);
+    json_close_object(writer);
+}
+
+static void end(struct batch_read *batch, bool ok)
+{
+    engine_view_close(batch->view);
+    for (size_t i = 0; i < batch->table_count; i++)
+        table_release(batch->tables[i].table);
+    operation_end(batch->call, ok);
+}
+
+static void go_on(struct batch_read *batch);
+
+static void resume(struct api_call *call, bool cancelled)
+{
+    if (cancelled)
+        end(call->resume_state, false);
+    else
+        go_on(call->resume_state);
+}
+
+static void go_on(struct batch_read *batch)
+{
+    enum engine_status status = read_slice(batch);
+    if (status == ENGINE_OK) {
+        operation_pause(batch->call, resume, batch);
+        return;
+    }
+    if (status == ENGINE_END)
+        finish(batch);
+    else
+        storage_error_set(&batch->call->error, status, "BatchGetItem");
+    end(batch, status == ENGINE_END);
+}
+
+static bool open_view(struct batch_read *batch)
+{
     enum engine_consistency consistency = ENGINE_EVENTUAL;
     for (size_t i = 0; i < batch->table_count; i++) {
         if (batch->tables[i].request->consistent_read.value)
@@ -282,17 +345,7 @@ static enum engine_status read_and_answer(struct batch_read *batch)
     }
     enum engine_status status =
         engine_view_open(api_options(batch->call->api)->engine, consistency, &batch->view);
-    if (status != ENGINE_OK)
-        return status;
-    json_writer_init(&writer, &batch->call->response);
-    json_open_object(&writer);
-    status = write_responses(batch, &writer);
-    write_unprocessed_keys(batch, &writer);
-    batch_write_capacity(&writer, batch->request->return_consumed_capacity, batch->capacity,
-                         batch->table_count);
-    json_close_object(&writer);
-    engine_view_close(batch->view);
-    return status;
+    return status == ENGINE_OK || storage_error_set(&batch->call->error, status, "BatchGetItem");
 }
 
 /* --- The operation --- */
@@ -317,16 +370,18 @@ static void init(struct batch_read *batch, struct api_call *call,
 
 static void run(struct api_call *call, const void *input)
 {
-    struct batch_read batch;
-    init(&batch, call, input);
-    bool ok = check(&batch) && find_tables(&batch) && find_items(&batch);
-    if (ok) {
-        enum engine_status status = read_and_answer(&batch);
-        ok = status == ENGINE_OK || storage_error_set(&call->error, status, "BatchGetItem");
+    struct batch_read *batch = arena_alloc(call->arena, sizeof *batch);
+    init(batch, call, input);
+    if (!check(batch) || !find_tables(batch) || !find_items(batch) || !open_view(batch)) {
+        end(batch, false);
+        return;
     }
-    for (size_t i = 0; i < batch.table_count; i++)
-        table_release(batch.tables[i].table);
-    operation_end(call, ok);
+    json_writer_init(&batch->writer, &call->response);
+    json_open_object(&batch->writer);
+    json_write_name(&batch->writer, "Responses");
+    json_open_object(&batch->writer);
+    open_table(batch); /* There is at least one. */
+    go_on(batch);
 }
 
 const struct operation op_batch_get_item = { .name = "BatchGetItem",

@@ -7,6 +7,7 @@
 #include "api/read_range.h"
 #include "api/read_shapes.h"
 #include "api/read_source.h"
+#include "base/arena.h"
 #include "expr/key_condition_check.h"
 #include "table/catalogue.h"
 #include "table/item_place.h"
@@ -58,7 +59,7 @@ static bool plan(struct api_call *call, struct query *query)
     return start(call, query, terms.range_count > 0);
 }
 
-static bool answer(struct api_call *call, struct query *query)
+static bool prepare(struct api_call *call, struct query *query)
 {
     const struct read_request *request = &query->request->read;
     const struct read_expressions *expressions = &query->expressions;
@@ -72,22 +73,31 @@ static bool answer(struct api_call *call, struct query *query)
            read_expressions_check_filter(call, request, expressions, source->key_names,
                                          source->own_key_count) &&
            read_source_check_filter(call, source, expressions->filter) &&
-           read_source_check_attributes(call, source, request, expressions) &&
-           read_page_answer(call, source, request, expressions, &query->range, query->range_count);
+           read_source_check_attributes(call, source, request, expressions);
 }
 
 static void run(struct api_call *call, const void *input)
 {
-    struct query query = { .request = input };
-    const struct read_request *request = &query.request->read;
+    struct query *query = arena_alloc(call->arena, sizeof *query);
+    *query = (struct query){ .request = input };
+    const struct read_request *request = &query->request->read;
     struct table *table = NULL;
-    bool ok = read_expressions_check(call, request, query.request, &query.expressions) &&
-              read_expressions_compile(call, request, query.request, &query.expressions) &&
-              item_access_read(call, table = operation_find_table(call, request->table_name),
-                               request, &query.expressions) &&
-              read_source_find(call, request, table, &query.source) && answer(call, &query);
-    table_release(table);
-    operation_end(call, ok);
+    if (!read_expressions_check(call, request, query->request, &query->expressions) ||
+        !read_expressions_compile(call, request, query->request, &query->expressions) ||
+        !item_access_read(call, table = operation_find_table(call, request->table_name), request,
+                          &query->expressions) ||
+        !read_source_find(call, request, table, &query->source) || !prepare(call, query)) {
+        table_release(table);
+        operation_fail(call);
+        return;
+    }
+    read_page_start(call, &(struct read_page_request){ .table = table,
+                                                       .source = &query->source,
+                                                       .request = request,
+                                                       .expressions = &query->expressions,
+                                                       .ranges = &query->range,
+                                                       .range_count = query->range_count,
+                                                       .finish = read_page_finish });
 }
 
 const struct operation op_query = { .name = "Query",

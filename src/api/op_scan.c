@@ -7,6 +7,7 @@
 #include "api/read_range.h"
 #include "api/read_shapes.h"
 #include "api/read_source.h"
+#include "base/arena.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
 #include "table/item_place.h"
@@ -61,7 +62,7 @@ static bool start(struct api_call *call, struct scan *scan)
     return true;
 }
 
-static bool answer(struct api_call *call, struct scan *scan)
+static bool prepare(struct api_call *call, struct scan *scan)
 {
     const struct scan_request *request = scan->request;
     scan->segment = (struct item_range_segment){ .index = 0, .total = 1 };
@@ -76,24 +77,32 @@ static bool answer(struct api_call *call, struct scan *scan)
     return start(call, scan) &&
            expr_params_check_key_paths(&scan->expressions.params, scan->source.key_names,
                                        scan->source.own_key_count, &call->error) &&
-           read_source_check_attributes(call, &scan->source, &request->read, &scan->expressions) &&
-           read_page_answer(call, &scan->source, &request->read, &scan->expressions, scan->ranges,
-                            scan->range_count);
+           read_source_check_attributes(call, &scan->source, &request->read, &scan->expressions);
 }
 
 static void run(struct api_call *call, const void *input)
 {
-    struct scan scan = { .request = input };
-    const struct read_request *request = &scan.request->read;
+    struct scan *scan = arena_alloc(call->arena, sizeof *scan);
+    *scan = (struct scan){ .request = input };
+    const struct read_request *request = &scan->request->read;
     struct table *table = NULL;
-    bool ok = read_expressions_check(call, request, NULL, &scan.expressions) &&
-              check_segment(call, scan.request) &&
-              read_expressions_compile(call, request, NULL, &scan.expressions) &&
-              item_access_read(call, table = operation_find_table(call, request->table_name),
-                               request, &scan.expressions) &&
-              read_source_find(call, request, table, &scan.source) && answer(call, &scan);
-    table_release(table);
-    operation_end(call, ok);
+    if (!read_expressions_check(call, request, NULL, &scan->expressions) ||
+        !check_segment(call, scan->request) ||
+        !read_expressions_compile(call, request, NULL, &scan->expressions) ||
+        !item_access_read(call, table = operation_find_table(call, request->table_name), request,
+                          &scan->expressions) ||
+        !read_source_find(call, request, table, &scan->source) || !prepare(call, scan)) {
+        table_release(table);
+        operation_fail(call);
+        return;
+    }
+    read_page_start(call, &(struct read_page_request){ .table = table,
+                                                       .source = &scan->source,
+                                                       .request = request,
+                                                       .expressions = &scan->expressions,
+                                                       .ranges = scan->ranges,
+                                                       .range_count = scan->range_count,
+                                                       .finish = read_page_finish });
 }
 
 const struct operation op_scan = { .name = "Scan",

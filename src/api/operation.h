@@ -48,6 +48,11 @@ struct operation {
     void (*run)(struct api_call *call, const void *request);
 };
 
+/* Pauses a call that has been asked to (api.h). `resume` goes on, or lets go of everything and
+ * fails with call->error as it was set by api_cancel. */
+void operation_pause(struct api_call *call, void (*resume)(struct api_call *call, bool cancelled),
+                     void *state);
+
 /* One per operation, in op_<name>.c. */
 #define DECLARE_OPERATION(identifier, name) extern const struct operation op_##identifier;
 OPERATION_LIST(DECLARE_OPERATION)

@@ -80,24 +80,17 @@ static bool start(struct api_call *call, struct partiql_read *read)
     return true;
 }
 
-static bool answer(struct api_call *call, struct partiql_read *read)
+static void finish(struct api_call *call, const struct read_page_request *page,
+                   struct json_writer *writer, const struct read_page_end *end)
 {
-    struct json_writer writer;
-    struct read_page_end end;
-    json_writer_init(&writer, &call->response);
-    json_open_object(&writer);
-    if (!read_page_items(call, &read->source, &read->read, &read->expressions, read->plan.ranges,
-                         read->plan.range_count, &writer, &end))
-        return false;
-    if (end.is_full) {
-        json_write_name(&writer, "NextToken");
-        json_write_string(
-            &writer, partiql_token_format(call->arena, &read->request->statement, &end.last_key));
+    const struct execute_statement_request *request = page->context;
+    if (end->is_full) {
+        json_write_name(writer, "NextToken");
+        json_write_string(writer,
+                          partiql_token_format(call->arena, &request->statement, &end->last_key));
     }
-    capacity_use_write_json(&writer, read->read.return_consumed_capacity, read->read.table_name,
-                            &end.use);
-    json_close_object(&writer);
-    return true;
+    capacity_use_write_json(writer, page->request->return_consumed_capacity,
+                            page->request->table_name, &end->use);
 }
 
 static bool may_read(struct api_call *call, const struct partiql_read *read,
@@ -114,17 +107,28 @@ static bool may_read(struct api_call *call, const struct partiql_read *read,
 void partiql_read_start(struct api_call *call, const struct execute_statement_request *request,
                         const struct statement *statement)
 {
-    struct partiql_read read = { .request = request, .statement = statement };
+    struct partiql_read *read = arena_alloc(call->arena, sizeof *read);
+    *read = (struct partiql_read){ .request = request, .statement = statement };
     struct table *table = NULL;
-    translate(call, &read);
-    bool ok = partiql_statement_check_table_name(statement, &call->error) &&
-              may_read(call, &read, table = operation_find_table(call, statement->table_name)) &&
-              read_source_find(call, &read.read, table, &read.source) &&
-              expr_params_check_key_paths(&read.expressions.params, read.source.key_names,
-                                          read.source.own_key_count, &call->error) &&
-              partiql_plan_make(call, &read.source, statement, &read.plan) &&
-              read_source_check_attributes(call, &read.source, &read.read, &read.expressions) &&
-              start(call, &read) && answer(call, &read);
-    table_release(table);
-    operation_end(call, ok);
+    translate(call, read);
+    if (!partiql_statement_check_table_name(statement, &call->error) ||
+        !may_read(call, read, table = operation_find_table(call, statement->table_name)) ||
+        !read_source_find(call, &read->read, table, &read->source) ||
+        !expr_params_check_key_paths(&read->expressions.params, read->source.key_names,
+                                     read->source.own_key_count, &call->error) ||
+        !partiql_plan_make(call, &read->source, statement, &read->plan) ||
+        !read_source_check_attributes(call, &read->source, &read->read, &read->expressions) ||
+        !start(call, read)) {
+        table_release(table);
+        operation_fail(call);
+        return;
+    }
+    read_page_start(call, &(struct read_page_request){ .table = table,
+                                                       .source = &read->source,
+                                                       .request = &read->read,
+                                                       .expressions = &read->expressions,
+                                                       .ranges = read->plan.ranges,
+                                                       .range_count = read->plan.range_count,
+                                                       .finish = finish,
+                                                       .context = request });
 }

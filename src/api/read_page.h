@@ -2,6 +2,11 @@
  *
  * Items, or the entries of an index, are opened where the engine holds them, filtered and written
  * to the response one after the other, so a page takes no memory but its answer.
+ *
+ * A page may take longer than the thread that reads it can spare (api.h): it then pauses between
+ * two items. It goes on in the same view of the store, so nobody can tell. It holds the view
+ * meanwhile, which keeps old versions of items on the disk, but no iterator, which would keep
+ * memory.
  */
 #ifndef STATOR_API_READ_PAGE_H
 #define STATOR_API_READ_PAGE_H
@@ -17,12 +22,16 @@ struct json_writer;
 struct read_expressions;
 struct read_request;
 struct read_source;
+struct table;
 
-/* Reads the ranges in their order until they end or the page is full, and writes the response. */
-MUST_CHECK bool read_page_answer(struct api_call *call, const struct read_source *source,
-                                 const struct read_request *request,
-                                 const struct read_expressions *expressions,
-                                 const struct item_range *ranges, size_t range_count);
+/* A page that has cost this much ends behind the item that did, with a key to go on from: the
+ * service's pages may end anywhere as well. A filter of twenty conditions on a megabyte of items of
+ * 100 bytes costs a tenth of it. */
+enum {
+    READ_PAGE_WORK_MAX =
+        100 * 1000 * 1000, /* Of the filter, see LOOKUP_WORK_... of expr/lookup.h. */
+    READ_PAGE_NS_MAX = 1000 * 1000 * 1000, /* Of time spent reading, should that not have helped. */
+};
 
 /* How a page ended. */
 struct read_page_end {
@@ -32,11 +41,26 @@ struct read_page_end {
     struct item last_key; /* In the call's arena. */
     struct capacity_use use;
 };
-/* The same for an answer of another form: writes the "Items" member only. */
-MUST_CHECK bool read_page_items(struct api_call *call, const struct read_source *source,
-                                const struct read_request *request,
-                                const struct read_expressions *expressions,
-                                const struct item_range *ranges, size_t range_count,
-                                struct json_writer *writer, struct read_page_end *end);
+
+/* What to read. Everything lives in the call's arena. */
+struct read_page_request {
+    struct table *table; /* Held; released when the call ends. */
+    const struct read_source *source;
+    const struct read_request *request;
+    const struct read_expressions *expressions;
+    struct item_range *ranges; /* Read in their order; changed as the page goes on. */
+    size_t range_count;
+    /* Writes what stands behind "Items" in the answer. */
+    void (*finish)(struct api_call *call, const struct read_page_request *read,
+                   struct json_writer *writer, const struct read_page_end *end);
+    const void *context; /* For `finish`. */
+};
+
+/* Reads until the ranges end or the page is full, and ends the call. */
+void read_page_start(struct api_call *call, const struct read_page_request *read);
+
+/* The `finish` of Query and Scan. */
+void read_page_finish(struct api_call *call, const struct read_page_request *read,
+                      struct json_writer *writer, const struct read_page_end *end);
 
 #endif

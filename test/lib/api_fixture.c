@@ -79,6 +79,7 @@ struct waiting_call {
     pthread_mutex_t mutex;
     pthread_cond_t ended;
     unsigned end_count;
+    bool is_paused;
 };
 
 static void call_done(struct api_call *api_call)
@@ -91,6 +92,29 @@ static void call_done(struct api_call *api_call)
     pthread_mutex_unlock(&waiting->mutex);
 }
 
+static void call_paused(struct api_call *api_call)
+{
+    struct waiting_call *waiting =
+        (struct waiting_call *)((char *)api_call - offsetof(struct waiting_call, call));
+    assert_false(waiting->is_paused);
+    waiting->is_paused = true;
+}
+
+static void run_slices(struct api_fixture *fixture, struct waiting_call *waiting)
+{
+    fixture->pause_count = 0;
+    while (waiting->is_paused) {
+        waiting->is_paused = false;
+        fixture->pause_count++;
+        if (fixture->between != NULL)
+            fixture->between(fixture);
+        if (fixture->cancels)
+            api_cancel(&waiting->call);
+        else
+            api_resume(&waiting->call);
+    }
+}
+
 bool api_fixture_call(struct api_fixture *fixture, const char *operation, const char *body)
 {
     arena_reset(fixture->arena);
@@ -99,11 +123,13 @@ bool api_fixture_call(struct api_fixture *fixture, const char *operation, const 
                                                   operation_find(bytes_from_text(operation)),
                                               .body = quoted(fixture->arena, body),
                                               .caller = fixture->caller,
+                                              .paused = fixture->pauses ? call_paused : NULL,
                                               .done = call_done },
                                     .mutex = PTHREAD_MUTEX_INITIALIZER,
                                     .ended = PTHREAD_COND_INITIALIZER };
     assert_non_null(waiting.call.operation);
     api_run(fixture->api, &waiting.call);
+    run_slices(fixture, &waiting);
     pthread_mutex_lock(&waiting.mutex);
     while (waiting.end_count == 0)
         pthread_cond_wait(&waiting.ended, &waiting.mutex);

@@ -20,10 +20,15 @@ struct api_fixture {
     const struct caller *caller; /* Of the calls; NULL: none. */
     struct clock clock;          /* Stands still; a test without transitions may move `fixed_ms`. */
     struct arena *arena;
+    /* Calls that can pause do so as often as they can; what is between two slices, or NULL. */
+    bool pauses;
+    void (*between)(struct api_fixture *fixture);
+    bool cancels; /* A paused call is cancelled. */
     /* Of the last call. */
     struct error error;
     struct bytes response;
     size_t written_size;
+    size_t pause_count;
 };
 
 /* On an empty reference engine. The owner calls api_fixture_close. */
