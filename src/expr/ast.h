@@ -72,7 +72,9 @@ struct condition {
     const struct condition *right;
     const struct operand *operands; /* The others. */
     size_t operand_count;
-    struct in_list *list; /* IN: its values, if there are very many (in_list.h); else NULL. */
+    /* IN: its values, if there are many (in_list.h); those of an older parameter then have no
+     * operands. NULL: its operands are all there is. */
+    struct in_list *list;
 };
 
 struct projection {

@@ -15,23 +15,33 @@ struct entry {
 
 struct in_list {
     struct arena *arena;
-    const struct operand *operands;
+    const struct value *values;
     size_t count;
     unsigned walk_count;
     struct entry *sorted; /* NULL: it was not walked often enough. */
 };
 
-struct in_list *in_list_create(struct arena *arena, const struct operand *operands, size_t count)
+struct in_list *in_list_create(struct arena *arena, const struct value *values, size_t count)
 {
     if (count <= IN_LIST_SHORT_MAX)
         return NULL;
+    struct in_list *list = arena_alloc(arena, sizeof *list);
+    *list = (struct in_list){ .arena = arena, .values = values, .count = count };
+    return list;
+}
+
+struct in_list *in_list_of_operands(struct arena *arena, const struct operand *operands,
+                                    size_t count)
+{
+    if (count <= IN_LIST_SHORT_MAX)
+        return NULL;
+    struct value *values = arena_alloc(arena, count * sizeof *values);
     for (size_t i = 0; i < count; i++) {
         if (operands[i].type != OPERAND_VALUE)
             return NULL;
+        values[i] = operands[i].value;
     }
-    struct in_list *list = arena_alloc(arena, sizeof *list);
-    *list = (struct in_list){ .arena = arena, .operands = operands, .count = count };
-    return list;
+    return in_list_create(arena, values, count);
 }
 
 static struct entry entry_of(const struct value *value)
@@ -54,7 +64,7 @@ static void sort(struct in_list *list, struct lookup *lookup)
 {
     list->sorted = arena_alloc(list->arena, list->count * sizeof *list->sorted);
     for (size_t i = 0; i < list->count; i++)
-        list->sorted[i] = entry_of(&list->operands[i].value);
+        list->sorted[i] = entry_of(&list->values[i]);
     qsort(list->sorted, list->count, sizeof *list->sorted, compare);
     lookup->work += list->count * LOOKUP_WORK_SORTED;
 }
@@ -65,7 +75,7 @@ bool in_list_has(struct in_list *list, const struct value *wanted, struct lookup
         list->walk_count++;
         lookup->work += list->count * LOOKUP_WORK_MEMBER;
         for (size_t i = 0; i < list->count; i++) {
-            if (value_equal(&list->operands[i].value, wanted))
+            if (value_equal(&list->values[i], wanted))
                 return true;
         }
         return false;

@@ -20,9 +20,12 @@ enum {
     IN_LIST_WALKS_MAX = 8,  /* Of a longer one, before it is sorted. */
 };
 
-/* NULL if the list is short, or has operands that are no values: whoever asks walks it. Borrows the
- * operands; uses the arena, which must live as long, when it sorts. For one thread at a time. */
-struct in_list *in_list_create(struct arena *arena, const struct operand *operands, size_t count);
+/* NULL if the list is short: whoever asks walks its operands. Borrows the values; uses the arena,
+ * which must live as long, when it sorts. For one thread at a time. */
+struct in_list *in_list_create(struct arena *arena, const struct value *values, size_t count);
+/* The same for operands. NULL, too, if some of them are no values. */
+struct in_list *in_list_of_operands(struct arena *arena, const struct operand *operands,
+                                    size_t count);
 
 /* Counts its work in `lookup`. */
 bool in_list_has(struct in_list *list, const struct value *wanted, struct lookup *lookup);

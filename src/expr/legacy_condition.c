@@ -204,20 +204,24 @@ static const struct condition *translate(struct arena *arena, struct bytes name,
                                          const struct comparison *comparison)
 {
     const struct operator_rule *rule = &rules[comparison->id];
-    struct operand *operands =
-        arena_alloc_zeroed(arena, (1 + comparison->count) * sizeof *operands);
+    struct in_list *list = NULL;
+    size_t count = comparison->count;
+    if (rule->type == CONDITION_IN)
+        list = in_list_create(arena, comparison->values, count);
+    if (list != NULL)
+        count = 0; /* Tens of thousands of operands would only take memory. */
+    struct operand *operands = arena_alloc_zeroed(arena, (1 + count) * sizeof *operands);
     operands[0].type = OPERAND_PATH;
     operands[0].path = attribute_path(arena, name);
-    for (size_t i = 0; i < comparison->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         operands[1 + i].type = OPERAND_VALUE;
         operands[1 + i].value = comparison->values[i];
     }
     struct condition *condition = new_condition(arena, rule->type);
     condition->comparator = rule->comparator;
     condition->operands = operands;
-    condition->operand_count = 1 + comparison->count;
-    if (rule->type == CONDITION_IN)
-        condition->list = in_list_create(arena, operands + 1, comparison->count);
+    condition->operand_count = 1 + count;
+    condition->list = list;
     if (comparison->id != OPERATOR_NOT_CONTAINS)
         return condition;
     /* An attribute that is not there does not lack the value either: the condition fails. */

@@ -304,7 +304,7 @@ bool operand_rules_check_condition(struct arena *arena, struct condition *condit
                check_distinct(&check, condition) && check_bounds(&check, condition);
     case CONDITION_IN:
         condition->list =
-            in_list_create(arena, condition->operands + 1, condition->operand_count - 1);
+            in_list_of_operands(arena, condition->operands + 1, condition->operand_count - 1);
         return check_in(&check, condition);
     case CONDITION_ATTRIBUTE_EXISTS:
     case CONDITION_ATTRIBUTE_NOT_EXISTS:

@@ -1,4 +1,4 @@
-/* lane.h -- a few threads of low priority for requests that take long, so that loops go on.
+/* lane.h -- a few threads of low priority for work that takes long and cannot be cut into slices.
  *
  * A request of many megabytes keeps a thread busy for tens of milliseconds: its signature, its
  * JSON, its items. On a loop's thread all clients of that loop would wait for it. The threads of

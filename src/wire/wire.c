@@ -2,7 +2,8 @@
  * credentials, and only then the body.
  *
  * A request is looked at on its loop's thread up to its operation. What follows runs there too, or
- * in the lane if it is large; either way the call ends once, and its loop answers.
+ * in the lane if it is large; either way the call ends once, and its loop answers. Reads of many
+ * items run in slices (read_queue.h), with others' requests in between.
  */
 #include "wire/wire.h"
 #include <assert.h>
@@ -23,21 +24,15 @@
 #include "wire/header_text.h"
 #include "wire/lane.h"
 #include "wire/origin.h"
+#include "wire/read_queue.h"
 
 /* A compressed body is large if it may be after it was inflated: deflate makes at most about a
  * thousand bytes of one. */
 enum { COMPRESSED_LARGE_SIZE_MIN = WIRE_LARGE_SIZE_MIN / 1024 };
 
-/* What the last call of a connection was that reads or writes many items: the next one will be
- * alike. */
-enum weight {
-    WEIGHT_UNKNOWN,
-    WEIGHT_LIGHT,
-    /* It took long by the clock on the wall, perhaps only because others had the processor: the
-     * next one is measured by the thread's own clock, which takes a call of the system. */
-    WEIGHT_DOUBTFUL,
-    WEIGHT_HEAVY,
-};
+/* What the last call of a connection was that writes many items: the next one will be alike. Only a
+ * guess, but a transaction cannot be cut into slices. */
+enum weight { WEIGHT_UNKNOWN, WEIGHT_LIGHT, WEIGHT_HEAVY };
 
 struct wire {
     struct api *api;
@@ -46,6 +41,7 @@ struct wire {
     struct lane *lane;
     struct wire_loop **lane_loops;
     struct audit *audit;
+    struct wire_loop *loops; /* Of the server, until they are closed. */
 };
 
 /* One per loop and per thread of the lane, so that nothing is shared between them. */
@@ -54,12 +50,19 @@ struct wire_loop {
     struct random random;
     struct authentication *authentication; /* NULL: any credentials are taken. */
     struct txn_group *group;               /* Writes of this turn; NULL for the lane. */
+    /* Unused for the lane: */
+    struct wire_loop *next;
+    struct http_loop *http_loop;
+    struct read_queue reads;
+    struct http_task wake; /* Begins another turn while reads wait. */
+    bool is_woken;
 };
 
 struct wire_call {
     struct api_call call;
     struct http_task task;
     struct lane_task lane_task;
+    struct read_task read_task;
     struct http_exchange *exchange;
     struct wire_loop *loop;              /* The exchange's. */
     struct authenticated *authenticated; /* NULL: nobody is told apart. */
@@ -67,11 +70,8 @@ struct wire_call {
     pthread_t runner;                    /* That which runs it: the loop's, or one of the lane's. */
     struct wire_loop *runner_loop;       /* NULL: it was not run. */
     struct http_answer answer;           /* Status 0: not prepared yet. */
-    enum weight expected;                /* What the last one of its connection was. */
-    enum weight weight;                  /* What the call turned out to be. */
-    /* Of an operation that reads many items: when it began, by the clock that `expected` calls for.
-     */
-    int64_t began_ns; /* 0: not measured. */
+    enum weight weight;                  /* What it turned out to be; UNKNOWN: it says nothing. */
+    bool answers_plainly;                /* Even if the client takes gzip. */
 };
 
 /* --- Headers --- */
@@ -174,6 +174,7 @@ static void answer_missing_token(struct wire_loop *loop, struct http_exchange *e
 static void prepare_answer(struct wire_loop *loop, struct wire_call *call)
 {
     struct answer_context context = answer_context(loop, call->exchange);
+    context.gzip = context.gzip && !call->answers_plainly;
     audit_call(loop->wire->audit, &call->call);
     authentication_release(call->authenticated);
     buffer_trim(&call->call.response); /* It may have to wait for its client for long. */
@@ -199,34 +200,34 @@ static void run_answer_task(struct http_task *task)
     answer_call((struct wire_call *)((char *)task - offsetof(struct wire_call, task)));
 }
 
-static int64_t clock_for(enum weight expected)
+static void run_compression(struct lane_task *task, void *thread_context)
 {
-    return expected == WEIGHT_LIGHT ? clock_monotonic_ns() : clock_thread_cpu_ns();
+    struct wire_call *call =
+        (struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task));
+    call->answers_plainly = http_exchange_is_in_vain(call->exchange);
+    prepare_answer(thread_context, call);
+    call->task.run = run_answer_task;
+    http_loop_post(http_exchange_loop(call->exchange), &call->task);
 }
 
-/* A call that read many items and ended on another thread than it began has waited for the disk,
- * and not read much. */
-static enum weight weight_of(const struct wire_call *call, bool is_runner)
+/* Compressing a large answer would keep its loop busy for tens of milliseconds. Whether the lane
+ * does it. Where it has no room the answer goes as it is, which every client understands. */
+static bool is_compressed_in_lane(struct wire_call *call)
 {
-    if (call->call.written_size > 0)
-        return call->call.written_size > WIRE_LIGHT_WRITTEN_SIZE_MAX ? WEIGHT_HEAVY : WEIGHT_LIGHT;
-    if (!is_runner || call->began_ns == 0 ||
-        clock_for(call->expected) - call->began_ns <= WIRE_LIGHT_NS_MAX)
-        return WEIGHT_LIGHT;
-    return call->expected == WEIGHT_LIGHT ? WEIGHT_DOUBTFUL : WEIGHT_HEAVY;
+    if (call->call.response.len < WIRE_LARGE_ANSWER_SIZE_MIN || error_is_set(&call->call.error) ||
+        !accepts_gzip(http_exchange_header(call->exchange, "Accept-Encoding")))
+        return false;
+    call->lane_task.run = run_compression;
+    call->answers_plainly = !lane_submit(call->loop->wire->lane, &call->lane_task);
+    return !call->answers_plainly;
 }
 
-/* One that was refused at once says nothing about the next. */
-static void weigh(struct wire_call *call, bool is_runner)
+/* One that was refused before it read anything says nothing about the next. */
+static void weigh(struct wire_call *call)
 {
-    enum weight weight = weight_of(call, is_runner);
-    if (weight != WEIGHT_LIGHT || call->call.written_size > 0 || !error_is_set(&call->call.error))
-        call->weight = weight;
-}
-
-static bool is_weighed(const struct operation *operation)
-{
-    return operation_reads_many(operation) || operation_writes_many(operation);
+    size_t size = call->call.written_size;
+    if (size > 0 || !error_is_set(&call->call.error))
+        call->weight = size > WIRE_LIGHT_WRITTEN_SIZE_MAX ? WEIGHT_HEAVY : WEIGHT_LIGHT;
 }
 
 /* On whichever thread the call ended; the answer belongs to the exchange's loop. */
@@ -235,11 +236,14 @@ static void call_done(struct api_call *api_call)
     struct wire_call *call =
         (struct wire_call *)((char *)api_call - offsetof(struct wire_call, call));
     bool is_runner = call->runner_loop != NULL && pthread_equal(call->runner, pthread_self());
+    bool is_loop = pthread_equal(call->thread, pthread_self());
+    if (operation_writes_many(call->call.operation))
+        weigh(call);
+    if (is_loop && is_compressed_in_lane(call))
+        return;
     if (is_runner)
         prepare_answer(call->runner_loop, call);
-    if (call->runner_loop != NULL && is_weighed(call->call.operation))
-        weigh(call, is_runner);
-    if (pthread_equal(call->thread, pthread_self())) {
+    if (is_loop) {
         answer_call(call);
         return;
     }
@@ -315,52 +319,87 @@ static void run_call(struct wire_loop *loop, struct wire_call *call)
     call->runner = pthread_self();
     call->runner_loop = loop;
     call->call.group = loop->group;
-    if (operation_reads_many(call->call.operation))
-        call->began_ns = clock_for(call->expected);
     if (authenticate(loop, call, err) && read_body(call->exchange, &call->call.body, err))
         api_run(loop->wire->api, &call->call);
     else
         call->call.done(&call->call);
 }
 
-static void run_lane_task(struct lane_task *task, void *thread_context)
+/* For a client that is gone, before anything was done for it. */
+static void drop_call(struct wire_call *call)
 {
-    struct wire_call *call =
-        (struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task));
-    if (!http_exchange_is_in_vain(call->exchange)) {
-        run_call(thread_context, call);
-        return;
-    }
     error_set(&call->call.error, ERROR_REQUEST_TIMEOUT, "The client is gone");
     call->call.done(&call->call);
 }
 
-/* How long a request would, or may, keep its loop's other clients waiting. */
-static enum weight expected_weight(const struct http_exchange *exchange,
-                                   const struct operation *operation)
+static void run_lane_task(struct lane_task *task, void *thread_context)
 {
-    size_t size = http_exchange_body(exchange).len;
-    if (size >= WIRE_LARGE_SIZE_MIN ||
-        (size >= COMPRESSED_LARGE_SIZE_MIN &&
-         http_exchange_header(exchange, "Content-Encoding").data != NULL))
-        return WEIGHT_HEAVY;
-    return is_weighed(operation) ? http_exchange_mark(exchange) : WEIGHT_LIGHT;
+    struct wire_call *call =
+        (struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task));
+    if (http_exchange_is_in_vain(call->exchange))
+        drop_call(call);
+    else
+        run_call(thread_context, call);
 }
 
-/* One of unknown weight runs in the lane if there is room. Most are light, and a thousand clients
- * that have just come must not be refused for what a few of them may be up to. */
+/* One slice. */
+static void run_read(struct read_task *task, int64_t until_ns)
+{
+    struct wire_call *call =
+        (struct wire_call *)((char *)task - offsetof(struct wire_call, read_task));
+    bool is_paused = call->call.resume != NULL;
+    call->call.pause_at_ns = until_ns;
+    if (!http_exchange_is_in_vain(call->exchange)) {
+        if (is_paused)
+            api_resume(&call->call);
+        else
+            run_call(call->loop, call);
+    } else if (is_paused) {
+        api_cancel(&call->call);
+    } else {
+        drop_call(call);
+    }
+}
+
+static void call_paused(struct api_call *api_call)
+{
+    struct wire_call *call =
+        (struct wire_call *)((char *)api_call - offsetof(struct wire_call, call));
+    read_queue_pause(&call->loop->reads, &call->read_task);
+}
+
+/* Whether a request would keep its loop's other clients waiting just by being read. */
+static bool is_large(const struct http_exchange *exchange)
+{
+    size_t size = http_exchange_body(exchange).len;
+    return size >= WIRE_LARGE_SIZE_MIN ||
+           (size >= COMPRESSED_LARGE_SIZE_MIN &&
+            http_exchange_header(exchange, "Content-Encoding").data != NULL);
+}
+
+/* A first transaction on a connection runs in the lane if there is room. Most are light, and a
+ * thousand clients that have just come must not be refused for what a few of them may be up to. */
 static void run_where_it_fits(struct wire_call *call)
 {
+    const struct operation *operation = call->call.operation;
+    bool large = is_large(call->exchange);
+    uint8_t expected =
+        operation_writes_many(operation) ? http_exchange_mark(call->exchange) : WEIGHT_LIGHT;
     call->lane_task.run = run_lane_task;
-    if ((call->expected == WEIGHT_UNKNOWN || call->expected == WEIGHT_HEAVY) &&
+    if ((large || expected != WEIGHT_LIGHT) &&
         lane_submit(call->loop->wire->lane, &call->lane_task))
         return;
-    if (call->expected != WEIGHT_HEAVY) {
+    if (large || expected == WEIGHT_HEAVY) {
+        error_set(&call->call.error, ERROR_SERVICE_UNAVAILABLE,
+                  "Too many large requests are waiting");
+        call->call.done(&call->call);
+    } else if (operation_reads_many(operation)) {
+        call->call.paused = call_paused;
+        call->read_task.run = run_read;
+        read_queue_start(&call->loop->reads, &call->read_task);
+    } else {
         run_call(call->loop, call);
-        return;
     }
-    error_set(&call->call.error, ERROR_SERVICE_UNAVAILABLE, "Too many large requests are waiting");
-    call->call.done(&call->call);
 }
 
 static void run_operation(struct wire_loop *loop, struct http_exchange *exchange)
@@ -386,7 +425,6 @@ static void run_operation(struct wire_loop *loop, struct http_exchange *exchange
     };
     error_init(&call->call.error, arena);
     buffer_init(&call->call.response, arena);
-    call->expected = expected_weight(exchange, operation);
     run_where_it_fits(call);
 }
 
@@ -532,36 +570,80 @@ static void fill_refusal(void *loop_context, struct arena *arena, struct http_an
 static struct wire_loop *create_loop(struct wire *wire)
 {
     struct wire_loop *loop = memory_checked(malloc(sizeof *loop));
-    loop->wire = wire;
+    *loop = (struct wire_loop){ .wire = wire };
     random_init_from_system(&loop->random);
-    loop->authentication = NULL;
-    loop->group = NULL;
     if (wire->options.authentication.keys != NULL)
         loop->authentication = authentication_create(&wire->options.authentication);
     return loop;
 }
 
+static void wake(struct http_task *task)
+{
+    struct wire_loop *loop = (struct wire_loop *)((char *)task - offsetof(struct wire_loop, wake));
+    loop->is_woken = false; /* The turn that this belongs to has an end, too. */
+}
+
 static void *open_loop(void *context, struct http_loop *http_loop)
 {
-    (void)http_loop;
-    struct wire_loop *loop = create_loop(context);
+    struct wire *wire = context;
+    struct wire_loop *loop = create_loop(wire);
     loop->group = api_group_create();
+    loop->http_loop = http_loop;
+    loop->wake.run = wake;
+    read_queue_init(&loop->reads, clock_monotonic_ns);
+    loop->next = wire->loops;
+    wire->loops = loop;
     return loop;
 }
 
+/* Writes come first: they have waited for the others of this turn already. */
 static void end_turn(void *loop_context)
 {
-    const struct wire_loop *loop = loop_context;
+    struct wire_loop *loop = loop_context;
     api_group_run(loop->group);
+    bool reads_wait = read_queue_end_turn(&loop->reads);
+    api_group_run(loop->group); /* Statements may write. */
+    if (reads_wait && !loop->is_woken) {
+        loop->is_woken = true;
+        http_loop_post(loop->http_loop, &loop->wake);
+    }
 }
 
-static void close_loop(void *loop_context)
+static void destroy_loop(struct wire_loop *loop)
 {
-    struct wire_loop *loop = loop_context;
     if (loop->authentication != NULL)
         authentication_destroy(loop->authentication);
     api_group_destroy(loop->group);
     free(loop);
+}
+
+static void close_loop(void *loop_context)
+{
+    struct wire_loop *loop = loop_context, **at = &loop->wire->loops;
+    while (*at != loop)
+        at = &(*at)->next;
+    *at = loop->next;
+    destroy_loop(loop);
+}
+
+static void forget_call(struct api_call *api_call)
+{
+    struct wire_call *call =
+        (struct wire_call *)((char *)api_call - offsetof(struct wire_call, call));
+    authentication_release(call->authenticated);
+}
+
+/* Of a loop that was stopped with answers owed: paused reads let go of the store. */
+static void forget_reads(struct wire_loop *loop)
+{
+    struct read_task *task;
+    while ((task = read_queue_take(&loop->reads)) != NULL) {
+        struct wire_call *call =
+            (struct wire_call *)((char *)task - offsetof(struct wire_call, read_task));
+        call->call.done = forget_call;
+        if (call->call.resume != NULL)
+            api_cancel(&call->call);
+    }
 }
 
 static void start_lane(struct wire *wire)
@@ -593,13 +675,15 @@ void wire_stop(struct wire *wire)
 {
     lane_stop(wire->lane);
     wire->lane = NULL;
+    for (struct wire_loop *loop = wire->loops; loop != NULL; loop = loop->next)
+        forget_reads(loop);
 }
 
 void wire_destroy(struct wire *wire)
 {
     wire_stop(wire);
     for (size_t i = 0; i < wire->options.lane_thread_count; i++)
-        close_loop(wire->lane_loops[i]);
+        destroy_loop(wire->lane_loops[i]);
     free(wire->lane_loops);
     audit_destroy(wire->audit);
     free(wire);

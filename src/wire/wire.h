@@ -17,12 +17,11 @@ enum {
     /* Requests of this size run in the lane (lane.h), and compressed ones that may become as large.
      */
     WIRE_LARGE_SIZE_MIN = 1024 * 1024,
-    /* So do operations that read many items (Query, Scan, ...) or write them (TransactWriteItems,
-     * ...), unless the last one of the same connection took no more than this of the processor
-     * for reading; or wrote no more than this. A loop does not do a write alone, so its time is
-     * not known; bytes take a few nanoseconds each. */
-    WIRE_LIGHT_NS_MAX = 500 * 1000,
+    /* So do operations that write many items (TransactWriteItems, ...), unless the last one of the
+     * same connection read and wrote no more than this. */
     WIRE_LIGHT_WRITTEN_SIZE_MAX = 256 * 1024,
+    /* Answers of this size are compressed in the lane. */
+    WIRE_LARGE_ANSWER_SIZE_MIN = 256 * 1024,
 };
 
 struct wire_options {

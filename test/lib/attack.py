@@ -20,9 +20,10 @@ SLOW_COUNT, UNREAD_COUNT, BODIES_COUNT = 2000, 200, 100
 class Attack:
     """Attackers of one kind, as long as the block of `with` lasts. `counts` is set at its end."""
 
-    def __init__(self, kind, port, count, path=None):
+    def __init__(self, kind, port, count, *paths):
+        named = [str(path) for path in paths if path]
         self._process = subprocess.Popen(
-            [sys.executable, str(ATTACKERS), kind, str(port), str(count), *([str(path)] if path else [])],
+            [sys.executable, str(ATTACKERS), kind, str(port), str(count), *named],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -58,10 +59,14 @@ def create_pages(client):
         assert status == 200, answer
 
 
+def write_request(path, operation, body):
+    path.write_bytes(_request(operation, json.dumps(body).encode()))
+    return path
+
+
 def write_scan(path):
     """A request that is answered with a page of 1 MB."""
-    path.write_bytes(_request("Scan", json.dumps({"TableName": PAGE_TABLE}).encode()))
-    return path
+    return write_request(path, "Scan", {"TableName": PAGE_TABLE})
 
 
 def write_body(path):

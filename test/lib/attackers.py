@@ -3,6 +3,8 @@
     attackers.py slow PORT COUNT            heads that never end, a line every second
     attackers.py unread PORT COUNT FILE     the request in FILE, again and again; answers are not read
     attackers.py bodies PORT COUNT FILE     the request in FILE, again and again, as fast as it goes
+    attackers.py turns PORT COUNT FILE...   the requests in the files, in turns; each answer is read
+    attackers.py newcomers PORT COUNT FILE  one request per connection, then a new connection
 
 Whoever is thrown out comes back. Prints a line once all have connected and, at the end of its input,
 how often it was answered what, as JSON. One thread, and files go from the kernel to the kernel: the
@@ -12,6 +14,7 @@ attack should cost the attacked more than the attacker.
 import collections
 import json
 import os
+import pathlib
 import select
 import socket
 import sys
@@ -119,9 +122,65 @@ class Bodies(Attacker):
         self.attack.change(self, select.EPOLLIN if waits else self.events)
 
 
+class Turns(Attacker):
+    events = select.EPOLLIN
+    request = 0
+    unsent = b""
+    received = 0
+    expected = None  # Size of the answer, head included; None: not known yet.
+    head = b""
+
+    def begin(self):
+        self.send(self.attack.requests[self.request % len(self.attack.requests)])
+
+    def send(self, data):
+        self.received, self.expected, self.head = 0, None, b""
+        self.unsent = data
+        self.flush()
+
+    def flush(self):
+        try:
+            self.unsent = self.unsent[self.socket.send(self.unsent) :]
+        except BlockingIOError:
+            pass
+        both = select.EPOLLIN | select.EPOLLOUT
+        self.attack.change(self, both if self.unsent else select.EPOLLIN)
+
+    def go_on(self):
+        if self.unsent:
+            self.flush()
+        data = self.socket.recv(1 << 18)
+        if not data:
+            self.again()
+            return
+        self.received += len(data)
+        if self.expected is None:
+            self.head += data
+            head, end, _ = self.head.partition(b"\r\n\r\n")
+            if not end:
+                return
+            self.count_answers(head)
+            size = head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]
+            self.expected = len(head) + len(end) + int(size)
+        if self.received >= self.expected:
+            self.request += 1
+            self.answered()
+
+    def answered(self):
+        self.begin()
+
+
+class Newcomers(Turns):
+    def answered(self):
+        self.attack.remove(self)
+        self.socket.close()
+        self.connect()
+
+
 class Attack:
-    def __init__(self, kind, port, count, path):
+    def __init__(self, kind, port, count, paths):
         self.port = port
+        path = paths[0] if paths else None
         self.counts = collections.Counter()
         self._poll = select.epoll()
         self._by_fd = {}
@@ -131,6 +190,8 @@ class Attack:
             self.size = os.fstat(self.file).st_size
         if kind is Unread:
             self.request = os.pread(self.file, self.size, 0)
+        if issubclass(kind, Turns):
+            self.requests = [pathlib.Path(each).read_bytes() for each in paths]
         self.attackers = [kind(self) for _ in range(count)]
 
     def add(self, attacker, events):
@@ -191,13 +252,19 @@ class Attack:
                 self.tick()
 
 
-KINDS = {"slow": Slow, "unread": Unread, "bodies": Bodies}
+KINDS = {
+    "slow": Slow,
+    "unread": Unread,
+    "bodies": Bodies,
+    "turns": Turns,
+    "newcomers": Newcomers,
+}
 
 
 def main():
     os.nice(19)
-    kind, port, count, *path = sys.argv[1:]
-    attack = Attack(KINDS[kind], int(port), int(count), path[0] if path else None)
+    kind, port, count, *paths = sys.argv[1:]
+    attack = Attack(KINDS[kind], int(port), int(count), paths)
     attack.run()
     print(json.dumps(attack.counts))
 

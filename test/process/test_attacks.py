@@ -13,7 +13,7 @@ from fast_client import FastClient, ServerGone
 
 TABLE = "honest"
 HONEST_REQUESTS = 300
-NEWCOMERS = 1000  # More than may wait in the lane.
+NEWCOMERS = 1000
 RETRIES_MAX = 50
 # What SDKs take for a reason to try again. On a machine that is too busy to let an honest client
 # send, that one is dropped like the others.
@@ -105,8 +105,8 @@ def test_bodies_of_16_mb(server, tmp_path):
 
 
 def test_many_that_have_just_come_are_no_attack(server):
-    """The first Query of a connection may be long, so it goes to the lane; but nobody is refused
-    because many do that at once."""
+    """Reads of many items wait for their turn on a loop, however many there are: nobody is refused
+    because many come at once."""
     clients = [FastClient(server.port) for _ in range(NEWCOMERS)]
     query = {
         "TableName": TABLE,

@@ -95,7 +95,7 @@ static struct condition condition_of(struct arena *arena, const struct value *va
     return (struct condition){ .type = CONDITION_IN,
                                .operands = operands,
                                .operand_count = 1 + count,
-                               .list = in_list_create(arena, operands + 1, count) };
+                               .list = in_list_of_operands(arena, operands + 1, count) };
 }
 
 static bool matches(struct arena *arena, const struct condition *condition, const struct item *item)
@@ -141,11 +141,11 @@ static void short_lists_and_lists_with_paths_are_walked(void **state)
         arena_alloc_zeroed(arena, (IN_LIST_SHORT_MAX + 1) * sizeof *operands);
     for (size_t i = 0; i <= IN_LIST_SHORT_MAX; i++)
         operands[i].type = OPERAND_VALUE;
-    assert_null(in_list_create(arena, operands, IN_LIST_SHORT_MAX - 1));
-    assert_null(in_list_create(arena, operands, IN_LIST_SHORT_MAX));
-    assert_non_null(in_list_create(arena, operands, IN_LIST_SHORT_MAX + 1));
+    assert_null(in_list_of_operands(arena, operands, IN_LIST_SHORT_MAX - 1));
+    assert_null(in_list_of_operands(arena, operands, IN_LIST_SHORT_MAX));
+    assert_non_null(in_list_of_operands(arena, operands, IN_LIST_SHORT_MAX + 1));
     operands[IN_LIST_SHORT_MAX].type = OPERAND_PATH;
-    assert_null(in_list_create(arena, operands, IN_LIST_SHORT_MAX + 1));
+    assert_null(in_list_of_operands(arena, operands, IN_LIST_SHORT_MAX + 1));
 }
 
 /* --- Work --- */

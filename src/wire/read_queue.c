@@ -1,0 +1,95 @@
+/* read_queue.c -- see read_queue.h. */
+#include "wire/read_queue.h"
+
+void read_queue_init(struct read_queue *queue, int64_t (*clock_ns)(void))
+{
+    *queue = (struct read_queue){ .clock_ns = clock_ns };
+}
+
+/* --- Lists --- */
+
+static void append(struct read_list *list, struct read_task *task)
+{
+    task->next = NULL;
+    if (list->first == NULL)
+        list->first = task;
+    else
+        list->last->next = task;
+    list->last = task;
+}
+
+static void prepend(struct read_list *list, struct read_task *task)
+{
+    task->next = list->first;
+    if (list->first == NULL)
+        list->last = task;
+    list->first = task;
+}
+
+static struct read_task *take_first(struct read_list *list)
+{
+    struct read_task *task = list->first;
+    if (task != NULL)
+        list->first = task->next;
+    return task;
+}
+
+/* --- Slices --- */
+
+/* The task may be gone afterwards. */
+static void run(struct read_queue *queue, struct read_task *task, int64_t slice_ns)
+{
+    int64_t began_ns = queue->clock_ns();
+    task->run(task, began_ns + slice_ns);
+    queue->turn_used_ns += queue->clock_ns() - began_ns;
+}
+
+static void run_new(struct read_queue *queue, struct read_task *task)
+{
+    queue->new_in_a_row++;
+    run(queue, task, READ_QUEUE_FIRST_NS);
+}
+
+static void run_paused(struct read_queue *queue)
+{
+    queue->new_in_a_row = 0;
+    run(queue, take_first(&queue->paused), READ_QUEUE_NEXT_NS);
+}
+
+void read_queue_start(struct read_queue *queue, struct read_task *task)
+{
+    task->begun = false;
+    if (queue->new.first == NULL && queue->turn_used_ns < READ_QUEUE_TURN_NS)
+        run_new(queue, task);
+    else
+        append(&queue->new, task);
+}
+
+void read_queue_pause(struct read_queue *queue, struct read_task *task)
+{
+    if (task->begun)
+        prepend(&queue->paused, task); /* It was the first, and stays that. */
+    else
+        append(&queue->paused, task);
+    task->begun = true;
+}
+
+bool read_queue_end_turn(struct read_queue *queue)
+{
+    while (queue->turn_used_ns < READ_QUEUE_TURN_NS &&
+           (queue->new.first != NULL || queue->paused.first != NULL)) {
+        bool is_paused_due = queue->new_in_a_row >= READ_QUEUE_NEW_PER_PAUSED;
+        if (queue->new.first == NULL || (is_paused_due && queue->paused.first != NULL))
+            run_paused(queue);
+        else
+            run_new(queue, take_first(&queue->new));
+    }
+    queue->turn_used_ns = 0;
+    return queue->new.first != NULL || queue->paused.first != NULL;
+}
+
+struct read_task *read_queue_take(struct read_queue *queue)
+{
+    struct read_task *task = take_first(&queue->paused);
+    return task != NULL ? task : take_first(&queue->new);
+}

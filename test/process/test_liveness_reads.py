@@ -1,0 +1,172 @@
+"""Heavy reads never hold up others. While each attack runs, honest clients read and write another
+table, on connections of their own and on fresh ones: every request is answered, none is refused, and
+none waits for longer than WORST_MS.
+
+The machine may be busy with other work. A watch beside the honest clients sleeps and measures by how
+much it wakes up late: what the machine itself took away is not charged to the server."""
+
+import collections
+import threading
+import time
+
+import attack
+import pytest
+import stator_process
+from fast_client import FastClient
+
+TABLE = "honest"
+WORST_MS = 200
+SECONDS = 4
+WATCH_S = 0.002
+
+IN_TABLE, IN_ITEMS, IN_VALUES = "many", 8000, 50_000
+IN_CLIENTS, NEWCOMERS, TURNS_CLIENTS = 4, 300, 30
+
+
+class Watch(threading.Thread):
+    """How late the machine wakes somebody who only sleeps."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.worst_s = 0.0
+        self.ends = False
+
+    def run(self):
+        while not self.ends:
+            before = time.monotonic()
+            time.sleep(WATCH_S)
+            self.worst_s = max(self.worst_s, time.monotonic() - before - WATCH_S)
+
+
+def honest_requests(number):
+    key = {"pk": {"S": f"k{number % 50}"}}
+    yield "PutItem", {"TableName": TABLE, "Item": {**key, "v": {"N": str(number)}}}
+    yield "GetItem", {"TableName": TABLE, "Key": key, "ConsistentRead": True}
+    yield (
+        "Query",
+        {
+            "TableName": TABLE,
+            "KeyConditionExpression": "pk = :pk",
+            "ExpressionAttributeValues": {":pk": key["pk"]},
+        },
+    )
+
+
+def be_honest(port, seconds):
+    """{kind: worst seconds}. Every other round is sent on a fresh connection, connecting included."""
+    worst = collections.Counter()
+    kept = FastClient(port)
+    deadline = time.monotonic() + seconds
+    number = 0
+    while time.monotonic() < deadline:
+        number += 1
+        is_fresh = number % 2 == 0
+        for operation, body in honest_requests(number):
+            before = time.monotonic()
+            client = FastClient(port) if is_fresh else kept
+            status, answer = client.call(operation, body)
+            took = time.monotonic() - before
+            assert status == 200, answer
+            kind = f"{operation} on a fresh connection" if is_fresh else operation
+            worst[kind] = max(worst[kind], took)
+            if is_fresh:
+                client.close()
+        time.sleep(0.001)
+    kept.close()
+    return worst
+
+
+def stand(server, kind, count, *paths):
+    watch = Watch()
+    with attack.Attack(kind, server.port, count, *paths) as under_way:
+        time.sleep(0.5)  # Until the first of them have come.
+        watch.start()
+        worst = be_honest(server.port, SECONDS)
+        watch.ends = True
+    late_ms = watch.worst_s * 1000
+    told = {what: f"{1000 * seconds:.0f} ms" for what, seconds in worst.items()}
+    print(f"{kind}: worst {told}, machine late by {late_ms:.0f} ms, attackers {under_way.counts}")
+    # They were served, too, and refused nothing.
+    assert set(under_way.counts) == {"200"}, under_way.counts
+    assert 1000 * max(worst.values()) < WORST_MS + late_ms, told
+
+
+@pytest.fixture(scope="module")
+def server():
+    # Not the build with sanitizers, which takes several times as long.
+    program = stator_process.binary("STATOR_RELEASE_BINARY", "build/stator", "build/release/stator")
+    with stator_process.StatorProcess("--in-memory", program=program) as started:
+        client = FastClient(started.port)
+        stator_process.create_table(client, TABLE)
+        stator_process.create_table(client, IN_TABLE)
+        attack.create_pages(client)
+        for first in range(0, IN_ITEMS, 25):
+            puts = [
+                {"PutRequest": {"Item": {"pk": {"S": f"i{n}"}, "n": {"N": str(n)}}}}
+                for n in range(first, first + 25)
+            ]
+            status, answer = client.call("BatchWriteItem", {"RequestItems": {IN_TABLE: puts}})
+            assert (status, answer) == (200, {"UnprocessedItems": {}})
+        client.close()
+        yield started
+        started.stop()
+
+
+def in_scan():
+    values = [{"N": str(1_000_000 + n)} for n in range(IN_VALUES)]
+    condition = {"ComparisonOperator": "IN", "AttributeValueList": values}
+    return {"TableName": IN_TABLE, "ScanFilter": {"n": condition}, "Select": "COUNT"}
+
+
+def test_scans_with_a_very_long_in(server, tmp_path):
+    scan = attack.write_request(tmp_path / "in.http", "Scan", in_scan())
+    stand(server, "turns", IN_CLIENTS, scan)
+
+
+def test_a_very_long_in_judges_all_items_of_a_page(server):
+    client = FastClient(server.port)
+    body = in_scan()
+    body["ScanFilter"]["n"]["AttributeValueList"] += [{"N": "17.0"}, {"N": "7999"}]
+    status, answer = client.call("Scan", body)
+    assert (status, answer) == (200, {"Count": 2, "ScannedCount": IN_ITEMS})
+    client.close()
+
+
+def test_new_connections_with_a_scan_each(server, tmp_path):
+    stand(server, "newcomers", NEWCOMERS, attack.write_scan(tmp_path / "scan.http"))
+
+
+def test_connections_with_light_queries_and_heavy_scans_in_turns(server, tmp_path):
+    query = attack.write_request(
+        tmp_path / "query.http",
+        "Query",
+        {
+            "TableName": attack.PAGE_TABLE,
+            "KeyConditionExpression": "pk = :pk",
+            "ExpressionAttributeValues": {":pk": {"S": "nobody"}},
+        },
+    )
+    scan = attack.write_scan(tmp_path / "scan.http")
+    stand(server, "turns", TURNS_CLIENTS, query, scan)
+
+
+def test_a_filter_that_costs_too_much_ends_its_pages(server):
+    """It searches 190 times through 40 KB of each item: 7.6 million units of 100 million that a page
+    may cost. All pages together judge every item."""
+    client = FastClient(server.port)
+    values = {f":{n}": {"S": f"no such text {n}"} for n in range(190)}
+    body = {
+        "TableName": attack.PAGE_TABLE,
+        "FilterExpression": " OR ".join(f"contains(pad,{name})" for name in values),
+        "ExpressionAttributeValues": values,
+    }
+    scanned = []
+    while not scanned or "ExclusiveStartKey" in body:
+        status, answer = client.call("Scan", body)
+        assert status == 200 and answer["Count"] == 0, answer
+        scanned.append(answer["ScannedCount"])
+        body.pop("ExclusiveStartKey", None)
+        if "LastEvaluatedKey" in answer:
+            body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+    assert scanned == [14, 14, attack.PAGE_ITEMS - 28]
+    client.close()
