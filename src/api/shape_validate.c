@@ -7,8 +7,6 @@
 #include "api/shape.h"
 #include <assert.h>
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "json/utf8.h"
@@ -28,11 +26,20 @@ static void append_text(struct buffer *out, const char *text)
     buffer_append_bytes(out, bytes_from_text(text));
 }
 
+/* Not by snprintf: each element of a list has its number put into a path, and a list may have tens
+ * of thousands. */
 static void append_integer(struct buffer *out, int64_t value)
 {
     char digits[sizeof("-9223372036854775808")];
-    int len = snprintf(digits, sizeof(digits), "%" PRId64, value);
-    buffer_append(out, digits, (size_t)len);
+    char *end = digits + sizeof digits, *at = end;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        *--at = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (value < 0)
+        *--at = '-';
+    buffer_append(out, at, (size_t)(end - at));
 }
 
 /* Paths and values show field names with a small first letter: "tableName", "sSESpecification". */
