@@ -76,6 +76,7 @@ struct api_call {
      * then owes an api_resume or an api_cancel. NULL: the call runs to its end. */
     void (*paused)(struct api_call *call);
     int64_t pause_at_ns;
+    size_t pause_at_size; /* Or when `response` has so many bytes. */
     struct bytes host; /* "host:port" as the client addressed us; data NULL: not over a network. */
     /* Called exactly once, on any thread, perhaps before api_run returns. Must not block. Then
      * either `error` is set or `response` holds the answer's JSON. */

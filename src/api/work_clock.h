@@ -12,8 +12,8 @@
 
 struct work_clock {
     uint64_t unclocked; /* Work since the clock was looked at. */
-    int64_t clocked_ns; /* When that was. */
-    int64_t spent_ns;   /* From the beginning of each slice to the last look in it. */
+    int64_t clocked_ns; /* When that was; 0: not yet in this slice. */
+    int64_t spent_ns;   /* From the first look in each slice to the last one. */
     bool must_pause;
 };
 
@@ -27,7 +27,7 @@ enum {
 static inline void work_clock_start(struct work_clock *clock)
 {
     clock->must_pause = false;
-    clock->clocked_ns = clock_monotonic_ns();
+    clock->clocked_ns = 0;
 }
 
 /* An item was read, and took `work` besides WORK_CLOCK_ITEM. */
@@ -39,8 +39,9 @@ static inline void work_clock_count(struct work_clock *clock, const struct api_c
         return;
     int64_t now_ns = clock_monotonic_ns();
     clock->unclocked = 0;
-    clock->must_pause = call->paused != NULL && now_ns >= call->pause_at_ns;
-    clock->spent_ns += now_ns - clock->clocked_ns;
+    clock->must_pause = call->paused != NULL &&
+                        (now_ns >= call->pause_at_ns || call->response.len >= call->pause_at_size);
+    clock->spent_ns += clock->clocked_ns == 0 ? 0 : now_ns - clock->clocked_ns;
     clock->clocked_ns = now_ns;
 }
 

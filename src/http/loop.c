@@ -110,6 +110,12 @@ void http_loop_turn_count(struct http_loop *loop, size_t size)
 
 /* --- Tasks --- */
 
+bool http_loop_has_room(const struct http_loop *loop)
+{
+    const struct http_shared *shared = loop->shared;
+    return memory_budget_used(&shared->memory) <= shared->options.memory_max;
+}
+
 static void post_locked(struct http_loop *loop, struct http_task *task)
 {
     task->next = NULL;

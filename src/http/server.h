@@ -130,6 +130,9 @@ void http_exchange_answer(struct http_exchange *exchange, const struct http_answ
 
 /* --- Work for a loop --- */
 
+/* Whether requests hold no more memory than they may, of all loops together. From any thread. */
+bool http_loop_has_room(const struct http_loop *loop);
+
 /* Embedded in the caller's own structure; must live until `run` was called. */
 struct http_task {
     void (*run)(struct http_task *task);

@@ -74,18 +74,23 @@ void read_queue_pause(struct read_queue *queue, struct read_task *task)
     task->begun = true;
 }
 
-bool read_queue_end_turn(struct read_queue *queue)
+static bool is_paused_next(const struct read_queue *queue, bool has_room)
 {
-    while (queue->turn_used_ns < READ_QUEUE_TURN_NS &&
-           (queue->new.first != NULL || queue->paused.first != NULL)) {
-        bool is_paused_due = queue->new_in_a_row >= READ_QUEUE_NEW_PER_PAUSED;
-        if (queue->new.first == NULL || (is_paused_due && queue->paused.first != NULL))
+    return queue->new.first == NULL ||
+           (queue->paused.first != NULL &&
+            (!has_room || queue->new_in_a_row >= READ_QUEUE_NEW_PER_PAUSED));
+}
+
+bool read_queue_end_turn(struct read_queue *queue, bool has_room)
+{
+    while (queue->turn_used_ns < READ_QUEUE_TURN_NS && !read_queue_is_empty(queue)) {
+        if (is_paused_next(queue, has_room))
             run_paused(queue);
         else
             run_new(queue, take_first(&queue->new));
     }
     queue->turn_used_ns = 0;
-    return queue->new.first != NULL || queue->paused.first != NULL;
+    return !read_queue_is_empty(queue);
 }
 
 struct read_task *read_queue_take(struct read_queue *queue)

@@ -10,6 +10,7 @@
  *   grow at the same time.
  * - New ones have most of the time, so that a light Query waits for the first slices of those
  *   before it and not for their whole pages; paused ones always have some.
+ * - Where memory is short, no new one begins before the paused ones have ended.
  *
  * Belongs to one thread.
  */
@@ -24,6 +25,9 @@ enum {
     READ_QUEUE_FIRST_NS = 200 * 1000,     /* The first slice of a read. */
     READ_QUEUE_NEXT_NS = 1000 * 1000,     /* Each other one. */
     READ_QUEUE_NEW_PER_PAUSED = 16,       /* Slices. */
+    /* Of the answer of a read that is paused for the first time, about: ten thousand of them must
+     * not take much more memory than their connections do. */
+    READ_QUEUE_FIRST_SIZE = 64 * 1024,
 };
 
 /* Embedded in the caller's own structure; must live until it has ended. */
@@ -48,13 +52,18 @@ struct read_queue {
 
 void read_queue_init(struct read_queue *queue, int64_t (*clock_ns)(void));
 
+static inline bool read_queue_is_empty(const struct read_queue *queue)
+{
+    return queue->new.first == NULL && queue->paused.first == NULL;
+}
+
 /* Runs a read now, or in one of the turns to come. */
 void read_queue_start(struct read_queue *queue, struct read_task *task);
 /* For a task's `run`: it is to be run again. */
 void read_queue_pause(struct read_queue *queue, struct read_task *task);
-/* The end of a turn: runs those that wait for as long as it has time left. True if some still wait,
- * for a next turn that must come without delay. */
-bool read_queue_end_turn(struct read_queue *queue);
+/* The end of a turn: runs those that wait for as long as it has time left. `has_room`: new ones may
+ * take memory. True if some still wait, for a next turn that must come without delay. */
+bool read_queue_end_turn(struct read_queue *queue, bool has_room);
 /* Takes a task out that waits; NULL: there is none. */
 struct read_task *read_queue_take(struct read_queue *queue);
 

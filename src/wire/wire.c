@@ -12,6 +12,7 @@
 #include "api/api.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "http/server.h"
@@ -349,6 +350,7 @@ static void run_read(struct read_task *task, int64_t until_ns)
         (struct wire_call *)((char *)task - offsetof(struct wire_call, read_task));
     bool is_paused = call->call.resume != NULL;
     call->call.pause_at_ns = until_ns;
+    call->call.pause_at_size = is_paused ? SIZE_MAX : READ_QUEUE_FIRST_SIZE;
     if (!http_exchange_is_in_vain(call->exchange)) {
         if (is_paused)
             api_resume(&call->call);
@@ -601,7 +603,11 @@ static void end_turn(void *loop_context)
 {
     struct wire_loop *loop = loop_context;
     api_group_run(loop->group);
-    bool reads_wait = read_queue_end_turn(&loop->reads);
+    if (LIKELY(read_queue_is_empty(&loop->reads))) {
+        loop->reads.turn_used_ns = 0;
+        return;
+    }
+    bool reads_wait = read_queue_end_turn(&loop->reads, http_loop_has_room(loop->http_loop));
     api_group_run(loop->group); /* Statements may write. */
     if (reads_wait && !loop->is_woken) {
         loop->is_woken = true;

@@ -66,7 +66,7 @@ static void a_light_read_runs_at_once(void **state)
     struct read_queue queue = open_queue();
     int64_t began_ns = now_ns;
     assert_int_equal(start(&queue, 0, 50 * US)->ended_ns, began_ns + 50 * US);
-    assert_false(read_queue_end_turn(&queue));
+    assert_false(read_queue_end_turn(&queue, true));
 }
 
 static void a_turn_spends_a_bounded_time_on_reads(void **state)
@@ -79,7 +79,7 @@ static void a_turn_spends_a_bounded_time_on_reads(void **state)
         start(&queue, i, 5000 * US);
     while (more) {
         int64_t before_ns = now_ns;
-        more = read_queue_end_turn(&queue);
+        more = read_queue_end_turn(&queue, true);
         assert_true(now_ns - before_ns <= READ_QUEUE_TURN_NS + READ_QUEUE_NEXT_NS);
     }
     for (size_t i = 0; i < HEAVY; i++) {
@@ -98,7 +98,7 @@ static void a_light_read_waits_for_first_slices_only(void **state)
     for (size_t i = 0; i < HEAVY; i++)
         start(&queue, i, 5000 * US);
     struct fake_read *light = start(&queue, HEAVY, 50 * US);
-    while (read_queue_end_turn(&queue))
+    while (read_queue_end_turn(&queue, true))
         continue;
     int64_t first_slices_ns = (int64_t)HEAVY * READ_QUEUE_FIRST_NS;
     int64_t paused_slices_ns =
@@ -117,7 +117,7 @@ static void paused_reads_go_on_beside_new_ones(void **state)
     for (size_t i = 1; i < TASKS_MAX && heavy->left_ns > 0; i++) {
         start(&queue, i, 100 * US);
         if (i % 20 == 0)
-            read_queue_end_turn(&queue);
+            read_queue_end_turn(&queue, true);
     }
     assert_int_equal(heavy->left_ns, 0);
 }
@@ -130,7 +130,7 @@ static void paused_reads_end_in_their_order(void **state)
     struct read_queue queue = open_queue();
     for (size_t i = 0; i < HEAVY; i++)
         start(&queue, i, 5000 * US);
-    while (read_queue_end_turn(&queue)) {
+    while (read_queue_end_turn(&queue, true)) {
         size_t under_way = 0;
         for (size_t i = 0; i < HEAVY; i++)
             under_way += reads[i].slice_count > 1 && reads[i].left_ns > 0;
@@ -138,6 +138,29 @@ static void paused_reads_end_in_their_order(void **state)
     }
     for (size_t i = 1; i < HEAVY; i++)
         assert_true(reads[i - 1].ended_ns < reads[i].ended_ns);
+}
+
+/* But one does if nobody else can go on. */
+static void without_room_no_new_read_begins_beside_paused_ones(void **state)
+{
+    enum { HEAVY = 100 };
+    (void)state;
+    struct read_queue queue = open_queue();
+    for (size_t i = 0; i < HEAVY; i++)
+        start(&queue, i, 5000 * US);
+    bool more = true;
+    size_t begun_before = 0;
+    for (size_t i = 0; i < HEAVY; i++)
+        begun_before += reads[i].slice_count > 0;
+    assert_in_range(begun_before, 1, HEAVY - 1);
+    while (more) {
+        more = read_queue_end_turn(&queue, false);
+        size_t under_way = 0;
+        for (size_t i = 0; i < HEAVY; i++)
+            under_way += reads[i].slice_count > 0 && reads[i].left_ns > 0;
+        assert_true(under_way <= begun_before);
+    }
+    assert_int_equal(reads[HEAVY - 1].left_ns, 0);
 }
 
 static void what_waits_can_be_taken_out(void **state)
@@ -150,7 +173,7 @@ static void what_waits_can_be_taken_out(void **state)
     while (read_queue_take(&queue) != NULL)
         taken++;
     assert_int_equal(taken, 50);
-    assert_false(read_queue_end_turn(&queue));
+    assert_false(read_queue_end_turn(&queue, true));
 }
 
 int main(void)
@@ -161,6 +184,7 @@ int main(void)
         cmocka_unit_test(a_light_read_waits_for_first_slices_only),
         cmocka_unit_test(paused_reads_go_on_beside_new_ones),
         cmocka_unit_test(paused_reads_end_in_their_order),
+        cmocka_unit_test(without_room_no_new_read_begins_beside_paused_ones),
         cmocka_unit_test(what_waits_can_be_taken_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
