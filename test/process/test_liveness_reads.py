@@ -6,8 +6,12 @@ The machine may be busy with other work. A watch beside the honest clients sleep
 much it wakes up late: what the machine itself took away is not charged to the server."""
 
 import collections
+import gzip
+import http.client
+import json
 import threading
 import time
+import zlib
 
 import attack
 import pytest
@@ -171,3 +175,32 @@ def test_a_filter_that_costs_too_much_ends_its_pages(server):
             body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
     assert scanned == [14, 14, attack.PAGE_ITEMS - 28]
     client.close()
+
+
+GZIP_CLIENTS = 300  # More than may wait in the lane, where large answers are compressed.
+
+
+def test_large_answers_are_compressed_if_there_is_room_for_that(server):
+    """Each client that takes gzip gets the page, compressed or not, with the checksum of the bytes
+    that travel."""
+    headers = {**stator_process.operation_headers("Scan"), "Accept-Encoding": "gzip"}
+    body = json.dumps({"TableName": attack.PAGE_TABLE})
+    connections = [
+        http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        for _ in range(GZIP_CLIENTS)
+    ]
+    for connection in connections:
+        connection.request("POST", "/", body, headers)
+    pages, encodings = set(), collections.Counter()
+    for connection in connections:
+        answer = connection.getresponse()
+        data = answer.read()
+        assert answer.status == 200
+        assert int(answer.headers["x-amz-crc32"]) == zlib.crc32(data)
+        encodings[answer.headers["Content-Encoding"]] += 1
+        pages.add(gzip.decompress(data) if answer.headers["Content-Encoding"] == "gzip" else data)
+        connection.close()
+    assert encodings["gzip"] > 0 and set(encodings) <= {"gzip", None}, encodings
+    assert len(pages) == 1
+    page = json.loads(pages.pop())
+    assert page["Count"] == len(page["Items"]) > 20
