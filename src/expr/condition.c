@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 #include "expr/ast.h"
+#include "expr/condition_texts.h"
 #include "expr/in_list.h"
 #include "expr/lookup.h"
 #include "json/utf8.h"
@@ -166,14 +167,11 @@ static bool contains(const struct condition *condition, struct lookup *lookup)
     if (!resolve(&condition->operands[0], lookup, &value) ||
         !resolve(&condition->operands[1], lookup, &wanted))
         return false;
-    struct bytes haystack = value.value.data, needle = wanted.value.data;
-    lookup->work += haystack.len;
     switch (value.value.type) {
     case VALUE_S:
     case VALUE_B:
         return wanted.value.type == value.value.type &&
-               (needle.len == 0 ||
-                memmem(haystack.data, haystack.len, needle.data, needle.len) != NULL);
+               condition_texts_found(lookup, condition, value.value.data, wanted.value.data);
     case VALUE_L:
         return lookup_list_has(lookup, &value.value, &wanted.value);
     case VALUE_SS:
@@ -199,18 +197,16 @@ static bool exists(const struct condition *condition, struct lookup *lookup)
 }
 
 /* Recursion follows the parsed expression, whose depth the parser bounds. */
-bool condition_matches(const struct condition *condition, struct lookup *lookup)
+static bool evaluate(const struct condition *condition, struct lookup *lookup)
 {
     lookup->work += LOOKUP_WORK_CONDITION;
     switch (condition->type) {
     case CONDITION_AND:
-        return condition_matches(condition->left, lookup) &&
-               condition_matches(condition->right, lookup);
+        return evaluate(condition->left, lookup) && evaluate(condition->right, lookup);
     case CONDITION_OR:
-        return condition_matches(condition->left, lookup) ||
-               condition_matches(condition->right, lookup);
+        return evaluate(condition->left, lookup) || evaluate(condition->right, lookup);
     case CONDITION_NOT:
-        return !condition_matches(condition->left, lookup);
+        return !evaluate(condition->left, lookup);
     case CONDITION_COMPARE:
         return compare_operands(condition, lookup);
     case CONDITION_BETWEEN:
@@ -230,6 +226,12 @@ bool condition_matches(const struct condition *condition, struct lookup *lookup)
     }
     assert(false);
     return false;
+}
+
+bool condition_matches(const struct condition *condition, struct lookup *lookup)
+{
+    lookup->condition = condition;
+    return evaluate(condition, lookup);
 }
 
 enum comparator condition_turned(enum comparator comparator)

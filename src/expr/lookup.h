@@ -16,7 +16,9 @@
 
 struct arena;
 struct item;
+struct condition;
 struct lookup_container;
+struct lookup_texts;
 struct path;
 
 enum {
@@ -31,6 +33,7 @@ enum {
     LOOKUP_WORK_MEMBER = 4,          /* One member, element or value that is passed. */
     LOOKUP_WORK_SORTED = 300,        /* To sort one of many, or to find one among sorted ones. */
     LOOKUP_WORK_COMPARED_BYTES = 16, /* Bytes that are compared in one unit. */
+    LOOKUP_WORK_SEARCHED_BYTE = 12,  /* One byte, where many texts are looked for at once. */
 };
 
 /* Serves one item after the other; the room it needs is used again. */
@@ -48,7 +51,9 @@ struct lookup {
     size_t place_count;
     /* Members of large containers that were passed or looked at, at most: tests of the bound. */
     size_t step_count;
-    uint64_t work; /* Of all items so far. */
+    uint64_t work;                     /* Of all items so far. */
+    const struct condition *condition; /* What the item is judged by, set by condition_matches. */
+    struct lookup_texts *texts;        /* See condition_texts.c; NULL: none so far. */
 };
 
 /* `item` may be NULL, and must stay as it is while it is asked about. */

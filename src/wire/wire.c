@@ -219,8 +219,10 @@ static bool is_compressed_in_lane(struct wire_call *call)
         !accepts_gzip(http_exchange_header(call->exchange, "Accept-Encoding")))
         return false;
     call->lane_task.run = run_compression;
-    call->answers_plainly = !lane_submit(call->loop->wire->lane, &call->lane_task);
-    return !call->answers_plainly;
+    if (lane_submit(call->loop->wire->lane, &call->lane_task))
+        return true; /* From here on the call is the lane's. */
+    call->answers_plainly = true;
+    return false;
 }
 
 /* One that was refused before it read anything says nothing about the next. */
