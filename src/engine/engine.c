@@ -21,6 +21,8 @@ const char *engine_status_name(enum engine_status status)
         return "conflict";
     case ENGINE_BUSY:
         return "busy";
+    case ENGINE_WAITING:
+        return "waiting";
     case ENGINE_UNKNOWN:
         return "outcome unknown";
     case ENGINE_CORRUPT:
@@ -146,17 +148,51 @@ enum engine_status engine_view_next_place(struct engine_view *view,
     return view->engine->ops->next_place(view, after, out);
 }
 
-enum engine_status engine_write_begin(struct engine *engine, const struct engine_address *addresses,
-                                      size_t address_count, struct engine_write **out)
+static void check_addresses(const struct engine_address *addresses, size_t address_count)
 {
-    assert(engine != NULL);
     assert(address_count <= ENGINE_WRITE_ADDRESSES_MAX);
     for (size_t i = 0; i < address_count; i++)
         assert(address_valid(&addresses[i]));
+}
+
+enum engine_status engine_write_begin_later(struct engine *engine,
+                                            const struct engine_address *addresses,
+                                            size_t address_count, struct engine_wait *wait,
+                                            struct engine_write **out)
+{
+    assert(engine != NULL);
+    assert(wait->ready != NULL);
+    check_addresses(addresses, address_count);
     *out = NULL;
-    enum engine_status status = engine->ops->write_begin(engine, addresses, address_count, out);
-    assert((status == ENGINE_OK) == (*out != NULL));
+    enum engine_status status =
+        engine->ops->write_begin(engine, addresses, address_count, wait, out);
+    /* With ENGINE_WAITING, `out` is not looked at: its owner may have it back already. */
+    assert(status == ENGINE_WAITING || (status == ENGINE_OK) == (*out != NULL));
     return status;
+}
+
+enum engine_status engine_write_try(struct engine *engine, const struct engine_address *addresses,
+                                    size_t address_count, bool *busy, struct engine_write **out)
+{
+    assert(engine != NULL);
+    check_addresses(addresses, address_count);
+    *out = NULL;
+    for (size_t i = 0; i < address_count; i++)
+        busy[i] = false;
+    enum engine_status status = engine->ops->write_try(engine, addresses, address_count, busy, out);
+    assert(status != ENGINE_WAITING && (status == ENGINE_OK) == (*out != NULL));
+    return status;
+}
+
+enum engine_status engine_write_extend_later(struct engine_write *write,
+                                             const struct engine_address *addresses,
+                                             size_t address_count, struct engine_wait *wait)
+{
+    assert(wait->ready != NULL);
+    check_addresses(addresses, address_count);
+    for (size_t i = 0; i < address_count; i++)
+        assert(engine_space_is_shared(addresses[i].place.space));
+    return write->engine->ops->write_extend(write, addresses, address_count, wait);
 }
 
 enum engine_status engine_write_get(struct engine_write *write,
@@ -212,38 +248,107 @@ void engine_write_abandon(struct engine_write *write)
     write->engine->ops->write_abandon(write);
 }
 
-/* --- A commit that waits --- */
+/* --- For threads that may wait --- */
 
-struct waiting_completion {
-    struct engine_completion base;
+/* Where a thread waits until another one has something to tell. */
+struct awaited {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    bool is_done;              /* Guarded by mutex. */
-    enum engine_status status; /* Guarded by mutex. */
+    bool is_told;               /* Guarded by mutex. */
+    enum engine_status status;  /* Guarded by mutex. */
+    struct engine_write *write; /* Guarded by mutex. */
 };
 
-static void waiting_completion_done(struct engine_completion *completion, enum engine_status status)
+static void awaited_init(struct awaited *awaited)
 {
-    struct waiting_completion *waiting = (struct waiting_completion *)completion;
-    pthread_mutex_lock(&waiting->mutex);
-    waiting->status = status;
-    waiting->is_done = true;
-    /* Under the mutex: once it is let go, the waiter may return and `waiting` is gone. */
-    pthread_cond_signal(&waiting->changed);
-    pthread_mutex_unlock(&waiting->mutex);
+    pthread_mutex_init(&awaited->mutex, NULL);
+    pthread_cond_init(&awaited->changed, NULL);
+    awaited->is_told = false;
+}
+
+static void awaited_tell(struct awaited *awaited, enum engine_status status,
+                         struct engine_write *write)
+{
+    pthread_mutex_lock(&awaited->mutex);
+    awaited->status = status;
+    awaited->write = write;
+    awaited->is_told = true;
+    /* Under the mutex: once it is let go, the waiter may return and `awaited` is gone. */
+    pthread_cond_signal(&awaited->changed);
+    pthread_mutex_unlock(&awaited->mutex);
+}
+
+static enum engine_status awaited_wait(struct awaited *awaited)
+{
+    pthread_mutex_lock(&awaited->mutex);
+    while (!awaited->is_told)
+        pthread_cond_wait(&awaited->changed, &awaited->mutex);
+    pthread_mutex_unlock(&awaited->mutex);
+    return awaited->status;
+}
+
+static void awaited_deinit(struct awaited *awaited)
+{
+    pthread_cond_destroy(&awaited->changed);
+    pthread_mutex_destroy(&awaited->mutex);
+}
+
+struct awaited_latches {
+    struct engine_wait base;
+    struct awaited awaited;
+};
+
+static void awaited_latches_ready(struct engine_wait *wait, enum engine_status status,
+                                  struct engine_write *write)
+{
+    awaited_tell(&((struct awaited_latches *)wait)->awaited, status, write);
+}
+
+enum engine_status engine_write_begin(struct engine *engine, const struct engine_address *addresses,
+                                      size_t address_count, struct engine_write **out)
+{
+    struct awaited_latches latches = { .base.ready = awaited_latches_ready, .base.blocks = true };
+    awaited_init(&latches.awaited);
+    enum engine_status status =
+        engine_write_begin_later(engine, addresses, address_count, &latches.base, out);
+    if (status == ENGINE_WAITING) {
+        status = awaited_wait(&latches.awaited);
+        *out = latches.awaited.write;
+        assert((status == ENGINE_OK) == (*out != NULL));
+    }
+    awaited_deinit(&latches.awaited);
+    return status;
+}
+
+enum engine_status engine_write_extend(struct engine_write *write,
+                                       const struct engine_address *addresses, size_t address_count)
+{
+    struct awaited_latches latches = { .base.ready = awaited_latches_ready, .base.blocks = true };
+    awaited_init(&latches.awaited);
+    enum engine_status status =
+        engine_write_extend_later(write, addresses, address_count, &latches.base);
+    if (status == ENGINE_WAITING)
+        status = awaited_wait(&latches.awaited);
+    awaited_deinit(&latches.awaited);
+    return status;
+}
+
+struct awaited_completion {
+    struct engine_completion base;
+    struct awaited awaited;
+};
+
+static void awaited_completion_done(struct engine_completion *completion, enum engine_status status)
+{
+    awaited_tell(&((struct awaited_completion *)completion)->awaited, status, NULL);
 }
 
 enum engine_status engine_write_commit_wait(struct engine_write *write)
 {
-    struct waiting_completion waiting = { .base.done = waiting_completion_done };
-    pthread_mutex_init(&waiting.mutex, NULL);
-    pthread_cond_init(&waiting.changed, NULL);
-    engine_write_commit(write, &waiting.base);
-    pthread_mutex_lock(&waiting.mutex);
-    while (!waiting.is_done)
-        pthread_cond_wait(&waiting.changed, &waiting.mutex);
-    pthread_mutex_unlock(&waiting.mutex);
-    pthread_cond_destroy(&waiting.changed);
-    pthread_mutex_destroy(&waiting.mutex);
-    return waiting.status;
+    struct awaited_completion completion = { .base.done = awaited_completion_done };
+    awaited_init(&completion.awaited);
+    engine_write_commit(write, &completion.base);
+    enum engine_status status = awaited_wait(&completion.awaited);
+    awaited_deinit(&completion.awaited);
+    return status;
 }

@@ -9,10 +9,11 @@
  *   2. A view shows only such writes, and every write whose completion ran before the view opened.
  * So nothing visible is ever taken back, and an acknowledged write is visible to all.
  *
- * Every function may be called from any thread; one view or scan belongs to one thread at a time.
- * A write stays on the thread that began it, and a thread ends its write before it begins another:
- * a pessimistic engine would else wait for itself. Implementations fill in engine_ops
- * (engine_ops.h) and stand in folders beside this file.
+ * Every function may be called from any thread; one view, scan or write belongs to one thread at a
+ * time. Writes wait for one another, threads need not: a thread that must not wait is told later
+ * that its write has begun (struct engine_wait). A thread that does wait ends its write before it
+ * begins another: a pessimistic engine would otherwise wait for itself. Implementations fill in
+ * engine_ops (engine_ops.h) and stand in folders beside this file.
  */
 #ifndef STATOR_ENGINE_ENGINE_H
 #define STATOR_ENGINE_ENGINE_H
@@ -34,6 +35,7 @@ enum engine_status {
     ENGINE_END,         /* A scan has nothing more within its range and limits. */
     ENGINE_CONFLICT,    /* What the write depended on changed; decide again. */
     ENGINE_BUSY,        /* Others held what the write depends on for too long; nothing was done. */
+    ENGINE_WAITING,     /* Others hold it now: struct engine_wait tells how that ends. */
     ENGINE_UNKNOWN,     /* The write may or may not have taken place. */
     ENGINE_CORRUPT,     /* Stored bytes failed their check. */
     ENGINE_FULL,        /* No space left. */
@@ -63,6 +65,13 @@ enum engine_space {
     ENGINE_SPACE_FIGURES = 7,     /* Item counts and sizes. */
     ENGINE_SPACE_COLLECTIONS = 8, /* Sizes of item collections. */
 };
+
+/* What so many writes have in common that each should hold it for a moment only: see
+ * engine_write_extend. */
+static inline bool engine_space_is_shared(enum engine_space space)
+{
+    return space == ENGINE_SPACE_FIGURES || space == ENGINE_SPACE_CHANGES;
+}
 
 /* Far above what DynamoDB's key limits lead to, even with every byte escaped. */
 enum { ENGINE_KEY_SIZE_MAX = 64 * 1024 };
@@ -194,18 +203,55 @@ struct engine_completion {
     struct engine_completion *next; /* The engine's own while it holds the completion. */
 };
 
+/* Embedded in the caller's own structure; must live until `ready` was called. */
+struct engine_wait {
+    /* Called exactly once after ENGINE_WAITING, on any thread, perhaps before that is returned:
+     * with ENGINE_OK and the write, or with how it failed. Must not block, and must not use the
+     * write: it has the caller's own thread do that. */
+    void (*ready)(struct engine_wait *wait, enum engine_status status, struct engine_write *write);
+    /* Names the thread that goes on with the write; NULL: none in particular. What one write of a
+     * thread releases is best passed to the next one of that thread, within bounds. */
+    const void *thread;
+    /* A thread waits for `ready` and does nothing else, so that writes of this kind are few: the
+     * engine need not refuse them for there being too many. */
+    bool blocks;
+};
+
 enum { ENGINE_WRITE_ADDRESSES_MAX = 512 };
 
 /* Starts a write whose decision depends on `addresses` (at most ENGINE_WRITE_ADDRESSES_MAX; all
  * that it will get). A pessimistic engine holds them until the commit, and waits for others who do,
- * but not for ever: ENGINE_BUSY. Duplicates are allowed. ENGINE_UNSUPPORTED if the store was opened
- * for reading only. */
+ * in a fair order, but not for ever: ENGINE_BUSY. Duplicates are allowed.
+ * ENGINE_UNSUPPORTED if the store was opened for reading only. */
 MUST_CHECK enum engine_status engine_write_begin(struct engine *engine,
                                                  const struct engine_address *addresses,
                                                  size_t address_count, struct engine_write **out);
+/* The same for threads that must not wait: ENGINE_WAITING if others hold an address. `addresses`
+ * are not needed any more when this has returned. */
+MUST_CHECK enum engine_status
+engine_write_begin_later(struct engine *engine, const struct engine_address *addresses,
+                         size_t address_count, struct engine_wait *wait, struct engine_write **out);
+/* The same, now or not at all: ENGINE_BUSY if others hold an address, with `busy` set for each that
+ * is held. It has one element for each address, and is only valid then. If none is set, the engine
+ * cannot take any write now. */
+MUST_CHECK enum engine_status engine_write_try(struct engine *engine,
+                                               const struct engine_address *addresses,
+                                               size_t address_count, bool *busy,
+                                               struct engine_write **out);
+/* Adds addresses of shared spaces (engine_space_is_shared) to a write that began without any, so
+ * that it holds them for its end only. Once for each write. Unless it ends with ENGINE_OK, the
+ * write can only be abandoned. */
+MUST_CHECK enum engine_status engine_write_extend(struct engine_write *write,
+                                                  const struct engine_address *addresses,
+                                                  size_t address_count);
+/* The same for threads that must not wait. */
+MUST_CHECK enum engine_status engine_write_extend_later(struct engine_write *write,
+                                                        const struct engine_address *addresses,
+                                                        size_t address_count,
+                                                        struct engine_wait *wait);
 /* Reads the newest state, which may not be durable yet, without this write's own puts. The address
- * must be among those begun with, or be that of an index entry (ENGINE_SPACE_INDEX): an entry only
- * changes in writes that began with its item. The value must be released before the commit. */
+ * must be among those of the write, or be that of an index entry (ENGINE_SPACE_INDEX): an entry
+ * only changes in writes that began with its item. The value must be released before the commit. */
 MUST_CHECK enum engine_status engine_write_get(struct engine_write *write,
                                                const struct engine_address *address,
                                                struct engine_value *out);

@@ -25,8 +25,15 @@ struct engine_ops {
     void (*scan_close)(struct engine_scan *scan);
     enum engine_status (*next_place)(struct engine_view *view, const struct engine_place *after,
                                      struct engine_place *out);
+    /* The forms that do not wait; engine.c makes the others of them. */
     enum engine_status (*write_begin)(struct engine *engine, const struct engine_address *addresses,
-                                      size_t address_count, struct engine_write **out);
+                                      size_t address_count, struct engine_wait *wait,
+                                      struct engine_write **out);
+    enum engine_status (*write_try)(struct engine *engine, const struct engine_address *addresses,
+                                    size_t address_count, bool *busy, struct engine_write **out);
+    enum engine_status (*write_extend)(struct engine_write *write,
+                                       const struct engine_address *addresses, size_t address_count,
+                                       struct engine_wait *wait);
     enum engine_status (*write_get)(struct engine_write *write,
                                     const struct engine_address *address, struct engine_value *out);
     void (*write_put)(struct engine_write *write, const struct engine_address *address,

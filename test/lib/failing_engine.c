@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include "base/random.h"
 #include "engine/engine_ops.h"
 
 struct failing_engine {
@@ -19,6 +21,10 @@ struct failing_engine {
     struct engine_completion holder;
     struct engine_completion *held;
     enum engine_status held_status;
+
+    struct failing_engine_obstacles obstacles;
+    struct random random;
+    struct failing_wait *waiting; /* Those that the wrapper is in the way of. */
 };
 
 struct failing_view {
@@ -34,6 +40,17 @@ struct failing_scan {
 struct failing_write {
     struct engine_write base;
     struct engine_write *inner;
+};
+
+/* A write that waits: for failing_engine_resume, or for the inner engine. */
+struct failing_wait {
+    struct engine_wait base;
+    struct engine_wait *outer;
+    struct engine *engine;
+    struct failing_write *write; /* To be extended; NULL: to be begun. */
+    struct engine_address *addresses;
+    size_t address_count;
+    struct failing_wait *next;
 };
 
 /* Stands between the inner engine and the caller's completion. */
@@ -156,20 +173,145 @@ static enum engine_status next_place(struct engine_view *base, const struct engi
 
 /* --- Writes --- */
 
-static enum engine_status write_begin(struct engine *base, const struct engine_address *addresses,
-                                      size_t address_count, struct engine_write **out)
+static bool happens(struct failing_engine *engine, unsigned percent)
 {
-    struct engine_write *inner;
+    return percent > 0 && random_next(&engine->random) % 100 < percent;
+}
+
+static struct engine_write *wrap(struct engine *engine, struct engine_write *inner)
+{
+    struct failing_write *write = alloc(sizeof *write);
+    write->base.engine = engine;
+    write->inner = inner;
+    return &write->base;
+}
+
+static void inner_ready(struct engine_wait *base, enum engine_status status,
+                        struct engine_write *inner);
+
+static struct failing_wait *create_wait(struct engine *engine, struct failing_write *write,
+                                        const struct engine_address *addresses,
+                                        size_t address_count, struct engine_wait *outer)
+{
+    struct failing_wait *wait = alloc(sizeof *wait);
+    wait->base = (struct engine_wait){ .ready = inner_ready, .blocks = outer->blocks };
+    wait->outer = outer;
+    wait->engine = engine;
+    wait->write = write;
+    wait->addresses = alloc((address_count + 1) * sizeof *wait->addresses);
+    wait->address_count = address_count;
+    /* The caller may forget them, keys and all. */
+    for (size_t i = 0; i < address_count; i++) {
+        uint8_t *key = alloc(addresses[i].key.len + 1);
+        if (addresses[i].key.len > 0)
+            memcpy(key, addresses[i].key.data, addresses[i].key.len);
+        wait->addresses[i] =
+            (struct engine_address){ addresses[i].place, bytes_of(key, addresses[i].key.len) };
+    }
+    return wait;
+}
+
+static void destroy_wait(struct failing_wait *wait)
+{
+    for (size_t i = 0; i < wait->address_count; i++)
+        free((void *)wait->addresses[i].key.data);
+    free(wait->addresses);
+    free(wait);
+}
+
+static void inner_ready(struct engine_wait *base, enum engine_status status,
+                        struct engine_write *inner)
+{
+    struct failing_wait *wait = (struct failing_wait *)base;
+    struct engine_wait *outer = wait->outer;
+    struct engine_write *write = NULL;
+    if (wait->write != NULL)
+        write = &wait->write->base;
+    else if (status == ENGINE_OK)
+        write = wrap(wait->engine, inner);
+    destroy_wait(wait);
+    outer->ready(outer, status, write);
+}
+
+/* Asks the inner engine; then the wait is over, or the inner engine's. */
+static enum engine_status ask(struct failing_wait *wait, struct engine_write **inner)
+{
+    return wait->write != NULL ? engine_write_extend_later(wait->write->inner, wait->addresses,
+                                                           wait->address_count, &wait->base)
+                               : engine_write_begin_later(inner_of(wait->engine), wait->addresses,
+                                                          wait->address_count, &wait->base, inner);
+}
+
+static void go_on(struct failing_wait *wait)
+{
+    struct engine_write *inner = NULL;
+    enum engine_status status = ask(wait, &inner);
+    if (status != ENGINE_WAITING)
+        inner_ready(&wait->base, status, inner);
+}
+
+/* Begins or extends a write, perhaps later. `inner` is set with ENGINE_OK if it was begun. */
+static enum engine_status begin_or_extend(struct failing_wait *wait, struct engine_write **inner)
+{
+    struct failing_engine *engine = (struct failing_engine *)wait->engine;
+    enum engine_status status;
+    if (!wait->outer->blocks && happens(engine, engine->obstacles.waits)) {
+        wait->next = engine->waiting;
+        engine->waiting = wait;
+        return ENGINE_WAITING;
+    }
+    if (!wait->outer->blocks && happens(engine, engine->obstacles.busy))
+        status = ENGINE_BUSY;
+    else
+        status = ask(wait, inner);
+    if (status != ENGINE_WAITING)
+        destroy_wait(wait);
+    return status;
+}
+
+static enum engine_status write_begin(struct engine *base, const struct engine_address *addresses,
+                                      size_t address_count, struct engine_wait *wait,
+                                      struct engine_write **out)
+{
+    struct engine_write *inner = NULL;
     enum engine_status status = fails(base);
-    if (status == ENGINE_OK)
-        status = engine_write_begin(inner_of(base), addresses, address_count, &inner);
     if (status != ENGINE_OK)
         return status;
-    struct failing_write *write = alloc(sizeof *write);
-    write->base.engine = base;
-    write->inner = inner;
-    *out = &write->base;
-    return ENGINE_OK;
+    status = begin_or_extend(create_wait(base, NULL, addresses, address_count, wait), &inner);
+    if (status == ENGINE_OK)
+        *out = wrap(base, inner);
+    return status;
+}
+
+static enum engine_status write_try(struct engine *base, const struct engine_address *addresses,
+                                    size_t address_count, bool *busy, struct engine_write **out)
+{
+    struct failing_engine *engine = (struct failing_engine *)base;
+    struct engine_write *inner = NULL;
+    enum engine_status status = fails(base);
+    if (status == ENGINE_OK && happens(engine, engine->obstacles.held)) {
+        for (size_t i = 0; i < address_count; i++)
+            busy[i] = happens(engine, 50);
+        return ENGINE_BUSY;
+    }
+    if (status == ENGINE_OK)
+        status = engine_write_try(inner_of(base), addresses, address_count, busy, &inner);
+    if (status == ENGINE_OK)
+        *out = wrap(base, inner);
+    return status;
+}
+
+static enum engine_status write_extend(struct engine_write *base,
+                                       const struct engine_address *addresses, size_t address_count,
+                                       struct engine_wait *wait)
+{
+    struct engine_write *inner = NULL;
+    enum engine_status status = fails(base->engine);
+    if (status != ENGINE_OK)
+        return status;
+    return begin_or_extend(
+        create_wait(base->engine, (struct failing_write *)base, addresses, address_count, wait),
+        &inner);
 }
 
 static enum engine_status write_get(struct engine_write *base, const struct engine_address *address,
@@ -263,6 +405,7 @@ static void write_abandon(struct engine_write *base)
 static void close_engine(struct engine *base)
 {
     struct failing_engine *engine = (struct failing_engine *)base;
+    assert(engine->waiting == NULL);
     engine_close(engine->inner);
     pthread_mutex_destroy(&engine->mutex);
     free((void *)engine->base.ops);
@@ -305,6 +448,8 @@ static const struct engine_ops ops_template = {
     .scan_close = scan_close,
     .next_place = next_place,
     .write_begin = write_begin,
+    .write_try = write_try,
+    .write_extend = write_extend,
     .write_get = write_get,
     .write_put = write_put,
     .write_delete = write_delete,
@@ -347,6 +492,27 @@ void failing_engine_let_go(struct engine *base)
     assert(held != NULL);
     engine->held = NULL;
     held->done(held, engine->held_status);
+}
+
+void failing_engine_obstruct(struct engine *base, const struct failing_engine_obstacles *obstacles)
+{
+    struct failing_engine *engine = (struct failing_engine *)base;
+    engine->obstacles = *obstacles;
+    random_init(&engine->random, obstacles->seed);
+}
+
+bool failing_engine_resume(struct engine *base)
+{
+    struct failing_engine *engine = (struct failing_engine *)base;
+    struct failing_wait **link = &engine->waiting;
+    if (*link == NULL)
+        return false;
+    while ((*link)->next != NULL && happens(engine, 50))
+        link = &(*link)->next;
+    struct failing_wait *wait = *link;
+    *link = wait->next;
+    go_on(wait);
+    return true;
 }
 
 uint64_t failing_engine_calls(struct engine *base)

@@ -5,6 +5,8 @@
  * view_open, view_get, scan_open, scan_next, view_next_place, write_begin, write_get and the
  * completion of a commit. One thread at a time may use the wrapper where a test depends on the
  * count.
+ *
+ * It can also be in the way, as writes of others are: see failing_engine_obstruct.
  */
 #ifndef STATOR_TEST_FAILING_ENGINE_H
 #define STATOR_TEST_FAILING_ENGINE_H
@@ -30,6 +32,20 @@ void failing_engine_let_go(struct engine *engine);
 void failing_engine_set_health(struct engine *engine, enum engine_health value);
 /* How often it was asked. */
 int failing_engine_health_calls(struct engine *engine);
+/* How often, of a hundred times, the wrapper is in the way of a write whose thread does not wait.
+ */
+struct failing_engine_obstacles {
+    unsigned waits; /* A write begins, or is extended, later: see failing_engine_resume. */
+    unsigned busy;  /* It is refused with ENGINE_BUSY. */
+    /* Of those that are tried now or not at all: about half of their addresses are held. */
+    unsigned held;
+    uint64_t seed;
+};
+/* All zero: never. For tests with one thread. */
+void failing_engine_obstruct(struct engine *engine,
+                             const struct failing_engine_obstacles *obstacles);
+/* Lets one of the writes go on that wait for this, any of them. False if there is none. */
+bool failing_engine_resume(struct engine *engine);
 /* Calls counted since the plan was set. */
 uint64_t failing_engine_calls(struct engine *engine);
 /* Whether the planned failure has struck. */

@@ -25,9 +25,9 @@ struct table {
 struct reference_engine {
     struct engine base;
     pthread_mutex_t mutex;
-    pthread_cond_t write_ended;
     bool writing;          /* Guarded by mutex. A write has begun and not ended. */
     struct table *current; /* Guarded by mutex. */
+    struct reference_write *first_waiting, *last_waiting; /* Guarded by mutex. */
 };
 
 struct reference_view {
@@ -49,6 +49,8 @@ struct reference_write {
     struct engine_write base;
     struct table *table; /* What the commit makes current: a copy, changed call by call. */
     struct table *before;
+    struct engine_wait *wait;     /* While others write. */
+    struct reference_write *next; /* Among those that wait. */
 };
 
 static void *alloc(size_t size)
@@ -284,23 +286,71 @@ static enum engine_status next_place(struct engine_view *base, const struct engi
 
 /* --- Writes --- */
 
-static enum engine_status write_begin(struct engine *base, const struct engine_address *addresses,
-                                      size_t address_count, struct engine_write **out)
+static void begin_locked(struct reference_engine *engine, struct reference_write *write)
 {
-    (void)addresses; /* Every write holds all addresses. */
-    (void)address_count;
-    struct reference_engine *engine = (struct reference_engine *)base;
-    struct reference_write *write = alloc(sizeof *write);
-    write->base.engine = base;
-    pthread_mutex_lock(&engine->mutex);
-    while (engine->writing)
-        pthread_cond_wait(&engine->write_ended, &engine->mutex);
     engine->writing = true;
     write->before = engine->current;
     write->before->references++;
     write->table = copy_table_locked(engine->current);
+}
+
+/* Every write holds all addresses. */
+static enum engine_status write_begin(struct engine *base, const struct engine_address *addresses,
+                                      size_t address_count, struct engine_wait *wait,
+                                      struct engine_write **out)
+{
+    (void)addresses;
+    (void)address_count;
+    struct reference_engine *engine = (struct reference_engine *)base;
+    struct reference_write *write = alloc(sizeof *write);
+    write->base.engine = base;
+    write->wait = wait;
+    pthread_mutex_lock(&engine->mutex);
+    bool waits = engine->writing;
+    if (!waits)
+        begin_locked(engine, write);
+    else if (engine->first_waiting == NULL)
+        engine->first_waiting = write;
+    else
+        engine->last_waiting->next = write;
+    if (waits)
+        engine->last_waiting = write;
     pthread_mutex_unlock(&engine->mutex);
+    if (waits)
+        return ENGINE_WAITING;
     *out = &write->base;
+    return ENGINE_OK;
+}
+
+static enum engine_status write_try(struct engine *base, const struct engine_address *addresses,
+                                    size_t address_count, bool *busy, struct engine_write **out)
+{
+    (void)addresses;
+    struct reference_engine *engine = (struct reference_engine *)base;
+    struct reference_write *write = NULL;
+    pthread_mutex_lock(&engine->mutex);
+    if (!engine->writing) {
+        write = alloc(sizeof *write);
+        write->base.engine = base;
+        begin_locked(engine, write);
+    }
+    pthread_mutex_unlock(&engine->mutex);
+    for (size_t i = 0; i < address_count; i++)
+        busy[i] = write == NULL;
+    if (write == NULL)
+        return ENGINE_BUSY;
+    *out = &write->base;
+    return ENGINE_OK;
+}
+
+static enum engine_status write_extend(struct engine_write *base,
+                                       const struct engine_address *addresses, size_t address_count,
+                                       struct engine_wait *wait)
+{
+    (void)base;
+    (void)addresses;
+    (void)address_count;
+    (void)wait;
     return ENGINE_OK;
 }
 
@@ -358,9 +408,15 @@ static void end_write(struct engine_write *base, bool apply)
     }
     release_table_locked(write->before);
     engine->writing = false;
-    pthread_cond_signal(&engine->write_ended);
+    struct reference_write *next = engine->first_waiting;
+    if (next != NULL) {
+        engine->first_waiting = next->next;
+        begin_locked(engine, next);
+    }
     pthread_mutex_unlock(&engine->mutex);
     free(write);
+    if (next != NULL)
+        next->wait->ready(next->wait, ENGINE_OK, &next->base);
 }
 
 static void write_commit(struct engine_write *base, struct engine_completion *completion)
@@ -382,7 +438,6 @@ static void close_engine(struct engine *base)
     assert(!engine->writing);
     assert(engine->current->references == 1); /* No view may outlive its engine. */
     release_table_locked(engine->current);
-    pthread_cond_destroy(&engine->write_ended);
     pthread_mutex_destroy(&engine->mutex);
     free(engine);
 }
@@ -399,6 +454,8 @@ static const struct engine_ops ops = {
     .scan_close = scan_close,
     .next_place = next_place,
     .write_begin = write_begin,
+    .write_try = write_try,
+    .write_extend = write_extend,
     .write_get = write_get,
     .write_put = write_put,
     .write_delete = write_delete,
@@ -415,6 +472,5 @@ struct engine *reference_engine_create(void)
     engine->current = alloc(sizeof *engine->current);
     engine->current->references = 1;
     pthread_mutex_init(&engine->mutex, NULL);
-    pthread_cond_init(&engine->write_ended, NULL);
     return &engine->base;
 }

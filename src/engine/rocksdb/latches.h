@@ -1,38 +1,92 @@
 /* latches.h -- who may decide about an address now.
  *
- * A fixed number of mutexes; an address belongs to the one its hash picks. A write takes all of
- * its latches in one go and in ascending order, so two writes never wait for each other in a ring.
- * Two addresses may share a latch, which costs a wait, never correctness. Whoever holds a latch
- * waits for nothing but RocksDB; should that stall, those behind give up after a while.
+ * A fixed number of latches; an address belongs to the one that its hash picks. Two addresses may
+ * share a latch, which costs a wait, never correctness. A write takes its latches in ascending
+ * order and keeps those that it has while it waits for the next one, so writes never wait for one
+ * another in a ring. No thread waits: whoever meets a held latch joins its queue, and whoever
+ * releases the latch hands it to the first of the queue, takes the rest for it as far as they are
+ * free, and tells its owner once it holds all. Nobody overtakes a queue.
+ *
+ * A queue is served in its order, but for one thing: a thread passes a latch to the next write of
+ * its own before it passes it to another thread's, LATCHES_PASSES_MAX times in a row at most. A hot
+ * item would otherwise change threads with every write, each time for the cost of waking one up.
+ *
+ * Latches of what many writes share, which are figures and the heads of change logs, come behind
+ * all others in that order. So a write can take them last, when everything else is decided.
+ *
+ * The wait is bounded: one thread looks after those that wait, and sleeps while there are none.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_LATCHES_H
 #define STATOR_ENGINE_ROCKSDB_LATCHES_H
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "engine/engine.h"
 
-/* A batch of writes holds a hundred of them, and should seldom meet another one's. */
-enum { LATCHES_COUNT = 16384 };
+enum {
+    /* A batch of writes holds a hundred of them, and should seldom meet another one's. */
+    LATCHES_OWN_COUNT = 16384,
+    LATCHES_SHARED_COUNT = 4096, /* Of what many writes share: sixteen for each busy table. */
+    LATCHES_COUNT = LATCHES_OWN_COUNT + LATCHES_SHARED_COUNT,
+    LATCHES_PASSES_MAX = 16,
+    LATCHES_LOOKED_AT_MAX = 64, /* Of a queue, in search for a write of the same thread. */
+};
+
+/* The latches of one write: ascending, each once. All zero has none. */
+struct latches_held {
+    /* Set by the caller before it takes any. Called once if the write had to wait, on any thread
+     * and without a lock held: with `taken` if it has all of them now, otherwise with none held.
+     * Must not block. */
+    void (*ready)(struct latches_held *held, bool taken);
+    const void *thread; /* Names the thread that it belongs to; NULL: none. Set by the caller, too.
+                         */
+
+    size_t count;  /* How many are held: the first ones. */
+    size_t wanted; /* Of how many. */
+    uint16_t indexes[ENGINE_WRITE_ADDRESSES_MAX];
+
+    /* While it waits; guarded by the mutex. */
+    struct latches_held *next_in_queue;
+    struct latches_held *next, *previous; /* Of all that wait, those that began first in front. */
+    int64_t give_up_ns;
+};
+
+struct latch {
+    atomic_uint state;         /* enum latch_state, see latches.c. */
+    unsigned passes;           /* Within one thread, in a row. Guarded by mutex. */
+    struct latches_held *last; /* Of a ring: its `next_in_queue` is the first. Guarded by mutex. */
+};
 
 struct latches {
-    pthread_mutex_t mutexes[LATCHES_COUNT];
-    unsigned wait_ms; /* For all latches of a write together. */
+    struct latch list[LATCHES_COUNT];
+    int64_t wait_ns; /* For all latches that a call takes together. */
+
+    /* A leaf. Taken only where somebody waits, or is about to. */
+    pthread_mutex_t mutex;
+    struct latches_held *first, *last; /* All that wait. */
+    bool watched;                      /* The watcher looks at them now and then. */
+    bool stopping;
+    pthread_cond_t changed; /* `watched` or `stopping` was set. */
+    pthread_t watcher;
 };
 
-/* The latches that one write holds: ascending, each once. */
-struct latches_held {
-    size_t count;
-    uint16_t indexes[ENGINE_WRITE_ADDRESSES_MAX];
-};
-
-void latches_init(struct latches *latches, unsigned wait_ms);
+/* False if the system has no thread left. */
+MUST_CHECK bool latches_init(struct latches *latches, unsigned wait_ms);
 void latches_deinit(struct latches *latches); /* None may be held. */
 
-/* False with none held if others kept one for too long. */
+/* True with all latches of the addresses held. False: `held->ready` will tell, perhaps before this
+ * returns, and `held` belongs to the latches until then. */
 MUST_CHECK bool latches_take(struct latches *latches, const struct engine_address *addresses,
                              size_t address_count, struct latches_held *held);
-/* On the thread that took them. */
+/* The same with further addresses, of shared spaces, for a write that has none of those. */
+MUST_CHECK bool latches_take_shared(struct latches *latches, const struct engine_address *addresses,
+                                    size_t address_count, struct latches_held *held);
+/* Never waits. False with none held, and `busy` set for each address whose latch another has; it is
+ * set for one at least. */
+MUST_CHECK bool latches_try(struct latches *latches, const struct engine_address *addresses,
+                            size_t address_count, struct latches_held *held, bool *busy);
+/* On any thread. Calls `ready` of those whose turn it is. */
 void latches_release(struct latches *latches, struct latches_held *held);
 /* Whether the latch of `address` is among those held. */
 bool latches_cover(const struct latches_held *held, const struct engine_address *address);

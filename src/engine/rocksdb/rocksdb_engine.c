@@ -17,6 +17,7 @@
 #include "engine/rocksdb/store_status.h"
 #include "engine/rocksdb/store_version.h"
 #include "engine/rocksdb/store_watch.h"
+#include "engine/rocksdb/store_writer.h"
 #include "engine/rocksdb/syncer.h"
 
 static const char memory_path[] = "/stator"; /* A name within the memory's own file system. */
@@ -35,6 +36,7 @@ void *store_alloc(size_t size)
 static void destroy(struct store *store, bool synced)
 {
     store_watch_destroy(store->watch);
+    store_writer_destroy(store->writer);
     syncer_destroy(store->syncer);
     if (store->db != NULL) {
         uint64_t sequence = rocksdb_get_latest_sequence_number(store->db);
@@ -48,6 +50,8 @@ static void destroy(struct store *store, bool synced)
         rocksdb_readoptions_destroy(store->newest);
     if (store->write_options != NULL)
         rocksdb_writeoptions_destroy(store->write_options);
+    if (store->slow_write_options != NULL)
+        rocksdb_writeoptions_destroy(store->slow_write_options);
     if (store->options != NULL)
         store_options_destroy(store->options);
     store_cache_destroy(store->cache);
@@ -56,13 +60,16 @@ static void destroy(struct store *store, bool synced)
     pthread_mutex_destroy(&store->pool_mutex);
     pthread_mutex_destroy(&store->view_mutex);
     pthread_mutex_destroy(&store->publish_mutex);
-    latches_deinit(&store->latches);
+    if (store->latches_work)
+        latches_deinit(&store->latches);
     free(store);
 }
 
 static void close_engine(struct engine *engine)
 {
     struct store *store = (struct store *)engine;
+    store_writer_destroy(store->writer); /* What it still has to write is synced, too. */
+    store->writer = NULL;
     bool synced = store->syncer != NULL || store->options->memory != NULL || store->read_only ||
                   syncer_sync_now(store);
     if (!synced)
@@ -98,6 +105,8 @@ static const struct engine_ops ops = {
     .scan_close = store_scan_close,
     .next_place = store_scan_next_place,
     .write_begin = store_write_begin,
+    .write_try = store_write_try,
+    .write_extend = store_write_extend,
     .write_get = store_write_get,
     .write_put = store_write_put,
     .write_delete = store_write_delete,
@@ -253,15 +262,47 @@ static bool may_fill_log(const struct store *store, const struct rocksdb_engine_
     return store_ahead_is_proved(store_version_compiled(), is_known ? running : NULL);
 }
 
+static rocksdb_writeoptions_t *create_write_options(bool in_memory, bool waits)
+{
+    rocksdb_writeoptions_t *options = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync(options, 0); /* The syncer's task. */
+    rocksdb_writeoptions_disable_WAL(options, in_memory);
+    rocksdb_writeoptions_set_no_slowdown(options, !waits);
+    return options;
+}
+
+/* Those that a store needs to be written to. */
+static bool start_threads(struct store *store, const struct rocksdb_engine_options *options)
+{
+    store->latches_work =
+        latches_init(&store->latches, options->latch_wait_ms != 0 ? options->latch_wait_ms
+                                                                  : ROCKSDB_ENGINE_LATCH_WAIT_MS);
+    if (!store->latches_work)
+        return false;
+    store->writer = store_writer_create(store);
+    if (store->writer == NULL)
+        return false;
+    if (options->in_memory)
+        return true;
+    store->watch = store_watch_create(store);
+    store->space.watch = store->watch;
+    if (store->watch == NULL)
+        return false;
+    if (options->durability == ROCKSDB_ENGINE_OS)
+        return true;
+    store->fills_log = may_fill_log(store, options);
+    store->syncer = syncer_create(store);
+    return store->syncer != NULL;
+}
+
 static bool open_store(struct store *store, const struct rocksdb_engine_options *options,
                        char *message)
 {
     store->options = store_options_create(options);
     store->newest = rocksdb_readoptions_create();
-    store->write_options = rocksdb_writeoptions_create();
-    rocksdb_writeoptions_set_sync(store->write_options, 0); /* The syncer's task. */
+    store->write_options = create_write_options(options->in_memory, false);
+    store->slow_write_options = create_write_options(options->in_memory, true);
     if (options->in_memory) {
-        rocksdb_writeoptions_disable_WAL(store->write_options, 1);
         if (!open_db(store, memory_path, message))
             return false;
     } else if (store->read_only ? !open_for_reading(store, options->directory, message)
@@ -269,18 +310,11 @@ static bool open_store(struct store *store, const struct rocksdb_engine_options 
         return false;
     }
     store_view_publish_newest(store);
-    if (options->in_memory || options->read_only)
-        return true;
-    store_space_init(&store->space, store->directory.directory, options->write_buffer_size);
-    store->watch = store_watch_create(store);
-    store->space.watch = store->watch;
-    if (options->durability == ROCKSDB_ENGINE_SYNC) {
-        store->fills_log = may_fill_log(store, options);
-        store->syncer = syncer_create(store);
-    }
-    return (store->watch != NULL &&
-            (store->syncer != NULL || options->durability == ROCKSDB_ENGINE_OS)) ||
-           store_directory_refuse(message, options->directory, "the system has no thread left");
+    if (!options->in_memory && !options->read_only)
+        store_space_init(&store->space, store->directory.directory, options->write_buffer_size);
+    return options->read_only || start_threads(store, options) ||
+           store_directory_refuse(message, options->in_memory ? memory_path : options->directory,
+                                  "the system has no thread left");
 }
 
 struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
@@ -298,8 +332,6 @@ struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
     if (options->item_cache_size > 0)
         store->cache = store_cache_create(options->item_cache_size);
     store->form = options->form;
-    latches_init(&store->latches, options->latch_wait_ms != 0 ? options->latch_wait_ms
-                                                              : ROCKSDB_ENGINE_LATCH_WAIT_MS);
     pthread_mutex_init(&store->publish_mutex, NULL);
     pthread_mutex_init(&store->view_mutex, NULL);
     pthread_mutex_init(&store->pool_mutex, NULL);

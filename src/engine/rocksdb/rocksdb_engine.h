@@ -34,7 +34,9 @@ struct rocksdb_engine_options {
 
 enum {
     ROCKSDB_ENGINE_MESSAGE_MAX = 512,
-    ROCKSDB_ENGINE_LATCH_WAIT_MS = 1000, /* The default. */
+    /* The default. A write that waits holds no thread, so there is no hurry to refuse it; but a
+     * client should hear something before it gives up by itself. */
+    ROCKSDB_ENGINE_LATCH_WAIT_MS = 5000,
     ROCKSDB_ENGINE_OPEN_FILES_MAX = 512, /* The rest of the usual limit is for connections. */
 };
 

@@ -1,9 +1,10 @@
 /* store.h -- the embedded engine's state, shared by the files of this folder.
  *
  * rocksdb_engine.c opens and closes it; store_view.c, store_scan.c and store_write.c carry out the
- * operations; store_checkpoint.c copies it; syncer.c makes writes durable. Lock order: a write's
- * latches, then `publish_mutex`, then `view_mutex`; the mutexes of the syncer, of the cache and of
- * the write pool are leaves.
+ * operations; store_writer.c writes what RocksDB does not take at once; store_checkpoint.c copies
+ * it; syncer.c makes writes durable. Lock order: a write's latches, then `publish_mutex`, then
+ * `view_mutex`; the mutexes of the latches, the writer, the syncer, the cache and the write pool
+ * are leaves.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_H
 #define STATOR_ENGINE_ROCKSDB_STORE_H
@@ -22,6 +23,7 @@ struct store_cache;
 struct store_key;
 struct store_options;
 struct store_watch;
+struct store_writer;
 struct syncer;
 
 /* A snapshot together with its readers. One is published at any time; a view is a reference to the
@@ -43,7 +45,9 @@ struct store_write {
     uint64_t range_last;
     struct store_touches touches; /* What of the cache the batch changes. */
     struct latches_held held;
-    struct store_write *next; /* In the pool. */
+    struct engine_wait *wait; /* Who is told when the latches are held; NULL: nobody waits. */
+    struct engine_completion *completion; /* While it is in the writer's queue. */
+    struct store_write *next;             /* There, and in the pool. */
 };
 
 enum {
@@ -61,11 +65,15 @@ struct store {
     struct engine base;
     rocksdb_t *db;
     struct store_options *options;
+    /* RocksDB refuses where it would have to wait: whoever commits goes on. */
     rocksdb_writeoptions_t *write_options;
-    rocksdb_readoptions_t *newest; /* Reads without a snapshot. */
+    rocksdb_writeoptions_t *slow_write_options; /* It waits: for the writer. */
+    rocksdb_readoptions_t *newest;              /* Reads without a snapshot. */
     struct store_directory directory;
     struct store_space space;
     struct latches latches;
+    bool latches_work;               /* They were initialised: not of a store that is read only. */
+    struct store_writer *writer;     /* NULL: the store is read only. */
     struct store_cache *cache;       /* NULL: every read asks RocksDB. */
     engine_form *form;               /* For what is in it; NULL: none. */
     atomic_uint_fast64_t generation; /* Of the view that was created last. */
@@ -138,8 +146,18 @@ enum engine_status store_scan_next_place(struct engine_view *view, const struct 
 bool store_write_is_failing(const struct store *store);
 /* Destroys the pooled writes; none may be under way. */
 void store_write_deinit(struct store *store);
+/* For the writer: hands the batch to RocksDB and waits as long as that takes; then ends the write
+ * and answers its completion. */
+enum engine_status store_write_apply_slowly(struct store_write *write);
+void store_write_end(struct store_write *write, enum engine_status status);
 enum engine_status store_write_begin(struct engine *engine, const struct engine_address *addresses,
-                                     size_t address_count, struct engine_write **out);
+                                     size_t address_count, struct engine_wait *wait,
+                                     struct engine_write **out);
+enum engine_status store_write_try(struct engine *engine, const struct engine_address *addresses,
+                                   size_t address_count, bool *busy, struct engine_write **out);
+enum engine_status store_write_extend(struct engine_write *write,
+                                      const struct engine_address *addresses, size_t address_count,
+                                      struct engine_wait *wait);
 enum engine_status store_write_get(struct engine_write *write, const struct engine_address *address,
                                    struct engine_value *out);
 void store_write_put(struct engine_write *write, const struct engine_address *address,

@@ -3,6 +3,10 @@
  * A write holds the latches of its addresses until RocksDB has taken its batch. From then on other
  * writes see it, views do not: those wait for the syncer. The write object goes back to the pool
  * before the completion is queued, so nothing of the store is touched once it may be answered.
+ *
+ * Nobody waits here. A write that meets a held latch begins later, and a batch that RocksDB would
+ * make wait goes to the writer (store_writer.h) with its latches: what it changes is read by
+ * nobody before RocksDB has it.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -11,6 +15,7 @@
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
 #include "engine/rocksdb/store_status.h"
+#include "engine/rocksdb/store_writer.h"
 #include "engine/rocksdb/syncer.h"
 
 /* --- Pool --- */
@@ -75,23 +80,85 @@ void store_write_deinit(struct store *store)
     }
 }
 
-/* --- Operations --- */
+/* --- The beginning --- */
+
+static struct store_write *of_held(struct latches_held *held)
+{
+    return (struct store_write *)((char *)held - offsetof(struct store_write, held));
+}
+
+static void begun(struct latches_held *held, bool taken)
+{
+    struct store_write *write = of_held(held);
+    struct engine_wait *wait = write->wait;
+    if (!taken) {
+        give_back((struct store *)write->base.engine, write);
+        write = NULL;
+    }
+    wait->ready(wait, taken ? ENGINE_OK : ENGINE_BUSY, taken ? &write->base : NULL);
+}
 
 enum engine_status store_write_begin(struct engine *engine, const struct engine_address *addresses,
-                                     size_t address_count, struct engine_write **out)
+                                     size_t address_count, struct engine_wait *wait,
+                                     struct engine_write **out)
 {
     struct store *store = (struct store *)engine;
     if (store->read_only)
         return ENGINE_UNSUPPORTED;
+    if (!wait->blocks && store_writer_is_full(store->writer))
+        return ENGINE_BUSY;
     store_stop_counting();
     struct store_write *write = take_from_pool(store);
-    if (!latches_take(&store->latches, addresses, address_count, &write->held)) {
+    write->wait = wait;
+    write->held.ready = begun;
+    write->held.thread = wait->thread;
+    if (!latches_take(&store->latches, addresses, address_count, &write->held))
+        return ENGINE_WAITING; /* `write` is the latches'. */
+    *out = &write->base;
+    return ENGINE_OK;
+}
+
+enum engine_status store_write_try(struct engine *engine, const struct engine_address *addresses,
+                                   size_t address_count, bool *busy, struct engine_write **out)
+{
+    struct store *store = (struct store *)engine;
+    if (store->read_only)
+        return ENGINE_UNSUPPORTED;
+    if (store_writer_is_full(store->writer))
+        return ENGINE_BUSY;
+    store_stop_counting();
+    struct store_write *write = take_from_pool(store);
+    write->held.thread = NULL;
+    if (!latches_try(&store->latches, addresses, address_count, &write->held, busy)) {
         give_back(store, write);
         return ENGINE_BUSY;
     }
     *out = &write->base;
     return ENGINE_OK;
 }
+
+/* Without its latches, the write is good for nothing but to be abandoned. */
+static void extended(struct latches_held *held, bool taken)
+{
+    struct store_write *write = of_held(held);
+    write->wait->ready(write->wait, taken ? ENGINE_OK : ENGINE_BUSY, &write->base);
+}
+
+enum engine_status store_write_extend(struct engine_write *base,
+                                      const struct engine_address *addresses, size_t address_count,
+                                      struct engine_wait *wait)
+{
+    struct store *store = (struct store *)base->engine;
+    struct store_write *write = (struct store_write *)base;
+    write->wait = wait;
+    write->held.ready = extended;
+    write->held.thread = wait->thread;
+    return latches_take_shared(&store->latches, addresses, address_count, &write->held)
+               ? ENGINE_OK
+               : ENGINE_WAITING;
+}
+
+/* --- Operations --- */
 
 /* An item that is read to be written is worth keeping if it was read before. */
 static enum engine_status get_item(struct store *store, struct store_write *write,
@@ -259,18 +326,21 @@ static void count_ranges(struct store *store, unsigned count)
 }
 
 /* The cache forgets what the batch changes, whether or not RocksDB takes it. New values are not
- * kept if it does not, nor if ranges are deleted, perhaps over them. */
-static void write_batch(struct store *store, struct store_write *write, char **error)
+ * kept if it does not, nor if ranges are deleted, perhaps over them. A batch that comes again,
+ * because RocksDB would have had to wait, goes through all of this again: in between, views may
+ * keep what they still rightly see. */
+static void write_batch(struct store *store, struct store_write *write,
+                        const rocksdb_writeoptions_t *options, char **error)
 {
     if (store->cache == NULL) {
-        rocksdb_write(store->db, store->write_options, write->batch, error);
+        rocksdb_write(store->db, options, write->batch, error);
         return;
     }
     struct bytes batch = { 0 };
     store_touches_begin(&write->touches, store->cache);
     if (write->range_count > 0)
         store_cache_begin_removal(store->cache);
-    rocksdb_write(store->db, store->write_options, write->batch, error);
+    rocksdb_write(store->db, options, write->batch, error);
     uint64_t generation = atomic_load(&store->generation);
     if (*error == NULL && write->range_count == 0)
         batch.data = (const uint8_t *)rocksdb_writebatch_data(write->batch, &batch.len);
@@ -279,7 +349,9 @@ static void write_batch(struct store *store, struct store_write *write, char **e
     store_touches_end(&write->touches, store->cache, batch, generation);
 }
 
-static enum engine_status apply(struct store *store, struct store_write *write)
+/* ENGINE_WAITING if RocksDB would have to wait and may not: nothing was done. */
+static enum engine_status apply(struct store *store, struct store_write *write,
+                                const rocksdb_writeoptions_t *options)
 {
     uint64_t failures = atomic_load(&store->write_failures);
     char *error = NULL;
@@ -289,7 +361,12 @@ static enum engine_status apply(struct store *store, struct store_write *write)
     rocksdb_writebatch_data(write->batch, &size);
     if (!store_space_admits(&store->space, size, write->stores))
         return ENGINE_FULL;
-    write_batch(store, write, &error);
+    write_batch(store, write, options, &error);
+    if (UNLIKELY(error != NULL && options == store->write_options &&
+                 store_status_is_stall(error))) {
+        rocksdb_free(error);
+        return ENGINE_WAITING;
+    }
     if (error != NULL)
         return write_failed(store, error);
     if (UNLIKELY(failures > 0))
@@ -297,15 +374,16 @@ static enum engine_status apply(struct store *store, struct store_write *write)
     return ENGINE_OK;
 }
 
-void store_write_commit(struct engine_write *base, struct engine_completion *completion)
+enum engine_status store_write_apply_slowly(struct store_write *write)
 {
-    struct store *store = (struct store *)base->engine;
-    struct store_write *write = (struct store_write *)base;
-    if (rocksdb_writebatch_count(write->batch) == 0) {
-        commit_refusal(store, write, completion);
-        return;
-    }
-    enum engine_status status = apply(store, write);
+    struct store *store = (struct store *)write->base.engine;
+    return apply(store, write, store->slow_write_options);
+}
+
+void store_write_end(struct store_write *write, enum engine_status status)
+{
+    struct store *store = (struct store *)write->base.engine;
+    struct engine_completion *completion = write->completion;
     bool waits = status == ENGINE_OK && store->syncer != NULL;
     /* Before the latches go, so that a refusal that has read this write is not answered before
      * the write is durable and published. */
@@ -322,6 +400,25 @@ void store_write_commit(struct engine_write *base, struct engine_completion *com
         syncer_queue(store->syncer, completion);
     else
         completion->done(completion, status);
+}
+
+void store_write_commit(struct engine_write *base, struct engine_completion *completion)
+{
+    struct store *store = (struct store *)base->engine;
+    struct store_write *write = (struct store_write *)base;
+    if (rocksdb_writebatch_count(write->batch) == 0) {
+        commit_refusal(store, write, completion);
+        return;
+    }
+    enum engine_status status = store_writer_is_stalled(store->writer)
+                                    ? ENGINE_WAITING
+                                    : apply(store, write, store->write_options);
+    if (status == ENGINE_WAITING) {
+        store_writer_queue(store->writer, write, completion);
+        return;
+    }
+    write->completion = completion;
+    store_write_end(write, status);
 }
 
 void store_write_abandon(struct engine_write *base)
