@@ -138,9 +138,9 @@ void operation_note_written(struct api_call *call, const struct txn *txn)
     }
 }
 
-struct txn_group *api_group_create(void)
+struct txn_group *api_group_create(void (*wake)(void *context), void *context)
 {
-    return txn_group_create();
+    return txn_group_create(wake, context);
 }
 
 void api_group_destroy(struct txn_group *group)
@@ -151,6 +151,11 @@ void api_group_destroy(struct txn_group *group)
 void api_group_run(struct txn_group *group)
 {
     txn_group_run(group);
+}
+
+void api_group_resume(struct txn_group *group)
+{
+    txn_group_resume(group);
 }
 
 struct streams *api_streams(const struct api *api)

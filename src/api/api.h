@@ -69,7 +69,8 @@ struct api_call {
     struct bytes body;
     /* Who asks, and may do what its policies allow; NULL: everything is allowed. */
     const struct caller *caller;
-    /* Of the thread that runs the call: writes wait there until it is run; NULL: for nothing. */
+    /* Of the thread that runs the call: writes wait there until it is run, and for one another;
+     * NULL: the thread waits. */
     struct txn_group *group;
     /* For a thread that must not be kept busy: a call that reads many items stops some time after
      * `pause_at_ns` of clock_monotonic_ns, and `paused` is called instead of `done`. The caller
@@ -105,10 +106,13 @@ void api_resume(struct api_call *call);
 /* Ends a paused call that nobody wants an answer of: with an error, by `done`. On any thread. */
 void api_cancel(struct api_call *call);
 
-/* For a thread that runs many calls in a row: their writes cost less together. A call that waits in
- * a group ends after the next api_group_run, or before. */
-struct txn_group *api_group_create(void);
-void api_group_destroy(struct txn_group *group); /* No call may wait in it. NULL is allowed. */
+/* For a thread that runs many calls in a row: their writes cost less together, and the thread does
+ * not wait for writes of others. Each write of a group is carried out by the next api_group_run, or
+ * before, unless it has to wait: then by an api_group_resume, which `wake` calls for. See
+ * txn/txn_group.h. */
+struct txn_group *api_group_create(void (*wake)(void *context), void *context);
+void api_group_destroy(struct txn_group *group); /* No call may be in it. NULL is allowed. */
 void api_group_run(struct txn_group *group);
+void api_group_resume(struct txn_group *group);
 
 #endif

@@ -7,21 +7,28 @@
 #include "txn/txn_group.h"
 #include "txn/txn_parts.h"
 
-static_assert(TXN_ITEMS_MAX * TXN_ADDRESSES_PER_ITEM + TXN_RECORDS_MAX <=
+static_assert(TXN_ITEMS_MAX * (TXN_OWN_ADDRESSES_PER_ITEM + TXN_SHARED_ADDRESSES_PER_ITEM) +
+                      TXN_RECORDS_MAX <=
                   ENGINE_WRITE_ADDRESSES_MAX,
               "the largest transaction fits into one engine write");
 
 /* --- The steps of a write --- */
 
-void txn_add_addresses(const struct txn *txn, struct txn_addresses *addresses)
+void txn_add_own_addresses(const struct txn *txn, struct txn_addresses *addresses)
 {
     for (size_t i = 0; i < txn->item_count; i++) {
         txn_addresses_add(addresses, txn->items[i].place.address);
-        txn_changes_add_addresses(&txn->items[i], addresses);
-        txn_figures_add_addresses(&txn->items[i], addresses);
         txn_collections_add_addresses(&txn->items[i], addresses);
     }
     txn_records_add_addresses(txn, addresses);
+}
+
+void txn_add_shared_addresses(const struct txn *txn, struct txn_addresses *addresses)
+{
+    for (size_t i = 0; i < txn->item_count; i++) {
+        txn_changes_add_addresses(&txn->items[i], addresses);
+        txn_figures_add_addresses(&txn->items[i], addresses);
+    }
 }
 
 static enum engine_status read_items(struct txn *txn, struct engine_write *write)
@@ -114,46 +121,36 @@ struct txn *txn_of_completion(struct engine_completion *completion)
     return (struct txn *)((char *)completion - offsetof(struct txn, completion));
 }
 
+static struct txn *of_step(struct txn_step *step)
+{
+    return (struct txn *)((char *)step - offsetof(struct txn, step));
+}
+
+static void attempt_again(struct txn_step *step)
+{
+    txn_attempt(of_step(step));
+}
+
 static void completed(struct engine_completion *completion, enum engine_status status)
 {
     struct txn *txn = txn_of_completion(completion);
     if (status == ENGINE_CONFLICT && txn->attempts < TXN_ATTEMPTS_MAX)
-        txn_attempt(txn);
+        txn_step_post(&txn->step, attempt_again);
     else
         txn_finish(txn, status);
 }
 
-static enum engine_status begin(struct txn *txn, struct engine_write **write)
+static struct txn_addresses allocate_addresses(struct txn *txn, size_t count_max)
 {
-    size_t count_max = txn->item_count * TXN_ADDRESSES_PER_ITEM + txn->record_count;
-    struct txn_addresses addresses = {
-        .list = arena_alloc(txn->arena, count_max * sizeof *addresses.list),
+    return (struct txn_addresses){
+        .list = arena_alloc(txn->arena, count_max * sizeof(struct engine_address)),
     };
-    txn_add_addresses(txn, &addresses);
-    assert(addresses.count <= count_max);
-    return engine_write_begin(txn->engine, addresses.list, addresses.count, write);
 }
 
-static enum engine_status decide_and_apply(struct txn *txn, struct engine_write *write)
+/* Ends the engine's write: `status` tells whether everything was put into it. */
+static void end_write(struct txn *txn, enum engine_status status)
 {
-    bool changes;
-    enum engine_status status = txn_decide(txn, write, &changes);
-    if (status != ENGINE_OK || !changes)
-        return status;
-    status = txn_apply_own(txn, write);
-    return status == ENGINE_OK ? txn_apply_shared(txn, write) : status;
-}
-
-void txn_attempt(struct txn *txn)
-{
-    struct engine_write *write = NULL;
-    txn->attempts++;
-    enum engine_status status = begin(txn, &write);
-    if (status != ENGINE_OK) {
-        txn_finish(txn, status);
-        return;
-    }
-    status = decide_and_apply(txn, write);
+    struct engine_write *write = txn->step.write;
     txn_release(txn);
     if (status == ENGINE_OK) {
         txn->completion.done = completed;
@@ -162,6 +159,46 @@ void txn_attempt(struct txn *txn)
     }
     engine_write_abandon(write);
     txn_finish(txn, status);
+}
+
+static void extended(struct txn_step *step)
+{
+    struct txn *txn = of_step(step);
+    enum engine_status status = step->status;
+    if (status == ENGINE_OK)
+        status = txn_apply_shared(txn, step->write);
+    end_write(txn, status);
+}
+
+static void begun(struct txn_step *step)
+{
+    struct txn *txn = of_step(step);
+    bool changes = false;
+    if (step->status != ENGINE_OK) {
+        txn_finish(txn, step->status);
+        return;
+    }
+    enum engine_status status = txn_decide(txn, step->write, &changes);
+    if (status == ENGINE_OK && changes)
+        status = txn_apply_own(txn, step->write);
+    if (status != ENGINE_OK || !changes) {
+        end_write(txn, status);
+        return;
+    }
+    struct txn_addresses shared =
+        allocate_addresses(txn, txn->item_count * TXN_SHARED_ADDRESSES_PER_ITEM);
+    txn_add_shared_addresses(txn, &shared);
+    txn_step_extend(step, shared.list, shared.count, extended);
+}
+
+void txn_attempt(struct txn *txn)
+{
+    txn->attempts++;
+    txn->step.group = txn->group;
+    struct txn_addresses own =
+        allocate_addresses(txn, txn->item_count * TXN_OWN_ADDRESSES_PER_ITEM + txn->record_count);
+    txn_add_own_addresses(txn, &own);
+    txn_step_begin(&txn->step, txn->engine, own.list, own.count, begun);
 }
 
 /* --- The start --- */
@@ -186,7 +223,7 @@ void txn_start(struct txn *txn)
     assert(txn->clock != NULL);
     share_definitions(txn);
     if (txn->conflicts != NULL && !txn_conflicts_enter(txn->conflicts, txn))
-        txn->done(txn, ENGINE_BUSY);
+        txn->done(txn, ENGINE_CONFLICT);
     else if (txn->group != NULL)
         txn_group_add(txn->group, txn);
     else

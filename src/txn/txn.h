@@ -2,7 +2,9 @@
  *
  * Whoever changes items describes which ones and how to decide; everything that must change in
  * the same step (the items, their index entries, change records, expiry times, the sizes of item
- * collections and the table's figures) is derived here and goes into the same engine batch.
+ * collections and the table's figures) is derived here and goes into the same engine batch. What
+ * many writes share, figures and the heads of change logs, is read and changed once all else is
+ * decided, so that it is held for a moment only.
  */
 #ifndef STATOR_TXN_TXN_H
 #define STATOR_TXN_TXN_H
@@ -13,6 +15,7 @@
 #include "index/index_change.h"
 #include "model/item.h"
 #include "table/item_place.h"
+#include "txn/txn_step.h"
 
 struct arena;
 struct clock;
@@ -92,18 +95,24 @@ struct txn {
     struct txn_record *records; /* Distinct from the items' places; NULL: none. */
     size_t record_count;
     struct txn_conflicts *conflicts; /* NULL: wait for others. */
-    struct txn_group *group;         /* Of the calling thread; NULL: carried out at once. */
-    bool is_transaction;             /* With `conflicts`: others meet its items until it ends. */
+    /* Of the calling thread, which goes on while the txn waits; NULL: carried out at once, and the
+     * thread waits. */
+    struct txn_group *group;
+    bool is_transaction; /* With `conflicts`: others meet its items until it ends. */
     /* Looks at all items and sets their effects, or returns false to change nothing. May run more
-     * than once, so it starts from scratch each time. Runs under the latches: it must not wait. */
+     * than once, so it starts from scratch each time. Runs under the latches, on the calling thread
+     * if there is a group: it must not wait. */
     bool (*decide)(struct txn *txn);
     /* Called exactly once, on any thread, perhaps before txn_start returns: with ENGINE_OK when the
-     * effects, or what a refusal was based on, are durable; with ENGINE_BUSY or ENGINE_CONFLICT if
-     * others were in the way, or ENGINE_TOO_LARGE, and nothing was done. Must not block. */
+     * effects, or what a refusal was based on, are durable; with ENGINE_CONFLICT if a transaction
+     * has one of the items (`conflicts`), or others changed them again and again; with ENGINE_BUSY
+     * if others were in the way for too long, or ENGINE_TOO_LARGE, and nothing was done. Must not
+     * block. */
     void (*done)(struct txn *txn, enum engine_status status);
 
     struct engine_completion completion; /* txn's own, like what follows. */
-    struct txn *next;                    /* In the group, and in a batch of it. */
+    struct txn_step step;
+    struct txn *next; /* In the group, and in a batch of it. */
     unsigned attempts;
     struct txn_claim *claims; /* With `conflicts`. */
     size_t claim_count;

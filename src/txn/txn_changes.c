@@ -11,12 +11,6 @@ static struct engine_address head_of(const struct txn_item *item)
     return change_log_head_address(item->table->log_id, item->place.address.place.partition);
 }
 
-void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses *addresses)
-{
-    if (item->table->log_id != 0)
-        txn_addresses_add(addresses, head_of(item));
-}
-
 /* Whether there is something to tell. Documented: a PutItem or UpdateItem that changes no data of
  * an item writes no record. */
 static bool is_change(const struct txn_item *item)
@@ -31,6 +25,12 @@ static bool is_change(const struct txn_item *item)
         return !item->exists || !bytes_equal(item->replacement.encoded, item->current.encoded);
     }
     return false;
+}
+
+void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses *addresses)
+{
+    if (item->table->log_id != 0 && is_change(item))
+        txn_addresses_add(addresses, head_of(item));
 }
 
 static bool same_log(const struct txn_item *a, const struct txn_item *b)

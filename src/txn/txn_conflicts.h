@@ -3,7 +3,7 @@
  * Writes are put in order by the engine, and a client never sees more than a short wait. The
  * service refuses instead, and whoever wants to try how an application retries needs that. With one
  * of these, a transaction claims its items from its start to its end; a second transaction or a
- * single write that meets one of them ends with ENGINE_BUSY at once. It goes by the items
+ * single write that meets one of them ends with ENGINE_CONFLICT at once. It goes by the items
  * themselves, not by the engine's latches, which unrelated items share.
  */
 #ifndef STATOR_TXN_TXN_CONFLICTS_H

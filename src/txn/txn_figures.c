@@ -4,11 +4,6 @@
 #include "txn/txn.h"
 #include "txn/txn_parts.h"
 
-void txn_figures_add_addresses(const struct txn_item *item, struct txn_addresses *addresses)
-{
-    txn_addresses_add(addresses, figures_address(&item->place));
-}
-
 void txn_figures_add(const struct txn_item *item, struct figures *table, struct figures *indexes)
 {
     if (item->effect == TXN_KEEP)
@@ -36,6 +31,19 @@ static bool changes_anything(const struct figures *table, const struct figures *
     for (size_t i = 0; i < index_count && !changes; i++)
         changes = indexes[i].item_count != 0 || indexes[i].size != 0;
     return changes;
+}
+
+/* Changes of one shard may add up to none, which is then not written; its latch was taken in vain.
+ */
+void txn_figures_add_addresses(const struct txn_item *item, struct txn_addresses *addresses)
+{
+    struct figures sum = { 0 };
+    struct figures indexes[INDEXES_MAX];
+    for (size_t i = 0; i < item->table->index_count; i++)
+        indexes[i] = (struct figures){ 0 };
+    txn_figures_add(item, &sum, indexes);
+    if (changes_anything(&sum, indexes, item->table->index_count))
+        txn_addresses_add(addresses, figures_address(&item->place));
 }
 
 /* Counts the items that share the shard of `items[first]`, from that one on. */

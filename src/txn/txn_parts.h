@@ -13,11 +13,11 @@ struct figures;
 struct txn;
 struct txn_item;
 
-/* Of each item: itself, the head of its change log, the shard of figures that counts it, and its
- * collection's size. */
-enum { TXN_ADDRESSES_PER_ITEM = 4 };
+/* Of each item: itself and its collection's size; then the head of its change log and the shard of
+ * figures that counts it, which are shared. */
+enum { TXN_OWN_ADDRESSES_PER_ITEM = 2, TXN_SHARED_ADDRESSES_PER_ITEM = 2 };
 
-/* The addresses that a write begins with. */
+/* The addresses that a write begins with, or is extended by. */
 struct txn_addresses {
     struct engine_address *list;
     size_t count;
@@ -29,19 +29,24 @@ static inline void txn_addresses_add(struct txn_addresses *addresses, struct eng
 
 /* --- The steps of a write, for txn.c and txn_group.c --- */
 
-/* At most TXN_ADDRESSES_PER_ITEM for each item, and one for each record. */
-void txn_add_addresses(const struct txn *txn, struct txn_addresses *addresses);
+/* What the decision depends on: at most TXN_OWN_ADDRESSES_PER_ITEM for each item, and one for each
+ * record. */
+void txn_add_own_addresses(const struct txn *txn, struct txn_addresses *addresses);
+/* What the effects, which are known by now, change besides: at most TXN_SHARED_ADDRESSES_PER_ITEM
+ * for each item. */
+void txn_add_shared_addresses(const struct txn *txn, struct txn_addresses *addresses);
 /* Reads what the decision depends on and asks for it. `*changes` if there is something to apply;
  * what was read is held until txn_release. */
 MUST_CHECK enum engine_status txn_decide(struct txn *txn, struct engine_write *write,
                                          bool *changes);
 /* Puts all that no other txn of the same engine write has a part in. */
 MUST_CHECK enum engine_status txn_apply_own(struct txn *txn, struct engine_write *write);
-/* Then what is added up over all items of an engine write: `txn` has those of all its txns. */
+/* Then, with the shared addresses, what is added up over all items of an engine write: `txn` has
+ * those of all its txns. */
 MUST_CHECK enum engine_status txn_apply_shared(struct txn *txn, struct engine_write *write);
 void txn_release(struct txn *txn);
 void txn_finish(struct txn *txn, enum engine_status status); /* The txn may be gone then. */
-/* All of it, in an engine write of its own. */
+/* All of it, in an engine write of its own, now or when it is its turn. */
 void txn_attempt(struct txn *txn);
 struct txn *txn_of_completion(struct engine_completion *completion);
 
@@ -54,11 +59,12 @@ void txn_indexes_apply(struct txn *txn, struct txn_item *item, struct engine_wri
  * here and is not the item's goes. */
 void txn_expiry_apply(struct txn *txn, const struct txn_item *item, struct engine_write *write);
 
-/* The records in the change logs of all tables that have one. */
+/* The records in the change logs of all tables that have one. Addresses are those of changes. */
 void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
 MUST_CHECK enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write);
 
-/* The figures of all tables that the items belong to. Index changes are known by then. */
+/* The figures of all tables that the items belong to. Index changes are known by then. Addresses
+ * are those of shards that change. */
 void txn_figures_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
 MUST_CHECK enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write);
 /* Adds what an item's effect changes in its table's figures, and in those of each index. */

@@ -50,10 +50,12 @@ struct wire_loop {
     struct wire *wire;
     struct random random;
     struct authentication *authentication; /* NULL: any credentials are taken. */
-    struct txn_group *group;               /* Writes of this turn; NULL for the lane. */
+    /* Writes of this turn, and those that wait; NULL for the lane, whose threads may wait. */
+    struct txn_group *group;
     /* Unused for the lane: */
     struct wire_loop *next;
     struct http_loop *http_loop;
+    struct http_task resume; /* Goes on with writes that had to wait. */
     struct read_queue reads;
     struct http_task wake; /* Begins another turn while reads wait. */
     bool is_woken;
@@ -587,12 +589,27 @@ static void wake(struct http_task *task)
     loop->is_woken = false; /* The turn that this belongs to has an end, too. */
 }
 
+static void run_resume_task(struct http_task *task)
+{
+    const struct wire_loop *loop =
+        (struct wire_loop *)((char *)task - offsetof(struct wire_loop, resume));
+    api_group_resume(loop->group);
+}
+
+/* On any thread, and not again before the task has run. */
+static void wake_loop(void *context)
+{
+    struct wire_loop *loop = context;
+    http_loop_post(loop->http_loop, &loop->resume);
+}
+
 static void *open_loop(void *context, struct http_loop *http_loop)
 {
     struct wire *wire = context;
     struct wire_loop *loop = create_loop(wire);
-    loop->group = api_group_create();
     loop->http_loop = http_loop;
+    loop->resume.run = run_resume_task;
+    loop->group = api_group_create(wake_loop, loop);
     loop->wake.run = wake;
     read_queue_init(&loop->reads, clock_monotonic_ns);
     loop->next = wire->loops;

@@ -41,7 +41,7 @@ static void open_side(struct side *side)
     api_fixture_open_on(&side->db, failing_engine_create(reference_engine_create()), 0);
     transaction_fixture_create_tables(&side->db);
     transaction_fixture_must(&side->db, "UpdateTable", LOGGED);
-    side->group = api_group_create();
+    side->group = api_group_create(NULL, NULL);
 }
 
 static void close_side(struct side *side)

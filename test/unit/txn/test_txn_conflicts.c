@@ -108,7 +108,7 @@ static void a_second_transaction_is_told_which_items_another_has(void **state)
     assert_int_equal(first.ends, 0);
     start(fixture, &second, true, "cbd", NULL);
     assert_int_equal(second.ends, 1);
-    assert_int_equal(second.status, ENGINE_BUSY);
+    assert_int_equal(second.status, ENGINE_CONFLICT);
     assert_false(second.items[0].conflict);
     assert_true(second.items[1].conflict);
     assert_false(second.items[2].conflict);
@@ -123,7 +123,7 @@ static void what_was_refused_claims_nothing(void **state)
     failing_engine_hold_commit(fixture->engine);
     start(fixture, &first, true, "a", NULL);
     start(fixture, &refused, true, "ba", NULL);
-    assert_int_equal(refused.status, ENGINE_BUSY);
+    assert_int_equal(refused.status, ENGINE_CONFLICT);
     start(fixture, &third, true, "b", NULL);
     assert_int_equal(third.status, ENGINE_OK);
     failing_engine_let_go(fixture->engine);
@@ -158,7 +158,7 @@ static void a_single_write_meets_transactions_but_is_not_met(void **state)
     failing_engine_hold_commit(fixture->engine);
     start(fixture, &transaction, true, "ab", NULL);
     start(fixture, &single, false, "a", NULL);
-    assert_int_equal(single.status, ENGINE_BUSY);
+    assert_int_equal(single.status, ENGINE_CONFLICT);
     start(fixture, &single, false, "c", NULL);
     assert_int_equal(single.status, ENGINE_OK);
     failing_engine_let_go(fixture->engine);
@@ -177,7 +177,7 @@ static void records_are_claimed_like_items(void **state)
     failing_engine_hold_commit(fixture->engine);
     start(fixture, &first, true, "a", "t");
     start(fixture, &second, true, "b", "t");
-    assert_int_equal(second.status, ENGINE_BUSY);
+    assert_int_equal(second.status, ENGINE_CONFLICT);
     assert_true(second.record.conflict);
     assert_false(second.items[0].conflict);
     start(fixture, &second, true, "b", "u");

@@ -314,7 +314,8 @@ static void a_write_fails_when_an_entry_cannot_be_read(void **state)
         assert_int_equal(status, struck ? ENGINE_IO : ENGINE_OK);
         check(run);
     }
-    assert_int_equal(call, 5 + 1); /* Begin, the item, its entry, the figures, the commit. */
+    /* Begin, the item, its entry, the latch of the figures, the figures, the commit. */
+    assert_int_equal(call, 6 + 1);
 }
 
 int main(void)

@@ -1,0 +1,492 @@
+/* test_txn_waiting.c -- a txn that has to wait holds up neither its thread nor the others of its
+ * group, and goes on where it was started. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/random.h"
+#include "engine_fixture.h"
+#include "model/error.h"
+#include "model/table_definition.h"
+#include "table/figures.h"
+#include "txn/txn.h"
+#include "txn/txn_group.h"
+
+enum { LONG_WAIT_MS = 60 * 1000, SHORT_WAIT_MS = 20, TEXT_SIZE = 24 };
+
+static struct partition partitions[] = { { .id = 11, .first_hash = 0 } };
+static const struct table_definition definition = {
+    .name = { (const uint8_t *)"t", 1 },
+    .id = 7,
+    .key = { .hash = { .name = { (const uint8_t *)"pk", 2 }, .type = VALUE_S } },
+    .partitions = partitions,
+    .partition_count = COUNT_OF(partitions),
+};
+
+/* --- A thread with its group --- */
+
+struct loop {
+    struct arena *arena;
+    struct engine *engine;
+    struct txn_group *group;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool woken;       /* Guarded by mutex. */
+    size_t under_way; /* Guarded by mutex: txns end on any thread. */
+};
+
+static void wake(void *context)
+{
+    struct loop *loop = context;
+    pthread_mutex_lock(&loop->mutex);
+    assert_false(loop->woken); /* Once, until it is resumed. */
+    loop->woken = true;
+    pthread_cond_signal(&loop->changed);
+    pthread_mutex_unlock(&loop->mutex);
+}
+
+static void loop_init(struct loop *loop, struct engine *engine)
+{
+    *loop = (struct loop){ .arena = arena_create(), .engine = engine, .thread = pthread_self() };
+    loop->group = txn_group_create(wake, loop);
+    pthread_mutex_init(&loop->mutex, NULL);
+    pthread_cond_init(&loop->changed, NULL);
+}
+
+static void loop_deinit(struct loop *loop)
+{
+    txn_group_destroy(loop->group);
+    pthread_cond_destroy(&loop->changed);
+    pthread_mutex_destroy(&loop->mutex);
+    arena_destroy(loop->arena);
+}
+
+static bool is_woken(struct loop *loop)
+{
+    pthread_mutex_lock(&loop->mutex);
+    bool woken = loop->woken;
+    pthread_mutex_unlock(&loop->mutex);
+    return woken;
+}
+
+/* False if it was not woken up. */
+static bool resume(struct loop *loop)
+{
+    pthread_mutex_lock(&loop->mutex);
+    bool woken = loop->woken;
+    loop->woken = false;
+    pthread_mutex_unlock(&loop->mutex);
+    if (woken)
+        txn_group_resume(loop->group);
+    return woken;
+}
+
+static int open_engine(void **state, unsigned latch_wait_ms)
+{
+    static struct loop loop;
+    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(NULL);
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    options.in_memory = true;
+    options.latch_wait_ms = latch_wait_ms;
+    struct engine *engine = rocksdb_engine_open(&options, message);
+    if (engine == NULL)
+        return -1;
+    loop_init(&loop, engine);
+    *state = &loop;
+    return 0;
+}
+
+static int set_up(void **state)
+{
+    return open_engine(state, LONG_WAIT_MS);
+}
+
+static int set_up_impatient(void **state)
+{
+    return open_engine(state, SHORT_WAIT_MS);
+}
+
+static int tear_down(void **state)
+{
+    struct loop *loop = *state;
+    struct engine *engine = loop->engine;
+    loop_deinit(loop);
+    engine_close(engine);
+    return 0;
+}
+
+/* --- Txns that add one to the number that each of their items has --- */
+
+enum { ITEMS_MAX = 3 };
+
+struct addition {
+    struct txn txn;
+    struct txn_item items[ITEMS_MAX];
+    struct loop *loop;
+    const char *keys[ITEMS_MAX];
+    unsigned decisions, ends;
+    bool strange; /* It was decided on another thread. */
+    enum engine_status status;
+};
+
+static struct item make_item(struct arena *arena, const char *pk, const char *text)
+{
+    struct item_builder builder;
+    struct buffer key, value;
+    item_builder_init(&builder, arena);
+    buffer_init(&key, arena);
+    buffer_init(&value, arena);
+    value_append_string(&key, bytes_from_text(pk));
+    value_append_string(&value, bytes_from_text(text));
+    item_builder_add(&builder, BYTES("pk"), buffer_bytes(&key));
+    item_builder_add(&builder, BYTES("v"), buffer_bytes(&value));
+    return item_builder_finish(&builder);
+}
+
+static long number_of(const struct item *item)
+{
+    struct value value;
+    char text[TEXT_SIZE] = "";
+    assert_true(item_find(item, BYTES("v"), &value));
+    struct bytes digits = value.data;
+    assert_true(digits.len < sizeof text);
+    memcpy(text, digits.data, digits.len);
+    return strtol(text, NULL, 10);
+}
+
+static bool decide(struct txn *txn)
+{
+    struct addition *addition = (struct addition *)txn;
+    addition->decisions++;
+    addition->strange |= !pthread_equal(addition->loop->thread, pthread_self());
+    for (size_t i = 0; i < txn->item_count; i++) {
+        struct txn_item *item = &txn->items[i];
+        char text[TEXT_SIZE];
+        snprintf(text, sizeof text, "%ld", 1 + (item->exists ? number_of(&item->current) : 0));
+        item->effect = TXN_PUT;
+        item->replacement = make_item(txn->arena, addition->keys[i], text);
+    }
+    return true;
+}
+
+static void done(struct txn *txn, enum engine_status status)
+{
+    struct addition *addition = (struct addition *)txn;
+    struct loop *loop = addition->loop;
+    pthread_mutex_lock(&loop->mutex);
+    addition->ends++;
+    addition->status = status;
+    loop->under_way--;
+    pthread_cond_signal(&loop->changed);
+    pthread_mutex_unlock(&loop->mutex);
+}
+
+static struct item_place place_of(struct loop *loop, const char *key)
+{
+    struct item_place place;
+    struct error err;
+    struct item item = make_item(loop->arena, key, "");
+    error_init(&err, loop->arena);
+    assert_true(item_place_of_item(loop->arena, &definition, &item, &place, &err));
+    return place;
+}
+
+static void start(struct loop *loop, struct addition *addition, const char *const *keys,
+                  size_t count)
+{
+    *addition = (struct addition){ .txn = { .arena = loop->arena,
+                                            .engine = loop->engine,
+                                            .clock = &clock_system,
+                                            .items = addition->items,
+                                            .item_count = count,
+                                            .group = loop->group,
+                                            .decide = decide,
+                                            .done = done },
+                                   .loop = loop };
+    for (size_t i = 0; i < count; i++) {
+        addition->keys[i] = keys[i];
+        addition->items[i] =
+            (struct txn_item){ .table = &definition, .place = place_of(loop, keys[i]) };
+    }
+    pthread_mutex_lock(&loop->mutex);
+    loop->under_way++;
+    pthread_mutex_unlock(&loop->mutex);
+    txn_start(&addition->txn);
+}
+
+static void start_one(struct loop *loop, struct addition *addition, const char *key)
+{
+    start(loop, addition, &key, 1);
+}
+
+static void expect_ended(const struct addition *addition, enum engine_status status,
+                         unsigned decisions)
+{
+    assert_int_equal(addition->ends, 1);
+    assert_int_equal(addition->status, status);
+    assert_int_equal(addition->decisions, decisions);
+    assert_false(addition->strange);
+}
+
+/* --- What others hold --- */
+
+static struct engine_write *hold(struct loop *loop, struct engine_address address)
+{
+    struct engine_write *write;
+    assert_int_equal(engine_write_begin(loop->engine, &address, 1, &write), ENGINE_OK);
+    return write;
+}
+
+static void *abandon(void *write)
+{
+    engine_write_abandon(write);
+    return NULL;
+}
+
+static void let_go_elsewhere(struct engine_write *write)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, abandon, write), 0);
+    pthread_join(thread, NULL);
+}
+
+static void one_held_item_holds_up_nobody_else_of_its_group(void **state)
+{
+    struct loop *loop = *state;
+    struct addition a, b, c;
+    struct engine_write *write = hold(loop, place_of(loop, "b").address);
+    start_one(loop, &a, "a");
+    start_one(loop, &b, "b");
+    start_one(loop, &c, "c");
+    txn_group_run(loop->group);
+    expect_ended(&a, ENGINE_OK, 1);
+    expect_ended(&c, ENGINE_OK, 1);
+    assert_int_equal(a.txn.attempts + c.txn.attempts, 0); /* Still together. */
+    assert_int_equal(b.decisions, 0);
+    assert_int_equal(b.ends, 0);
+    assert_false(is_woken(loop));
+    engine_write_abandon(write);
+    assert_true(resume(loop));
+    expect_ended(&b, ENGINE_OK, 1);
+}
+
+static void a_txn_goes_on_on_the_thread_of_its_group(void **state)
+{
+    struct loop *loop = *state;
+    struct addition a;
+    struct engine_write *write = hold(loop, place_of(loop, "a").address);
+    start_one(loop, &a, "a");
+    txn_group_run(loop->group);
+    let_go_elsewhere(write);
+    assert_int_equal(a.decisions, 0);
+    assert_true(resume(loop));
+    expect_ended(&a, ENGINE_OK, 1);
+}
+
+/* The figures of a table are shared by its writers: they are asked for once all is decided. */
+static void held_figures_are_waited_for_after_the_decision(void **state)
+{
+    struct loop *loop = *state;
+    struct addition a, b, again;
+    struct item_place place = place_of(loop, "a");
+    struct engine_write *write = hold(loop, figures_address(&place));
+    start_one(loop, &a, "a");
+    start_one(loop, &b, "b");
+    txn_group_run(loop->group);
+    assert_int_equal(a.decisions, 1);
+    assert_int_equal(b.decisions, 1); /* Of the same batch. */
+    assert_int_equal(a.ends + b.ends, 0);
+    start_one(loop, &again, "a"); /* Waits for the first one's item. */
+    txn_group_run(loop->group);
+    assert_int_equal(again.decisions, 0);
+    let_go_elsewhere(write);
+    assert_int_equal(a.ends + b.ends, 0);
+    while (resume(loop))
+        ;
+    expect_ended(&a, ENGINE_OK, 1);
+    expect_ended(&b, ENGINE_OK, 1);
+    expect_ended(&again, ENGINE_OK, 1);
+    struct engine_view *view = engine_fixture_view(loop->engine);
+    struct figures sum;
+    assert_int_equal(figures_sum(view, &definition, &sum, NULL), ENGINE_OK);
+    assert_int_equal(sum.item_count, 2);
+    engine_view_close(view);
+}
+
+static void a_write_that_changes_no_figures_does_not_wait_for_them(void **state)
+{
+    struct loop *loop = *state;
+    struct addition a;
+    struct item_place place = place_of(loop, "a");
+    start_one(loop, &a, "a");
+    txn_group_run(loop->group);
+    struct engine_write *write = hold(loop, figures_address(&place));
+    start_one(loop, &a, "a"); /* "1" becomes "2". */
+    txn_group_run(loop->group);
+    expect_ended(&a, ENGINE_OK, 1);
+    engine_write_abandon(write);
+}
+
+static void who_waits_for_too_long_is_refused_alone(void **state)
+{
+    struct loop *loop = *state;
+    struct addition a, b;
+    struct engine_write *write = hold(loop, place_of(loop, "b").address);
+    start_one(loop, &a, "a");
+    start_one(loop, &b, "b");
+    txn_group_run(loop->group);
+    expect_ended(&a, ENGINE_OK, 1);
+    while (!resume(loop))
+        usleep(1000);
+    expect_ended(&b, ENGINE_BUSY, 0);
+    engine_write_abandon(write);
+    start_one(loop, &b, "b");
+    txn_group_run(loop->group);
+    expect_ended(&b, ENGINE_OK, 1);
+}
+
+/* Both were decided together. The one whose figures are free is carried out all the same. */
+static void who_waits_for_figures_for_too_long_is_refused_alone(void **state)
+{
+    struct loop *loop = *state;
+    struct addition a, b;
+    struct item_place place = place_of(loop, "a"), other = place_of(loop, "b");
+    struct engine_write *write = hold(loop, figures_address(&place));
+    assert_false(figures_shared(&place, &other));
+    start_one(loop, &a, "a");
+    start_one(loop, &b, "b");
+    txn_group_run(loop->group);
+    while (a.ends == 0) {
+        usleep(1000);
+        resume(loop);
+    }
+    expect_ended(&a, ENGINE_BUSY, 2);
+    expect_ended(&b, ENGINE_OK, 2);
+    engine_write_abandon(write);
+    start_one(loop, &a, "a");
+    txn_group_run(loop->group);
+    expect_ended(&a, ENGINE_OK, 1);
+}
+
+/* --- Many threads --- */
+
+enum { THREADS = 4, TURNS = 200, TURN_MAX = 20, KEYS = 10 };
+
+static char key_names[KEYS][TEXT_SIZE];
+static _Atomic long additions[KEYS];
+
+struct racer {
+    struct engine *engine;
+    uint64_t seed;
+    bool waits; /* Without a group, as jobs are. */
+};
+
+static void wait_for_all(struct loop *loop)
+{
+    for (;;) {
+        pthread_mutex_lock(&loop->mutex);
+        while (loop->under_way > 0 && !loop->woken)
+            pthread_cond_wait(&loop->changed, &loop->mutex);
+        bool woken = loop->woken, ended = loop->under_way == 0;
+        loop->woken = false;
+        pthread_mutex_unlock(&loop->mutex);
+        if (woken)
+            txn_group_resume(loop->group);
+        else if (ended)
+            return;
+    }
+}
+
+static void *race(void *argument)
+{
+    const struct racer *racer = argument;
+    struct loop loop;
+    struct random random;
+    struct addition turn[TURN_MAX];
+    loop_init(&loop, racer->engine);
+    random_init(&random, racer->seed);
+    for (int t = 0; t < TURNS; t++) {
+        size_t count = 1 + random_next(&random) % TURN_MAX;
+        for (size_t i = 0; i < count; i++) {
+            const char *keys[ITEMS_MAX];
+            size_t first = random_next(&random) % KEYS, item_count = 0;
+            for (size_t k = 0; k < ITEMS_MAX && (k == 0 || random_next(&random) % 3 == 0); k++)
+                keys[item_count++] = key_names[(first + 3 * k) % KEYS];
+            struct txn_group *group = loop.group;
+            if (racer->waits)
+                loop.group = NULL;
+            start(&loop, &turn[i], keys, item_count);
+            loop.group = group;
+        }
+        txn_group_run(loop.group);
+        wait_for_all(&loop);
+        for (size_t i = 0; i < count; i++) {
+            expect_ended(&turn[i], ENGINE_OK, 1);
+            for (size_t k = 0; k < turn[i].txn.item_count; k++)
+                for (size_t key = 0; key < KEYS; key++)
+                    additions[key] += turn[i].keys[k] == key_names[key];
+        }
+        arena_reset(loop.arena);
+    }
+    loop_deinit(&loop);
+    return NULL;
+}
+
+static void additions_of_many_threads_are_all_there(void **state)
+{
+    struct loop *loop = *state;
+    struct racer racers[THREADS];
+    pthread_t threads[THREADS];
+    for (size_t i = 0; i < KEYS; i++) {
+        snprintf(key_names[i], TEXT_SIZE, "key-%zu", i);
+        additions[i] = 0;
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        racers[i] = (struct racer){ loop->engine, 42 + i, .waits = i == 0 };
+        assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    struct engine_view *view = engine_fixture_view(loop->engine);
+    int64_t size = 0;
+    for (size_t i = 0; i < KEYS; i++) {
+        struct item_place place = place_of(loop, key_names[i]);
+        struct engine_value value;
+        struct item item;
+        assert_int_equal(item_place_get(view, &definition, &place, &value, &item), ENGINE_OK);
+        assert_int_equal(number_of(&item), additions[i]);
+        size += (int64_t)item.size;
+        engine_value_release(&value);
+    }
+    struct figures sum;
+    assert_int_equal(figures_sum(view, &definition, &sum, NULL), ENGINE_OK);
+    assert_int_equal(sum.item_count, KEYS);
+    assert_int_equal(sum.size, size);
+    engine_view_close(view);
+}
+
+int main(void)
+{
+#define TEST(name, with) cmocka_unit_test_setup_teardown(name, with, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(one_held_item_holds_up_nobody_else_of_its_group, set_up),
+        TEST(a_txn_goes_on_on_the_thread_of_its_group, set_up),
+        TEST(held_figures_are_waited_for_after_the_decision, set_up),
+        TEST(a_write_that_changes_no_figures_does_not_wait_for_them, set_up),
+        TEST(who_waits_for_too_long_is_refused_alone, set_up_impatient),
+        TEST(who_waits_for_figures_for_too_long_is_refused_alone, set_up_impatient),
+        TEST(additions_of_many_threads_are_all_there, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
