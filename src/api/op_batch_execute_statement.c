@@ -191,6 +191,8 @@ static const char *error_name(enum error_code code)
         return "AccessDenied";
     case ERROR_TRANSACTION_CONFLICT:
         return "TransactionConflict";
+    case ERROR_THROTTLING:
+        return "ThrottlingError";
     default:
         assert(code == ERROR_VALIDATION);
         return "ValidationError";

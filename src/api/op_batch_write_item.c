@@ -2,9 +2,10 @@
  *
  * The service promises each write alone, not all or none. Here they are one txn all the same: one
  * round of latches, one engine batch and one completion cost less than 25, a failure leaves nothing
- * half done, and no client can rely on the contrary. So UnprocessedItems is always empty. An engine
- * that cannot write over partitions at once (ENGINE_GLOBAL_ATOMIC) will need one txn for each
- * partition, which the service's promise allows.
+ * half done, and no client can rely on the contrary. So UnprocessedItems has either none of them
+ * or, if other writes were in the way for too long, all; clients send those again. An engine that
+ * cannot write over partitions at once (ENGINE_GLOBAL_ATOMIC) will need one txn for each partition,
+ * which the service's promise allows.
  */
 #include <assert.h>
 #include "api/batch.h"
@@ -17,6 +18,7 @@
 #include "json/writer.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
+#include "model/value_json.h"
 #include "table/catalogue.h"
 #include "txn/txn.h"
 
@@ -160,6 +162,31 @@ static struct batch_write *of_txn(struct txn *txn)
     return (struct batch_write *)((char *)txn - offsetof(struct batch_write, txn));
 }
 
+static void write_request(struct json_writer *writer, const struct write_request *request)
+{
+    const bool is_put = request->put != NULL;
+    json_open_object(writer);
+    json_write_name(writer, is_put ? "PutRequest" : "DeleteRequest");
+    json_open_object(writer);
+    json_write_name(writer, is_put ? "Item" : "Key");
+    item_json_write(writer, is_put ? &request->put->item.item : &request->delete->key.item);
+    json_close_object(writer);
+    json_close_object(writer);
+}
+
+/* RequestItems as they were sent. */
+static void write_requests(struct json_writer *writer, const struct batch_write_item_request *in)
+{
+    for (size_t i = 0; i < in->request_items.count; i++) {
+        const struct shape_list *requests = requests_of(in, i);
+        json_write_name_bytes(writer, in->request_items.names[i]);
+        json_open_array(writer);
+        for (size_t r = 0; r < requests->count; r++)
+            write_request(writer, request_at(requests, r));
+        json_close_array(writer);
+    }
+}
+
 /* Written by the decision, because nothing may be added once the commit may have ended the call. */
 static void answer(struct batch_write *batch)
 {
@@ -178,13 +205,36 @@ static void answer(struct batch_write *batch)
     json_close_object(&writer);
 }
 
+static void reset_capacity(struct batch_write *batch)
+{
+    for (size_t i = 0; i < batch->table_count; i++)
+        batch->capacity[i].use =
+            (struct capacity_use){ .table = table_definition(batch->tables[i]) };
+}
+
+/* Others were in the way, and nothing was done. */
+static void answer_unprocessed(struct batch_write *batch)
+{
+    struct json_writer writer;
+    error_init(&batch->call->error, batch->call->arena);
+    buffer_init(&batch->call->response, batch->call->arena);
+    json_writer_init(&writer, &batch->call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "UnprocessedItems");
+    json_open_object(&writer);
+    write_requests(&writer, batch->request);
+    json_close_object(&writer);
+    reset_capacity(batch);
+    batch_write_capacity(&writer, batch->request->return_consumed_capacity, batch->capacity,
+                         batch->table_count);
+    json_close_object(&writer);
+}
+
 static bool decide(struct txn *txn)
 {
     struct batch_write *batch = of_txn(txn);
     error_init(&batch->call->error, batch->call->arena);
-    for (size_t i = 0; i < batch->table_count; i++)
-        batch->capacity[i].use =
-            (struct capacity_use){ .table = table_definition(batch->tables[i]) };
+    reset_capacity(batch);
     for (size_t i = 0; i < txn->item_count; i++) {
         struct txn_item *item = &txn->items[i];
         const struct put_request *put = batch->requests[i]->put;
@@ -211,6 +261,10 @@ static void release_tables(struct batch_write *batch)
 static void done(struct txn *txn, enum engine_status status)
 {
     struct batch_write *batch = of_txn(txn);
+    if (status == ENGINE_BUSY || status == ENGINE_CONFLICT) {
+        answer_unprocessed(batch);
+        status = ENGINE_OK;
+    }
     release_tables(batch);
     operation_end_engine(batch->call, status);
 }

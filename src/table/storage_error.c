@@ -22,7 +22,11 @@ bool storage_error_set_for_table(struct error *err, enum engine_status status, c
 
 bool storage_error_set(struct error *err, enum engine_status status, const char *doing)
 {
-    if (status == ENGINE_CONFLICT || status == ENGINE_BUSY)
+    if (status == ENGINE_CONFLICT)
         return error_set(err, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
+    if (status == ENGINE_BUSY)
+        return error_set(err, ERROR_THROTTLING,
+                         "Other writes kept the item busy for too long, and nothing was written. "
+                         "Please try again shortly");
     return storage_error_set_for_table(err, status, doing);
 }

@@ -153,19 +153,66 @@ static void nothing_is_refused_unless_asked(void **state)
     transaction_fixture_expect_item(&db, KEY("a"), ITEM("a", "2"));
 }
 
-/* The engine cannot say which of its latches was held for too long. */
-static void a_wait_that_was_too_long_is_a_conflict(void **state)
+/* The engine cannot tell who held its latches for too long, so only a transaction, which is told
+ * of reasons, is told of a transaction. */
+#define BUSY                                                                                       \
+    "Other writes kept the item busy for too long, and nothing was written. Please try again "     \
+    "shortly"
+
+static void make_busy(void)
 {
-    (void)state;
     failing_engine_set(db.engine,
                        &(struct failing_engine_plan){ .call = 1, .status = ENGINE_BUSY });
+}
+
+static void a_wait_that_was_too_long_is_to_be_tried_again(void **state)
+{
+    static const struct {
+        const char *operation, *body;
+    } writes[] = {
+        { "PutItem", "{'TableName':'plain','Item':" KEY("a") "}" },
+        { "DeleteItem", "{'TableName':'plain','Key':" KEY("a") "}" },
+        { "UpdateItem", "{'TableName':'plain','Key':" KEY("a") "}" },
+        { "ExecuteStatement",
+          "{'Statement':'DELETE FROM plain WHERE pk=?','Parameters':[{'S':'a'}]}" },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(writes); i++) {
+        make_busy();
+        api_fixture_expect_error(&db, writes[i].operation, writes[i].body, ERROR_THROTTLING, BUSY);
+    }
+    make_busy();
     transaction_fixture_expect_cancelled(
         &db, "TransactWriteItems", TRANSACT(PUT(KEY("a")) "," PUT(KEY("b"))),
         "[TransactionConflict, TransactionConflict]", CONFLICT_REASON "," CONFLICT_REASON);
-    failing_engine_set(db.engine,
-                       &(struct failing_engine_plan){ .call = 1, .status = ENGINE_BUSY });
-    api_fixture_expect_error(&db, "PutItem", "{'TableName':'plain','Item':" KEY("a") "}",
-                             ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
+    make_busy();
+    api_fixture_expect(&db, "BatchExecuteStatement",
+                       "{'Statements':[{'Statement':'DELETE FROM plain WHERE pk = ?',"
+                       "'Parameters':[{'S':'a'}]}]}",
+                       "{'Responses':[{'Error':{'Code':'ThrottlingError','Message':'" BUSY
+                       "'},'TableName':'plain'}]}");
+    transaction_fixture_expect_item(&db, KEY("a"), NULL);
+}
+
+#define BUSY_BATCH                                                                                 \
+    "{'other':[{'PutRequest':{'Item':" KEY("c") "}}],'plain':[{'PutRequest':{'Item':" ITEM(        \
+        "a", "1") "}},{'DeleteRequest':{'Key':" KEY("b") "}}]}"
+
+static void a_batch_that_waited_for_too_long_is_unprocessed(void **state)
+{
+    (void)state;
+    make_busy();
+    api_fixture_expect(&db, "BatchWriteItem", "{'RequestItems':" BUSY_BATCH "}",
+                       "{'UnprocessedItems':" BUSY_BATCH "}");
+    make_busy();
+    api_fixture_expect(&db, "BatchWriteItem",
+                       "{'RequestItems':" BUSY_BATCH ",'ReturnConsumedCapacity':'TOTAL'}",
+                       "{'UnprocessedItems':" BUSY_BATCH ",'ConsumedCapacity':["
+                       "{'TableName':'other','CapacityUnits':0.0},"
+                       "{'TableName':'plain','CapacityUnits':0.0}]}");
+    transaction_fixture_expect_item(&db, KEY("a"), NULL);
+    transaction_fixture_must(&db, "BatchWriteItem", "{'RequestItems':" BUSY_BATCH "}");
+    transaction_fixture_expect_item(&db, KEY("a"), ITEM("a", "1"));
 }
 
 /* Nor is it told what a refusal was based on: that may be gone after the next start. */
@@ -204,7 +251,8 @@ int main(void)
         TEST(the_statements_of_a_batch_are_refused),
         TEST(the_same_token_is_in_progress),
         TEST(nothing_is_refused_unless_asked),
-        TEST(a_wait_that_was_too_long_is_a_conflict),
+        TEST(a_wait_that_was_too_long_is_to_be_tried_again),
+        TEST(a_batch_that_waited_for_too_long_is_unprocessed),
         TEST(a_refusal_that_cannot_be_kept_shows_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,9 @@ static const struct {
     { ENGINE_UNKNOWN, ERROR_INTERNAL, "Internal server error" },
     { ENGINE_FULL, ERROR_INTERNAL,
       "The disk is full: items can be read and deleted, but not written" },
-    { ENGINE_BUSY, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item" },
+    { ENGINE_BUSY, ERROR_THROTTLING,
+      "Other writes kept the item busy for too long, and nothing was written. Please try again "
+      "shortly" },
     { ENGINE_CONFLICT, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item" },
 };
 
