@@ -1,10 +1,11 @@
-/* test_write_groups.c -- writes that are carried out together leave the same answers and the same
- * bytes as writes carried out one after the other. */
+/* test_write_groups.c -- writes that are carried out together, and wait for one another and for
+ * others, leave the same answers and the same bytes as writes carried out one after the other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <assert.h>
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/compiler.h"
@@ -73,9 +74,15 @@ struct counted_call {
     unsigned end_count;
 };
 
+/* The last calls that ended, in their order. */
+static struct counted_call *ended[CALLS_MAX];
+static size_t ended_count;
+
 static void call_done(struct api_call *call)
 {
-    ((struct counted_call *)call)->end_count++;
+    struct counted_call *counted = (struct counted_call *)call;
+    counted->end_count++;
+    ended[ended_count++ % CALLS_MAX] = counted;
 }
 
 struct request {
@@ -276,10 +283,8 @@ static void a_failure_of_a_group_fails_no_write_of_it(void **state)
                          "'%u'},'l':{'S':'%u'}}}",
                          i, below(&random, 1000), below(&random, 1000));
             }
-            /* The first call begins the engine's write: that the latches are not to be had is
-             * everybody's failure. */
             failing_engine_set(together.db.engine, &(struct failing_engine_plan){
-                                                       .call = call + 1, .status = failures[f] });
+                                                       .call = call, .status = failures[f] });
             run_both(5);
             bool struck = failing_engine_struck(together.db.engine);
             failing_engine_set(together.db.engine, &(struct failing_engine_plan){ 0 });
@@ -288,6 +293,144 @@ static void a_failure_of_a_group_fails_no_write_of_it(void **state)
         }
     }
     expect_same_stores();
+}
+
+/* --- Obstacles of chance --- */
+
+enum { OBSTRUCTED_ROUNDS = 400, OBSTRUCTED_CALLS_MAX = 60 };
+static_assert((int)OBSTRUCTED_CALLS_MAX <= (int)CALLS_MAX, "the order of all calls is known");
+
+static struct obstructed {
+    struct txn_group *group;
+    bool woken;
+    /* What happened in all rounds. */
+    unsigned resumed, refused, carried_out;
+} obstructed;
+
+static void wake_obstructed(void *context)
+{
+    (void)context;
+    assert_false(obstructed.woken);
+    obstructed.woken = true;
+}
+
+/* Did others, or a failure of the engine, keep the call from being carried out? */
+static bool is_refused(const struct api_call *call)
+{
+    struct bytes response = buffer_bytes(&call->response);
+    switch (call->error.code) {
+    case ERROR_INTERNAL:
+        assert_true(bytes_equal(call->error.message, BYTES("Internal server error")) ||
+                    bytes_starts_with(call->error.message, BYTES("The disk is full")));
+        return true;
+    case ERROR_THROTTLING:
+        assert_true(bytes_starts_with(call->error.message, BYTES("Other writes kept the item")));
+        return true;
+    case ERROR_TRANSACTION_CANCELED: /* Conditions of these requests fail for one item at most. */
+        return bytes_equal(call->error.message,
+                           BYTES(CANCELLED "[TransactionConflict, TransactionConflict]"));
+    default:
+        return !error_is_set(&call->error) &&
+               bytes_starts_with(response, BYTES("{\"UnprocessedItems\":{\"other\""));
+    }
+}
+
+/* Lets calls start, go on and fail in an order of chance until all have ended. */
+static void run_obstructed(struct random *random, struct arena *arena, size_t count)
+{
+    struct engine *engine = together.db.engine;
+    size_t started = 0;
+    ended_count = 0;
+    while (ended_count < count) {
+        switch (below(random, 6)) {
+        case 0:
+        case 1:
+        case 2:
+            if (started == count)
+                break;
+            start(&together, arena, &requests[started], obstructed.group, &calls[1][started]);
+            started++;
+            break;
+        case 3:
+            api_group_run(obstructed.group);
+            break;
+        case 4:
+            obstructed.resumed += failing_engine_resume(engine);
+            break;
+        default:
+            if (!obstructed.woken)
+                break;
+            obstructed.woken = false;
+            api_group_resume(obstructed.group);
+            break;
+        }
+    }
+    assert_false(failing_engine_resume(engine));
+    if (obstructed.woken) {
+        obstructed.woken = false;
+        api_group_resume(obstructed.group);
+    }
+}
+
+/* Has the other side carry out the same calls one at a time, in the order in which they ended: the
+ * reference engine ends a write as it applies it. */
+static void repeat_alone(struct arena *arena, size_t count)
+{
+    size_t order[OBSTRUCTED_CALLS_MAX];
+    for (size_t i = 0; i < count; i++)
+        order[i] = (size_t)(ended[i] - calls[1]);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = order[i];
+        assert_int_equal(calls[1][at].end_count, 1);
+        if (is_refused(&calls[1][at].call)) {
+            obstructed.refused++;
+            continue;
+        }
+        obstructed.carried_out++;
+        start(&alone, arena, &requests[at], NULL, &calls[0][at]);
+        assert_int_equal(calls[0][at].end_count, 1);
+        expect_same(&requests[at], &calls[0][at].call, &calls[1][at].call);
+    }
+}
+
+/* Single writes, groups of them, batches and transactions. Their latches are held by others now and
+ * then, for a while or for too long, before the decision and after it; reads and commits fail. */
+static void obstacles_change_neither_answers_nor_what_is_stored(void **state)
+{
+    (void)state;
+    struct random random;
+    static const enum engine_status failures[] = { ENGINE_CORRUPT, ENGINE_FULL, ENGINE_IO };
+    random_init(&random, 20261116);
+    transaction_fixture_must(&alone.db, "UpdateTimeToLive", EXPIRING);
+    transaction_fixture_must(&together.db, "UpdateTimeToLive", EXPIRING);
+    obstructed = (struct obstructed){ .group = api_group_create(wake_obstructed, NULL) };
+    for (int round = 0; round < OBSTRUCTED_ROUNDS; round++) {
+        struct arena *arena = arena_create();
+        size_t count = 1 + below(&random, OBSTRUCTED_CALLS_MAX);
+        for (size_t i = 0; i < count; i++)
+            make_request(&random, &requests[i]);
+        failing_engine_obstruct(together.db.engine,
+                                &(struct failing_engine_obstacles){ .waits = below(&random, 60),
+                                                                    .busy = below(&random, 10),
+                                                                    .held = below(&random, 80),
+                                                                    .seed = random_next(&random) });
+        if (below(&random, 2) == 0)
+            failing_engine_set(together.db.engine,
+                               &(struct failing_engine_plan){
+                                   .call = 1 + below(&random, 200),
+                                   .status = failures[below(&random, COUNT_OF(failures))],
+                                   .commits_only = below(&random, 2) == 0 });
+        run_obstructed(&random, arena, count);
+        failing_engine_set(together.db.engine, &(struct failing_engine_plan){ 0 });
+        failing_engine_obstruct(together.db.engine, &(struct failing_engine_obstacles){ 0 });
+        repeat_alone(arena, count);
+        arena_destroy(arena);
+    }
+    api_group_destroy(obstructed.group);
+    expect_same_stores();
+    assert_true(obstructed.resumed > OBSTRUCTED_ROUNDS);
+    assert_true(obstructed.refused > OBSTRUCTED_ROUNDS);
+    assert_true(obstructed.carried_out > 10 * OBSTRUCTED_ROUNDS);
 }
 
 /* --- How many go together --- */
@@ -419,6 +562,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_group_answers_and_stores_what_single_writes_do),
         TEST(a_failure_of_a_group_fails_no_write_of_it),
+        TEST(obstacles_change_neither_answers_nor_what_is_stored),
         TEST(writes_of_different_items_are_one_commit),
         TEST(a_full_group_does_not_wait),
         TEST(a_commit_has_no_more_items_than_the_largest_transaction),
