@@ -2,8 +2,6 @@
 #include "wire/lane.h"
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -43,9 +41,6 @@ static void *run(void *argument)
 {
     const struct lane_thread *thread = argument;
     struct lane_task *task;
-    /* On Linux this is the thread's own. If it fails, the lane is a little less humble. */
-    id_t self = (id_t)gettid();
-    setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + LANE_NICENESS);
     while ((task = take(thread->lane)) != NULL)
         task->run(task, thread->context);
     return NULL;

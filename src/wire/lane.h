@@ -1,8 +1,9 @@
-/* lane.h -- a few threads of low priority for work that takes long and cannot be cut into slices.
+/* lane.h -- a few threads for work that takes long and cannot be cut into slices.
  *
  * A request of many megabytes keeps a thread busy for tens of milliseconds: its signature, its
  * JSON, its items. On a loop's thread all clients of that loop would wait for it. The threads of
- * the lane get what processor time the loops leave, and no less than their small share of it.
+ * the lane have the priority of the loops: a write that is decided here holds latches, and whoever
+ * waits for those must not wait for the rest of the machine as well.
  */
 #ifndef STATOR_WIRE_LANE_H
 #define STATOR_WIRE_LANE_H
@@ -14,7 +15,6 @@ struct lane;
 
 enum {
     LANE_WAITING_MAX = 256, /* Beyond the ones that run. */
-    LANE_NICENESS = 10,     /* More than the loops': a tenth of their share. */
 };
 
 /* Embedded in the caller's own structure; must live until `run` was called. */
