@@ -47,6 +47,18 @@ static enum engine_status read_items(struct txn *txn, struct engine_write *write
     return status == ENGINE_OK ? txn_records_read(txn, write) : status;
 }
 
+/* Of the items before and after. */
+static size_t size_of_items(const struct txn *txn)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < txn->item_count; i++) {
+        const struct txn_item *item = &txn->items[i];
+        size += item->exists ? item->current.size : 0;
+        size += item->effect == TXN_PUT ? item->replacement.size : 0;
+    }
+    return size;
+}
+
 enum engine_status txn_decide(struct txn *txn, struct engine_write *write, bool *changes)
 {
     txn->write = write;
@@ -54,6 +66,8 @@ enum engine_status txn_decide(struct txn *txn, struct engine_write *write, bool 
     txn->index_entries_size = 0;
     enum engine_status status = read_items(txn, write);
     *changes = status == ENGINE_OK && txn->decide(txn);
+    if (status == ENGINE_OK && txn->group != NULL)
+        txn_group_count(txn->group, txn, size_of_items(txn));
     return status;
 }
 

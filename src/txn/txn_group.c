@@ -18,10 +18,17 @@ static_assert(TXN_ITEMS_MAX * (TXN_OWN_ADDRESSES_PER_ITEM + TXN_SHARED_ADDRESSES
                   ENGINE_WRITE_ADDRESSES_MAX,
               "the largest batch fits into one engine write");
 
+/* Txns in their order, linked by `next`. */
+struct list {
+    struct txn *first, *last;
+    size_t count, item_count;
+};
+
 /* Several txns in one engine write, from its beginning to its commit. */
 struct txn_batch {
     struct txn_step step;
-    struct txn *first; /* Linked by `next`. */
+    struct list *source; /* Of the group: where they were taken from. */
+    struct txn *first;   /* Linked by `next`. */
     struct engine_address addresses[ENGINE_WRITE_ADDRESSES_MAX];
     bool busy[ENGINE_WRITE_ADDRESSES_MAX]; /* One for each address. */
     struct txn all;                        /* Has the items that change, of all txns. */
@@ -30,10 +37,13 @@ struct txn_batch {
 };
 
 struct txn_group {
-    struct txn *first; /* Those that were added. */
-    struct txn **end;  /* Where the next one is linked. */
-    size_t count;
+    struct list added;
+    struct list set_aside; /* Of tables with large items. */
     bool running;
+    bool left;           /* A turn has left some of those that were added. */
+    size_t turn_size;    /* What was decided about in this turn, */
+    uint64_t turn_table; /* and last, of which table. */
+    uint64_t slow_table; /* What is added of that one is set aside; 0: none. */
     struct txn_batch *spare;
     size_t spare_count;
 
@@ -46,13 +56,7 @@ struct txn_group {
     bool looking; /* The group's thread will look before it ends. Guarded by mutex. */
 };
 
-/* --- Which txns go together --- */
-
-/* Txns in their order, linked by `next`. */
-struct list {
-    struct txn *first, *last;
-    size_t count, item_count;
-};
+/* --- Lists --- */
 
 static void list_add(struct list *list, struct txn *txn)
 {
@@ -65,6 +69,31 @@ static void list_add(struct list *list, struct txn *txn)
     list->count++;
     list->item_count += txn->item_count;
 }
+
+static struct txn *list_take(struct list *list)
+{
+    struct txn *txn = list->first;
+    list->first = txn->next;
+    list->count--;
+    list->item_count -= txn->item_count;
+    txn->next = NULL;
+    return txn;
+}
+
+/* Puts the txns from `first` on before those of the list. */
+static void list_put_back(struct list *list, struct txn *first)
+{
+    struct list behind = *list;
+    *list = (struct list){ 0 };
+    for (struct txn *txn = first, *next; txn != NULL; txn = next) {
+        next = txn->next;
+        list_add(list, txn);
+    }
+    while (behind.first != NULL)
+        list_add(list, list_take(&behind));
+}
+
+/* --- Which txns go together --- */
 
 static bool items_are_apart(const struct txn_item *a, const struct txn_item *b)
 {
@@ -102,17 +131,11 @@ static bool fits(const struct list *batch, const struct txn *txn)
 }
 
 /* Takes the txns that wait longest, as many as go together. */
-static struct list take_batch(struct txn_group *group)
+static struct list take_batch(struct list *source)
 {
     struct list batch = { 0 };
-    struct txn *txn;
-    while ((txn = group->first) != NULL && fits(&batch, txn)) {
-        group->first = txn->next;
-        group->count--;
-        list_add(&batch, txn);
-    }
-    if (group->first == NULL)
-        group->end = &group->first;
+    while (source->first != NULL && fits(&batch, source->first))
+        list_add(&batch, list_take(source));
     return batch;
 }
 
@@ -172,16 +195,29 @@ static void completed(struct engine_completion *completion, enum engine_status s
     txn_step_post(&first->step, try_each_alone);
 }
 
-/* Has each decided and puts what is its own; `all` collects the items that change. */
-static enum engine_status decide_all(struct txn *first, struct engine_write *write, struct txn *all)
+static bool turn_is_over(const struct txn_group *group)
 {
+    return group->wake != NULL && group->turn_size >= TXN_GROUP_TURN_SIZE_MAX;
+}
+
+/* Has each decided and puts what is its own; `all` collects the items that change. If that takes
+ * too long, the rest is left for later, and its latches are held in vain for a moment. */
+static enum engine_status decide_all(struct txn_batch *batch)
+{
+    struct txn *all = &batch->all;
     enum engine_status status = ENGINE_OK;
-    for (struct txn *txn = first; txn != NULL && status == ENGINE_OK; txn = txn->next) {
+    for (struct txn *txn = batch->first; txn != NULL && status == ENGINE_OK; txn = txn->next) {
         bool changes;
-        status = txn_decide(txn, write, &changes);
-        if (status != ENGINE_OK || !changes)
+        status = txn_decide(txn, batch->step.write, &changes);
+        if (status != ENGINE_OK)
+            break;
+        if (turn_is_over(batch->step.group)) {
+            list_put_back(batch->source, txn->next);
+            txn->next = NULL;
+        }
+        if (!changes)
             continue;
-        status = txn_apply_own(txn, write);
+        status = txn_apply_own(txn, batch->step.write);
         for (size_t i = 0; i < txn->item_count; i++)
             all->items[all->item_count++] = txn->items[i];
     }
@@ -221,7 +257,7 @@ static void decide_together(struct txn_batch *batch)
     batch->all = (struct txn){
         .arena = first->arena, .engine = first->engine, .clock = first->clock, .items = batch->items
     };
-    enum engine_status status = decide_all(batch->first, batch->step.write, &batch->all);
+    enum engine_status status = decide_all(batch);
     if (status != ENGINE_OK) {
         end_write(batch, status);
         return;
@@ -275,11 +311,12 @@ static bool begin_together(struct txn_batch *batch, struct list *list, struct li
     return false;
 }
 
-static void carry_out_together(struct txn_group *group, struct list list)
+static void carry_out_together(struct txn_group *group, struct list *source, struct list list)
 {
     struct txn_batch *batch = take_spare(group);
     struct list alone = { 0 };
     batch->step = (struct txn_step){ .group = group };
+    batch->source = source;
     if (begin_together(batch, &list, &alone)) {
         batch->first = list.first;
         decide_together(batch);
@@ -296,7 +333,6 @@ static void carry_out_together(struct txn_group *group, struct list list)
 struct txn_group *txn_group_create(void (*wake)(void *context), void *context)
 {
     struct txn_group *group = memory_checked(calloc(1, sizeof *group));
-    group->end = &group->first;
     group->posted_end = &group->posted;
     group->wake = wake;
     group->context = context;
@@ -308,7 +344,8 @@ void txn_group_destroy(struct txn_group *group)
 {
     if (group == NULL)
         return;
-    assert(group->first == NULL);
+    assert(group->added.first == NULL);
+    assert(group->set_aside.first == NULL);
     assert(group->posted == NULL);
     while (group->spare != NULL) {
         struct txn_batch *batch = group->spare;
@@ -340,7 +377,7 @@ void txn_group_post(struct txn_group *group, struct txn_step *step)
         group->wake(group->context);
 }
 
-/* From here on the thread need not be woken up: it will call go_on_posted. */
+/* From here on the thread need not be woken up: it looks before it ends. */
 static void begin_to_look(struct txn_group *group, bool is_woken)
 {
     pthread_mutex_lock(&group->mutex);
@@ -350,69 +387,115 @@ static void begin_to_look(struct txn_group *group, bool is_woken)
     pthread_mutex_unlock(&group->mutex);
 }
 
-/* Goes on with what was posted, also by those that go on. */
-static void go_on_posted(struct txn_group *group)
+/* Has the thread woken up if anything is left to do. */
+static void end_looking(struct txn_group *group)
 {
-    for (size_t count = 0;; count++) {
-        pthread_mutex_lock(&group->mutex);
-        struct txn_step *step = group->posted;
-        bool last = step == NULL || count == TXN_GROUP_STEPS_MAX;
-        bool wake = last && step != NULL && !group->woken;
-        group->woken |= wake;
-        if (last) {
-            group->looking = false;
-        } else {
-            group->posted = step->next;
-            if (group->posted == NULL)
-                group->posted_end = &group->posted;
-        }
-        pthread_mutex_unlock(&group->mutex);
-        if (wake)
-            group->wake(group->context);
-        if (last)
-            return;
-        step->go_on(step);
+    pthread_mutex_lock(&group->mutex);
+    group->looking = false;
+    bool left = group->posted != NULL || group->left || group->set_aside.first != NULL;
+    bool wake = left && !group->woken;
+    group->woken |= wake;
+    pthread_mutex_unlock(&group->mutex);
+    if (wake)
+        group->wake(group->context);
+}
+
+/* NULL: there is none. */
+static struct txn_step *take_posted(struct txn_group *group)
+{
+    pthread_mutex_lock(&group->mutex);
+    struct txn_step *step = group->posted;
+    if (step != NULL)
+        group->posted = step->next;
+    if (group->posted == NULL)
+        group->posted_end = &group->posted;
+    pthread_mutex_unlock(&group->mutex);
+    return step;
+}
+
+/* --- Turns --- */
+
+void txn_group_count(struct txn_group *group, const struct txn *txn, size_t size)
+{
+    group->turn_size += size;
+    group->turn_table = txn->items[0].table->id;
+}
+
+static void carry_out_next(struct txn_group *group, struct list *source)
+{
+    struct list list = take_batch(source);
+    if (list.count == 1)
+        txn_attempt(list.first);
+    else
+        carry_out_together(group, source, list);
+}
+
+/* Those of the table that ended the turn wait apart, so that writes of other tables need not wait
+ * for all of them. */
+static void set_aside(struct txn_group *group)
+{
+    struct list added = group->added;
+    group->slow_table = group->turn_table;
+    group->added = (struct list){ 0 };
+    while (added.first != NULL) {
+        struct txn *txn = list_take(&added);
+        bool slow = txn->items[0].table->id == group->slow_table;
+        list_add(slow ? &group->set_aside : &group->added, txn);
     }
 }
 
-/* --- Running --- */
+/* First go on those that had to wait, as far as the turn lasts: they hold latches that others wait
+ * for. Then come those that were added, if `adds`; and then, if the thread was woken up, those that
+ * were set aside: one batch of them at least, however much there was before. */
+static void take_turn(struct txn_group *group, bool is_woken, bool adds)
+{
+    size_t steps = 0;
+    struct txn_step *step;
+    group->running = true;
+    group->turn_size = 0;
+    begin_to_look(group, is_woken);
+    for (;;) {
+        while (steps < TXN_GROUP_STEPS_MAX && !turn_is_over(group) &&
+               (step = take_posted(group)) != NULL) {
+            steps++;
+            step->go_on(step);
+        }
+        if (!adds || group->added.first == NULL || turn_is_over(group))
+            break;
+        carry_out_next(group, &group->added);
+    }
+    if (adds && turn_is_over(group))
+        set_aside(group);
+    if (adds)
+        group->left = group->added.first != NULL;
+    if (is_woken && group->set_aside.first != NULL) {
+        do
+            carry_out_next(group, &group->set_aside);
+        while (group->set_aside.first != NULL && !turn_is_over(group));
+    }
+    if (group->set_aside.first == NULL)
+        group->slow_table = 0;
+    group->running = false;
+    end_looking(group);
+}
 
+/* What a turn has left is carried out by txn_group_resume, so that other work comes in between. */
 void txn_group_run(struct txn_group *group)
 {
-    if (group->running)
-        return; /* What was just added is carried out further down the stack. */
-    while (group->first != NULL) {
-        group->running = true;
-        begin_to_look(group, false);
-        while (group->first != NULL) {
-            struct list list = take_batch(group);
-            if (list.count == 1)
-                txn_attempt(list.first);
-            else
-                carry_out_together(group, list);
-        }
-        go_on_posted(group);
-        group->running = false;
-    }
+    if (!group->running && !group->left && group->added.first != NULL)
+        take_turn(group, false, true);
 }
 
 void txn_group_resume(struct txn_group *group)
 {
     assert(!group->running);
-    group->running = true;
-    begin_to_look(group, true);
-    go_on_posted(group);
-    group->running = false;
-    if (group->count >= TXN_GROUP_MAX)
-        txn_group_run(group);
+    take_turn(group, true, group->left);
 }
 
 void txn_group_add(struct txn_group *group, struct txn *txn)
 {
-    txn->next = NULL;
-    *group->end = txn;
-    group->end = &txn->next;
-    group->count++;
-    if (group->count >= TXN_GROUP_MAX)
+    bool slow = group->slow_table != 0 && txn->items[0].table->id == group->slow_table;
+    list_add(slow ? &group->set_aside : &group->added, txn);
+    if (group->added.count >= TXN_GROUP_MAX)
         txn_group_run(group);
 }

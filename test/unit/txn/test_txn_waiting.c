@@ -33,12 +33,23 @@ static const struct table_definition definition = {
     .partition_count = COUNT_OF(partitions),
 };
 
+static struct partition other_partitions[] = { { .id = 12, .first_hash = 0 } };
+static const struct table_definition other_definition = {
+    .name = { (const uint8_t *)"o", 1 },
+    .id = 8,
+    .key = { .hash = { .name = { (const uint8_t *)"pk", 2 }, .type = VALUE_S } },
+    .partitions = other_partitions,
+    .partition_count = COUNT_OF(other_partitions),
+};
+
 /* --- A thread with its group --- */
 
 struct loop {
     struct arena *arena;
     struct engine *engine;
     struct txn_group *group;
+    const struct table_definition *table;
+    const char *pad; /* Put before the numbers; NULL: nothing. */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -58,7 +69,9 @@ static void wake(void *context)
 
 static void loop_init(struct loop *loop, struct engine *engine)
 {
-    *loop = (struct loop){ .arena = arena_create(), .engine = engine, .thread = pthread_self() };
+    *loop = (struct loop){
+        .arena = arena_create(), .engine = engine, .table = &definition, .thread = pthread_self()
+    };
     loop->group = txn_group_create(wake, loop);
     pthread_mutex_init(&loop->mutex, NULL);
     pthread_cond_init(&loop->changed, NULL);
@@ -134,13 +147,14 @@ struct addition {
     struct txn txn;
     struct txn_item items[ITEMS_MAX];
     struct loop *loop;
+    const char *pad; /* As the loop's when it was started. */
     const char *keys[ITEMS_MAX];
     unsigned decisions, ends;
     bool strange; /* It was decided on another thread. */
     enum engine_status status;
 };
 
-static struct item make_item(struct arena *arena, const char *pk, const char *text)
+static struct item make_item(struct arena *arena, const char *pk, const char *pad, const char *text)
 {
     struct item_builder builder;
     struct buffer key, value;
@@ -148,7 +162,7 @@ static struct item make_item(struct arena *arena, const char *pk, const char *te
     buffer_init(&key, arena);
     buffer_init(&value, arena);
     value_append_string(&key, bytes_from_text(pk));
-    value_append_string(&value, bytes_from_text(text));
+    value_append_string(&value, arena_printf(arena, "%s%s", pad == NULL ? "" : pad, text));
     item_builder_add(&builder, BYTES("pk"), buffer_bytes(&key));
     item_builder_add(&builder, BYTES("v"), buffer_bytes(&value));
     return item_builder_finish(&builder);
@@ -175,7 +189,7 @@ static bool decide(struct txn *txn)
         char text[TEXT_SIZE];
         snprintf(text, sizeof text, "%ld", 1 + (item->exists ? number_of(&item->current) : 0));
         item->effect = TXN_PUT;
-        item->replacement = make_item(txn->arena, addition->keys[i], text);
+        item->replacement = make_item(txn->arena, addition->keys[i], addition->pad, text);
     }
     return true;
 }
@@ -196,9 +210,9 @@ static struct item_place place_of(struct loop *loop, const char *key)
 {
     struct item_place place;
     struct error err;
-    struct item item = make_item(loop->arena, key, "");
+    struct item item = make_item(loop->arena, key, NULL, "");
     error_init(&err, loop->arena);
-    assert_true(item_place_of_item(loop->arena, &definition, &item, &place, &err));
+    assert_true(item_place_of_item(loop->arena, loop->table, &item, &place, &err));
     return place;
 }
 
@@ -213,11 +227,12 @@ static void start(struct loop *loop, struct addition *addition, const char *cons
                                             .group = loop->group,
                                             .decide = decide,
                                             .done = done },
-                                   .loop = loop };
+                                   .loop = loop,
+                                   .pad = loop->pad };
     for (size_t i = 0; i < count; i++) {
         addition->keys[i] = keys[i];
         addition->items[i] =
-            (struct txn_item){ .table = &definition, .place = place_of(loop, keys[i]) };
+            (struct txn_item){ .table = loop->table, .place = place_of(loop, keys[i]) };
     }
     pthread_mutex_lock(&loop->mutex);
     loop->under_way++;
@@ -379,6 +394,90 @@ static void who_waits_for_figures_for_too_long_is_refused_alone(void **state)
     expect_ended(&a, ENGINE_OK, 1);
 }
 
+/* --- Turns --- */
+
+enum { LARGE = 60 * 1024, LARGE_COUNT = 12, PER_TURN = TXN_GROUP_TURN_SIZE_MAX / LARGE + 1 };
+
+static struct addition large[LARGE_COUNT];
+static char large_names[LARGE_COUNT][TEXT_SIZE];
+static char large_pad[LARGE];
+
+static void start_large(struct loop *loop)
+{
+    memset(large_pad, '0', LARGE - 1); /* Zeros before a number do not change it. */
+    loop->pad = large_pad;
+    for (size_t i = 0; i < LARGE_COUNT; i++) {
+        snprintf(large_names[i], TEXT_SIZE, "large-%zu", i);
+        start_one(loop, &large[i], large_names[i]);
+    }
+}
+
+static size_t count_ended(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < LARGE_COUNT; i++)
+        count += large[i].ends;
+    return count;
+}
+
+/* Large items take long: the thread looks at its other work after so many of them. */
+static void large_items_are_carried_out_in_turns(void **state)
+{
+    struct loop *loop = *state;
+    start_large(loop);
+    txn_group_run(loop->group);
+    assert_int_equal(count_ended(), PER_TURN);
+    txn_group_run(loop->group); /* No other turn before it is woken up. */
+    assert_int_equal(count_ended(), PER_TURN);
+    assert_true(resume(loop));
+    assert_int_equal(count_ended(), 2 * PER_TURN);
+    assert_true(resume(loop));
+    assert_false(resume(loop));
+    for (size_t i = 0; i < LARGE_COUNT; i++) {
+        expect_ended(&large[i], ENGINE_OK, 1);
+        assert_int_equal(large[i].txn.attempts, 0); /* Together with others. */
+    }
+}
+
+static void writes_of_other_tables_pass_by_those_of_large_items(void **state)
+{
+    struct loop *loop = *state;
+    struct addition same, other;
+    start_large(loop);
+    loop->pad = NULL;
+    txn_group_run(loop->group);
+    start_one(loop, &same, "small");
+    loop->table = &other_definition;
+    start_one(loop, &other, "small");
+    txn_group_run(loop->group);
+    expect_ended(&other, ENGINE_OK, 1);
+    assert_int_equal(same.ends, 0); /* In the order of its table. */
+    assert_int_equal(count_ended(), PER_TURN);
+    while (resume(loop)) {
+        start_one(loop, &other, "small"); /* These do not keep the others waiting either. */
+        txn_group_run(loop->group);
+        expect_ended(&other, ENGINE_OK, 1);
+    }
+    assert_int_equal(count_ended(), LARGE_COUNT);
+    expect_ended(&same, ENGINE_OK, 1);
+}
+
+/* What waits holds latches: it goes on before what was added. */
+static void those_that_waited_go_on_first(void **state)
+{
+    struct loop *loop = *state;
+    struct addition waiting, added;
+    struct engine_write *write = hold(loop, place_of(loop, "a").address);
+    start_one(loop, &waiting, "a");
+    txn_group_run(loop->group);
+    engine_write_abandon(write);
+    start_one(loop, &added, "a");
+    txn_group_run(loop->group); /* Before the thread was resumed. */
+    expect_ended(&waiting, ENGINE_OK, 1);
+    expect_ended(&added, ENGINE_OK, 1);
+    assert_true(resume(loop)); /* It comes all the same, and finds nothing. */
+}
+
 /* --- Many threads --- */
 
 enum { THREADS = 4, TURNS = 200, TURN_MAX = 20, KEYS = 10 };
@@ -486,6 +585,9 @@ int main(void)
         TEST(a_write_that_changes_no_figures_does_not_wait_for_them, set_up),
         TEST(who_waits_for_too_long_is_refused_alone, set_up_impatient),
         TEST(who_waits_for_figures_for_too_long_is_refused_alone, set_up_impatient),
+        TEST(large_items_are_carried_out_in_turns, set_up),
+        TEST(writes_of_other_tables_pass_by_those_of_large_items, set_up),
+        TEST(those_that_waited_go_on_first, set_up),
         TEST(additions_of_many_threads_are_all_there, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
