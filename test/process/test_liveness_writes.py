@@ -1,0 +1,239 @@
+"""Writes that take long never hold up others. While they run, honest clients read and write another
+table, on connections of their own and on fresh ones: every request is answered, none is refused, and
+none waits for longer than WORST_MS, beside what the machine itself took away."""
+
+import json
+import threading
+import time
+
+import pytest
+import stator_process
+from fast_client import FastClient
+from honest import Honest, Watch
+
+TABLE, WIDE = "honest", "wide"
+WORST_MS = 200
+# One update of a wide item keeps its loop busy for so long at most, and cannot be cut.
+WIDE_DECISION_MS = 1000
+WIDE_ITEMS = 50
+WIDE_ATTRIBUTES = 70_000
+INDEXES = 20
+UPDATERS, UPDATES = 40, 3
+CALL_TIMEOUT_S = 120
+
+# RocksDB has two of these, and flushes one in three seconds.
+WRITE_BUFFER = "1M"
+FLUSH_MS = 3000
+STALL_S = 8
+STALL_WRITERS = 8
+STALL_ITEM_SIZE = 50_000
+
+
+def release_binary():
+    # Not the build with sanitizers, which takes several times as long.
+    return stator_process.binary("STATOR_RELEASE_BINARY", "build/stator", "build/release/stator")
+
+
+# --- Honest clients ---
+
+
+def reads_and_writes(number):
+    key = {"pk": {"S": f"k{number % 50}"}}
+    yield "PutItem", {"TableName": TABLE, "Item": {**key, "v": {"N": str(number)}}}
+    yield "GetItem", {"TableName": TABLE, "Key": key, "ConsistentRead": True}
+    yield "UpdateItem", {
+        "TableName": TABLE,
+        "Key": key,
+        "UpdateExpression": "ADD n :one",
+        "ExpressionAttributeValues": {":one": {"N": "1"}},
+    }
+
+
+def reads(_):
+    key = {"pk": {"S": "k1"}}
+    yield "GetItem", {"TableName": TABLE, "Key": key, "ConsistentRead": True}
+
+
+def check(honest, watch, what, worst_ms=WORST_MS):
+    late_ms = 1000 * watch.worst_s
+    worst = honest.worst_ms()
+    counts = {operation: len(times) for operation, times in honest.times.items()}
+    print(f"{what}: worst {worst} ms of {counts}, machine late by {late_ms:.0f} ms")
+    assert not honest.refusals
+    assert max(worst.values()) < worst_ms + late_ms, worst
+
+
+# --- Items that take long to write ---
+
+
+def wide_item(number):
+    """As many attributes as fit, of the smallest size."""
+    item = {f"{n:x}": {"NULL": True} for n in range(WIDE_ATTRIBUTES)}
+    item["pk"] = {"S": f"w{number}"}
+    item["count"] = {"N": "0"}
+    item.update({f"g{n}": {"S": f"{number}"} for n in range(INDEXES)})
+    return item
+
+
+def create_wide_table(client):
+    request = {
+        "TableName": WIDE,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [
+            {"AttributeName": name, "AttributeType": "S"}
+            for name in ["pk", *(f"g{n}" for n in range(INDEXES))]
+        ],
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": f"by-{n}",
+                "KeySchema": [{"AttributeName": f"g{n}", "KeyType": "HASH"}],
+                "Projection": {
+                    "ProjectionType": "INCLUDE",
+                    "NonKeyAttributes": [f"{n * 1000 + m:x}" for m in range(4)] + ["count"],
+                },
+            }
+            for n in range(INDEXES)
+        ],
+    }
+    status, answer = client.call("CreateTable", request)
+    assert status == 200, answer
+    for number in range(WIDE_ITEMS):
+        status, answer = client.call("PutItem", {"TableName": WIDE, "Item": wide_item(number)})
+        assert status == 200, answer
+
+
+@pytest.fixture(scope="module")
+def server():
+    with stator_process.StatorProcess("--in-memory", program=release_binary()) as started:
+        client = FastClient(started.port, CALL_TIMEOUT_S)
+        stator_process.create_table(client, TABLE)
+        create_wide_table(client)
+        client.close()
+        yield started
+        started.stop()
+
+
+def update(number):
+    return {
+        "TableName": WIDE,
+        "Key": {"pk": {"S": f"w{number}"}},
+        "UpdateExpression": "SET #c = #c + :one",
+        "ExpressionAttributeNames": {"#c": "count"},
+        "ExpressionAttributeValues": {":one": {"N": "1"}},
+    }
+
+
+def counts(port):
+    client = FastClient(port, CALL_TIMEOUT_S)
+    found = []
+    for number in range(WIDE_ITEMS):
+        body = {
+            "TableName": WIDE,
+            "Key": {"pk": {"S": f"w{number}"}},
+            "ConsistentRead": True,
+            "ProjectionExpression": "#c",
+            "ExpressionAttributeNames": {"#c": "count"},
+        }
+        _, answer = client.call("GetItem", body)
+        found.append(int(answer["Item"]["count"]["N"]))
+    client.close()
+    return found
+
+
+def test_updates_of_wide_items_of_many_clients(server):
+    """Of different items, without a transaction anywhere: none is refused."""
+    before = counts(server.port)
+    refusals = []
+
+    def send(number):
+        client = FastClient(server.port, CALL_TIMEOUT_S)
+        for _ in range(UPDATES):
+            status, answer = client.call("UpdateItem", update(number))
+            if status != 200:
+                refusals.append(answer)
+        client.close()
+
+    clients = [threading.Thread(target=send, args=(n,)) for n in range(UPDATERS)]
+    with Watch() as watch:
+        honest = Honest(server.port, reads_and_writes)
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        honest.end()
+    assert not refusals
+    after = counts(server.port)
+    assert [b - a for a, b in zip(before, after)] == [UPDATES] * UPDATERS + [0] * (
+        WIDE_ITEMS - UPDATERS
+    )
+    check(honest, watch, f"{UPDATERS} clients with wide updates", WORST_MS + WIDE_DECISION_MS)
+
+
+def test_a_transaction_of_wide_items(server):
+    """It is decided at once, or not at all, and nobody else waits for it."""
+    before = counts(server.port)
+    client = FastClient(server.port, CALL_TIMEOUT_S)
+    actions = [{"Update": update(number)} for number in range(WIDE_ITEMS)]
+    with Watch() as watch:
+        honest = Honest(server.port, reads_and_writes)
+        start = time.monotonic()
+        for _ in range(2):
+            status, answer = client.call("TransactWriteItems", {"TransactItems": actions})
+            assert status == 200, json.dumps(answer)[:1000]
+        took = time.monotonic() - start
+        honest.end()
+    client.close()
+    assert [b - a for a, b in zip(before, counts(server.port))] == [2] * WIDE_ITEMS
+    check(honest, watch, f"transactions that took {took:.1f} s")
+
+
+# --- A disk that cannot follow ---
+
+
+@pytest.fixture
+def stalling_server(tmp_path):
+    flags = ["--data-dir", str(tmp_path / "data"), "--write-buffer-size", WRITE_BUFFER]
+    variables = {
+        "LD_PRELOAD": stator_process.preload("slow_tables"),
+        "SLOW_TABLES_MS": str(FLUSH_MS),
+    }
+    with stator_process.StatorProcess(
+        *flags, program=release_binary(), variables=variables
+    ) as started:
+        client = FastClient(started.port, CALL_TIMEOUT_S)
+        stator_process.create_table(client, TABLE)
+        client.call("PutItem", {"TableName": TABLE, "Item": {"pk": {"S": "k1"}}})
+        client.close()
+        yield started
+
+
+def test_reads_while_rocksdb_stops_writers(stalling_server):
+    """Writes wait until a buffer was flushed, and are then carried out. Reads do not notice."""
+    end = time.monotonic() + STALL_S
+    waits, refusals = [], []
+
+    def send(number):
+        client = FastClient(stalling_server.port, CALL_TIMEOUT_S)
+        count = 0
+        while time.monotonic() < end:
+            count += 1
+            item = {"pk": {"S": f"s{number}-{count}"}, "pad": {"S": "p" * STALL_ITEM_SIZE}}
+            before = time.monotonic()
+            status, answer = client.call("PutItem", {"TableName": TABLE, "Item": item})
+            waits.append(time.monotonic() - before)
+            if status != 200:
+                refusals.append(answer)
+        client.close()
+
+    writers = [threading.Thread(target=send, args=(n,)) for n in range(STALL_WRITERS)]
+    with Watch() as watch:
+        honest = Honest(stalling_server.port, reads)
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        honest.end()
+    assert not refusals
+    assert max(waits) > FLUSH_MS / 1000 / 2, "RocksDB did not stop writers"
+    check(honest, watch, f"{len(waits)} writes, the slowest took {max(waits):.1f} s")
