@@ -293,6 +293,27 @@ static void no_write_begins_while_too_many_wait(void **state)
     engine_write_abandon(some[0].write);
 }
 
+static void no_write_begins_while_those_that_wait_take_too_much_memory(void **state)
+{
+    enum { LARGE = 4 * 1024 * 1024, COUNT = STORE_WRITER_BYTES_MAX / LARGE };
+    static struct put large[COUNT];
+    static uint8_t large_value[LARGE];
+    unsigned count = write_until_stalled(state); /* That one is a little more. */
+    for (unsigned i = 0; i < COUNT; i++) {
+        enum engine_status status = begin(engine_of(state), &large[i], 1000 + i);
+        assert_int_equal(status, ENGINE_OK);
+        struct engine_address address = address_of(&large[i]);
+        engine_write_put(large[i].write, &address, bytes_of(large_value, LARGE));
+        engine_write_commit(large[i].write, &large[i].completion);
+    }
+    assert_int_equal(begin(engine_of(state), &some[count], 2000), ENGINE_BUSY);
+    set_background_threads(1);
+    for (unsigned i = 0; i < COUNT; i++)
+        wait_for(&large[i]);
+    assert_int_equal(begin(engine_of(state), &some[count], 2000), ENGINE_OK);
+    engine_write_abandon(some[count].write);
+}
+
 static void *end_the_stall(void *unused)
 {
     (void)unused;
@@ -328,6 +349,7 @@ int main(void)
         TEST(who_waits_for_the_stall_for_too_long_is_refused, set_up_impatient),
         TEST(a_hot_item_is_never_stale, set_up),
         TEST(no_write_begins_while_too_many_wait, set_up),
+        TEST(no_write_begins_while_those_that_wait_take_too_much_memory, set_up),
         TEST(closing_writes_what_waits, set_up),
         TEST(closing_writes_what_waits, set_up_os),
     };

@@ -478,6 +478,34 @@ static void those_that_waited_go_on_first(void **state)
     assert_true(resume(loop)); /* It comes all the same, and finds nothing. */
 }
 
+/* A thread looks at its other work after so many that go on. */
+static void those_that_waited_go_on_in_turns(void **state)
+{
+    enum { COUNT = TXN_GROUP_STEPS_MAX + 10 };
+    struct loop *loop = *state;
+    static struct addition waiting[COUNT];
+    static char names[COUNT][TEXT_SIZE];
+    struct engine_address addresses[COUNT];
+    struct engine_write *write;
+    size_t ended = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(names[i], TEXT_SIZE, "waiting-%zu", i);
+        addresses[i] = place_of(loop, names[i]).address;
+    }
+    assert_int_equal(engine_write_begin(loop->engine, addresses, COUNT, &write), ENGINE_OK);
+    for (size_t i = 0; i < COUNT; i++)
+        start_one(loop, &waiting[i], names[i]);
+    txn_group_run(loop->group);
+    engine_write_abandon(write);
+    assert_true(resume(loop));
+    for (size_t i = 0; i < COUNT; i++)
+        ended += waiting[i].ends;
+    assert_int_equal(ended, TXN_GROUP_STEPS_MAX);
+    assert_true(resume(loop));
+    for (size_t i = 0; i < COUNT; i++)
+        expect_ended(&waiting[i], ENGINE_OK, 1);
+}
+
 /* --- Many threads --- */
 
 enum { THREADS = 4, TURNS = 200, TURN_MAX = 20, KEYS = 10 };
@@ -588,6 +616,7 @@ int main(void)
         TEST(large_items_are_carried_out_in_turns, set_up),
         TEST(writes_of_other_tables_pass_by_those_of_large_items, set_up),
         TEST(those_that_waited_go_on_first, set_up),
+        TEST(those_that_waited_go_on_in_turns, set_up),
         TEST(additions_of_many_threads_are_all_there, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
