@@ -99,6 +99,8 @@ bool operation_may_use(struct api_call *call, struct bytes name_or_arn)
     struct bytes label;
     if (call->caller == NULL)
         return true;
+    if (name_or_arn.data == NULL)
+        name_or_arn = BYTES(""); /* The operation reports what is missing, to those who may ask. */
     bool of_stream = stream_names_parse_arn(name_or_arn, &name, &label);
     if (!of_stream)
         name = operation_table_name(name_or_arn);

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "attacker.h"
+#include "run_length.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "outbound/outbound.h"
@@ -613,19 +614,12 @@ static void run_caller(struct run *run, size_t requests_max)
     check_triggers(run);
 }
 
-static uint64_t setting(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
-
 static void nobody_sees_or_changes_more_than_allowed(void **state)
 {
     (void)state;
     static struct run run;
-    uint64_t seed = setting("ATTACKER_SEED", 1);
-    size_t requests = (size_t)setting(
-        "ATTACKER_REQUESTS", getenv("STATOR_TEST_LONG") == NULL ? REQUESTS : REQUESTS_LONG);
+    uint64_t seed = run_length_setting("ATTACKER_SEED", 1);
+    size_t requests = (size_t)run_length("ATTACKER_REQUESTS", REQUESTS, REQUESTS_LONG);
     run = (struct run){ .attacker = { .arena = arena_create(), .keep = arena_create() },
                         .reports = getenv("ATTACKER_REPORT") != NULL };
     print_message("ATTACKER_SEED=%llu ATTACKER_REQUESTS=%zu\n", (unsigned long long)seed, requests);

@@ -23,6 +23,7 @@
 #include "base/random.h"
 #include "check/check.h"
 #include "index_model.h"
+#include "run_length.h"
 #include "table/catalogue.h"
 
 enum {
@@ -51,12 +52,6 @@ struct run {
 static int below(struct run *run, int bound)
 {
     return (int)random_below(&run->random, (uint64_t)bound);
-}
-
-static uint64_t number_from_environment(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text == NULL ? otherwise : strtoull(text, NULL, 10);
 }
 
 /* --- Writes --- */
@@ -595,14 +590,12 @@ static void random_writes_leave_every_index_as_the_model_says(void **state)
 {
     (void)state;
     static struct run run;
-    const char *is_long = getenv("STATOR_TEST_LONG");
-    uint64_t seed = number_from_environment("MODEL_SEED", 0);
+    uint64_t seed = run_length_setting("MODEL_SEED", 0);
     if (seed == 0) {
         random_init_from_system(&run.random);
         seed = random_next(&run.random);
     }
-    uint64_t writes = number_from_environment(
-        "MODEL_WRITES", is_long != NULL && is_long[0] == '1' ? WRITES_LONG : WRITES);
+    uint64_t writes = run_length("MODEL_WRITES", WRITES, WRITES_LONG);
     print_message("MODEL_SEED=%llu MODEL_WRITES=%llu\n", (unsigned long long)seed,
                   (unsigned long long)writes);
     random_init(&run.random, seed);

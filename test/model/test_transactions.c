@@ -17,6 +17,7 @@
 #include "failing_engine.h"
 #include "index_model.h"
 #include "reference_engine.h"
+#include "run_length.h"
 #include "table/token_record.h"
 #include "transaction_fixture.h"
 
@@ -71,12 +72,6 @@ struct run {
 static int below(struct run *run, int bound)
 {
     return (int)random_below(&run->random, (uint64_t)bound);
-}
-
-static uint64_t number_from_environment(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text == NULL ? otherwise : strtoull(text, NULL, 10);
 }
 
 /* --- Requests --- */
@@ -339,9 +334,8 @@ static void restart(struct run *run)
 static void transactions_agree_with_the_model(void **state)
 {
     static struct run run;
-    uint64_t seed = number_from_environment("MODEL_SEED", 1);
-    uint64_t writes = number_from_environment(
-        "MODEL_WRITES", getenv("STATOR_TEST_LONG") == NULL ? WRITES : WRITES_LONG);
+    uint64_t seed = run_length_setting("MODEL_SEED", 1);
+    uint64_t writes = run_length("MODEL_WRITES", WRITES, WRITES_LONG);
     (void)state;
     print_message("MODEL_SEED=%llu\n", (unsigned long long)seed);
     random_init(&run.random, seed);

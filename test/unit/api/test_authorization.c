@@ -172,6 +172,7 @@ static const struct asked asked_scan[] = {
     { "{'TableName':'Tab','IndexName':'Absent'}", "Scan", ARN "Tab/index/Absent" },
 };
 static const struct asked asked_tag_resource[] = {
+    { "{'Tags':[{'Key':'k','Value':'v'}]}", "TagResource", ARN "" },
     { "{'ResourceArn':'" ARN "Tab','Tags':[{'Key':'k','Value':'v'}]}", "TagResource", ARN "Tab" },
 };
 static const struct asked asked_transact_get_items[] = {
