@@ -1,6 +1,7 @@
-"""attacks.py -- what honest clients notice of three attacks, and how much memory the server takes.
+"""attacks.py -- what honest clients notice of attacks, and how much memory the server takes.
 
-Slow heads, answers of 1 MB that nobody reads, bodies of 16 MB: see test/lib/attack.py. Turns with
+Slow heads, answers of 1 MB that nobody reads, bodies of 16 MB, and three kinds of heavy reads: see
+test/lib/attack.py. Turns with
 and without the attack alternate. Honest clients send at a rate that leaves the server time, so that
 they measure how long it makes them wait and not how much processor time the attackers leave; the
 attackers run at the lowest priority, for they are other machines' work.
@@ -18,19 +19,37 @@ ITEMS = 10_000
 CONNECTIONS = 64
 RATE_PER_S = 3000
 TURN_S = 5
+NEWCOMERS, TURNS_CLIENTS, IN_CLIENTS, IN_VALUES = 300, 30, 4, 50_000
 TURNS = 3
 MEMORY_MAX = "512M"
 MEMORY_MAX_MB = 512
 
 
 def attacks_on(scratch):
-    """(what it is, kind, clients, file)"""
+    """(what it is, kind, clients, files)"""
     scan = attack.write_scan(scratch / "scan.http")
     body = attack.write_body(scratch / "body.http")
+    query = attack.write_request(
+        scratch / "query.http",
+        "Query",
+        {
+            "TableName": attack.PAGE_TABLE,
+            "KeyConditionExpression": "pk = :pk",
+            "ExpressionAttributeValues": {":pk": {"S": "nobody"}},
+        },
+    )
+    values = [{"N": str(1_000_000 + number)} for number in range(IN_VALUES)]
+    condition = {"ComparisonOperator": "IN", "AttributeValueList": values}
+    in_scan = attack.write_request(
+        scratch / "in.http", "Scan", {"TableName": workload.TABLE, "ScanFilter": {"visits": condition}}
+    )
     return [
-        (f"{attack.SLOW_COUNT:,} slow heads", "slow", attack.SLOW_COUNT, None),
-        (f"{attack.UNREAD_COUNT} unread answers of 1 MB", "unread", attack.UNREAD_COUNT, scan),
-        (f"bodies of 16 MB from {attack.BODIES_COUNT}", "bodies", attack.BODIES_COUNT, body),
+        (f"{attack.SLOW_COUNT:,} slow heads", "slow", attack.SLOW_COUNT, []),
+        (f"{attack.UNREAD_COUNT} unread answers of 1 MB", "unread", attack.UNREAD_COUNT, [scan]),
+        (f"bodies of 16 MB from {attack.BODIES_COUNT}", "bodies", attack.BODIES_COUNT, [body]),
+        (f"new connections with a Scan, {NEWCOMERS} at a time", "newcomers", NEWCOMERS, [scan]),
+        (f"light Queries and Scans in turns, {TURNS_CLIENTS} clients", "turns", TURNS_CLIENTS, [query, scan]),
+        (f"an IN of {IN_VALUES:,} values, {IN_CLIENTS} clients", "turns", IN_CLIENTS, [in_scan]),
     ]
 
 
@@ -41,13 +60,13 @@ def turn(server, requests, item_count):
     )  # fmt: skip
 
 
-def compare(server, requests, item_count, kind, clients, path):
+def compare(server, requests, item_count, kind, clients, paths):
     quiet, attacked, counts = [], [], []
     measuring.reset_resident_peak(server.pid)
     before = measuring.resident_mb(server.pid)
     for _ in range(TURNS):
         quiet.append(turn(server, requests, item_count))
-        with attack.Attack(kind, server.port, clients, path) as under_way:
+        with attack.Attack(kind, server.port, clients, *paths) as under_way:
             attacked.append(turn(server, requests, item_count))
         counts.append(under_way.counts)
         measuring.wait_until_idle(server.pid)
@@ -76,8 +95,8 @@ def measure(program, scratch, item_count):
         workload.fill_by_batches(server.port, workload.TABLE, item_count)
         turn(server, requests, item_count)  # Fills the cache.
         results = {
-            what: compare(server, requests, item_count, kind, clients, path)
-            for what, kind, clients, path in attacks_on(scratch)
+            what: compare(server, requests, item_count, kind, clients, paths)
+            for what, kind, clients, paths in attacks_on(scratch)
         }
         server.stop()
     return results

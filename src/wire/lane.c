@@ -65,7 +65,7 @@ struct lane *lane_start(void *const *thread_contexts, size_t thread_count)
     return lane;
 }
 
-void lane_stop(struct lane *lane)
+void lane_stop(struct lane *lane, void (*forget)(struct lane_task *task))
 {
     if (lane == NULL)
         return;
@@ -75,6 +75,11 @@ void lane_stop(struct lane *lane)
     pthread_mutex_unlock(&lane->mutex);
     for (size_t i = 0; i < lane->thread_count; i++)
         pthread_join(lane->threads[i].thread, NULL);
+    for (struct lane_task *task = lane->first, *next; task != NULL; task = next) {
+        next = task->next;
+        if (forget != NULL)
+            forget(task);
+    }
     pthread_cond_destroy(&lane->changed);
     pthread_mutex_destroy(&lane->mutex);
     free(lane);

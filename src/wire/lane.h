@@ -1,4 +1,4 @@
-/* lane.h -- a few threads for work that takes long and cannot be cut into slices.
+/* lane.h -- a few threads for work that takes long, so that loops are free for the rest.
  *
  * A request of many megabytes keeps a thread busy for tens of milliseconds: its signature, its
  * JSON, its items. On a loop's thread all clients of that loop would wait for it. The threads of
@@ -25,8 +25,8 @@ struct lane_task {
 
 /* One thread for each of the contexts, which must outlive the lane. Aborts if none can be had. */
 struct lane *lane_start(void *const *thread_contexts, size_t thread_count);
-/* Ends what runs; what waits is forgotten. Stopping NULL is allowed. */
-void lane_stop(struct lane *lane);
+/* Ends what runs. What waits is handed to `forget`, which may be NULL. Stopping NULL is allowed. */
+void lane_stop(struct lane *lane, void (*forget)(struct lane_task *task));
 
 /* False if too many wait. From any thread. */
 MUST_CHECK bool lane_submit(struct lane *lane, struct lane_task *task);

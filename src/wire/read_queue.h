@@ -5,9 +5,9 @@
  *
  * - A new read begins with a short slice, in which most Queries end. It runs at once if the turn
  * has time left, and otherwise waits behind the other new ones.
- * - A read that has not ended is paused. Of the paused ones, the first goes on, slice by slice,
- *   until it ends; only then comes the next. Going round among them would let all their answers
- *   grow at the same time.
+ * - A read that has not ended is paused, unless its owner takes it elsewhere. Of the paused ones,
+ * the first goes on, slice by slice, until it ends; only then comes the next. Going round among
+ * them would let all their answers grow at the same time.
  * - New ones have most of the time, so that a light Query waits for the first slices of those
  *   before it and not for their whole pages; paused ones always have some.
  * - Where memory is short, no new one begins before the paused ones have ended.
@@ -21,10 +21,10 @@
 #include <stdint.h>
 
 enum {
-    READ_QUEUE_TURN_NS = 2 * 1000 * 1000, /* Of reads, in one turn; the last slice may pass it. */
-    READ_QUEUE_FIRST_NS = 200 * 1000,     /* The first slice of a read. */
-    READ_QUEUE_NEXT_NS = 1000 * 1000,     /* Each other one. */
-    READ_QUEUE_NEW_PER_PAUSED = 16,       /* Slices. */
+    READ_QUEUE_TURN_NS = 1000 * 1000, /* Of reads, in one turn; the last slice may pass it. */
+    READ_QUEUE_FIRST_NS = 200 * 1000, /* The first slice of a read. */
+    READ_QUEUE_NEXT_NS = 500 * 1000,  /* Each other one. */
+    READ_QUEUE_NEW_PER_PAUSED = 16,   /* Slices. */
     /* Of the answer of a read that is paused for the first time, about: ten thousand of them must
      * not take much more memory than their connections do. */
     READ_QUEUE_FIRST_SIZE = 64 * 1024,
@@ -33,7 +33,7 @@ enum {
 /* Embedded in the caller's own structure; must live until it has ended. */
 struct read_task {
     /* Runs until the time of the queue's clock that is given, or a little longer. Calls
-     * read_queue_pause if the read has not ended then. */
+     * read_queue_pause if the read has not ended then and is to go on in this queue. */
     void (*run)(struct read_task *task, int64_t until_ns);
     struct read_task *next; /* The queue's own, like what follows. */
     bool begun;

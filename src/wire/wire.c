@@ -3,7 +3,7 @@
  *
  * A request is looked at on its loop's thread up to its operation. What follows runs there too, or
  * in the lane if it is large; either way the call ends once, and its loop answers. Reads of many
- * items run in slices (read_queue.h), with others' requests in between.
+ * items begin on the loop (read_queue.h) and go on in the lane if they take long.
  */
 #include "wire/wire.h"
 #include <assert.h>
@@ -367,11 +367,29 @@ static void run_read(struct read_task *task, int64_t until_ns)
     }
 }
 
+/* The rest of a read that was paused, in one go. */
+static void run_rest(struct lane_task *task, void *thread_context)
+{
+    struct wire_call *call =
+        (struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task));
+    call->runner = pthread_self();
+    call->runner_loop = thread_context;
+    call->call.paused = NULL;
+    if (http_exchange_is_in_vain(call->exchange))
+        api_cancel(&call->call);
+    else
+        api_resume(&call->call);
+}
+
+/* A read that is not light goes on in the lane, so that its loop has a processor as soon as another
+ * client comes. If there is no room it goes on here, in slices. */
 static void call_paused(struct api_call *api_call)
 {
     struct wire_call *call =
         (struct wire_call *)((char *)api_call - offsetof(struct wire_call, call));
-    read_queue_pause(&call->loop->reads, &call->read_task);
+    call->lane_task.run = run_rest;
+    if (call->read_task.begun || !lane_submit(call->loop->wire->lane, &call->lane_task))
+        read_queue_pause(&call->loop->reads, &call->read_task);
 }
 
 /* Whether a request would keep its loop's other clients waiting just by being read. */
@@ -658,17 +676,24 @@ static void forget_call(struct api_call *api_call)
     authentication_release(call->authenticated);
 }
 
-/* Of a loop that was stopped with answers owed: paused reads let go of the store. */
+/* Nobody will answer it: a paused read lets go of the store. */
+static void forget(struct wire_call *call)
+{
+    call->call.done = forget_call;
+    if (call->call.resume != NULL)
+        api_cancel(&call->call);
+}
+
+static void forget_lane_task(struct lane_task *task)
+{
+    forget((struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task)));
+}
+
 static void forget_reads(struct wire_loop *loop)
 {
     struct read_task *task;
-    while ((task = read_queue_take(&loop->reads)) != NULL) {
-        struct wire_call *call =
-            (struct wire_call *)((char *)task - offsetof(struct wire_call, read_task));
-        call->call.done = forget_call;
-        if (call->call.resume != NULL)
-            api_cancel(&call->call);
-    }
+    while ((task = read_queue_take(&loop->reads)) != NULL)
+        forget((struct wire_call *)((char *)task - offsetof(struct wire_call, read_task)));
 }
 
 static void start_lane(struct wire *wire)
@@ -698,7 +723,7 @@ struct wire *wire_create(struct api *api, const struct wire_options *options)
 
 void wire_stop(struct wire *wire)
 {
-    lane_stop(wire->lane);
+    lane_stop(wire->lane, forget_lane_task);
     wire->lane = NULL;
     for (struct wire_loop *loop = wire->loops; loop != NULL; loop = loop->next)
         forget_reads(loop);

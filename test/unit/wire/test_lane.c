@@ -74,7 +74,7 @@ static void so_many_wait_and_no_more(void **state)
         sem_wait(&record->begun);
     assert_true(lane_submit(lane, &tasks[LANE_WAITING_MAX + 1].task));
     sem_wait(&record->begun);
-    lane_stop(lane);
+    lane_stop(lane, NULL);
     assert_int_equal(record->count, LANE_WAITING_MAX + 2);
     for (size_t i = 0; i < LANE_WAITING_MAX + 2; i++)
         assert_int_equal(record->order[i], i);
@@ -89,7 +89,7 @@ static void its_thread_gives_way_to_nobody(void **state)
     struct lane *lane = lane_start((void *const *)state, 1);
     assert_true(lane_submit(lane, &task.task));
     sem_wait(&record->begun);
-    lane_stop(lane);
+    lane_stop(lane, NULL);
     assert_int_equal(record->niceness, getpriority(PRIO_PROCESS, 0));
 }
 
@@ -102,9 +102,9 @@ static void what_waits_at_the_end_is_forgotten(void **state)
     sem_wait(&record->begun);
     assert_true(lane_submit(lane, &waiting.task));
     sem_post(&record->may_end); /* Whether the other one still gets its turn is a matter of luck. */
-    lane_stop(lane);
+    lane_stop(lane, NULL);
     assert_in_range(record->count, 1, 2);
-    lane_stop(NULL);
+    lane_stop(NULL, NULL);
 }
 
 #define LANE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
