@@ -682,6 +682,8 @@ static void forget(struct wire_call *call)
     call->call.done = forget_call;
     if (call->call.resume != NULL)
         api_cancel(&call->call);
+    else
+        forget_call(&call->call);
 }
 
 static void forget_lane_task(struct lane_task *task)

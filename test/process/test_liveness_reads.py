@@ -237,3 +237,17 @@ def test_large_answers_are_compressed_if_there_is_room_for_that(server):
     assert len(pages) == 1
     page = json.loads(pages.pop())
     assert page["Count"] == len(page["Items"]) > 20
+
+
+def test_a_server_stops_while_long_reads_wait():
+    """In the lane and on its loops, paused: what they hold of the store is let go of."""
+    with stator_process.StatorProcess("--in-memory") as started:
+        clients = [FastClient(started.port) for _ in range(NEWCOMERS)]
+        attack.create_pages(clients[0])
+        for client in clients:
+            client.send("Scan", {"TableName": attack.PAGE_TABLE})
+        status, page = clients[0].receive()
+        assert status == 200 and page["Count"] > 20
+        started.stop()
+        for client in clients:
+            client.close()

@@ -93,18 +93,29 @@ static void its_thread_gives_way_to_nobody(void **state)
     assert_int_equal(record->niceness, getpriority(PRIO_PROCESS, 0));
 }
 
-static void what_waits_at_the_end_is_forgotten(void **state)
+static struct lane_task *handed_back;
+
+static void hand_back(struct lane_task *task)
+{
+    assert_null(handed_back);
+    handed_back = task;
+}
+
+/* It may hold something that it has to let go of. */
+static void what_waits_at_the_end_is_handed_back(void **state)
 {
     struct record *record = *state;
     struct numbered running = { .task.run = note_and_wait }, waiting = { .task.run = note };
     struct lane *lane = lane_start((void *const *)state, 1);
+    handed_back = NULL;
     assert_true(lane_submit(lane, &running.task));
     sem_wait(&record->begun);
     assert_true(lane_submit(lane, &waiting.task));
     sem_post(&record->may_end); /* Whether the other one still gets its turn is a matter of luck. */
-    lane_stop(lane, NULL);
+    lane_stop(lane, hand_back);
     assert_in_range(record->count, 1, 2);
-    lane_stop(NULL, NULL);
+    assert_ptr_equal(handed_back, record->count == 1 ? &waiting.task : NULL);
+    lane_stop(NULL, hand_back);
 }
 
 #define LANE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -114,7 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LANE_TEST(so_many_wait_and_no_more),
         LANE_TEST(its_thread_gives_way_to_nobody),
-        LANE_TEST(what_waits_at_the_end_is_forgotten),
+        LANE_TEST(what_waits_at_the_end_is_handed_back),
     };
     return cmocka_run_group_tests_name("wire/lane", tests, NULL, NULL);
 }
