@@ -106,11 +106,14 @@ def stand(server, kind, count, *paths, status="200"):
     assert 1000 * max(worst.values()) < WORST_MS, told
 
 
+def release_binary():
+    """Not the build with sanitizers, which takes several times as long."""
+    return stator_process.binary("STATOR_RELEASE_BINARY", "build/stator", "build/release/stator")
+
+
 @pytest.fixture(scope="module")
 def server():
-    # Not the build with sanitizers, which takes several times as long.
-    program = stator_process.binary("STATOR_RELEASE_BINARY", "build/stator", "build/release/stator")
-    with stator_process.StatorProcess("--in-memory", program=program) as started:
+    with stator_process.StatorProcess("--in-memory", program=release_binary()) as started:
         client = FastClient(started.port)
         stator_process.create_table(client, TABLE)
         stator_process.create_table(client, IN_TABLE)
@@ -241,7 +244,7 @@ def test_large_answers_are_compressed_if_there_is_room_for_that(server):
 
 def test_a_server_stops_while_long_reads_wait():
     """In the lane and on its loops, paused: what they hold of the store is let go of."""
-    with stator_process.StatorProcess("--in-memory") as started:
+    with stator_process.StatorProcess("--in-memory", program=release_binary()) as started:
         clients = [FastClient(started.port) for _ in range(NEWCOMERS)]
         attack.create_pages(clients[0])
         for client in clients:
