@@ -23,8 +23,8 @@
 
 static_assert(ITEM_SIZE_MAX <= BATCH_GET_SIZE_MAX, "every answer has room for an item");
 
-/* A batch that was read for so long ends as one that is full. */
-enum { BATCH_GET_NS_MAX = 1000 * 1000 * 1000 };
+/* A batch that was read for so long ends as one that is full; see READ_PAGE_NS_MAX. */
+#define BATCH_GET_NS_MAX (INT64_C(10) * 1000 * 1000 * 1000)
 
 /* One table of the request. */
 struct table_read {

@@ -12,6 +12,7 @@
 #define STATOR_API_READ_PAGE_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "api/capacity.h"
 #include "base/compiler.h"
 #include "model/item.h"
@@ -25,13 +26,12 @@ struct read_source;
 struct table;
 
 /* A page that has cost this much ends behind the item that did, with a key to go on from: the
- * service's pages may end anywhere as well. A filter of twenty conditions on a megabyte of items of
- * 100 bytes costs a tenth of it. */
-enum {
-    READ_PAGE_WORK_MAX =
-        100 * 1000 * 1000, /* Of the filter, see LOOKUP_WORK_... of expr/lookup.h. */
-    READ_PAGE_NS_MAX = 1000 * 1000 * 1000, /* Of time spent reading, should that not have helped. */
-};
+ * service's pages may end anywhere as well. Work is that of the filter, in the LOOKUP_WORK_... of
+ * expr/lookup.h: twenty conditions on a megabyte of items of 100 bytes cost a tenth of it. */
+enum { READ_PAGE_WORK_MAX = 100 * 1000 * 1000 };
+/* The same for the time that was spent on a page, should that not have helped, such as with a disk
+ * that is very slow. Long, since a thread of low priority on a busy machine also waits. */
+#define READ_PAGE_NS_MAX (INT64_C(10) * 1000 * 1000 * 1000)
 
 /* How a page ended. */
 struct read_page_end {

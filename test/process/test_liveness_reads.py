@@ -33,8 +33,9 @@ class Machine:
 
     def __init__(self, pid):
         # The threads of the lane have a low priority: that they wait for the others is our doing.
-        tasks = pathlib.Path(f"/proc/{pid}/task").iterdir()
-        self._paths = [task / "schedstat" for task in tasks if self._nice(task) == 0]
+        tasks = pathlib.Path(f"/proc/{pid}/task")
+        usual = self._nice(tasks / str(pid))
+        self._paths = [t / "schedstat" for t in tasks.iterdir() if self._nice(t) == usual]
 
     @staticmethod
     def _nice(task):
