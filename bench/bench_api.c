@@ -330,7 +330,7 @@ int main(int argc, char **argv)
                      .form = item_form_make,
                      .block_cache_size = 64 * 1024 * 1024,
                      .write_buffer_size = 32 * 1024 * 1024 },
-        .group = api_group_create(),
+        .group = api_group_create(NULL, NULL),
         .arena = arena_create(),
     };
     log_set_level(LOG_ERROR);
