@@ -398,10 +398,19 @@ static int run(struct server *server, const struct config *config)
 
 /* --- Stop --- */
 
+/* A loop that was left has writes under way, and nobody will end those: the store cannot be closed.
+ * It need not be. What was acknowledged is where it should be, and the next start does what it does
+ * after a crash. */
+static void leave(void)
+{
+    log_write(LOG_WARN, "server", "leaving without closing the store: writes are still under way");
+    _exit(EXIT_SUCCESS);
+}
+
 static void stop(struct server *server)
 {
-    if (server->http != NULL)
-        http_server_stop(server->http, SERVE_STOP_GRACE_MS);
+    if (server->http != NULL && !http_server_stop(server->http, SERVE_STOP_GRACE_MS))
+        leave();
     if (server->wire != NULL)
         wire_stop(server->wire);
     backup_service_stop(server->backups);

@@ -102,8 +102,8 @@ static void open_contexts(struct http_server *server)
     }
 }
 
-/* No loop runs any more. */
-static void destroy(struct http_server *server)
+/* No loop runs any more. False if one owes answers, and is left. */
+static bool destroy(struct http_server *server)
 {
     const struct http_handler *handler = &server->shared.handler;
     bool abandoned = false;
@@ -122,6 +122,7 @@ static void destroy(struct http_server *server)
     pthread_mutex_destroy(&server->shared.tls_mutex);
     if (!abandoned) /* Else arenas that count in its budget are still used. */
         free(server);
+    return !abandoned;
 }
 
 static void stop_loops(struct http_server *server, unsigned count, uint64_t grace_ms)
@@ -222,8 +223,8 @@ struct http_tls_link *http_shared_create_link(struct http_shared *shared)
     return link;
 }
 
-void http_server_stop(struct http_server *server, uint64_t grace_ms)
+bool http_server_stop(struct http_server *server, uint64_t grace_ms)
 {
     stop_loops(server, server->loop_count, grace_ms);
-    destroy(server);
+    return destroy(server);
 }

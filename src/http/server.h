@@ -93,8 +93,8 @@ void http_server_set_tls(struct http_server *server, struct tls_context *tls);
  * request, and new ones, are served one each: it is answered if it is vital, and 503 otherwise. A
  * loop whose handler then still owes answers is not freed and its loop_close not called: late
  * http_loop_posts stay harmless, and are not run. Otherwise nothing may be posted once this has
- * returned. */
-void http_server_stop(struct http_server *server, uint64_t grace_ms);
+ * returned. False if there is such a loop. */
+bool http_server_stop(struct http_server *server, uint64_t grace_ms);
 
 /* --- An exchange --- */
 

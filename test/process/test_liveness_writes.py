@@ -2,19 +2,20 @@
 table, on connections of their own and on fresh ones: every request is answered, none is refused, and
 none waits for longer than WORST_MS, beside what the machine itself took away."""
 
+import contextlib
 import json
 import threading
 import time
 
 import pytest
 import stator_process
-from fast_client import FastClient
+from fast_client import FastClient, ServerGone
 from honest import Honest, Watch
 
 TABLE, WIDE = "honest", "wide"
 WORST_MS = 200
 # One update of a wide item keeps its loop busy for so long at most, and cannot be cut.
-WIDE_DECISION_MS = 2000
+WIDE_DECISION_MS = 5000
 WIDE_ITEMS = 50
 WIDE_ATTRIBUTES = 70_000
 INDEXES = 20
@@ -27,6 +28,8 @@ FLUSH_MS = 3000
 STALL_S = 8
 STALL_WRITERS = 8
 STALL_ITEM_SIZE = 50_000
+STOP_FLUSH_MS = 20_000  # Longer than a server has to stop.
+STOP_WRITERS = 60
 
 
 def release_binary():
@@ -191,16 +194,18 @@ def test_a_transaction_of_wide_items(server):
 # --- A disk that cannot follow ---
 
 
-@pytest.fixture
-def stalling_server(tmp_path):
-    flags = ["--data-dir", str(tmp_path / "data"), "--write-buffer-size", WRITE_BUFFER]
+def stalling(folder, flush_ms):
+    flags = ["--data-dir", str(folder), "--write-buffer-size", WRITE_BUFFER]
     variables = {
         "LD_PRELOAD": stator_process.preload("slow_tables"),
-        "SLOW_TABLES_MS": str(FLUSH_MS),
+        "SLOW_TABLES_MS": str(flush_ms),
     }
-    with stator_process.StatorProcess(
-        *flags, program=release_binary(), variables=variables
-    ) as started:
+    return stator_process.StatorProcess(*flags, program=release_binary(), variables=variables)
+
+
+@pytest.fixture
+def stalling_server(tmp_path):
+    with stalling(tmp_path / "data", FLUSH_MS) as started:
         client = FastClient(started.port, CALL_TIMEOUT_S)
         stator_process.create_table(client, TABLE)
         client.call("PutItem", {"TableName": TABLE, "Item": {"pk": {"S": "k1"}}})
@@ -237,3 +242,51 @@ def test_reads_while_rocksdb_stops_writers(stalling_server):
     assert not refusals
     assert max(waits) > FLUSH_MS / 1000 / 2, "RocksDB did not stop writers"
     check(honest, watch, f"{len(waits)} writes, the slowest took {max(waits):.1f} s")
+
+
+def test_a_server_that_is_stopped_while_rocksdb_stops_writers(tmp_path):
+    """It ends within the time that it has, although writes cannot; and nothing that it has
+    acknowledged is lost."""
+    folder = tmp_path / "data"
+    acknowledged = []
+
+    def send(port, number):
+        client = FastClient(port, CALL_TIMEOUT_S)
+        key = {"pk": {"S": f"s{number}"}}
+        item = {**key, "pad": {"S": "p" * STALL_ITEM_SIZE}}
+        with contextlib.suppress(ServerGone):
+            # Twice, so that the second write waits for the first one's latch.
+            for _ in range(2):
+                status, _ = client.call("PutItem", {"TableName": TABLE, "Item": item})
+                if status == 200:
+                    acknowledged.append(key)
+        client.close()
+
+    with stalling(folder, STOP_FLUSH_MS) as server:
+        client = FastClient(server.port)
+        stator_process.create_table(client, TABLE)
+        client.close()
+        writers = [
+            threading.Thread(target=send, args=(server.port, n % STOP_WRITERS))
+            for n in range(2 * STOP_WRITERS)
+        ]
+        for writer in writers:
+            writer.start()
+        time.sleep(1)
+        start = time.monotonic()
+        server.process.terminate()
+        code = server.process.wait(STOP_FLUSH_MS / 1000)
+        took = time.monotonic() - start
+        for writer in writers:
+            writer.join()
+        assert code == 0, server.log()
+    print(f"{len(acknowledged)} of {4 * STOP_WRITERS} writes acknowledged, stopped in {took:.1f} s")
+    assert acknowledged and len(acknowledged) < 4 * STOP_WRITERS
+    with stator_process.StatorProcess("--data-dir", str(folder)) as server:
+        client = FastClient(server.port)
+        for key in acknowledged:
+            body = {"TableName": TABLE, "Key": key, "ConsistentRead": True}
+            status, answer = client.call("GetItem", body)
+            assert status == 200 and "Item" in answer, answer
+        client.close()
+        server.stop()

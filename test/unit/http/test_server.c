@@ -452,7 +452,7 @@ static void tasks_run_in_the_order_they_were_posted(void **state)
     }
     for (int i = 0; i < POSTERS; i++)
         pthread_join(threads[i], NULL);
-    http_server_stop(server, RAW_HTTP_WAIT_MS);
+    assert_true(http_server_stop(server, RAW_HTTP_WAIT_MS));
     for (int i = 0; i < POSTERS; i++) {
         assert_int_equal(posters[i].next, POSTS);
         assert_int_equal(posters[i].mistakes, 0);
@@ -591,7 +591,7 @@ static void stopping_gives_up_after_the_grace(void **state)
     send_text(&client, "GET /late HTTP/1.1\r\nHost: h\r\n\r\n");
     assert_true(http_fixture_wait_for_late(fixture, 1));
     never_answered[fixture->files != NULL] = fixture->late_first;
-    http_server_stop(fixture->server, 100);
+    assert_false(http_server_stop(fixture->server, 100));
     fixture->server = NULL;
     assert_true(raw_http_ends(&client));
     http_fixture_release(fixture); /* Posting late is allowed, and comes to nothing. */
