@@ -9,7 +9,7 @@ MAKEFLAGS += --no-builtin-rules
 # A test's object is a step on the way to the program; keeping it makes the next build short.
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all run install test check check-static warnings format fuzz fuzz-targets bench tsan valgrind \
+.PHONY: all run install test check check-static warnings format fuzz fuzz-all fuzz-targets bench tsan valgrind \
 	crash deps test-deps bench-deps valgrind-deps clean
 
 BUILD ?= build
@@ -192,6 +192,11 @@ fuzz: test-deps
 	@mkdir -p $(BUILD)/fuzz/found/$(F) test/corpus/$(F)
 	$(BUILD)/fuzz/$(F) -max_total_time=$(S) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)/fuzz/crash-$(F)- $(BUILD)/fuzz/found/$(F) test/corpus/$(F)
+
+# One minute of each target, as many at a time as there are cores: make fuzz-all S=10
+fuzz-all: test-deps
+	@$(MAKE) $(PARALLEL) fuzz-targets
+	@tools/run-fuzz --build $(BUILD) --seconds $(S)
 
 tsan: test-deps
 	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(BUILD)/stator $(PRELOADS) \

@@ -2,6 +2,8 @@
 #include "wire/lane.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -18,6 +20,7 @@ struct lane {
     size_t waiting;
     bool stopping;
 
+    enum lane_priority priority;
     size_t thread_count;
     struct lane_thread threads[];
 };
@@ -41,17 +44,24 @@ static void *run(void *argument)
 {
     const struct lane_thread *thread = argument;
     struct lane_task *task;
+    if (thread->lane->priority == LANE_GIVES_WAY) {
+        /* On Linux this is the thread's own. A failure costs the loops a little time. */
+        id_t self = (id_t)gettid();
+        setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + LANE_NICENESS);
+    }
     while ((task = take(thread->lane)) != NULL)
         task->run(task, thread->context);
     return NULL;
 }
 
-struct lane *lane_start(void *const *thread_contexts, size_t thread_count)
+struct lane *lane_start(void *const *thread_contexts, size_t thread_count,
+                        enum lane_priority priority)
 {
     struct lane *lane =
         memory_checked(calloc(1, sizeof *lane + thread_count * sizeof lane->threads[0]));
     pthread_mutex_init(&lane->mutex, NULL);
     pthread_cond_init(&lane->changed, NULL);
+    lane->priority = priority;
     for (size_t i = 0; i < thread_count; i++) {
         struct lane_thread *thread = &lane->threads[lane->thread_count];
         *thread = (struct lane_thread){ .lane = lane, .context = thread_contexts[i] };

@@ -35,12 +35,18 @@ enum { COMPRESSED_LARGE_SIZE_MIN = WIRE_LARGE_SIZE_MIN / 1024 };
  * guess, but a transaction cannot be cut into slices. */
 enum weight { WEIGHT_UNKNOWN, WEIGHT_LIGHT, WEIGHT_HEAVY };
 
+/* Threads apart from the loops (lane.h), each with its own state. */
+struct wire_lane {
+    struct lane *lane;
+    struct wire_loop **loops;
+};
+
 struct wire {
     struct api *api;
     struct wire_options options;
     struct http_handler handler;
-    struct lane *lane;
-    struct wire_loop **lane_loops;
+    struct wire_lane lane;       /* For large requests and those that write many items. */
+    struct wire_lane background; /* For the rest of long reads, and to compress answers. */
     struct audit *audit;
     struct wire_loop *loops; /* Of the server, until they are closed. */
 };
@@ -221,7 +227,7 @@ static bool is_compressed_in_lane(struct wire_call *call)
         !accepts_gzip(http_exchange_header(call->exchange, "Accept-Encoding")))
         return false;
     call->lane_task.run = run_compression;
-    if (lane_submit(call->loop->wire->lane, &call->lane_task))
+    if (lane_submit(call->loop->wire->background.lane, &call->lane_task))
         return true; /* From here on the call is the lane's. */
     call->answers_plainly = true;
     return false;
@@ -388,7 +394,7 @@ static void call_paused(struct api_call *api_call)
     struct wire_call *call =
         (struct wire_call *)((char *)api_call - offsetof(struct wire_call, call));
     call->lane_task.run = run_rest;
-    if (call->read_task.begun || !lane_submit(call->loop->wire->lane, &call->lane_task))
+    if (call->read_task.begun || !lane_submit(call->loop->wire->background.lane, &call->lane_task))
         read_queue_pause(&call->loop->reads, &call->read_task);
 }
 
@@ -411,7 +417,7 @@ static void run_where_it_fits(struct wire_call *call)
         operation_writes_many(operation) ? http_exchange_mark(call->exchange) : WEIGHT_LIGHT;
     call->lane_task.run = run_lane_task;
     if ((large || expected != WEIGHT_LIGHT) &&
-        lane_submit(call->loop->wire->lane, &call->lane_task))
+        lane_submit(call->loop->wire->lane.lane, &call->lane_task))
         return;
     if (large || expected == WEIGHT_HEAVY) {
         error_set(&call->call.error, ERROR_SERVICE_UNAVAILABLE,
@@ -698,13 +704,26 @@ static void forget_reads(struct wire_loop *loop)
         forget((struct wire_call *)((char *)task - offsetof(struct wire_call, read_task)));
 }
 
-static void start_lane(struct wire *wire)
+static void start_lane(struct wire *wire, struct wire_lane *lane, enum lane_priority priority)
 {
     size_t count = wire->options.lane_thread_count;
-    wire->lane_loops = memory_checked(calloc(count, sizeof(*wire->lane_loops)));
+    lane->loops = memory_checked(calloc(count, sizeof(*lane->loops)));
     for (size_t i = 0; i < count; i++)
-        wire->lane_loops[i] = create_loop(wire);
-    wire->lane = lane_start((void *const *)wire->lane_loops, count);
+        lane->loops[i] = create_loop(wire);
+    lane->lane = lane_start((void *const *)lane->loops, count, priority);
+}
+
+static void stop_lane(struct wire_lane *lane)
+{
+    lane_stop(lane->lane, forget_lane_task);
+    lane->lane = NULL;
+}
+
+static void destroy_lane(const struct wire *wire, struct wire_lane *lane)
+{
+    for (size_t i = 0; i < wire->options.lane_thread_count; i++)
+        destroy_loop(lane->loops[i]);
+    free(lane->loops);
 }
 
 struct wire *wire_create(struct api *api, const struct wire_options *options)
@@ -719,14 +738,15 @@ struct wire *wire_create(struct api *api, const struct wire_options *options)
                                            .is_vital = is_health_check,
                                            .turn_end = end_turn,
                                            .refusal = fill_refusal };
-    start_lane(wire);
+    start_lane(wire, &wire->lane, LANE_LIKE_LOOPS);
+    start_lane(wire, &wire->background, LANE_GIVES_WAY);
     return wire;
 }
 
 void wire_stop(struct wire *wire)
 {
-    lane_stop(wire->lane, forget_lane_task);
-    wire->lane = NULL;
+    stop_lane(&wire->lane);
+    stop_lane(&wire->background);
     for (struct wire_loop *loop = wire->loops; loop != NULL; loop = loop->next)
         forget_reads(loop);
 }
@@ -734,9 +754,8 @@ void wire_stop(struct wire *wire)
 void wire_destroy(struct wire *wire)
 {
     wire_stop(wire);
-    for (size_t i = 0; i < wire->options.lane_thread_count; i++)
-        destroy_loop(wire->lane_loops[i]);
-    free(wire->lane_loops);
+    destroy_lane(wire, &wire->lane);
+    destroy_lane(wire, &wire->background);
     audit_destroy(wire->audit);
     free(wire);
 }

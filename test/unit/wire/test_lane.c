@@ -10,6 +10,8 @@
 #include <cmocka.h>
 #include "wire/lane.h"
 
+enum { NICENESS_MAX = 19 }; /* The system's. */
+
 /* What the thread of a lane sees. */
 struct record {
     sem_t begun, may_end;
@@ -59,7 +61,7 @@ static int tear_down(void **state)
 static void so_many_wait_and_no_more(void **state)
 {
     struct record *record = *state;
-    struct lane *lane = lane_start((void *const *)state, 1);
+    struct lane *lane = lane_start((void *const *)state, 1, LANE_LIKE_LOOPS);
     struct numbered *tasks = calloc(LANE_WAITING_MAX + 2, sizeof *tasks);
     for (size_t i = 0; i < LANE_WAITING_MAX + 2; i++)
         tasks[i] = (struct numbered){ .task.run = note, .number = i };
@@ -81,16 +83,28 @@ static void so_many_wait_and_no_more(void **state)
     free(tasks);
 }
 
-/* What it runs may hold latches that others wait for. */
-static void its_thread_gives_way_to_nobody(void **state)
+static int niceness_of(void **state, enum lane_priority priority)
 {
     struct record *record = *state;
     struct numbered task = { .task.run = note };
-    struct lane *lane = lane_start((void *const *)state, 1);
+    struct lane *lane = lane_start((void *const *)state, 1, priority);
     assert_true(lane_submit(lane, &task.task));
     sem_wait(&record->begun);
     lane_stop(lane, NULL);
-    assert_int_equal(record->niceness, getpriority(PRIO_PROCESS, 0));
+    return record->niceness;
+}
+
+/* What it runs may hold latches that others wait for. */
+static void a_lane_like_the_loops_gives_way_to_nobody(void **state)
+{
+    assert_int_equal(niceness_of(state, LANE_LIKE_LOOPS), getpriority(PRIO_PROCESS, 0));
+}
+
+static void a_lane_that_holds_nothing_gives_way_to_the_loops(void **state)
+{
+    int wanted = getpriority(PRIO_PROCESS, 0) + LANE_NICENESS;
+    assert_int_equal(niceness_of(state, LANE_GIVES_WAY),
+                     wanted < NICENESS_MAX ? wanted : NICENESS_MAX);
 }
 
 static struct lane_task *handed_back;
@@ -106,7 +120,7 @@ static void what_waits_at_the_end_is_handed_back(void **state)
 {
     struct record *record = *state;
     struct numbered running = { .task.run = note_and_wait }, waiting = { .task.run = note };
-    struct lane *lane = lane_start((void *const *)state, 1);
+    struct lane *lane = lane_start((void *const *)state, 1, LANE_LIKE_LOOPS);
     handed_back = NULL;
     assert_true(lane_submit(lane, &running.task));
     sem_wait(&record->begun);
@@ -124,7 +138,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LANE_TEST(so_many_wait_and_no_more),
-        LANE_TEST(its_thread_gives_way_to_nobody),
+        LANE_TEST(a_lane_like_the_loops_gives_way_to_nobody),
+        LANE_TEST(a_lane_that_holds_nothing_gives_way_to_the_loops),
         LANE_TEST(what_waits_at_the_end_is_handed_back),
     };
     return cmocka_run_group_tests_name("wire/lane", tests, NULL, NULL);
