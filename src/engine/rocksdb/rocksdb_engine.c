@@ -343,14 +343,6 @@ struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
 }
 
 #ifdef __SANITIZE_THREAD__
-/* ThreadSanitizer's search for deadlocks gives up at 64 locks held by one thread, and a transaction
- * holds more latches than that; their ascending order is what rules deadlocks out. */
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "detect_deadlocks=0";
-}
-
 /* RocksDB, and the C++ library that only it uses, are not compiled for ThreadSanitizer: it sees
  * their memory calls but not the atomics that order them. */
 const char *__tsan_default_suppressions(void);
