@@ -371,10 +371,11 @@ void txn_group_post(struct txn_group *group, struct txn_step *step)
     group->posted_end = &step->next;
     bool wake = !group->woken && !group->looking;
     group->woken |= wake;
-    pthread_mutex_unlock(&group->mutex);
-    /* The step does not go on before that, so the group is still there. */
+    /* Under the mutex: the group's thread may find the step by itself, and once that has ended, the
+     * group may be gone. */
     if (wake)
         group->wake(group->context);
+    pthread_mutex_unlock(&group->mutex);
 }
 
 /* From here on the thread need not be woken up: it looks before it ends. */

@@ -41,8 +41,8 @@ enum {
 };
 
 /* `wake` is called on any thread, and must lead to one txn_group_resume on the group's, after other
- * work of the thread; it is not called again before that. It must not block. NULL: the thread may
- * wait, and nothing is resumed. */
+ * work of the thread; it is not called again before that. It must not block, nor call the group.
+ * NULL: the thread may wait, and nothing is resumed. */
 struct txn_group *txn_group_create(void (*wake)(void *context), void *context);
 /* No txn may be under way. Destroying NULL is allowed. */
 void txn_group_destroy(struct txn_group *group);
