@@ -404,6 +404,7 @@ static int run(struct server *server, const struct config *config)
 static void leave(void)
 {
     log_write(LOG_WARN, "server", "leaving without closing the store: writes are still under way");
+    log_writer_stop();
     _exit(EXIT_SUCCESS);
 }
 
