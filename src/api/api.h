@@ -60,7 +60,7 @@ const char *operation_name(const struct operation *operation);
 bool operation_reads_many(const struct operation *operation);
 bool operation_writes_many(const struct operation *operation);
 /* Does it change tables, rather than items? */
-bool operation_is_control(const struct operation *operation);
+bool operation_changes_tables(const struct operation *operation);
 
 /* One request. The caller sets the first part and keeps everything alive until `done`. */
 struct api_call {
@@ -101,7 +101,7 @@ struct api_call {
 };
 
 void api_run(struct api *api, struct api_call *call);
-/* Goes on with a paused call, on the thread that ran it, until it pauses again or ends. */
+/* Goes on with a paused call until it pauses again or ends. Any thread may do so, one at a time. */
 void api_resume(struct api_call *call);
 /* Ends a paused call that nobody wants an answer of: with an error, by `done`. On any thread. */
 void api_cancel(struct api_call *call);

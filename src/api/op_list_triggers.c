@@ -85,4 +85,5 @@ const struct operation op_list_triggers = { .name = "ListTriggers",
                                             .kind = OPERATION_CONTROL,
                                             .request = &request_shape,
                                             .asks = OPERATION_ASKS_ITSELF,
+                                            .only_lists = true,
                                             .run = run };

@@ -43,6 +43,7 @@ struct operation {
     enum operation_kind kind;
     const struct shape *request; /* A SHAPE_STRUCTURE. */
     enum operation_asks asks;
+    bool only_lists;  /* OPERATION_CONTROL: it changes nothing. */
     bool reads_many;  /* It may go through a megabyte of items, or more. */
     bool writes_many; /* The same of items that it changes; it calls operation_note_written. */
     void (*run)(struct api_call *call, const void *request);

@@ -61,7 +61,8 @@ struct access_question operation_stream_question(struct api_call *call, const ch
     struct access_question question = {
         .action = action,
         .arn = join(call, operation_table_arn(call, table_name), BYTES("/stream/"), label),
-        /* Records show whole items; that of KEYS_ONLY shows less is not worth a rule of its own. */
+        /* Records show whole items. Those of a KEYS_ONLY stream show less; they are not told apart.
+         */
         .shows_unnamed = strcmp(action, "GetRecords") == 0,
     };
     if (table == NULL)

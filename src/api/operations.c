@@ -38,9 +38,9 @@ bool operation_writes_many(const struct operation *operation)
     return operation->writes_many;
 }
 
-bool operation_is_control(const struct operation *operation)
+bool operation_changes_tables(const struct operation *operation)
 {
-    return operation->kind == OPERATION_CONTROL;
+    return operation->kind == OPERATION_CONTROL && !operation->only_lists;
 }
 
 enum operation_service operation_service(const struct operation *operation)

@@ -229,6 +229,15 @@ bool key_file_read(struct arena *arena, const struct key_file *file, struct key_
 
 /* --- Writing --- */
 
+/* The data directory may belong to a service's user while root runs the command: that user must be
+ * able to read the keys afterwards. */
+static bool give_to_owner(const struct key_file *file, int descriptor)
+{
+    struct stat owner;
+    return geteuid() != 0 || (stat(file->directory, &owner) == 0 &&
+                              fchown(descriptor, owner.st_uid, owner.st_gid) == 0);
+}
+
 int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX])
 {
     char path[PATH_MAX];
@@ -237,8 +246,8 @@ int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX
         refuse(message, "", file->directory, strerror(errno));
         return -1;
     }
-    int lock = file_open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock >= 0 && flock(lock, LOCK_EX) == 0)
+    int lock = file_open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (lock >= 0 && give_to_owner(file, lock) && flock(lock, LOCK_EX) == 0)
         return lock;
     refuse(message, file->directory, "KEYS.lock", strerror(errno));
     if (lock >= 0)
@@ -251,20 +260,22 @@ void key_file_unlock(int lock)
     close(lock);
 }
 
-/* Written beside and renamed, so that a reader sees the old keys or the new ones. */
+/* Written beside and renamed, so that a reader sees the old keys or the new ones. Whoever owns the
+ * directory may have put a link there, by which root would write to any file of the system. */
 static bool replace(const struct key_file *file, struct bytes bytes)
 {
     char path[PATH_MAX];
     char new_path[PATH_MAX];
     path_of(file->directory, "KEYS", path);
     path_of(file->directory, "KEYS.new", new_path);
-    int descriptor =
-        file_open_at(AT_FDCWD, new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (unlink(new_path) != 0 && errno != ENOENT)
+        return false;
+    int descriptor = file_open_at(AT_FDCWD, new_path,
+                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor < 0)
         return false;
-    /* One that was left behind may have another mode. */
     bool ok =
-        fchmod(descriptor, 0600) == 0 && file_write(descriptor, bytes) && fsync(descriptor) == 0;
+        give_to_owner(file, descriptor) && file_write(descriptor, bytes) && fsync(descriptor) == 0;
     ok = close(descriptor) == 0 && ok;
     if (!ok || rename(new_path, path) != 0)
         return false;

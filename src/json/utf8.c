@@ -59,6 +59,19 @@ size_t utf8_encode(uint32_t character, uint8_t *out)
     return 4;
 }
 
+size_t utf8_prefix(struct bytes text, size_t size_max)
+{
+    const uint8_t *end = text.data + (text.len < size_max ? text.len : size_max);
+    const uint8_t *at = text.data;
+    while (at < end) {
+        size_t size = *at < 0x80 ? 1 : utf8_size(at, end);
+        if (size == 0)
+            break;
+        at += size;
+    }
+    return (size_t)(at - text.data);
+}
+
 size_t utf8_utf16_length(struct bytes text)
 {
     size_t length = 0;

@@ -15,6 +15,10 @@ size_t utf8_size(const uint8_t *at, const uint8_t *end);
  * surrogate. */
 size_t utf8_encode(uint32_t character, uint8_t *out);
 
+/* The size of the longest beginning of `text` that has at most `size_max` bytes and whole, valid
+ * characters only. */
+size_t utf8_prefix(struct bytes text, size_t size_max);
+
 /* How many UTF-16 units valid text has, as Java counts lengths: two for a character outside the
  * basic plane, whose first byte is F0 or more. */
 size_t utf8_utf16_length(struct bytes text);

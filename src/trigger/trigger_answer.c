@@ -6,6 +6,7 @@
 #include "trigger/trigger_answer.h"
 #include "base/arena.h"
 #include "json/reader.h"
+#include "json/utf8.h"
 #include "stream/stream_names.h"
 #include "trigger/trigger_batch.h"
 
@@ -18,7 +19,7 @@ static struct trigger_answer failed(struct bytes problem)
 
 static struct bytes shortened(struct bytes text)
 {
-    return bytes_of(text.data, text.len < PROBLEM_SHOWN_MAX ? text.len : PROBLEM_SHOWN_MAX);
+    return bytes_of(text.data, utf8_prefix(text, PROBLEM_SHOWN_MAX));
 }
 
 /* --- Errors in a body --- */

@@ -22,6 +22,7 @@
 #include "json/writer.h"
 #include "model/arn.h"
 #include "http/server.h"
+#include "json/utf8.h"
 #include "model/error.h"
 #include "stream/stream_definition.h"
 #include "stream/streams.h"
@@ -75,7 +76,7 @@ static int64_t now_ms(void)
 static void note_result(struct trigger_runner *runner, const char *word, struct bytes problem)
 {
     enum { SHOWN_MAX = TRIGGER_RESULT_SIZE_MAX - 32 };
-    int size = problem.len < SHOWN_MAX ? (int)problem.len : SHOWN_MAX;
+    int size = (int)utf8_prefix(problem, SHOWN_MAX);
     pthread_mutex_lock(&runner->mutex);
     snprintf(runner->result, sizeof runner->result, "%s%s%.*s", word, size == 0 ? "" : ": ", size,
              (const char *)problem.data);

@@ -16,7 +16,7 @@
 #include "wire/audit_limit.h"
 #include "wire/audit_line.h"
 
-enum audit_event { EVENT_CHANGE, EVENT_DENIED, EVENT_REFUSED, EVENTS };
+enum audit_event { EVENT_CHANGE, EVENT_FAILED, EVENT_DENIED, EVENT_REFUSED, EVENTS };
 
 static const struct {
     const char *name;
@@ -24,6 +24,7 @@ static const struct {
     int64_t per_second, burst;
 } events[EVENTS] = {
     [EVENT_CHANGE] = { "change", LOG_INFO, AUDIT_CHANGES_PER_SECOND_MAX, AUDIT_CHANGES_BURST_MAX },
+    [EVENT_FAILED] = { "failed", LOG_INFO, AUDIT_FAILED_PER_SECOND_MAX, AUDIT_FAILED_BURST_MAX },
     [EVENT_DENIED] = { "denied", LOG_WARN, AUDIT_DENIED_PER_SECOND_MAX, AUDIT_DENIED_BURST_MAX },
     [EVENT_REFUSED] = { "refused", LOG_WARN, AUDIT_REFUSED_PER_SECOND_MAX,
                         AUDIT_REFUSED_BURST_MAX },
@@ -94,13 +95,20 @@ void audit_destroy(struct audit *audit)
     free(audit);
 }
 
+/* What was refused before access was decided, for its form alone, was no attempt to change
+ * anything: it must not use up the lines of those that were. */
+static bool is_change(const struct api_call *call)
+{
+    return operation_changes_tables(call->operation) && call->asked;
+}
+
 void audit_call(struct audit *audit, const struct api_call *call)
 {
     struct audit_line line;
     uint64_t suppressed;
     bool failed = error_is_set(&call->error);
-    enum audit_event event = call->denied ? EVENT_DENIED : EVENT_CHANGE;
-    if (call->caller == NULL || (!call->denied && !operation_is_control(call->operation)) ||
+    enum audit_event event = call->denied ? EVENT_DENIED : failed ? EVENT_FAILED : EVENT_CHANGE;
+    if (call->caller == NULL || (!call->denied && !is_change(call)) ||
         !begin(audit, event, &line, &suppressed))
         return;
     audit_line_add(&line, "user", call->caller->arn, USER_SIZE_MAX);

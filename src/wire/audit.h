@@ -2,12 +2,14 @@
  * on what, how it ended. Never what was in it.
  *
  *   audit: event="change" user="ARN" key="ID" operation="CreateTable" resource="ARN" result="ok"
+ *   audit: event="failed" user="ARN" key="ID" operation="CreateTable" resource="ARN" result="..."
  *   audit: event="denied" user="ARN" key="ID" operation="PutItem" resource="ARN" result="..."
  *   audit: event="refused" key="as claimed" operation="PutItem" address="1.2.3.4" result="..."
  *
- * How values are written: audit_line.h. Each event has a limit of its own, so that strangers, who
- * can cause only the last one, cannot crowd out the lines about callers who are known. A line that
- * follows others that were suppressed ends with the field suppressed="N".
+ * How values are written: audit_line.h. Each event has a limit of its own: strangers can cause
+ * only the last one, and callers that are allowed nothing only the last two, so neither can crowd
+ * out the lines about changes. Requests that were refused for their form are not logged. A line
+ * that follows others that were suppressed ends with the field suppressed="N".
  */
 #ifndef STATOR_WIRE_AUDIT_H
 #define STATOR_WIRE_AUDIT_H
@@ -22,6 +24,8 @@ struct operation;
 enum {
     AUDIT_CHANGES_PER_SECOND_MAX = 50,
     AUDIT_CHANGES_BURST_MAX = 500,
+    AUDIT_FAILED_PER_SECOND_MAX = 20, /* Changes that were allowed and did not succeed. */
+    AUDIT_FAILED_BURST_MAX = 200,
     AUDIT_DENIED_PER_SECOND_MAX = 20,
     AUDIT_DENIED_BURST_MAX = 200,
     AUDIT_REFUSED_PER_SECOND_MAX = 5,

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import pathlib
 import subprocess
 import time
@@ -340,6 +341,24 @@ def test_the_log_names_changes_and_refusals_and_no_items(server, keys, admin):
     assert secret not in log
 
 
+def test_requests_without_form_do_not_use_up_the_lines_about_changes(server, keys, admin):
+    """600 of them: more lines than one burst has. Without a policy they could not change anything."""
+    key, secret = keys.create("flood")
+    time.sleep(FOLLOW_S)
+    flood = client(server, key, secret)
+    for _ in range(600):
+        code, _ = refusal(flood.create_table, **{**TABLE, "TableName": "not a name"})
+        assert code == "ValidationException"
+    for number in range(5):
+        client(server, *admin).tag_resource(
+            ResourceArn="arn:aws:dynamodb:us-east-1:000000000000:table/Table",
+            Tags=[{"Key": f"after-the-flood-{number}", "Value": "x"}],
+        )
+    user = "arn:aws:iam::000000000000:user/flood"
+    server.wait_for_log('event="change"', 5)
+    assert user not in server.log()
+
+
 def test_a_stranger_cannot_forge_a_field_of_the_log(server):
     forged = 'mallory" user="admin" result="ok\\'
     assert send(server, forged, "x" * 40)[1] == "UnrecognizedClientException"
@@ -440,6 +459,30 @@ def test_a_master_key_that_others_may_read_is_refused(tmp_path, words):
     )
     subprocess.run(["chmod", "600", str(master)], check=True)
     keys.command("key", "create", "alice")
+
+
+@pytest.mark.parametrize("name", ["KEYS.new", "KEYS.lock"])
+def test_a_link_beside_the_keys_is_not_followed(tmp_path, name):
+    """Root may run the command in a directory that belongs to a service."""
+    keys = Keys(tmp_path)
+    keys.command("key", "create", "alice")
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    link = pathlib.Path(keys.flags[1]) / name
+    link.unlink(missing_ok=True)
+    link.symlink_to(victim)
+    keys.run("key", "create", "bob")
+    assert victim.read_text() == "precious"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to another user")
+def test_keys_that_root_makes_belong_to_the_owner_of_the_data_directory(tmp_path):
+    keys = Keys(tmp_path)
+    keys.command("key", "create", "alice")
+    data = pathlib.Path(keys.flags[1])
+    os.chown(data, 12345, 12345)
+    keys.command("key", "create", "bob")
+    assert [(data / name).stat().st_uid for name in ("KEYS", "KEYS.lock")] == [12345, 12345]
 
 
 def test_another_master_key_opens_nothing(keys):

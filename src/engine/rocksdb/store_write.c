@@ -310,12 +310,21 @@ static void write_succeeded(struct store *store, uint64_t failures)
             log_write(LOG_WARN, "engine", "writing works again");
 }
 
+static bool is_property_set(struct store *store, const char *name)
+{
+    uint64_t value = 0;
+    return rocksdb_property_int(store->db, name, &value) == 0 && value != 0;
+}
+
 /* Begins a flush where enough ranges were deleted; does not wait for its end. One that fails is no
- * loss: the next one comes. */
+ * loss: the next one comes. While RocksDB delays writers it would wait for its compactions first,
+ * even so; the flush is then left to a later deletion. */
 static void count_ranges(struct store *store, unsigned count)
 {
     char *error = NULL;
-    if (atomic_fetch_add(&store->ranges_deleted, count) + count < STORE_RANGES_MAX)
+    if (atomic_fetch_add(&store->ranges_deleted, count) + count < STORE_RANGES_MAX ||
+        is_property_set(store, "rocksdb.actual-delayed-write-rate") ||
+        is_property_set(store, "rocksdb.is-write-stopped"))
         return;
     atomic_store(&store->ranges_deleted, 0);
     rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
