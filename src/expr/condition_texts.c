@@ -14,7 +14,9 @@
 struct haystack {
     const uint8_t *data;
     unsigned search_count;
-    bool *found; /* For each text; NULL: they were not looked for yet. */
+    bool is_searched; /* All texts were looked for. */
+    uint8_t *found;   /* For each text: an enum text_found. The next item uses the room again. */
+    size_t found_capacity;
 };
 
 enum { HAYSTACKS_MAX = ITEM_SIZE_MAX / CONDITION_TEXTS_LONG_MIN + 1 };
@@ -99,9 +101,11 @@ static void prepare_search(struct lookup_texts *texts, struct lookup *lookup)
             continue;
         text_search_add(texts->search, text);
         texts->contains[kept++] = texts->contains[i];
-        lookup->work += text.len * LOOKUP_WORK_SEARCHED_BYTE;
+        lookup->work += LOOKUP_WORK_SORTED + text.len / LOOKUP_WORK_COMPARED_BYTES;
     }
     texts->contains_count = kept;
+    for (size_t i = 0; i < texts->haystack_count; i++)
+        texts->haystacks[i].is_searched = false;
 }
 
 /* --- Haystacks --- */
@@ -127,8 +131,30 @@ static struct haystack *note_haystack(struct lookup_texts *texts, struct bytes h
     if (texts->haystack_count == HAYSTACKS_MAX)
         return NULL;
     struct haystack *noted = &texts->haystacks[texts->haystack_count++];
-    *noted = (struct haystack){ .data = haystack.data };
+    noted->data = haystack.data;
+    noted->search_count = 0;
+    noted->is_searched = false;
     return noted;
+}
+
+/* --- Searching --- */
+
+static bool search_alone(struct lookup *lookup, struct bytes haystack, struct bytes needle)
+{
+    lookup->work += haystack.len + needle.len;
+    return memmem(haystack.data, haystack.len, needle.data, needle.len) != NULL;
+}
+
+static void search_at_once(struct lookup *lookup, struct haystack *noted, struct bytes haystack)
+{
+    struct lookup_texts *texts = lookup->texts;
+    if (texts->contains_count > noted->found_capacity) {
+        noted->found_capacity = texts->contains_capacity;
+        noted->found = arena_alloc(lookup->arena, noted->found_capacity * sizeof *noted->found);
+    }
+    size_t passed = text_search_run(texts->search, haystack, noted->found);
+    lookup->work += passed * LOOKUP_WORK_SEARCHED_BYTE;
+    noted->is_searched = true;
 }
 
 bool condition_texts_found(struct lookup *lookup, const struct condition *contains,
@@ -144,18 +170,18 @@ bool condition_texts_found(struct lookup *lookup, const struct condition *contai
     if (noted == NULL || noted->search_count < CONDITION_TEXTS_SEARCHES_MAX) {
         if (noted != NULL)
             noted->search_count++;
-        lookup->work += haystack.len;
-        return memmem(haystack.data, haystack.len, needle.data, needle.len) != NULL;
+        return search_alone(lookup, haystack, needle);
     }
     struct lookup_texts *texts = lookup->texts;
     prepare_search(texts, lookup);
-    if (noted->found == NULL) {
-        noted->found = arena_alloc(lookup->arena, texts->contains_count * sizeof *noted->found);
-        text_search_run(texts->search, haystack, noted->found);
-        lookup->work += haystack.len * LOOKUP_WORK_SEARCHED_BYTE;
-    }
+    if (!noted->is_searched)
+        search_at_once(lookup, noted, haystack);
     const struct condition **at = bsearch(&contains, texts->contains, texts->contains_count,
                                           sizeof(*texts->contains), compare_addresses);
     assert(at != NULL);
-    return noted->found[at - texts->contains];
+    uint8_t *found =
+        &noted->found[text_search_first(texts->search, (size_t)(at - texts->contains))];
+    if (*found == TEXT_NOT_SEARCHED)
+        *found = search_alone(lookup, haystack, needle) ? TEXT_FOUND : TEXT_MISSING;
+    return *found == TEXT_FOUND;
 }

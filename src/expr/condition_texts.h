@@ -1,5 +1,6 @@
 /* condition_texts.h -- contains() on long texts: the first few are searched one by one, the others
- * all at once (text_search.h).
+ * all at once (text_search.h). Those that are too long for that are searched one by one too, equal
+ * ones once.
  */
 #ifndef STATOR_EXPR_CONDITION_TEXTS_H
 #define STATOR_EXPR_CONDITION_TEXTS_H

@@ -4,13 +4,16 @@
  * longest other beginning that it ends with: that is where the search goes on if the next byte does
  * not continue the node. So the search never goes back in the haystack. Edges are in a hash table
  * by node and byte, since a node may have hundreds and most have one.
+ *
+ * A byte of a text costs up to 60 bytes of memory here, so equal texts are added once, and only the
+ * shortest texts are added: a long one gains little.
  */
 #include "expr/text_search.h"
 #include <assert.h>
 #include <stdlib.h>
 #include "base/arena.h"
 
-enum { ROOT = 0, NONE = UINT32_MAX, FIRST_CAPACITY = 1024, BYTES_VALUES = 256 };
+enum { ROOT = 0, NONE = UINT32_MAX, FIRST_CAPACITY = 512, BYTES_VALUES = 256 };
 
 struct node {
     uint32_t parent;
@@ -29,15 +32,23 @@ struct edge {
     bool used;
 };
 
+struct text {
+    struct bytes bytes;
+    uint32_t number;
+};
+
 struct text_search {
     struct arena *arena;
-    struct bytes *texts;
-    uint32_t *same; /* For each text: an earlier one that is equal; NONE: there is none. */
+    struct text *texts; /* As they were added; once it is built, the distinct ones by length. */
+    uint32_t *first;    /* For each number: that of the equal text that stands for it. */
     size_t text_count, text_capacity;
+    size_t distinct_count;
+    size_t tree_count; /* Of the distinct texts, those that the tree has: the shortest. */
     struct node *nodes;
-    size_t node_count, node_capacity;
-    struct edge *edges;                   /* At most half of the slots are used. */
-    size_t edge_capacity;                 /* A power of two. */
+    size_t node_count, node_capacity;     /* The capacity is a power of two, or 0. */
+    uint32_t *depths, *order, *starts;    /* Used by set_fallbacks; as many as nodes, and one. */
+    struct edge *edges;                   /* Room for two for each node there is room for. */
+    size_t edge_slots;                    /* In use now: a power of two. Half of them stay free. */
     uint32_t root_children[BYTES_VALUES]; /* NONE: there is none. */
     bool is_built;
     uint32_t run_count;
@@ -57,20 +68,71 @@ void text_search_reset(struct text_search *search)
     search->is_built = false;
 }
 
+/* Gives `array` room for `capacity` elements; it has room for `old`. */
+#define GROW(search, array, old, capacity)                                                         \
+    ((array) = arena_grow((search)->arena, (array), (old) * sizeof *(array),                       \
+                          (capacity) * sizeof *(array)))
+
 void text_search_add(struct text_search *search, struct bytes text)
 {
     assert(text.len > 0 && !search->is_built);
     if (search->text_count == search->text_capacity) {
         size_t capacity = search->text_capacity == 0 ? 64 : search->text_capacity * 2;
-        search->texts =
-            arena_grow(search->arena, search->texts, search->text_count * sizeof *search->texts,
-                       capacity * sizeof *search->texts);
-        search->same =
-            arena_grow(search->arena, search->same, search->text_count * sizeof *search->same,
-                       capacity * sizeof *search->same);
+        GROW(search, search->texts, search->text_capacity, capacity);
+        GROW(search, search->first, search->text_capacity, capacity);
         search->text_capacity = capacity;
     }
-    search->texts[search->text_count++] = text;
+    uint32_t number = (uint32_t)search->text_count++;
+    search->texts[number] = (struct text){ .bytes = text, .number = number };
+}
+
+/* --- Equal texts --- */
+
+static int compare_lengths(const struct text *a, const struct text *b)
+{
+    return a->bytes.len < b->bytes.len ? -1 : a->bytes.len > b->bytes.len;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct text *a = left, *b = right;
+    int order = compare_lengths(a, b);
+    uintptr_t place_a = (uintptr_t)a->bytes.data, place_b = (uintptr_t)b->bytes.data;
+    return order != 0 ? order : place_a < place_b ? -1 : place_a > place_b;
+}
+
+static int compare_contents(const void *left, const void *right)
+{
+    const struct text *a = left, *b = right;
+    int order = compare_lengths(a, b);
+    return order != 0 ? order : memcmp(a->bytes.data, b->bytes.data, a->bytes.len);
+}
+
+static void drop_equal(struct text_search *search, int (*compare)(const void *, const void *))
+{
+    struct text *texts = search->texts;
+    size_t kept = 0;
+    qsort(texts, search->distinct_count, sizeof *texts, compare);
+    for (size_t i = 0; i < search->distinct_count; i++) {
+        if (kept == 0 || compare(&texts[kept - 1], &texts[i]) != 0)
+            texts[kept++] = texts[i];
+        else
+            search->first[texts[i].number] = texts[kept - 1].number;
+    }
+    search->distinct_count = kept;
+}
+
+/* First those at the same place, which are many if any: each content is compared a few times. */
+static void find_distinct(struct text_search *search)
+{
+    search->distinct_count = search->text_count;
+    for (size_t i = 0; i < search->text_count; i++)
+        search->first[i] = (uint32_t)i;
+    drop_equal(search, compare_places);
+    drop_equal(search, compare_contents);
+    for (size_t i = 0; i < search->text_count;
+         i++) /* One may have been dropped for a dropped one. */
+        search->first[i] = search->first[search->first[i]];
 }
 
 /* --- The tree --- */
@@ -80,7 +142,7 @@ static struct edge *slot_of(const struct text_search *search, uint32_t node, uin
 {
     uint64_t hash = ((uint64_t)node << 8 | byte) * UINT64_C(0x9E3779B97F4A7C15);
     for (size_t at = (size_t)(hash >> 32);; at++) {
-        struct edge *edge = &search->edges[at & (search->edge_capacity - 1)];
+        struct edge *edge = &search->edges[at & (search->edge_slots - 1)];
         if (!edge->used || (edge->node == node && edge->byte == byte))
             return edge;
     }
@@ -109,39 +171,36 @@ static uint32_t add_child(struct text_search *search, uint32_t node, uint8_t byt
     return child;
 }
 
-static void reserve(struct text_search *search)
+/* Room for a tree of so many nodes, which is used again for the next one. */
+static void reserve(struct text_search *search, size_t node_max)
 {
-    size_t size = 1, edges = FIRST_CAPACITY;
-    for (size_t i = 0; i < search->text_count; i++)
-        size += search->texts[i].len;
-    assert(size < NONE / 2); /* Requests are far smaller. */
-    while (edges < 2 * size)
-        edges *= 2;
-    if (size > search->node_capacity) {
-        search->nodes = arena_alloc(search->arena, size * sizeof *search->nodes);
-        search->node_capacity = size;
+    size_t capacity = FIRST_CAPACITY;
+    while (capacity < node_max)
+        capacity *= 2;
+    if (capacity > search->node_capacity) {
+        size_t old = search->node_capacity;
+        GROW(search, search->nodes, old, capacity);
+        GROW(search, search->depths, old, capacity);
+        GROW(search, search->order, old, capacity);
+        GROW(search, search->starts, old == 0 ? 0 : old + 1, capacity + 1);
+        GROW(search, search->edges, 2 * old, 2 * capacity);
+        search->node_capacity = capacity;
     }
-    if (edges > search->edge_capacity) {
-        search->edges = arena_alloc(search->arena, edges * sizeof *search->edges);
-        search->edge_capacity = edges;
-    }
-    memset(search->edges, 0, search->edge_capacity * sizeof *search->edges);
+    search->edge_slots = 2 * capacity;
+    memset(search->edges, 0, search->edge_slots * sizeof *search->edges);
     memset(search->root_children, 0xFF, sizeof search->root_children);
     search->nodes[ROOT] = (struct node){ .text = NONE, .shorter = NONE };
     search->node_count = 1;
 }
 
-static void add_path(struct text_search *search, uint32_t number)
+static void add_path(struct text_search *search, const struct text *text)
 {
-    struct bytes text = search->texts[number];
     uint32_t node = ROOT;
-    for (size_t i = 0; i < text.len; i++) {
-        uint32_t child = child_of(search, node, text.data[i]);
-        node = child != NONE ? child : add_child(search, node, text.data[i]);
+    for (size_t i = 0; i < text->bytes.len; i++) {
+        uint32_t child = child_of(search, node, text->bytes.data[i]);
+        node = child != NONE ? child : add_child(search, node, text->bytes.data[i]);
     }
-    search->same[number] = search->nodes[node].text;
-    if (search->nodes[node].text == NONE)
-        search->nodes[node].text = number;
+    search->nodes[node].text = text->number;
 }
 
 /* Where the search is after another byte. */
@@ -161,15 +220,14 @@ static uint32_t step(const struct text_search *search, uint32_t node, uint8_t by
 static void set_fallbacks(struct text_search *search)
 {
     size_t count = search->node_count;
-    uint32_t *depths = arena_alloc(search->arena, count * sizeof *depths);
-    uint32_t *order = arena_alloc(search->arena, count * sizeof *order);
+    uint32_t *depths = search->depths, *order = search->order, *starts = search->starts;
     size_t depth_max = 0;
     depths[ROOT] = 0;
     for (size_t i = 1; i < count; i++) { /* A parent has a lower number. */
         depths[i] = depths[search->nodes[i].parent] + 1;
         depth_max = depths[i] > depth_max ? depths[i] : depth_max;
     }
-    uint32_t *starts = arena_alloc_zeroed(search->arena, (depth_max + 2) * sizeof *starts);
+    memset(starts, 0, (depth_max + 2) * sizeof *starts);
     for (size_t i = 0; i < count; i++)
         starts[depths[i] + 1]++;
     for (size_t depth = 1; depth <= depth_max + 1; depth++)
@@ -186,44 +244,62 @@ static void set_fallbacks(struct text_search *search)
     }
 }
 
-static void build(struct text_search *search)
+/* How many bytes the tree is made of. */
+static size_t build(struct text_search *search)
 {
-    reserve(search);
-    for (size_t i = 0; i < search->text_count; i++)
-        add_path(search, (uint32_t)i);
-    set_fallbacks(search);
+    size_t size = 0, count = 0;
+    find_distinct(search);
+    while (count < search->distinct_count &&
+           search->texts[count].bytes.len <= TEXT_SEARCH_SIZE_MAX - size)
+        size += search->texts[count++].bytes.len;
+    search->tree_count = count;
+    if (count > 0) {
+        reserve(search, size + 1);
+        for (size_t i = 0; i < count; i++)
+            add_path(search, &search->texts[i]);
+        set_fallbacks(search);
+    }
     search->is_built = true;
     search->run_count = 0;
+    return size;
 }
 
 /* --- Searching --- */
 
 /* All texts that end here: this node's, and those it ends with. Those of a node that was reported
  * before were, too, so that all reports together are as many as there are nodes. */
-static void report(struct text_search *search, uint32_t at, bool *found)
+static void report(struct text_search *search, uint32_t at, uint8_t *found)
 {
     while (at != NONE && search->nodes[at].reported != search->run_count) {
         struct node *node = &search->nodes[at];
         node->reported = search->run_count;
         if (node->text != NONE)
-            found[node->text] = true;
+            found[node->text] = TEXT_FOUND;
         at = node->shorter;
     }
 }
 
-void text_search_run(struct text_search *search, struct bytes haystack, bool *found)
+size_t text_search_run(struct text_search *search, struct bytes haystack, uint8_t *found)
 {
-    if (!search->is_built)
-        build(search);
+    size_t steps = search->is_built ? 0 : build(search);
+    memset(found, TEXT_NOT_SEARCHED, search->text_count * sizeof *found);
+    if (search->tree_count == 0)
+        return steps;
     search->run_count++;
-    memset(found, 0, search->text_count * sizeof *found);
+    for (size_t i = 0; i < search->tree_count; i++)
+        found[search->texts[i].number] = TEXT_MISSING;
     uint32_t node = ROOT;
     for (size_t i = 0; i < haystack.len; i++) {
         node = step(search, node, haystack.data[i]);
         report(search, node, found);
     }
-    for (size_t i = 0; i < search->text_count; i++) {
-        if (search->same[i] != NONE)
-            found[i] = found[search->same[i]];
-    }
+    for (size_t i = 0; i < search->text_count; i++)
+        found[i] = found[search->first[i]];
+    return steps + haystack.len;
+}
+
+size_t text_search_first(const struct text_search *search, size_t number)
+{
+    assert(search->is_built && number < search->text_count);
+    return search->first[number];
 }

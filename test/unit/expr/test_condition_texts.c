@@ -172,7 +172,97 @@ static void two_hundred_searches_cost_a_few_passes(void **state)
     uint64_t single = (uint64_t)CONDITION_TEXTS_SEARCHES_MAX * SIZE;
     uint64_t at_once = (uint64_t)(SIZE + COUNT * NEEDLE) * LOOKUP_WORK_SEARCHED_BYTE;
     uint64_t conditions = (uint64_t)2 * COUNT * (LOOKUP_WORK_CONDITION + LOOKUP_WORK_MEMBER);
-    assert_in_range(lookup.work, at_once, single + at_once + conditions);
+    uint64_t sorted = COUNT * (LOOKUP_WORK_SORTED + NEEDLE);
+    assert_in_range(lookup.work, at_once, single + at_once + conditions + sorted);
+}
+
+static const char *const short_names[] = { "n0", "n1", "n2", "n3" };
+
+/* contains(h0, `needle`) `count` times, joined by OR. `needle` NULL: n0 to n3 in turn. */
+static const struct condition *contains_often(struct arena *arena, size_t count,
+                                              const struct value *needle)
+{
+    const struct condition *root = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct operand *operands = arena_alloc_zeroed(arena, 2 * sizeof *operands);
+        struct condition *contains = arena_alloc_zeroed(arena, sizeof *contains);
+        operands[0].path = path_of(arena, "h0");
+        operands[1].path = path_of(arena, short_names[i % COUNT_OF(short_names)]);
+        if (needle != NULL) {
+            operands[1].type = OPERAND_VALUE;
+            operands[1].value = *needle;
+        }
+        *contains = (struct condition){ .type = CONDITION_CONTAINS,
+                                        .operands = operands,
+                                        .operand_count = 2 };
+        root = root == NULL ? contains : join(arena, CONDITION_OR, root, contains);
+    }
+    return root;
+}
+
+static struct bytes all_x(struct arena *arena, size_t size, char last)
+{
+    uint8_t *text = arena_alloc(arena, size);
+    memset(text, 'x', size);
+    text[size - 1] = (uint8_t)last;
+    return bytes_of(text, size);
+}
+
+/* One that is too long to be looked for with others. */
+static void equal_long_texts_are_searched_once_and_take_no_room(void **state)
+{
+    enum { COUNT = 149, SIZE = 390 * 1000, ROOM = 512 * 1024 };
+    struct arena *arena = *state, *used = arena_create();
+    struct value needle = value_view(string_value(arena, all_x(arena, SIZE - 2, 'y'), false));
+    const struct condition *root = contains_often(arena, COUNT, &needle);
+    for (int round = 0; round < 2; round++) {
+        struct item_builder builder;
+        struct lookup lookup;
+        bool contains = round == 1;
+        item_builder_init(&builder, arena);
+        item_builder_add(&builder, BYTES("h0"),
+                         string_value(arena, all_x(arena, SIZE, contains ? 'y' : 'x'), false));
+        struct item item = item_builder_finish(&builder);
+        lookup_init(&lookup, used, &item);
+        assert_int_equal(condition_matches(root, &lookup), contains);
+        uint64_t searches = (uint64_t)(CONDITION_TEXTS_SEARCHES_MAX + 1) * 2 * SIZE;
+        uint64_t others = (uint64_t)COUNT * (SIZE / LOOKUP_WORK_COMPARED_BYTES + 500);
+        assert_in_range(lookup.work, contains ? SIZE : searches - 100, searches + others);
+    }
+    assert_true(arena_held_size(used) <= ROOM);
+    arena_destroy(used);
+}
+
+/* The texts are attributes, which are others and longer in each item. */
+static void room_for_texts_is_used_again_for_the_next_item(void **state)
+{
+    enum { COUNT = 40, ITEMS = 200, WARM = 100 };
+    struct arena *arena = *state, *used = arena_create();
+    struct random random;
+    struct lookup lookup;
+    size_t held = 0;
+    random_init(&random, 7);
+    const struct condition *root = contains_often(arena, COUNT, NULL);
+    struct arena *stored = arena_create();
+    lookup_init(&lookup, used, NULL);
+    for (size_t i = 0; i < ITEMS; i++) {
+        struct item_builder builder;
+        item_builder_init(&builder, stored);
+        item_builder_add(&builder, BYTES("h0"),
+                         string_value(stored, random_text(stored, &random, LONG), false));
+        for (size_t n = 0; n < COUNT_OF(short_names); n++)
+            item_builder_add(&builder, bytes_from_text(short_names[n]),
+                             string_value(stored, random_text(stored, &random, 1100 + i), false));
+        struct item item = item_builder_finish(&builder);
+        lookup_next_item(&lookup, &item);
+        assert_false(condition_matches(root, &lookup));
+        if (i == WARM)
+            held = arena_held_size(used);
+        arena_reset(stored);
+    }
+    assert_int_equal(arena_held_size(used), held);
+    arena_destroy(stored);
+    arena_destroy(used);
 }
 
 int main(void)
@@ -180,6 +270,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ARENA_TEST(many_searches_at_once_answer_like_single_ones),
         ARENA_TEST(two_hundred_searches_cost_a_few_passes),
+        ARENA_TEST(equal_long_texts_are_searched_once_and_take_no_room),
+        ARENA_TEST(room_for_texts_is_used_again_for_the_next_item),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
