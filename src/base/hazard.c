@@ -1,0 +1,99 @@
+/* hazard.c -- see hazard.h. */
+#include "base/hazard.h"
+#include <assert.h>
+#include <pthread.h>
+#include <stdint.h>
+
+/* Two cache lines, which processors fetch as a pair. */
+struct slot {
+    _Alignas(128) struct hazard hazards[HAZARDS_PER_THREAD];
+};
+static_assert(sizeof(struct slot) == 128, "no two threads' hazards share a line");
+
+static struct slot slots[HAZARD_THREADS_MAX];
+static atomic_bool slots_taken[HAZARD_THREADS_MAX];
+static atomic_size_t slots_used; /* All behind these were never taken. */
+static _Thread_local struct slot *own_slot;
+
+static pthread_key_t thread_end;
+static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
+
+/* What the slot still holds stays held: another thread may have been given it. */
+static void leave_slot(void *slot)
+{
+    own_slot = NULL;
+    atomic_store(&slots_taken[(struct slot *)slot - slots], false);
+}
+
+static void create_key(void)
+{
+    int result = pthread_key_create(&thread_end, leave_slot);
+    assert(result == 0);
+    (void)result;
+}
+
+static struct slot *enter_slot(void)
+{
+    pthread_once(&thread_end_once, create_key);
+    for (size_t i = 0; i < HAZARD_THREADS_MAX; i++) {
+        bool taken = false;
+        if (!atomic_compare_exchange_strong(&slots_taken[i], &taken, true))
+            continue;
+        size_t used = atomic_load(&slots_used);
+        while (used <= i && !atomic_compare_exchange_weak(&slots_used, &used, i + 1))
+            continue;
+        if (pthread_setspecific(thread_end, &slots[i]) != 0) {
+            atomic_store(&slots_taken[i], false); /* Nobody would give it back. */
+            return NULL;
+        }
+        own_slot = &slots[i];
+        return own_slot;
+    }
+    return NULL;
+}
+
+struct hazard *hazard_take(size_t count_max, const void *object)
+{
+    assert(object != NULL && count_max <= HAZARDS_PER_THREAD);
+    struct slot *slot = own_slot;
+    if (UNLIKELY(slot == NULL) && (slot = enter_slot()) == NULL)
+        return NULL;
+    for (size_t i = 0; i < count_max; i++) {
+        struct hazard *hazard = &slot->hazards[i];
+        /* An acquire: if another thread cleared it, its uses come before whatever follows here. */
+        if (atomic_load_explicit(&hazard->object, memory_order_acquire) != NULL)
+            continue;
+        hazard_set(hazard, object);
+        return hazard;
+    }
+    return NULL;
+}
+
+struct hazard *hazard_find(const void *object)
+{
+    struct slot *slot = own_slot;
+    for (size_t i = 0; slot != NULL && i < HAZARDS_PER_THREAD; i++)
+        if (atomic_load_explicit(&slot->hazards[i].object, memory_order_relaxed) == object)
+            return &slot->hazards[i];
+    return NULL;
+}
+
+void hazard_collect(struct hazard_list *list)
+{
+    size_t used = atomic_load(&slots_used);
+    list->count = 0;
+    for (size_t i = 0; i < used; i++)
+        for (size_t k = 0; k < HAZARDS_PER_THREAD; k++) {
+            const void *object = atomic_load(&slots[i].hazards[k].object);
+            if (object != NULL)
+                list->objects[list->count++] = object;
+        }
+}
+
+bool hazard_list_has(const struct hazard_list *list, const void *object)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->objects[i] == object)
+            return true;
+    return false;
+}
