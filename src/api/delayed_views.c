@@ -19,13 +19,24 @@ struct delayed_views {
     size_t count;
 };
 
+/* A view of now for whichever thread; NULL if there is none. */
+static struct engine_view *take_view(struct engine *engine, enum engine_status *status)
+{
+    struct engine_view *view = NULL;
+    *status = engine_view_open(engine, ENGINE_STRONG, &view);
+    if (*status != ENGINE_OK)
+        return NULL;
+    struct engine_view *shared = engine_view_share(view);
+    engine_view_close(view);
+    return shared;
+}
+
 struct delayed_views *delayed_views_create(struct engine *engine, int64_t delay_ms, int64_t now_ms,
                                            enum engine_status *status)
 {
     assert(delay_ms > 0);
-    struct taken_view first = { .taken_ms = now_ms };
-    *status = engine_view_open(engine, ENGINE_STRONG, &first.view);
-    if (*status != ENGINE_OK)
+    struct taken_view first = { .view = take_view(engine, status), .taken_ms = now_ms };
+    if (first.view == NULL)
         return NULL;
     struct delayed_views *views = calloc(1, sizeof *views);
     if (views == NULL)
@@ -73,11 +84,11 @@ static size_t take_out_locked(struct delayed_views *views, int64_t now_ms,
 int64_t delayed_views_step(struct delayed_views *views, int64_t now_ms)
 {
     struct engine_view *out[DELAYED_VIEWS_MAX];
-    struct taken_view next = { .taken_ms = now_ms };
+    enum engine_status status;
     int64_t passed_ms = now_ms - views->taken[views->count - 1].taken_ms;
     if (passed_ms < views->step_ms)
         return views->step_ms - passed_ms;
-    enum engine_status status = engine_view_open(views->engine, ENGINE_STRONG, &next.view);
+    struct taken_view next = { .view = take_view(views->engine, &status), .taken_ms = now_ms };
     if (status != ENGINE_OK)
         log_write(LOG_ERROR, "api", "view for delayed reads: %s", engine_status_name(status));
     pthread_mutex_lock(&views->mutex);

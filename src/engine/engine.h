@@ -9,11 +9,14 @@
  *   2. A view shows only such writes, and every write whose completion ran before the view opened.
  * So nothing visible is ever taken back, and an acknowledged write is visible to all.
  *
- * Every function may be called from any thread; one view, scan or write belongs to one thread at a
- * time. Writes wait for one another, threads need not: a thread that must not wait is told later
- * that its write has begun (struct engine_wait). A thread that does wait ends its write before it
- * begins another: a pessimistic engine would otherwise wait for itself. Implementations fill in
- * engine_ops (engine_ops.h) and stand in folders beside this file.
+ * Every function may be called from any thread. A view, with its scans, belongs to the thread that
+ * opened it, which also closes it: an engine may keep what a view needs in memory of that thread
+ * alone, so that reads on different cores do not meet. engine_view_share gives a view that may
+ * move. A write belongs to one thread at a time. Writes wait for one another, threads need not: a
+ * thread that must not wait is told later that its write has begun (struct engine_wait). A thread
+ * that does wait ends its write before it begins another: a pessimistic engine would otherwise wait
+ * for itself. Implementations fill in engine_ops (engine_ops.h) and stand in folders beside this
+ * file.
  */
 #ifndef STATOR_ENGINE_ENGINE_H
 #define STATOR_ENGINE_ENGINE_H
@@ -149,8 +152,10 @@ enum engine_consistency {
 MUST_CHECK enum engine_status engine_view_open(struct engine *engine,
                                                enum engine_consistency consistency,
                                                struct engine_view **out);
-/* Another view of the same state, to be closed like any other: for a thread that reads what one of
- * another thread shows. */
+/* Another view of the same state, which one thread may hand to another and any thread may close:
+ * for a thread that reads what a view of another thread shows, and for views that are kept for
+ * long. The one that is shared must be in the caller's hands, or kept from being closed meanwhile.
+ */
 struct engine_view *engine_view_share(struct engine_view *view);
 /* Closing NULL is allowed. Values and scans of the view must be gone before. */
 void engine_view_close(struct engine_view *view);

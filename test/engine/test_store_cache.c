@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/compiler.h"
+#include "base/hazard.h"
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
 #include "engine/rocksdb/store_run.h"
@@ -42,14 +43,21 @@ static const struct store_cache_name *name_run(struct named *named,
     return &named->name;
 }
 
+/* By writers and by views alike. */
 static bool finds(struct store_cache *cache, const struct store_cache_name *name,
                   uint64_t generation, const char *want)
 {
+    struct store_cache_loan loan;
     bool wanted;
     struct store_cache_entry *entry = store_cache_find(cache, name, generation, &wanted);
+    bool lent = store_cache_lend(cache, name, generation, &loan, &wanted);
+    assert_ptr_equal(entry, loan.entry);
+    assert_int_equal(lent, entry != NULL);
     if (entry == NULL)
         return false;
     assert_true(bytes_equal_text(store_cache_content(entry), want));
+    store_cache_return(&loan);
+    assert_null(loan.entry);
     store_cache_release(entry);
     return true;
 }
@@ -268,6 +276,107 @@ static void an_entry_in_use_outlives_its_removal(void **state)
     assert_int_equal(store_cache_size(cache), 0);
     assert_true(bytes_equal_text(store_cache_content(entry), "one"));
     store_cache_release(entry);
+    store_cache_destroy(cache);
+}
+
+static void a_view_wants_what_it_misses_a_second_time_and_forms_of_what_it_finds_often(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct store_cache_loan loan;
+    struct named named;
+    bool wanted;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    assert_false(store_cache_lend(cache, name, 1, &loan, &wanted));
+    assert_false(wanted);
+    assert_false(store_cache_lend(cache, name, 1, &loan, &wanted));
+    assert_true(wanted);
+    store_cache_keep(cache, name, 1, BYTES("one"));
+    for (int i = 1; i <= STORE_CACHE_FORM_FINDS; i++) {
+        assert_true(store_cache_lend(cache, name, 1, &loan, &wanted));
+        assert_int_equal(wanted, i == STORE_CACHE_FORM_FINDS);
+        store_cache_return(&loan);
+    }
+    store_cache_destroy(cache);
+}
+
+/* Frees what can be freed: so many are removed that it is worth it. */
+static void remove_many(struct store_cache *cache, const struct store_cache_name *name,
+                        uint64_t generation)
+{
+    for (uint64_t i = 0; i < STORE_CACHE_RETIRED_MAX; i++) {
+        store_cache_keep(cache, name, generation + i, BYTES("more"));
+        change(cache, name, generation + i);
+    }
+}
+
+static void a_lent_entry_outlives_its_removal_and_is_freed_afterwards(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct store_cache_loan loan;
+    struct named named;
+    bool wanted;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    store_cache_keep(cache, name, 1, BYTES("one"));
+    assert_true(store_cache_lend(cache, name, 1, &loan, &wanted));
+    struct engine_value value = store_cache_lent_value(&loan);
+    change(cache, name, 1);
+    remove_many(cache, name, 2);
+    assert_true(store_cache_retired_count(cache) >= 1);
+    assert_true(bytes_equal_text(value.bytes, "one"));
+    engine_value_release(&value);
+    remove_many(cache, name, 2 + STORE_CACHE_RETIRED_MAX);
+    remove_many(cache, name, 2 + 2 * STORE_CACHE_RETIRED_MAX);
+    assert_true(store_cache_retired_count(cache) < STORE_CACHE_RETIRED_MAX);
+    assert_int_equal(store_cache_size(cache), 0);
+    store_cache_destroy(cache);
+}
+
+static void few_removed_entries_wait_to_be_freed(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    uint8_t *content = calloc(1, CAPACITY / STORE_CACHE_SHARDS);
+    struct named named;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    for (uint64_t i = 1; i < 1000; i++) {
+        store_cache_keep(cache, name, i, BYTES("small"));
+        change(cache, name, i);
+        assert_true(store_cache_retired_count(cache) < STORE_CACHE_RETIRED_MAX);
+    }
+    /* Of large ones fewer: each takes more than a part of what may wait. */
+    size_t size = CAPACITY / STORE_CACHE_SHARDS / STORE_CACHE_RETIRED_SHARE;
+    for (uint64_t i = 1000; i < 1100; i++) {
+        store_cache_keep(cache, name, i, bytes_of(content, size));
+        assert_true(store_cache_size(cache) > size);
+        change(cache, name, i);
+        assert_true(store_cache_retired_count(cache) == 0);
+    }
+    free(content);
+    store_cache_destroy(cache);
+}
+
+static void a_view_without_a_hazard_is_lent_a_counted_entry(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct hazard *hazards[HAZARDS_PER_THREAD];
+    struct store_cache_loan loan;
+    struct named named;
+    bool wanted;
+    (void)state;
+    const struct store_cache_name *name = name_value(&named, &items, "12345678a");
+    store_cache_keep(cache, name, 1, BYTES("one"));
+    for (size_t i = 0; i < HAZARDS_PER_THREAD; i++)
+        hazards[i] = hazard_take(HAZARDS_PER_THREAD, &named);
+    assert_true(store_cache_lend(cache, name, 1, &loan, &wanted));
+    assert_null(loan.hazard);
+    change(cache, name, 1);
+    remove_many(cache, name, 2);
+    assert_true(bytes_equal_text(store_cache_content(loan.entry), "one"));
+    store_cache_return(&loan);
+    for (size_t i = 0; i < HAZARDS_PER_THREAD; i++)
+        hazard_clear(hazards[i]);
     store_cache_destroy(cache);
 }
 
@@ -517,6 +626,11 @@ int main(void)
         cmocka_unit_test(a_written_value_is_not_kept_beside_a_removal),
         cmocka_unit_test(a_removal_takes_all_that_its_owners_have),
         cmocka_unit_test(an_entry_in_use_outlives_its_removal),
+        cmocka_unit_test(
+            a_view_wants_what_it_misses_a_second_time_and_forms_of_what_it_finds_often),
+        cmocka_unit_test(a_lent_entry_outlives_its_removal_and_is_freed_afterwards),
+        cmocka_unit_test(few_removed_entries_wait_to_be_freed),
+        cmocka_unit_test(a_view_without_a_hazard_is_lent_a_counted_entry),
         cmocka_unit_test(the_capacity_holds_and_what_is_read_stays),
         cmocka_unit_test(one_entry_never_takes_more_than_a_part_of_a_shard),
         cmocka_unit_test(a_cache_may_be_too_small_for_any_entry),

@@ -30,6 +30,14 @@ void *store_alloc(size_t size)
     return block;
 }
 
+void *store_alloc_lines(size_t size)
+{
+    void *block = aligned_alloc(STORE_LINE_SIZE, size);
+    if (block == NULL)
+        abort();
+    return memset(block, 0, size);
+}
+
 /* RocksDB's threads, if they are still at work, stop before anything they use goes away. They may
  * have changed the manifest since the last sync, so that the mark is moved once they have: if all
  * that was written is `synced`. */
@@ -324,7 +332,7 @@ struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
     assert(!options->in_memory || !options->read_only);
     assert(options->write_buffer_size > 0);
     message[0] = '\0';
-    struct store *store = store_alloc(sizeof *store);
+    struct store *store = store_alloc_lines(sizeof *store);
     store->read_only = options->read_only;
     store->base.ops = &ops;
     store->directory = STORE_DIRECTORY_NONE;

@@ -4,7 +4,7 @@
  * operations; store_writer.c writes what RocksDB does not take at once; store_checkpoint.c copies
  * it; syncer.c makes writes durable. Lock order: a write's latches, then `publish_mutex`, then
  * `view_mutex`; the mutexes of the latches, the writer, the syncer, the cache and the write pool
- * are leaves.
+ * are leaves. Reads that the cache answers take none of them.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_H
 #define STATOR_ENGINE_ROCKSDB_STORE_H
@@ -26,14 +26,19 @@ struct store_watch;
 struct store_writer;
 struct syncer;
 
-/* A snapshot together with its readers. One is published at any time; a view is a reference to the
- * one that was published when it was opened, so opening a view allocates nothing. */
+enum { STORE_LINE_SIZE = 64 }; /* Of a cache line. */
+
+/* A snapshot. One is published at any time, and every view that is opened meanwhile is this same
+ * structure, so opening a view allocates nothing. It is held by hazards (base/hazard.h), and by a
+ * counter for views that are shared with other threads. */
 struct store_view {
     struct engine_view base;
-    atomic_size_t references;
     uint64_t generation; /* Counted up before the snapshot was taken; see store_cache.h. */
     const rocksdb_snapshot_t *snapshot;
     rocksdb_readoptions_t *read_options;
+    struct store_view *next_retired; /* Guarded by view_mutex. */
+    /* Views that are counted. In a line of its own: the fields above are read by every read. */
+    _Alignas(STORE_LINE_SIZE) atomic_size_t references;
 };
 
 struct store_write {
@@ -61,6 +66,8 @@ enum {
     STORE_RANGES_MAX = 256,
 };
 
+/* What reads look at comes first, in lines that nobody writes once the store is open; `published`
+ * has a line of its own, which is written once for each snapshot. */
 struct store {
     struct engine base;
     rocksdb_t *db;
@@ -69,19 +76,22 @@ struct store {
     rocksdb_writeoptions_t *write_options;
     rocksdb_writeoptions_t *slow_write_options; /* It waits: for the writer. */
     rocksdb_readoptions_t *newest;              /* Reads without a snapshot. */
-    struct store_directory directory;
+    struct store_cache *cache;                  /* NULL: every read asks RocksDB. */
+    engine_form *form;                          /* For what is in it; NULL: none. */
+    struct syncer *syncer;       /* NULL: a write is complete once RocksDB has taken it. */
+    struct store_writer *writer; /* NULL: the store is read only. */
+    struct store_watch *watch;   /* NULL: there is no disk to look after. */
+    bool latches_work;           /* They were initialised: not of a store that is read only. */
+    bool read_only;
+    bool fills_log; /* The syncer fills the log ahead: see store_ahead.h. */
+
+    _Alignas(STORE_LINE_SIZE) _Atomic(struct store_view *) published; /* Set under view_mutex. */
+
+    _Alignas(STORE_LINE_SIZE) struct store_directory directory;
     struct store_space space;
     struct latches latches;
-    bool latches_work;               /* They were initialised: not of a store that is read only. */
-    struct store_writer *writer;     /* NULL: the store is read only. */
-    struct store_cache *cache;       /* NULL: every read asks RocksDB. */
-    engine_form *form;               /* For what is in it; NULL: none. */
     atomic_uint_fast64_t generation; /* Of the view that was created last. */
-    struct syncer *syncer;           /* NULL: a write is complete once RocksDB has taken it. */
-    struct store_watch *watch;       /* NULL: there is no disk to look after. */
-    bool read_only;
-    bool fills_log;      /* The syncer fills the log ahead: see store_ahead.h. */
-    atomic_bool is_lost; /* See store_presence.h. Never cleared. */
+    atomic_bool is_lost;             /* See store_presence.h. Never cleared. */
 
     atomic_uint ranges_deleted; /* Since the last flush for their sake. */
     atomic_uint checkpoints;    /* Under way. */
@@ -95,7 +105,7 @@ struct store {
 
     pthread_mutex_t publish_mutex; /* Makes taking and publishing a snapshot one step. */
     pthread_mutex_t view_mutex;
-    struct store_view *published; /* Guarded by view_mutex. */
+    struct store_view *retired; /* Published before, and perhaps in use. Guarded by view_mutex. */
 
     pthread_mutex_t pool_mutex;
     struct store_write *pool; /* Guarded by pool_mutex. */
@@ -105,6 +115,8 @@ struct store {
 
 /* Cleared memory; aborts if there is none. */
 void *store_alloc(size_t size);
+/* The same, beginning at a line; `size` is a multiple of one. */
+void *store_alloc_lines(size_t size);
 
 /* RocksDB counts what a thread does, which nobody reads and which is a tenth of the cost of a get.
  * It is off only where a thread says so, and threads are not ours: views and writes begin with it.
@@ -118,7 +130,7 @@ enum engine_status store_checkpoint(struct engine *engine, const char *path);
 
 /* Takes a snapshot of all that was written. The caller publishes or releases it. */
 struct store_view *store_view_create(struct store *store);
-/* Makes `view` what engine_view_open hands out. Takes over the caller's reference. */
+/* Makes `view` what engine_view_open hands out, and releases those before it that nobody uses. */
 void store_view_publish(struct store *store, struct store_view *view);
 /* Takes a snapshot and publishes it, in the order of the snapshots. */
 void store_view_publish_newest(struct store *store);

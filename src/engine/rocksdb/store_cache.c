@@ -2,7 +2,8 @@
  *
  * Shards by the hash of the run, so that a value and its run lie behind one lock. Each shard is a
  * hash table whose entries also form a ring in the order in which they came; the hand of a clock
- * goes round it and removes those that were not found since it last came by.
+ * goes round it and removes those that were not found since it last came by. All that changes the
+ * table is done under the shard's mutex; views walk along the chains without it.
  */
 #include "engine/rocksdb/store_cache.h"
 #include <assert.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include "base/byte_order.h"
 #include "base/crc32c.h"
+#include "base/hazard.h"
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_key.h"
 
@@ -36,22 +38,27 @@ struct form {
     uint8_t bytes[];
 };
 
+/* Nothing here changes once an entry is linked, but for what is atomic and what only whoever holds
+ * the shard's mutex looks at. */
 struct store_cache_entry {
-    atomic_size_t references; /* The table's own is one of them. */
-    struct store_cache_entry *bucket_next;
-    struct store_cache_entry *previous, *next; /* In the ring. */
+    struct store_cache_entry *previous, *next; /* In the ring; `next` also among the retired. */
+    _Atomic(struct store_cache_entry *) bucket_next;
+    atomic_size_t references; /* Uses that are counted. */
+    atomic_bool linked;       /* In the table. Cleared before it is taken out of its bucket. */
+    /* How often since the hand came by, up to STORE_CACHE_FORM_FINDS. */
+    _Atomic(uint8_t) found;
+    enum store_cache_kind kind;
+    /* NULL: none was given yet. Set once, under the shard's mutex. */
+    _Atomic(struct form *) form;
     uint64_t hash;
     uint64_t run_hash;
     uint64_t generation;
-    enum store_cache_kind kind;
-    uint8_t found; /* How often since the hand came by, up to STORE_CACHE_FORM_FINDS. */
-    bool linked;   /* In the table. */
-    /* NULL: none was given yet. Set once, under the shard's mutex. */
-    _Atomic(struct form *) form;
     size_t key_size;
     size_t content_size;
     uint8_t bytes[]; /* The content, then the key. */
 };
+
+typedef _Atomic(struct store_cache_entry *) entry_link;
 
 struct stripe {
     atomic_uint changing; /* Writes under way. */
@@ -60,12 +67,18 @@ struct stripe {
 };
 
 struct shard {
-    _Alignas(64) pthread_mutex_t mutex; /* Guards all below but `changing` of the stripes. */
-    struct store_cache_entry **buckets;
+    entry_link *buckets; /* Links are stored under the mutex. The pointer to them never changes. */
+    /* Guards all below but `seen` and `changing` of the stripes. */
+    _Alignas(STORE_LINE_SIZE) pthread_mutex_t mutex;
     struct store_cache_entry *hand; /* Where the clock goes on; NULL: no entry. */
     size_t size;
-    uint64_t first_generation; /* As in stripes, for all of them. */
-    uint16_t seen[SEEN];
+    uint64_t first_generation;         /* As in stripes, for all of them. */
+    struct store_cache_entry *retired; /* Removed, and perhaps in use. */
+    size_t retired_count;
+    size_t retired_size;
+    size_t free_at_count; /* From which count or size on it is worth looking for unused ones. */
+    size_t free_at_size;
+    _Alignas(STORE_LINE_SIZE) _Atomic(uint16_t) seen[SEEN];
     struct stripe stripes[STRIPES];
 };
 
@@ -135,13 +148,20 @@ static struct stripe *stripe_of(struct shard *shard, uint64_t run_hash)
     return &shard->stripes[run_hash % STRIPES];
 }
 
-static struct store_cache_entry **bucket_of(const struct store_cache *cache, struct shard *shard,
-                                            uint64_t hash)
+static entry_link *bucket_of(const struct store_cache *cache, const struct shard *shard,
+                             uint64_t hash)
 {
     return &shard->buckets[(hash >> 8) & cache->bucket_mask];
 }
 
 /* --- Life --- */
+
+/* Those in use now will be so for a while. */
+static void set_free_limits(const struct store_cache *cache, struct shard *shard)
+{
+    shard->free_at_count = shard->retired_count + STORE_CACHE_RETIRED_MAX;
+    shard->free_at_size = shard->retired_size + cache->shard_capacity / STORE_CACHE_RETIRED_SHARE;
+}
 
 struct store_cache *store_cache_create(size_t capacity)
 {
@@ -156,7 +176,8 @@ struct store_cache *store_cache_create(size_t capacity)
     cache->bucket_mask = buckets - 1;
     for (size_t i = 0; i < STORE_CACHE_SHARDS; i++) {
         pthread_mutex_init(&cache->shards[i].mutex, NULL);
-        cache->shards[i].buckets = store_alloc(buckets * sizeof(struct store_cache_entry *));
+        cache->shards[i].buckets = store_alloc(buckets * sizeof(entry_link));
+        set_free_limits(cache, &cache->shards[i]);
     }
     return cache;
 }
@@ -178,13 +199,56 @@ static size_t size_of(const struct store_cache_entry *entry)
            (form == NULL ? 0 : form_size(form->size));
 }
 
+static void destroy_all(struct store_cache_entry *entries)
+{
+    while (entries != NULL) {
+        struct store_cache_entry *next = entries->next;
+        free(atomic_load(&entries->form));
+        free(entries);
+        entries = next;
+    }
+}
+
+/* A counter is read after the look at the hazards: an entry is counted under the mutex, or by
+ * somebody who has it already. */
+static struct store_cache_entry *take_unused_locked(const struct store_cache *cache,
+                                                    struct shard *shard)
+{
+    struct store_cache_entry *unused = NULL;
+    struct store_cache_entry **link = &shard->retired;
+    struct hazard_list held;
+    if (shard->retired_count < shard->free_at_count && shard->retired_size < shard->free_at_size)
+        return NULL;
+    hazard_collect(&held);
+    while (*link != NULL) {
+        struct store_cache_entry *entry = *link;
+        if (hazard_list_has(&held, entry) || atomic_load(&entry->references) > 0) {
+            link = &entry->next;
+            continue;
+        }
+        *link = entry->next;
+        shard->retired_count--;
+        shard->retired_size -= size_of(entry);
+        entry->next = unused;
+        unused = entry;
+    }
+    set_free_limits(cache, shard);
+    return unused;
+}
+
+/* Frees what was removed under the lock, if it is worth it. */
+static void unlock(const struct store_cache *cache, struct shard *shard)
+{
+    struct store_cache_entry *unused = take_unused_locked(cache, shard);
+    pthread_mutex_unlock(&shard->mutex);
+    destroy_all(unused);
+}
+
 void store_cache_release(void *handle)
 {
-    struct store_cache_entry *entry = handle;
-    if (atomic_fetch_sub(&entry->references, 1) > 1)
-        return;
-    free(atomic_load(&entry->form));
-    free(entry);
+    size_t before = atomic_fetch_sub(&((struct store_cache_entry *)handle)->references, 1);
+    assert(before > 0);
+    (void)before;
 }
 
 struct bytes store_cache_content(const struct store_cache_entry *entry)
@@ -200,34 +264,63 @@ struct bytes store_cache_form(const struct store_cache_entry *entry)
     return bytes_of(form->bytes, form->size);
 }
 
-struct engine_value store_cache_value(struct store_cache_entry *entry)
+static struct engine_value value_of(const struct store_cache_entry *entry, void *handle,
+                                    void (*release)(void *handle))
 {
     return (struct engine_value){ .bytes = store_cache_content(entry),
                                   .form = store_cache_form(entry),
-                                  .handle = entry,
-                                  .release = store_cache_release };
+                                  .handle = handle,
+                                  .release = release };
 }
 
-/* Takes `*at` out of its bucket and of the ring, and gives up the table's reference. */
-static void remove_at(struct shard *shard, struct store_cache_entry **at)
+struct engine_value store_cache_value(struct store_cache_entry *entry)
 {
-    struct store_cache_entry *entry = *at;
-    *at = entry->bucket_next;
+    return value_of(entry, entry, store_cache_release);
+}
+
+static void clear_hazard(void *handle)
+{
+    hazard_clear(handle);
+}
+
+struct engine_value store_cache_lent_value(const struct store_cache_loan *loan)
+{
+    return loan->hazard == NULL ? store_cache_value(loan->entry)
+                                : value_of(loan->entry, loan->hazard, clear_hazard);
+}
+
+void store_cache_return(struct store_cache_loan *loan)
+{
+    if (loan->hazard == NULL)
+        store_cache_release(loan->entry);
+    else
+        hazard_clear(loan->hazard);
+    *loan = (struct store_cache_loan){ 0 };
+}
+
+/* Takes what `at` points to out of its bucket and of the ring. */
+static void remove_at(struct shard *shard, entry_link *at)
+{
+    struct store_cache_entry *entry = atomic_load(at);
+    atomic_store(&entry->linked, false); /* Before its link: see the walk in the header. */
+    atomic_store(at, atomic_load(&entry->bucket_next));
     if (shard->hand == entry)
         shard->hand = entry->next == entry ? NULL : entry->next;
     entry->previous->next = entry->next;
     entry->next->previous = entry->previous;
     shard->size -= size_of(entry);
-    entry->linked = false;
-    store_cache_release(entry);
+    entry->next = shard->retired;
+    shard->retired = entry;
+    shard->retired_count++;
+    shard->retired_size += size_of(entry);
 }
 
 static void remove_entry(struct store_cache *cache, struct shard *shard,
                          const struct store_cache_entry *entry)
 {
-    struct store_cache_entry **at = bucket_of(cache, shard, entry->hash);
-    while (*at != entry)
-        at = &(*at)->bucket_next;
+    entry_link *at = bucket_of(cache, shard, entry->hash);
+    while (atomic_load(at) != entry)
+        at = &atomic_load(at)->bucket_next;
     remove_at(shard, at);
 }
 
@@ -239,6 +332,7 @@ void store_cache_destroy(struct store_cache *cache)
         struct shard *shard = &cache->shards[i];
         while (shard->hand != NULL)
             remove_entry(cache, shard, shard->hand);
+        destroy_all(shard->retired);
         free(shard->buckets);
         pthread_mutex_destroy(&shard->mutex);
     }
@@ -253,16 +347,17 @@ static bool is_named(const struct store_cache_entry *entry, const struct store_c
            bytes_equal(bytes_of(entry->bytes + entry->content_size, entry->key_size), name->key);
 }
 
-static struct store_cache_entry **locate(struct store_cache *cache, struct shard *shard,
-                                         const struct store_cache_name *name)
+static entry_link *locate(struct store_cache *cache, struct shard *shard,
+                          const struct store_cache_name *name)
 {
-    struct store_cache_entry **at = bucket_of(cache, shard, name->hash);
-    while (*at != NULL && !is_named(*at, name))
-        at = &(*at)->bucket_next;
+    entry_link *at = bucket_of(cache, shard, name->hash);
+    struct store_cache_entry *entry;
+    while ((entry = atomic_load(at)) != NULL && !is_named(entry, name))
+        at = &entry->bucket_next;
     return at;
 }
 
-static uint16_t *seen_of(struct shard *shard, uint64_t hash)
+static _Atomic(uint16_t) *seen_of(struct shard *shard, uint64_t hash)
 {
     return &shard->seen[(hash >> 20) % SEEN];
 }
@@ -273,22 +368,44 @@ static uint16_t tag_of(enum store_cache_kind kind, uint64_t hash)
     return (uint16_t)((hash ^ kind) | 1);
 }
 
+/* Threads that miss at the same moment may overwrite each other's tag, which costs one more miss.
+ */
 static bool was_seen(struct shard *shard, const struct store_cache_name *name)
 {
-    uint16_t *seen = seen_of(shard, name->hash);
+    _Atomic(uint16_t) *seen = seen_of(shard, name->hash);
     uint16_t tag = tag_of(name->kind, name->hash);
-    bool was = *seen == tag;
-    *seen = tag;
-    return was;
+    if (atomic_load_explicit(seen, memory_order_relaxed) == tag)
+        return true;
+    atomic_store_explicit(seen, tag, memory_order_relaxed);
+    return false;
 }
 
 /* A run is much to gather for a scan that wants one entry of it. Where writes and scans take turns
  * nobody would find it again. */
 static void forget_run_was_seen(struct shard *shard, uint64_t run_hash)
 {
-    uint16_t *seen = seen_of(shard, run_hash);
-    if (*seen == tag_of(STORE_CACHE_RUN, run_hash))
-        *seen = 0;
+    _Atomic(uint16_t) *seen = seen_of(shard, run_hash);
+    if (atomic_load_explicit(seen, memory_order_relaxed) == tag_of(STORE_CACHE_RUN, run_hash))
+        atomic_store_explicit(seen, 0, memory_order_relaxed);
+}
+
+static bool is_changing(struct store_cache *cache, struct shard *shard, uint64_t run_hash)
+{
+    return atomic_load(&stripe_of(shard, run_hash)->changing) != 0 ||
+           atomic_load(&cache->removals) != 0;
+}
+
+/* Whether a view of `generation` may have the entry; `*wanted` as in store_cache_lend. Finds that
+ * are counted at the same moment may count as one. */
+static bool is_found(struct store_cache_entry *entry, uint64_t generation, bool *wanted)
+{
+    if (entry->generation > generation)
+        return false;
+    unsigned found = atomic_load_explicit(&entry->found, memory_order_relaxed);
+    if (found < STORE_CACHE_FORM_FINDS)
+        atomic_store_explicit(&entry->found, (uint8_t)++found, memory_order_relaxed);
+    *wanted = found == STORE_CACHE_FORM_FINDS && atomic_load(&entry->form) == NULL;
+    return true;
 }
 
 struct store_cache_entry *store_cache_find(struct store_cache *cache,
@@ -299,22 +416,68 @@ struct store_cache_entry *store_cache_find(struct store_cache *cache,
     struct store_cache_entry *entry = NULL;
     *wanted = false;
     pthread_mutex_lock(&shard->mutex);
-    if (atomic_load(&stripe_of(shard, name->run_hash)->changing) == 0 &&
-        atomic_load(&cache->removals) == 0) {
-        entry = *locate(cache, shard, name);
-        if (entry == NULL) {
+    if (!is_changing(cache, shard, name->run_hash)) {
+        entry = atomic_load(locate(cache, shard, name));
+        if (entry == NULL)
             *wanted = was_seen(shard, name);
-        } else if (entry->generation <= generation) {
-            if (entry->found < STORE_CACHE_FORM_FINDS)
-                entry->found++;
-            *wanted = entry->found == STORE_CACHE_FORM_FINDS && atomic_load(&entry->form) == NULL;
+        else if (is_found(entry, generation, wanted))
             atomic_fetch_add(&entry->references, 1);
-        } else {
+        else
             entry = NULL;
-        }
     }
     pthread_mutex_unlock(&shard->mutex);
     return entry;
+}
+
+enum walked { WALKED_TO_ENTRY, WALKED_TO_END, WALKED_IN_VAIN, WALKED_WITHOUT_HAZARD };
+
+/* The entry that was come to is in one of the hazards, the one before it perhaps in the other. */
+static enum walked walk(const entry_link *bucket, const struct store_cache_name *name,
+                        struct hazard *hazards[2], struct store_cache_loan *loan)
+{
+    const entry_link *link = bucket;
+    const struct store_cache_entry *before = NULL;
+    for (size_t turn = 0;; turn = 1 - turn) {
+        struct store_cache_entry *entry = atomic_load(link);
+        if (entry == NULL)
+            return WALKED_TO_END;
+        if (hazards[turn] != NULL)
+            hazard_set(hazards[turn], entry);
+        else if ((hazards[turn] = hazard_take(HAZARDS_PER_THREAD, entry)) == NULL)
+            return WALKED_WITHOUT_HAZARD;
+        if (atomic_load(link) != entry || (before != NULL && !atomic_load(&before->linked)))
+            return WALKED_IN_VAIN;
+        if (is_named(entry, name)) {
+            *loan = (struct store_cache_loan){ .entry = entry, .hazard = hazards[turn] };
+            return WALKED_TO_ENTRY;
+        }
+        before = entry;
+        link = &entry->bucket_next;
+    }
+}
+
+bool store_cache_lend(struct store_cache *cache, const struct store_cache_name *name,
+                      uint64_t generation, struct store_cache_loan *loan, bool *wanted)
+{
+    struct shard *shard = shard_of(cache, name->run_hash);
+    struct hazard *hazards[2] = { NULL, NULL };
+    enum walked walked = WALKED_IN_VAIN;
+    *wanted = false;
+    *loan = (struct store_cache_loan){ 0 };
+    if (is_changing(cache, shard, name->run_hash)) /* Before the walk: see the header. */
+        return false;
+    for (int i = 0; i < STORE_CACHE_WALKS_MAX && walked == WALKED_IN_VAIN; i++)
+        walked = walk(bucket_of(cache, shard, name->hash), name, hazards, loan);
+    if (walked == WALKED_TO_ENTRY && !is_found(loan->entry, generation, wanted))
+        *loan = (struct store_cache_loan){ 0 };
+    if (walked == WALKED_TO_END)
+        *wanted = was_seen(shard, name);
+    for (size_t i = 0; i < COUNT_OF(hazards); i++)
+        if (hazards[i] != loan->hazard)
+            hazard_clear(hazards[i]);
+    if (UNLIKELY(walked == WALKED_WITHOUT_HAZARD))
+        loan->entry = store_cache_find(cache, name, generation, wanted);
+    return loan->entry != NULL;
 }
 
 /* --- Keeping --- */
@@ -324,8 +487,8 @@ static void make_room(struct store_cache *cache, struct shard *shard, size_t siz
     while (shard->size + size > cache->shard_capacity) {
         struct store_cache_entry *entry = shard->hand;
         assert(entry != NULL); /* What is kept is smaller than a shard. */
-        if (entry->found > 0) {
-            entry->found = 0;
+        if (atomic_load_explicit(&entry->found, memory_order_relaxed) > 0) {
+            atomic_store_explicit(&entry->found, 0, memory_order_relaxed);
             shard->hand = entry->next;
         } else {
             remove_entry(cache, shard, entry);
@@ -334,11 +497,8 @@ static void make_room(struct store_cache *cache, struct shard *shard, size_t siz
 }
 
 /* Just behind the hand, so that it comes by all others before this one. */
-static void link_entry(struct shard *shard, struct store_cache_entry **bucket,
-                       struct store_cache_entry *entry)
+static void link_entry(struct shard *shard, entry_link *bucket, struct store_cache_entry *entry)
 {
-    entry->bucket_next = *bucket;
-    *bucket = entry;
     if (shard->hand == NULL) {
         entry->previous = entry->next = entry;
         shard->hand = entry;
@@ -348,8 +508,10 @@ static void link_entry(struct shard *shard, struct store_cache_entry **bucket,
         entry->previous->next = entry;
         shard->hand->previous = entry;
     }
-    entry->linked = true;
     shard->size += size_of(entry);
+    atomic_init(&entry->bucket_next, atomic_load(bucket));
+    atomic_init(&entry->linked, true);
+    atomic_store(bucket, entry); /* From here on others have it. */
 }
 
 static struct store_cache_entry *create_entry(const struct store_cache_name *name,
@@ -358,12 +520,14 @@ static struct store_cache_entry *create_entry(const struct store_cache_name *nam
     struct store_cache_entry *entry = malloc(sizeof *entry + content.len + name->key.len);
     if (entry == NULL)
         abort();
-    atomic_init(&entry->references, 1);
+    atomic_init(&entry->references, 0);
     entry->hash = name->hash;
     entry->generation = generation;
     entry->kind = name->kind;
-    entry->found = 0;
-    entry->linked = false;
+    atomic_init(&entry->found, 0);
+    atomic_init(&entry->linked, false);
+    atomic_init(&entry->bucket_next, NULL);
+    entry->next = NULL;
     atomic_init(&entry->form, NULL);
     entry->run_hash = name->run_hash;
     entry->key_size = name->key.len;
@@ -389,17 +553,16 @@ void store_cache_keep(struct store_cache *cache, const struct store_cache_name *
     struct shard *shard = shard_of(cache, name->run_hash);
     pthread_mutex_lock(&shard->mutex);
     const struct stripe *stripe = stripe_of(shard, name->run_hash);
-    bool is_current = atomic_load(&stripe->changing) == 0 && atomic_load(&cache->removals) == 0 &&
+    bool is_current = !is_changing(cache, shard, name->run_hash) &&
                       generation >= stripe->first_generation &&
                       generation >= shard->first_generation;
-    if (is_current && *locate(cache, shard, name) == NULL) {
+    if (is_current && atomic_load(locate(cache, shard, name)) == NULL) {
         make_room(cache, shard, size_of(entry));
         link_entry(shard, bucket_of(cache, shard, name->hash), entry);
         entry = NULL;
     }
-    pthread_mutex_unlock(&shard->mutex);
-    if (entry != NULL)
-        store_cache_release(entry);
+    unlock(cache, shard);
+    destroy_all(entry);
 }
 
 static struct form *create_form(struct bytes form)
@@ -421,14 +584,16 @@ void store_cache_give_form(struct store_cache *cache, struct store_cache_entry *
     struct form *created = create_form(form);
     struct shard *shard = shard_of(cache, entry->run_hash);
     pthread_mutex_lock(&shard->mutex);
-    if (entry->linked && atomic_load(&entry->form) == NULL) {
+    if (atomic_load(&entry->linked) && atomic_load(&entry->form) == NULL) {
         make_room(cache, shard, form_size(form.len));
-        if (entry->linked) /* It may have been what had to go. */
+        if (atomic_load(&entry->linked)) /* It may have been what had to go. */
             shard->size += form_size(form.len);
+        else
+            shard->retired_size += form_size(form.len);
         atomic_store(&entry->form, created);
         created = NULL;
     }
-    pthread_mutex_unlock(&shard->mutex);
+    unlock(cache, shard);
     free(created);
 }
 
@@ -444,12 +609,13 @@ void store_cache_begin_change(struct store_cache *cache, const struct store_cach
 static void remove_hash(struct store_cache *cache, struct shard *shard, enum store_cache_kind kind,
                         uint64_t hash)
 {
-    struct store_cache_entry **at = bucket_of(cache, shard, hash);
-    while (*at != NULL)
-        if ((*at)->hash == hash && (*at)->kind == kind)
+    entry_link *at = bucket_of(cache, shard, hash);
+    struct store_cache_entry *entry;
+    while ((entry = atomic_load(at)) != NULL)
+        if (entry->hash == hash && entry->kind == kind)
             remove_at(shard, at);
         else
-            at = &(*at)->bucket_next;
+            at = &entry->bucket_next;
 }
 
 /* `entry` takes the place of what is removed; NULL: nothing does. A removal that begins after the
@@ -470,10 +636,11 @@ static void end_change(struct store_cache *cache, const struct store_cache_touch
         link_entry(shard, bucket_of(cache, shard, entry->hash), entry);
         entry = NULL;
     }
+    struct store_cache_entry *unused = take_unused_locked(cache, shard);
     pthread_mutex_unlock(&shard->mutex);
-    atomic_fetch_sub(&stripe->changing, 1);
-    if (entry != NULL)
-        store_cache_release(entry);
+    atomic_fetch_sub(&stripe->changing, 1); /* First: until then nobody finds what is there. */
+    destroy_all(unused);
+    destroy_all(entry);
 }
 
 void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touch,
@@ -507,13 +674,14 @@ static void remove_owners(struct store_cache *cache, struct shard *shard, uint64
                           uint64_t last)
 {
     for (size_t i = 0; i <= cache->bucket_mask; i++) {
-        struct store_cache_entry **at = &shard->buckets[i];
-        while (*at != NULL) {
-            uint64_t owner = load_u64_be((*at)->bytes + (*at)->content_size);
+        entry_link *at = &shard->buckets[i];
+        struct store_cache_entry *entry;
+        while ((entry = atomic_load(at)) != NULL) {
+            uint64_t owner = load_u64_be(entry->bytes + entry->content_size);
             if (owner >= first && owner <= last)
                 remove_at(shard, at);
             else
-                at = &(*at)->bucket_next;
+                at = &entry->bucket_next;
         }
     }
 }
@@ -527,7 +695,7 @@ void store_cache_end_removal(struct store_cache *cache, uint64_t first, uint64_t
         remove_owners(cache, shard, first, last);
         if (shard->first_generation <= generation)
             shard->first_generation = generation + 1;
-        pthread_mutex_unlock(&shard->mutex);
+        unlock(cache, shard);
     }
     atomic_fetch_sub(&cache->removals, 1);
 }
@@ -541,4 +709,15 @@ size_t store_cache_size(struct store_cache *cache)
         pthread_mutex_unlock(&cache->shards[i].mutex);
     }
     return size;
+}
+
+size_t store_cache_retired_count(struct store_cache *cache)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < STORE_CACHE_SHARDS; i++) {
+        pthread_mutex_lock(&cache->shards[i].mutex);
+        count += cache->shards[i].retired_count;
+        pthread_mutex_unlock(&cache->shards[i].mutex);
+    }
+    return count;
 }

@@ -8,18 +8,48 @@
  * snapshot is taken. An entry knows the generation it was read at, and every write that touches it
  * removes it:
  *
- *   1. store_cache_begin_change, before RocksDB has the batch: finds of what it touches fail;
+ *   1. store_cache_begin_change, before RocksDB has the batch: counts the stripe of what it touches
+ *      as changing, and from here on nobody finds that;
  *   2. RocksDB takes the batch;
  *   3. store_cache_end_change, with the generation counted by then: removes the entries, and from
  *      here on refuses to keep what was read at that generation or an earlier one, since such a
- *      snapshot may have been taken before the batch.
+ *      snapshot may have been taken before the batch;
+ *   4. the stripe no longer counts as changing on its account.
  *
  * So while an entry can be found, nothing that it holds was written since its generation, and it
  * shows what any view of that generation or a later one shows. A view that is older finds nothing.
  * A write that holds a key's latch finds what was written last: STORE_CACHE_NEWEST.
  *
+ * Writers find entries under the mutex of a shard (store_cache_find). Views take no lock and write
+ * no line that others write (store_cache_lend). They look at the stripe's counter first and then
+ * walk along the bucket's chain, each entry in a hazard (base/hazard.h). Two things must hold.
+ *
+ * What a view is lent is not stale. Let W be a write that changes what an entry holds, and V the
+ * view that is lent the entry.
+ *   - V does not show W. An entry with W's value has a generation counted after W's batch, hence
+ *     after V's snapshot and after V's generation: V passes it over. The entry from before W is
+ *     what V shows.
+ *   - V shows W. Then W's batch, and so W's step 1, happened before V's snapshot was taken,
+ *     published and opened, hence before V looks at the counter. V reads 0 there, and since W's
+ *     step 1 the counter can only be 0 after W's step 4, which happened after the entry from before
+ *     W was removed. The look is an acquire and step 4 a release, so the walk, which comes later,
+ *     does not meet that entry. This is why the look comes first: after a walk it would prove
+ *     nothing, since steps 3 and 4 may come between the two.
+ * A removal of ranges is such a write, with one counter for all stripes.
+ *
+ * What a walk reads is not freed. An entry is removed in two steps: it is marked as not linked,
+ * then what pointed to it points behind it. A walk that came to entry B by entry A sets a hazard
+ * for B, reads A's pointer again, and then A's mark. If the pointer still leads to B and A is
+ * linked, B was in the chain when its hazard was already set: had B been removed before, A's
+ * pointer would have been changed, unless A had been removed even earlier, and then A is not
+ * linked. So whoever removes B later finds the hazard. Otherwise the walk begins again,
+ * STORE_CACHE_WALKS_MAX times at most; a view that gives up asks RocksDB. Removed entries are freed
+ * in batches: no more wait for that than STORE_CACHE_RETIRED_MAX in each shard, with a
+ * STORE_CACHE_RETIRED_SHARE of its capacity, besides those that are in use.
+ *
  * An entry that is found again and again gets a form (engine_form): of a value its own, of a run a
  * block with the form of each of its values. A form follows from the entry, so it is as fresh.
+ * Counting finds ends at STORE_CACHE_FORM_FINDS, so nobody writes to an entry that is hot.
  *
  * Bounded by its capacity in bytes. What is read for the first time in a while is not kept: a scan
  * of a large table would else replace all that is hot. For a run a write begins that while anew.
@@ -34,6 +64,7 @@
 #include "base/compiler.h"
 #include "engine/engine.h"
 
+struct hazard;
 struct store_cache;
 struct store_cache_entry;
 struct store_key;
@@ -44,6 +75,9 @@ enum {
     /* How often an entry is found before it gets a form: one that is written every few reads would
      * never earn it back. */
     STORE_CACHE_FORM_FINDS = 4,
+    STORE_CACHE_WALKS_MAX = 8, /* Of a view that meets removals again and again. */
+    STORE_CACHE_RETIRED_MAX = 32,
+    STORE_CACHE_RETIRED_SHARE = 8,
 };
 
 #define STORE_CACHE_NEWEST UINT64_MAX /* The generation of whoever wants what was written last. */
@@ -73,9 +107,22 @@ MUST_CHECK bool store_cache_name_run(const struct store_key *key, struct store_c
 struct store_cache *store_cache_create(size_t capacity);
 void store_cache_destroy(struct store_cache *cache); /* NULL is allowed. No entry may be in use. */
 
-/* NULL if a view of `generation` must ask RocksDB; `*wanted` then tells whether what it finds there
- * is worth keeping, and otherwise whether the entry is worth a form. The entry is the caller's
- * until store_cache_release. */
+/* An entry that a view has found. */
+struct store_cache_loan {
+    struct store_cache_entry *entry;
+    struct hazard *hazard; /* NULL: the entry counts it. */
+};
+/* False if a view of `generation` must ask RocksDB; `*wanted` then tells whether what it finds
+ * there is worth keeping, and otherwise whether the entry is worth a form. The entry is the
+ * caller's until store_cache_return, which any thread may call. */
+MUST_CHECK bool store_cache_lend(struct store_cache *cache, const struct store_cache_name *name,
+                                 uint64_t generation, struct store_cache_loan *loan, bool *wanted);
+void store_cache_return(struct store_cache_loan *loan); /* Leaves it without an entry. */
+/* The content, returned by releasing the value. */
+struct engine_value store_cache_lent_value(const struct store_cache_loan *loan);
+
+/* The same for writers, who may have hundreds of entries at a time; NULL: not found. The entry is
+ * counted, and the caller's until store_cache_release. */
 struct store_cache_entry *store_cache_find(struct store_cache *cache,
                                            const struct store_cache_name *name, uint64_t generation,
                                            bool *wanted);
@@ -109,7 +156,8 @@ void store_cache_begin_removal(struct store_cache *cache);
 void store_cache_end_removal(struct store_cache *cache, uint64_t first, uint64_t last,
                              uint64_t generation);
 
-/* What the entries take, for tests. */
+/* For tests: what the entries take, and how many that were removed are not freed yet. */
 size_t store_cache_size(struct store_cache *cache);
+size_t store_cache_retired_count(struct store_cache *cache);
 
 #endif

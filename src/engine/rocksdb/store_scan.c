@@ -23,7 +23,7 @@ struct store_scan {
     size_t count_left; /* SIZE_MAX: no limit. */
     size_t bytes_left; /* SIZE_MAX: no limit. */
     /* From the cache: what is left are the entries [run_first, run_last) of the run. */
-    struct store_cache_entry *run; /* NULL: from RocksDB, and what follows is set. */
+    struct store_cache_loan run; /* No entry: from RocksDB, and what follows is set. */
     size_t run_first;
     size_t run_last;
     bool started;
@@ -125,19 +125,18 @@ static bool open_in_cache(struct store *store, const struct store_view *view,
         !store_key_is_filtered(&scan->first, &scan->last) ||
         !store_cache_name_run(&scan->first, &name))
         return false;
-    scan->run = store_cache_find(store->cache, &name, view->generation, &wanted);
-    if (scan->run == NULL && wanted)
-        keep_run(store, view, &name);
-    if (scan->run == NULL)
+    if (!store_cache_lend(store->cache, &name, view->generation, &scan->run, &wanted)) {
+        if (wanted)
+            keep_run(store, view, &name);
         return false;
-    struct bytes block = store_cache_content(scan->run);
+    }
+    struct bytes block = store_cache_content(scan->run.entry);
     if (block.len == 0) {
-        store_cache_release(scan->run);
-        scan->run = NULL;
+        store_cache_return(&scan->run);
         return false;
     }
     if (wanted && store->form != NULL)
-        give_forms(store, scan->run);
+        give_forms(store, scan->run.entry);
     scan->run_first = store_run_search(block, range->first);
     scan->run_last = store_run_search(block, range->last);
     return true;
@@ -148,8 +147,8 @@ static bool next_of_run(struct store_scan *scan, struct engine_entry *out)
     if (scan->run_first >= scan->run_last)
         return false;
     size_t index = scan->reverse ? --scan->run_last : scan->run_first++;
-    *out = store_run_at(store_cache_content(scan->run), index);
-    struct bytes forms = store_cache_form(scan->run);
+    *out = store_run_at(store_cache_content(scan->run.entry), index);
+    struct bytes forms = store_cache_form(scan->run.entry);
     if (forms.data != NULL)
         out->form = store_run_at(forms, index).value;
     return true;
@@ -210,7 +209,7 @@ enum engine_status store_scan_open(struct engine_view *base, const struct engine
     scan->reverse = range->reverse;
     scan->count_left = range->count_max == 0 ? SIZE_MAX : range->count_max;
     scan->bytes_left = range->bytes_max == 0 ? SIZE_MAX : range->bytes_max;
-    scan->run = NULL;
+    scan->run.entry = NULL;
     store_key_init(&scan->first, &range->place, range->first);
     store_key_init_last(&scan->last, &range->place, range->last);
     if (!open_in_cache(store, view, range, scan))
@@ -224,7 +223,7 @@ enum engine_status store_scan_next(struct engine_scan *base, struct engine_entry
     struct store_scan *scan = (struct store_scan *)base;
     if (scan->count_left == 0 || scan->bytes_left == 0)
         return ENGINE_END;
-    if (scan->run == NULL) {
+    if (scan->run.entry == NULL) {
         enum engine_status status = next_in_rocksdb(scan, out);
         if (status != ENGINE_OK)
             return status;
@@ -242,8 +241,8 @@ enum engine_status store_scan_next(struct engine_scan *base, struct engine_entry
 void store_scan_close(struct engine_scan *base)
 {
     struct store_scan *scan = (struct store_scan *)base;
-    if (scan->run != NULL) {
-        store_cache_release(scan->run);
+    if (scan->run.entry != NULL) {
+        store_cache_return(&scan->run);
     } else {
         rocksdb_iter_destroy(scan->iterator);
         rocksdb_readoptions_destroy(scan->read_options);

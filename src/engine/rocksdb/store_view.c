@@ -1,21 +1,27 @@
 /* store_view.c -- published snapshots, and reads at one of them.
  *
  * A snapshot is published only when all it shows is durable: the syncer takes it before a sync and
- * publishes it after. It lives until it is no longer published and its last view is closed.
+ * publishes it after. It is retired when the next one is published, and released when no thread's
+ * hazard and no counted view holds it any more; whoever publishes looks for that. So there are at
+ * most as many snapshots as hazards and shared views, and the published one.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include "base/arena.h"
+#include "base/compiler.h"
+#include "base/hazard.h"
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
 #include "engine/rocksdb/store_status.h"
 
+/* Whoever has a view reads values. */
+enum { HAZARDS_FOR_VIEWS = HAZARDS_PER_THREAD * 3 / 4 };
+
 struct store_view *store_view_create(struct store *store)
 {
-    struct store_view *view = store_alloc(sizeof *view);
+    struct store_view *view = store_alloc_lines(sizeof *view);
     view->base.engine = &store->base;
-    atomic_init(&view->references, 1);
     view->generation = atomic_fetch_add(&store->generation, 1) + 1;
     view->snapshot = rocksdb_create_snapshot(store->db);
     view->read_options = rocksdb_readoptions_create();
@@ -24,26 +30,59 @@ struct store_view *store_view_create(struct store *store)
     return view;
 }
 
-static void release(struct store_view *view)
+static void destroy_all(struct store *store, struct store_view *views)
 {
-    size_t before = atomic_fetch_sub(&view->references, 1);
-    assert(before > 0);
-    if (before > 1)
-        return;
-    struct store *store = (struct store *)view->base.engine;
-    rocksdb_readoptions_destroy(view->read_options);
-    rocksdb_release_snapshot(store->db, view->snapshot);
-    free(view);
+    while (views != NULL) {
+        struct store_view *next = views->next_retired;
+        rocksdb_readoptions_destroy(views->read_options);
+        rocksdb_release_snapshot(store->db, views->snapshot);
+        free(views);
+        views = next;
+    }
+}
+
+/* Takes those of the retired views that nobody uses out of the list. The counters are read after
+ * the look at the hazards: a view that is shared is counted before its hazard is cleared. */
+static struct store_view *take_unused_locked(struct store *store)
+{
+    struct store_view *unused = NULL;
+    struct store_view **link = &store->retired;
+    struct hazard_list held;
+    if (*link == NULL)
+        return NULL;
+    hazard_collect(&held);
+    while (*link != NULL) {
+        struct store_view *view = *link;
+        if (hazard_list_has(&held, view) || atomic_load(&view->references) > 0) {
+            link = &view->next_retired;
+            continue;
+        }
+        *link = view->next_retired;
+        view->next_retired = unused;
+        unused = view;
+    }
+    return unused;
+}
+
+static void release_unused(struct store *store)
+{
+    pthread_mutex_lock(&store->view_mutex);
+    struct store_view *unused = take_unused_locked(store);
+    pthread_mutex_unlock(&store->view_mutex);
+    destroy_all(store, unused);
 }
 
 void store_view_publish(struct store *store, struct store_view *view)
 {
     pthread_mutex_lock(&store->view_mutex);
-    struct store_view *before = store->published;
-    store->published = view;
+    struct store_view *before = atomic_exchange(&store->published, view);
+    if (before != NULL) {
+        before->next_retired = store->retired;
+        store->retired = before;
+    }
+    struct store_view *unused = take_unused_locked(store);
     pthread_mutex_unlock(&store->view_mutex);
-    if (before != NULL)
-        release(before);
+    destroy_all(store, unused);
 }
 
 void store_view_publish_newest(struct store *store)
@@ -55,11 +94,21 @@ void store_view_publish_newest(struct store *store)
 
 void store_view_deinit(struct store *store)
 {
-    if (store->published == NULL)
+    if (atomic_load(&store->published) == NULL)
         return;
-    assert(atomic_load(&store->published->references) == 1); /* No view may outlive its engine. */
-    release(store->published);
-    store->published = NULL;
+    store_view_publish(store, NULL);
+    assert(store->retired == NULL); /* No view may outlive its engine. */
+}
+
+/* For a thread that has no hazard left. The mutex keeps the view from being retired, and so from
+ * being released, before it is counted. */
+static struct store_view *count_published(struct store *store)
+{
+    pthread_mutex_lock(&store->view_mutex);
+    struct store_view *view = atomic_load(&store->published);
+    atomic_fetch_add(&view->references, 1);
+    pthread_mutex_unlock(&store->view_mutex);
+    return view;
 }
 
 enum engine_status store_view_open(struct engine *engine, enum engine_consistency consistency,
@@ -68,24 +117,40 @@ enum engine_status store_view_open(struct engine *engine, enum engine_consistenc
     (void)consistency; /* Strong costs nothing here. */
     struct store *store = (struct store *)engine;
     store_stop_counting();
-    pthread_mutex_lock(&store->view_mutex);
-    struct store_view *view = store->published;
-    atomic_fetch_add(&view->references, 1);
-    pthread_mutex_unlock(&store->view_mutex);
+    struct store_view *view = atomic_load(&store->published);
+    struct hazard *hazard = hazard_take(HAZARDS_FOR_VIEWS, view);
+    if (UNLIKELY(hazard == NULL)) {
+        view = count_published(store);
+    } else {
+        for (struct store_view *now; (now = atomic_load(&store->published)) != view; view = now)
+            hazard_set(hazard, now);
+    }
     *out = &view->base;
     return ENGINE_OK;
 }
 
-/* Readers do not change a view, so all of them may have the same. */
 struct engine_view *store_view_share(struct engine_view *view)
 {
     atomic_fetch_add(&((struct store_view *)view)->references, 1);
     return view;
 }
 
-void store_view_close(struct engine_view *view)
+/* Views of one snapshot are the same structure, so a thread that has several cannot tell which of
+ * them is counted. It need not: each holds the snapshot once, and closing one takes away one hold,
+ * whichever. */
+void store_view_close(struct engine_view *base)
 {
-    release((struct store_view *)view);
+    struct store *store = (struct store *)base->engine;
+    struct store_view *view = (struct store_view *)base;
+    struct hazard *hazard = hazard_find(view);
+    if (LIKELY(hazard != NULL)) {
+        hazard_clear(hazard); /* A retired view goes with the next one that is published. */
+        return;
+    }
+    size_t before = atomic_fetch_sub(&view->references, 1);
+    assert(before > 0); /* It was opened on another thread, and not shared. */
+    if (before == 1)
+        release_unused(store);
 }
 
 static void release_value(void *handle)
@@ -125,14 +190,14 @@ static enum engine_status get(struct store *store, const rocksdb_readoptions_t *
                               struct engine_value *out)
 {
     struct store_cache_name name;
+    struct store_cache_loan loan;
     bool wanted;
     if (!store_cache_name_value(key, &name))
         return get_in_rocksdb(store, read_options, key, out);
-    struct store_cache_entry *entry = store_cache_find(store->cache, &name, generation, &wanted);
-    if (entry != NULL) {
+    if (store_cache_lend(store->cache, &name, generation, &loan, &wanted)) {
         if (wanted && store->form != NULL)
-            give_form(store, entry);
-        *out = store_cache_value(entry);
+            give_form(store, loan.entry);
+        *out = store_cache_lent_value(&loan);
         return ENGINE_OK;
     }
     enum engine_status status = get_in_rocksdb(store, read_options, key, out);
