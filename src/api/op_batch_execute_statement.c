@@ -453,7 +453,9 @@ static void run(struct api_call *call, const void *input)
         batch->members[i].request = statements[i];
         error_init(&batch->members[i].fault, call->arena);
     }
-    if (!parse(batch) || !check_kinds(batch, &is_read) || !locate_all(batch)) {
+    bool ok = parse(batch) && check_kinds(batch, &is_read);
+    batch->tables.borrowed = ok && is_read;
+    if (!ok || !locate_all(batch)) {
         transaction_tables_release(&batch->tables);
         operation_fail(call);
         return;

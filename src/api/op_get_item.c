@@ -67,7 +67,7 @@ static void run(struct api_call *call, const void *input)
               item_expressions_check_projections(call, &sent, 1) &&
               item_expressions_projection(call, &request->projection, &params, &projection);
     if (ok) {
-        table = operation_find_table(call, request->table_name);
+        table = operation_borrow_table(call, request->table_name);
         ok = item_access_get(call, table, request, projection) &&
              operation_check_table(call, table) &&
              item_place_of_key(call->arena, table_definition(table), &request->key.item, &place,

@@ -39,6 +39,11 @@ struct table *operation_find_table(struct api_call *call, struct bytes name_or_a
     return catalogue_find(api_catalogue(call->api), operation_table_name(name_or_arn));
 }
 
+struct table *operation_borrow_table(struct api_call *call, struct bytes name_or_arn)
+{
+    return catalogue_borrow(api_catalogue(call->api), operation_table_name(name_or_arn));
+}
+
 bool operation_check_table(struct api_call *call, const struct table *table)
 {
     return (table != NULL && serves_items(table_definition(table)->status)) ||

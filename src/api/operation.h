@@ -89,6 +89,9 @@ void operation_end_engine(struct api_call *call, enum engine_status status);
 /* The table of that name or ARN, whatever its status; the caller owes a table_release. NULL: there
  * is none, which nobody may be told before access was decided: operation_check_table tells it. */
 struct table *operation_find_table(struct api_call *call, struct bytes name_or_arn);
+/* The same for a call that ends on the thread that runs it, where the table is released too: it
+ * writes to no memory that other cores write. */
+struct table *operation_borrow_table(struct api_call *call, struct bytes name_or_arn);
 /* False with the service's error set if `table` is NULL or its items cannot be used yet, or any
  * more. */
 MUST_CHECK bool operation_check_table(struct api_call *call, const struct table *table);

@@ -106,7 +106,7 @@ bool operation_may_use(struct api_call *call, struct bytes name_or_arn)
     if (!of_stream)
         name = operation_table_name(name_or_arn);
     const char *action = call->operation->name;
-    struct table *table = catalogue_find(api_catalogue(call->api), name);
+    struct table *table = catalogue_borrow(api_catalogue(call->api), name);
     struct access_question question =
         of_stream ? operation_stream_question(call, action, name, label, table)
                   : operation_question(call, action, name, no_index, table);

@@ -205,8 +205,10 @@ void transaction_read_start(struct api_call *call, const struct transaction_read
         .table_of = arena_alloc(call->arena, count * sizeof *view.table_of),
     };
     view.tables = start->tables;
-    if (start->tables.count == 0)
+    if (start->tables.count == 0) {
         transaction_tables_init(&view.tables, call->arena, count);
+        view.tables.borrowed = true;
+    }
     bool ok = find_tables(&view) && locate_items(&view) && check_distinct(&view) &&
               check_conflicts(&view) && read_and_answer(&view);
     transaction_tables_release(&view.tables);

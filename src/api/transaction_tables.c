@@ -10,6 +10,7 @@ void transaction_tables_init(struct transaction_tables *tables, struct arena *ar
     tables->tables = arena_alloc(arena, action_count * sizeof(*tables->tables));
     tables->capacity = arena_alloc(arena, action_count * sizeof *tables->capacity);
     tables->count = 0;
+    tables->borrowed = false;
 }
 
 void transaction_tables_release(struct transaction_tables *tables)
@@ -26,7 +27,8 @@ size_t transaction_tables_find(struct transaction_tables *tables, struct api_cal
         if (bytes_equal(tables->capacity[i].table_name, table_name))
             return i;
     size_t index = tables->count++;
-    tables->tables[index] = operation_find_table(call, table_name);
+    tables->tables[index] = tables->borrowed ? operation_borrow_table(call, table_name)
+                                             : operation_find_table(call, table_name);
     tables->capacity[index] = (struct batch_capacity){ .table_name = table_name };
     return index;
 }

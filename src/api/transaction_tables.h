@@ -18,6 +18,8 @@ struct transaction_tables {
     struct table **tables;           /* NULL: there is none of that name. */
     struct batch_capacity *capacity; /* One for each table. */
     size_t count;
+    /* The call ends on the thread that runs it: see operation_borrow_table. */
+    bool borrowed;
 };
 
 /* Room for the tables of `action_count` actions. */

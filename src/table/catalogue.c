@@ -2,14 +2,23 @@
  *
  * Memory follows the disk: a change is published to readers only after its batch is durable, so
  * nobody sees a table that a power cut could take back.
+ *
+ * Readers find tables in a listing, which never changes: a change publishes another one. They take
+ * no lock; hazards (base/hazard.h) keep the listing while they look into it, and the table while
+ * they use it. A listing that was replaced is freed when nobody looks into it, and those before it
+ * are freed. Only then is the table that the next listing lacks looked at, since nobody can come to
+ * it any more: it is destroyed when no hazard and no counted reference holds it.
  */
 #include "table/catalogue.h"
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/arena.h"
 #include "base/byte_order.h"
+#include "base/compiler.h"
+#include "base/hazard.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "model/item.h"
@@ -18,17 +27,34 @@
 #include "table/expiry_queue.h"
 #include "table/layout.h"
 
+enum {
+    LINE_SIZE = 64, /* Of a cache line. */
+    /* Whoever has a table opens a view and reads values. */
+    HAZARDS_FOR_TABLES = HAZARDS_PER_THREAD / 2,
+};
+
 /* Shared by all versions of one table, so that a drop knows when the last user has gone. */
 struct table_life {
-    atomic_uint references;
+    atomic_uint references; /* The versions, and the drop. */
 };
 
 struct table {
-    atomic_uint references;
+    struct catalogue *catalogue;
     struct table_life *life;
     struct arena *arena; /* Holds the definition. */
     struct table_definition definition;
-    const void *attachment; /* In the arena. */
+    const void *attachment;     /* In the arena. */
+    struct table *next_retired; /* Guarded by the catalogue's mutex. */
+    /* Those of catalogue_find, which writes take. In a line of its own: reads look at the rest. */
+    _Alignas(LINE_SIZE) atomic_uint references;
+};
+
+/* The tables at one moment. */
+struct listing {
+    struct listing *next;  /* The one that replaced it. Guarded by the catalogue's mutex. */
+    struct table *removed; /* The one that `next` lacks; NULL: none. Guarded likewise. */
+    size_t count;
+    struct table *tables[]; /* Sorted by name. */
 };
 
 /* A table that left the catalogue and whose data is still there. */
@@ -42,11 +68,14 @@ struct dropped_table {
 
 struct catalogue {
     struct engine *engine;
-    catalogue_attach *attach; /* NULL: nothing. */
-    pthread_rwlock_t lock;    /* Guards `tables`, `table_count` and `table_capacity`. */
-    struct table **tables;    /* Sorted by name. */
-    size_t table_count;
-    size_t table_capacity;
+    catalogue_attach *attach;          /* NULL: nothing. */
+    _Atomic(struct listing *) listing; /* Set under the mutex. */
+
+    /* Guards what was withdrawn. A leaf: the engine is not called under it. */
+    _Alignas(LINE_SIZE) pthread_mutex_t mutex;
+    struct listing *oldest; /* That is not freed; the others follow, the current one is the last. */
+    struct table *retired;  /* Tables that no listing has. */
+
     uint64_t next_id;              /* Control thread only. */
     struct dropped_table *dropped; /* Control thread only. */
 };
@@ -69,12 +98,20 @@ static void life_release(struct table_life *life)
         free(life);
 }
 
+static void table_destroy(struct table *table)
+{
+    life_release(table->life);
+    arena_destroy(table->arena);
+    free(table);
+}
+
 /* Takes over one reference of `life`. NULL if the record is no definition. */
-static struct table *table_create(const struct catalogue *catalogue, struct bytes record,
+static struct table *table_create(struct catalogue *catalogue, struct bytes record,
                                   struct table_life *life)
 {
-    struct table *table = memory_checked(malloc(sizeof *table));
-    atomic_init(&table->references, 1);
+    struct table *table = memory_checked(aligned_alloc(LINE_SIZE, sizeof *table));
+    atomic_init(&table->references, 0);
+    table->catalogue = catalogue;
     table->life = life;
     table->attachment = NULL;
     table->arena = arena_create_sized(4 * record.len + DECODED_SIZE);
@@ -85,21 +122,127 @@ static struct table *table_create(const struct catalogue *catalogue, struct byte
             table->attachment = catalogue->attach(table->arena, &table->definition);
         return table;
     }
-    table_release(table);
+    table_destroy(table);
     return NULL;
 }
 
+/* A thread may hold a version both by a hazard and by a counted reference, and need not know which
+ * of them it lets go: each holds it once. */
 void table_release(struct table *table)
 {
-    if (table == NULL || atomic_fetch_sub(&table->references, 1) > 1)
+    if (table == NULL)
         return;
-    life_release(table->life);
-    arena_destroy(table->arena);
-    free(table);
+    struct hazard *hazard = hazard_find(table);
+    if (hazard != NULL) {
+        hazard_clear(hazard);
+        return;
+    }
+    unsigned before = atomic_fetch_sub(&table->references, 1);
+    assert(before > 0); /* It was borrowed, by another thread. */
+    (void)before;
+}
+
+/* --- Listings --- */
+
+static struct listing *listing_create(size_t count)
+{
+    struct listing *listing =
+        memory_checked(malloc(sizeof *listing + count * sizeof listing->tables[0]));
+    *listing = (struct listing){ .count = count };
+    return listing;
+}
+
+/* Takes out what nobody can come to or uses. Tables are in the list that is returned. */
+static struct table *take_unused_locked(struct catalogue *catalogue)
+{
+    struct table *unused = NULL;
+    struct hazard_list held;
+    hazard_collect(&held);
+    while (catalogue->oldest->next != NULL && !hazard_list_has(&held, catalogue->oldest)) {
+        struct listing *listing = catalogue->oldest;
+        catalogue->oldest = listing->next;
+        if (listing->removed != NULL) {
+            listing->removed->next_retired = catalogue->retired;
+            catalogue->retired = listing->removed;
+        }
+        free(listing);
+    }
+    /* Look again: whoever found a table set a hazard for it before that of the listing went. And
+     * counters are read after that, since a table is counted before the listing's hazard goes. */
+    if (catalogue->retired != NULL)
+        hazard_collect(&held);
+    struct table **link = &catalogue->retired;
+    while (*link != NULL) {
+        struct table *table = *link;
+        if (hazard_list_has(&held, table) || atomic_load(&table->references) > 0) {
+            link = &table->next_retired;
+            continue;
+        }
+        *link = table->next_retired;
+        table->next_retired = unused;
+        unused = table;
+    }
+    return unused;
+}
+
+static void destroy_all(struct table *tables)
+{
+    while (tables != NULL) {
+        struct table *next = tables->next_retired;
+        table_destroy(tables);
+        tables = next;
+    }
+}
+
+static void release_unused(struct catalogue *catalogue)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    struct table *unused = take_unused_locked(catalogue);
+    pthread_mutex_unlock(&catalogue->mutex);
+    destroy_all(unused);
+}
+
+/* Makes `listing`, which lacks `removed`, the one that readers find. */
+static void publish(struct catalogue *catalogue, struct listing *listing, struct table *removed)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    struct listing *before = atomic_exchange(&catalogue->listing, listing);
+    before->removed = removed;
+    before->next = listing;
+    struct table *unused = take_unused_locked(catalogue);
+    pthread_mutex_unlock(&catalogue->mutex);
+    destroy_all(unused);
+}
+
+/* A listing that a reader looks into. */
+struct look {
+    const struct listing *listing;
+    struct hazard *hazard; /* NULL: the reader holds the mutex, under which nothing is freed. */
+};
+
+static struct look look_begin(struct catalogue *catalogue)
+{
+    struct listing *listing = atomic_load(&catalogue->listing);
+    struct hazard *hazard = hazard_take(HAZARDS_PER_THREAD, listing);
+    if (UNLIKELY(hazard == NULL)) {
+        pthread_mutex_lock(&catalogue->mutex);
+        return (struct look){ .listing = atomic_load(&catalogue->listing) };
+    }
+    for (struct listing *now; (now = atomic_load(&catalogue->listing)) != listing; listing = now)
+        hazard_set(hazard, now);
+    return (struct look){ .listing = listing, .hazard = hazard };
+}
+
+static void look_end(struct catalogue *catalogue, const struct look *look)
+{
+    if (UNLIKELY(look->hazard == NULL))
+        pthread_mutex_unlock(&catalogue->mutex);
+    hazard_clear(look->hazard);
 }
 
 bool table_is_only_version(const struct table *table)
 {
+    release_unused(table->catalogue);
     return atomic_load(&table->life->references) == 1;
 }
 
@@ -114,12 +257,12 @@ const void *table_attachment(const struct table *table)
 }
 
 /* The first table whose name is not below `name`. */
-static size_t position_of(const struct catalogue *catalogue, struct bytes name)
+static size_t position_of(const struct listing *listing, struct bytes name)
 {
-    size_t low = 0, high = catalogue->table_count;
+    size_t low = 0, high = listing->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (bytes_compare(catalogue->tables[middle]->definition.name, name) < 0)
+        if (bytes_compare(listing->tables[middle]->definition.name, name) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -127,68 +270,86 @@ static size_t position_of(const struct catalogue *catalogue, struct bytes name)
     return low;
 }
 
-static struct table *table_at(const struct catalogue *catalogue, size_t position, struct bytes name)
+static struct table *table_at(const struct listing *listing, size_t position, struct bytes name)
 {
-    if (position == catalogue->table_count ||
-        !bytes_equal(catalogue->tables[position]->definition.name, name))
+    if (position == listing->count ||
+        !bytes_equal(listing->tables[position]->definition.name, name))
         return NULL;
-    return catalogue->tables[position];
+    return listing->tables[position];
+}
+
+static size_t position_behind(const struct listing *listing, struct bytes name)
+{
+    size_t position = position_of(listing, name);
+    return table_at(listing, position, name) == NULL ? position : position + 1;
+}
+
+struct table *catalogue_borrow(struct catalogue *catalogue, struct bytes name)
+{
+    struct look look = look_begin(catalogue);
+    struct table *table = table_at(look.listing, position_of(look.listing, name), name);
+    if (table != NULL && UNLIKELY(hazard_take(HAZARDS_FOR_TABLES, table) == NULL))
+        atomic_fetch_add(&table->references, 1);
+    look_end(catalogue, &look);
+    return table;
+}
+
+/* Ends the look. NULL is allowed. */
+static struct table *count_found(struct catalogue *catalogue, const struct look *look,
+                                 struct table *table)
+{
+    if (table != NULL)
+        atomic_fetch_add(&table->references, 1);
+    look_end(catalogue, look);
+    return table;
 }
 
 struct table *catalogue_find(struct catalogue *catalogue, struct bytes name)
 {
-    pthread_rwlock_rdlock(&catalogue->lock);
-    struct table *table = table_at(catalogue, position_of(catalogue, name), name);
-    if (table != NULL)
-        atomic_fetch_add(&table->references, 1);
-    pthread_rwlock_unlock(&catalogue->lock);
-    return table;
+    struct look look = look_begin(catalogue);
+    return count_found(catalogue, &look,
+                       table_at(look.listing, position_of(look.listing, name), name));
 }
 
 bool catalogue_is_current(struct catalogue *catalogue, const struct table *table)
 {
     struct bytes name = table->definition.name;
-    pthread_rwlock_rdlock(&catalogue->lock);
-    bool current = table_at(catalogue, position_of(catalogue, name), name) == table;
-    pthread_rwlock_unlock(&catalogue->lock);
+    struct look look = look_begin(catalogue);
+    bool current = table_at(look.listing, position_of(look.listing, name), name) == table;
+    look_end(catalogue, &look);
     return current;
 }
 
 size_t catalogue_table_count(struct catalogue *catalogue)
 {
-    pthread_rwlock_rdlock(&catalogue->lock);
-    size_t count = catalogue->table_count;
-    pthread_rwlock_unlock(&catalogue->lock);
+    struct look look = look_begin(catalogue);
+    size_t count = look.listing->count;
+    look_end(catalogue, &look);
     return count;
 }
 
 size_t catalogue_list(struct catalogue *catalogue, struct arena *arena, struct bytes after,
                       struct bytes *names, size_t names_max)
 {
-    pthread_rwlock_rdlock(&catalogue->lock);
-    size_t position = position_of(catalogue, after);
-    if (table_at(catalogue, position, after) != NULL)
-        position++;
+    struct look look = look_begin(catalogue);
+    size_t position = position_behind(look.listing, after);
     size_t count = 0;
-    for (; position < catalogue->table_count && count < names_max; position++)
-        names[count++] = arena_copy(arena, catalogue->tables[position]->definition.name);
-    pthread_rwlock_unlock(&catalogue->lock);
+    for (; position < look.listing->count && count < names_max; position++)
+        names[count++] = arena_copy(arena, look.listing->tables[position]->definition.name);
+    look_end(catalogue, &look);
     return count;
 }
 
 struct table *catalogue_find_transient(struct catalogue *catalogue)
 {
     struct table *first = NULL;
-    pthread_rwlock_rdlock(&catalogue->lock);
-    for (size_t i = 0; i < catalogue->table_count; i++) {
-        int64_t at_ms = catalogue->tables[i]->definition.transition_at_ms;
+    struct look look = look_begin(catalogue);
+    for (size_t i = 0; i < look.listing->count; i++) {
+        int64_t at_ms = look.listing->tables[i]->definition.transition_at_ms;
         if (at_ms != 0 && (first == NULL || at_ms < first->definition.transition_at_ms))
-            first = catalogue->tables[i];
+            first = look.listing->tables[i];
     }
-    if (first != NULL)
-        atomic_fetch_add(&first->references, 1);
-    pthread_rwlock_unlock(&catalogue->lock);
-    return first;
+    return count_found(catalogue, &look, first);
 }
 
 static bool has_index_change(const struct table_definition *definition, void *context)
@@ -207,18 +368,13 @@ struct table *catalogue_find_next(struct catalogue *catalogue, struct bytes afte
                                   void *context)
 {
     struct table *found = NULL;
-    pthread_rwlock_rdlock(&catalogue->lock);
-    size_t position = position_of(catalogue, after);
-    if (table_at(catalogue, position, after) != NULL)
-        position++;
-    for (; position < catalogue->table_count && found == NULL; position++) {
-        if (test(&catalogue->tables[position]->definition, context))
-            found = catalogue->tables[position];
+    struct look look = look_begin(catalogue);
+    size_t position = position_behind(look.listing, after);
+    for (; position < look.listing->count && found == NULL; position++) {
+        if (test(&look.listing->tables[position]->definition, context))
+            found = look.listing->tables[position];
     }
-    if (found != NULL)
-        atomic_fetch_add(&found->references, 1);
-    pthread_rwlock_unlock(&catalogue->lock);
-    return found;
+    return count_found(catalogue, &look, found);
 }
 
 struct table *catalogue_find_index_change(struct catalogue *catalogue, struct bytes after)
@@ -226,39 +382,38 @@ struct table *catalogue_find_index_change(struct catalogue *catalogue, struct by
     return catalogue_find_next(catalogue, after, has_index_change, NULL);
 }
 
-/* Puts `table` in the place of the one of its name, or among the others if there is none. */
-static void publish(struct catalogue *catalogue, struct table *table)
+/* The listing that changes follow: only the control thread makes others. */
+static const struct listing *current_listing(struct catalogue *catalogue)
 {
-    struct table *replaced = NULL;
-    pthread_rwlock_wrlock(&catalogue->lock);
-    size_t position = position_of(catalogue, table->definition.name);
-    replaced = table_at(catalogue, position, table->definition.name);
-    if (replaced == NULL) {
-        if (catalogue->table_count == catalogue->table_capacity) {
-            catalogue->table_capacity = catalogue->table_capacity * 2 + 16;
-            catalogue->tables = memory_checked(
-                realloc(catalogue->tables, catalogue->table_capacity * sizeof *catalogue->tables));
-        }
-        memmove(&catalogue->tables[position + 1], &catalogue->tables[position],
-                (catalogue->table_count - position) * sizeof *catalogue->tables);
-        catalogue->table_count++;
-    }
-    catalogue->tables[position] = table;
-    pthread_rwlock_unlock(&catalogue->lock);
-    table_release(replaced);
+    return atomic_load(&catalogue->listing);
 }
 
-static void unpublish(struct catalogue *catalogue, struct bytes name)
+/* Puts `table` in the place of the one of its name, or among the others if there is none. */
+static void publish_with(struct catalogue *catalogue, struct table *table)
 {
-    pthread_rwlock_wrlock(&catalogue->lock);
-    size_t position = position_of(catalogue, name);
-    struct table *table = table_at(catalogue, position, name);
+    const struct listing *before = current_listing(catalogue);
+    size_t position = position_of(before, table->definition.name);
+    struct table *replaced = table_at(before, position, table->definition.name);
+    size_t kept_from = replaced == NULL ? position : position + 1;
+    struct listing *listing = listing_create(position + 1 + before->count - kept_from);
+    memcpy(listing->tables, before->tables, position * sizeof before->tables[0]);
+    listing->tables[position] = table;
+    memcpy(&listing->tables[position + 1], &before->tables[kept_from],
+           (before->count - kept_from) * sizeof before->tables[0]);
+    publish(catalogue, listing, replaced);
+}
+
+static void publish_without(struct catalogue *catalogue, struct bytes name)
+{
+    const struct listing *before = current_listing(catalogue);
+    size_t position = position_of(before, name);
+    struct table *table = table_at(before, position, name);
     assert(table != NULL);
-    catalogue->table_count--;
-    memmove(&catalogue->tables[position], &catalogue->tables[position + 1],
-            (catalogue->table_count - position) * sizeof *catalogue->tables);
-    pthread_rwlock_unlock(&catalogue->lock);
-    table_release(table);
+    struct listing *listing = listing_create(before->count - 1);
+    memcpy(listing->tables, before->tables, position * sizeof before->tables[0]);
+    memcpy(&listing->tables[position], &before->tables[position + 1],
+           (before->count - position - 1) * sizeof before->tables[0]);
+    publish(catalogue, listing, table);
 }
 
 /* --- Dropped tables --- */
@@ -280,17 +435,38 @@ static void dropped_destroy(struct dropped_table *dropped)
 
 /* --- Loading --- */
 
-static bool load_record(struct catalogue *catalogue, struct bytes key, struct bytes record)
+/* The tables that are loaded so far. */
+struct loading {
+    struct catalogue *catalogue;
+    struct table **tables;
+    size_t count;
+    size_t capacity;
+};
+
+/* Records come in the order of their keys, hence of the names. */
+static bool load_table(struct loading *loading, struct bytes record)
 {
+    struct table *table = table_create(loading->catalogue, record, life_create());
+    if (table == NULL)
+        return false;
+    if (loading->count == loading->capacity) {
+        loading->capacity = loading->capacity * 2 + 16;
+        loading->tables =
+            memory_checked(realloc(loading->tables, loading->capacity * sizeof loading->tables[0]));
+    }
+    loading->tables[loading->count++] = table;
+    return loading->count == 1 ||
+           bytes_compare(loading->tables[loading->count - 2]->definition.name,
+                         table->definition.name) < 0;
+}
+
+static bool load_record(struct loading *loading, struct bytes key, struct bytes record)
+{
+    struct catalogue *catalogue = loading->catalogue;
     struct bytes ids;
     switch (key.len > 0 ? key.data[0] : 0) {
-    case LAYOUT_KEY_TABLE: {
-        struct table *table = table_create(catalogue, record, life_create());
-        if (table == NULL)
-            return false;
-        publish(catalogue, table);
-        return true;
-    }
+    case LAYOUT_KEY_TABLE:
+        return load_table(loading, record);
     case LAYOUT_KEY_DROPPED:
         ids = catalogue_record_decode_ids(record);
         if (ids.data == NULL || key.len != 1 + 8)
@@ -317,6 +493,7 @@ static enum engine_status load(struct catalogue *catalogue)
 {
     struct engine_view *view = NULL;
     struct engine_scan *scan = NULL;
+    struct loading loading = { .catalogue = catalogue };
     enum engine_status status = engine_view_open(catalogue->engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK) {
         struct engine_range range = { .place = catalogue_record_place };
@@ -325,13 +502,19 @@ static enum engine_status load(struct catalogue *catalogue)
     while (status == ENGINE_OK) {
         struct engine_entry entry;
         status = engine_scan_next(scan, &entry);
-        if (status == ENGINE_OK && !load_record(catalogue, entry.key, entry.value)) {
+        if (status == ENGINE_OK && !load_record(&loading, entry.key, entry.value)) {
             log_write(LOG_ERROR, "catalogue", "damaged record '%.*s'", BYTES_FMT(entry.key));
             status = ENGINE_CORRUPT;
         }
     }
     engine_scan_close(scan);
     engine_view_close(view);
+    struct listing *listing = listing_create(loading.count); /* Nobody else reads it yet. */
+    if (loading.count > 0)
+        memcpy(listing->tables, loading.tables, loading.count * sizeof loading.tables[0]);
+    free(loading.tables);
+    catalogue->oldest = listing;
+    atomic_init(&catalogue->listing, listing);
     return status == ENGINE_END ? ENGINE_OK : status;
 }
 
@@ -343,11 +526,12 @@ struct catalogue *catalogue_open(struct engine *engine, enum engine_status *stat
 struct catalogue *catalogue_open_attaching(struct engine *engine, catalogue_attach *attach,
                                            enum engine_status *status)
 {
-    struct catalogue *catalogue = memory_checked(calloc(1, sizeof *catalogue));
+    struct catalogue *catalogue = memory_checked(aligned_alloc(LINE_SIZE, sizeof *catalogue));
+    memset(catalogue, 0, sizeof *catalogue);
     catalogue->engine = engine;
     catalogue->attach = attach;
     catalogue->next_id = LAYOUT_FIRST_ID;
-    pthread_rwlock_init(&catalogue->lock, NULL);
+    pthread_mutex_init(&catalogue->mutex, NULL);
     *status = load(catalogue);
     if (*status == ENGINE_OK)
         return catalogue;
@@ -359,15 +543,20 @@ void catalogue_close(struct catalogue *catalogue)
 {
     if (catalogue == NULL)
         return;
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        table_release(catalogue->tables[i]);
+    release_unused(catalogue);
+    struct listing *listing = atomic_load(&catalogue->listing);
+    assert(catalogue->oldest == listing && catalogue->retired == NULL); /* No table is held. */
+    for (size_t i = 0; i < listing->count; i++) {
+        assert(atomic_load(&listing->tables[i]->references) == 0);
+        table_destroy(listing->tables[i]);
+    }
+    free(listing);
     while (catalogue->dropped != NULL) {
         struct dropped_table *dropped = catalogue->dropped;
         catalogue->dropped = dropped->next;
         dropped_destroy(dropped);
     }
-    pthread_rwlock_destroy(&catalogue->lock);
-    free(catalogue->tables);
+    pthread_mutex_destroy(&catalogue->mutex);
     free(catalogue);
 }
 
@@ -419,9 +608,9 @@ static enum engine_status store(struct catalogue *catalogue, struct arena *arena
         status = engine_write_commit_wait(write);
     }
     if (status == ENGINE_OK)
-        publish(catalogue, table);
+        publish_with(catalogue, table);
     else
-        table_release(table);
+        table_destroy(table);
     return status;
 }
 
@@ -529,7 +718,7 @@ enum engine_status catalogue_drop(struct catalogue *catalogue, struct arena *are
         status = engine_write_commit_wait(write);
     }
     if (status == ENGINE_OK) {
-        unpublish(catalogue, definition->name);
+        publish_without(catalogue, definition->name);
         dropped->next = catalogue->dropped;
         catalogue->dropped = dropped;
     } else {
@@ -557,6 +746,7 @@ enum engine_status catalogue_remove_dropped(struct catalogue *catalogue, struct 
                                             bool *waiting)
 {
     struct dropped_table **link = &catalogue->dropped;
+    release_unused(catalogue);
     while (*link != NULL && atomic_load(&(*link)->life->references) > 1)
         link = &(*link)->next;
     struct dropped_table *dropped = *link;

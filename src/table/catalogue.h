@@ -2,7 +2,9 @@
  *
  * Readers get an immutable `struct table` and hold a reference while they use it; a change makes
  * a new one and leaves the old to its holders. A reference also keeps a dropped table's data in
- * place, so whoever got one before the drop still works on whole data.
+ * place, so whoever got one before the drop still works on whole data. Requests that read borrow
+ * their tables, which writes to no memory that other cores write; requests that write count them,
+ * since they end on another thread.
  *
  * Any thread may look up and release. The functions marked "control" change the catalogue and
  * wait for the disk; they run one at a time, on the control thread (api/control.h).
@@ -32,15 +34,17 @@ MUST_CHECK struct catalogue *catalogue_open_attaching(struct engine *engine,
                                                       enum engine_status *status);
 void catalogue_close(struct catalogue *catalogue); /* Closing NULL is allowed. */
 
-/* NULL if there is none of that name. The caller owes a table_release. */
+/* NULL if there is none of that name. The caller owes a table_release, on any thread. */
 struct table *catalogue_find(struct catalogue *catalogue, struct bytes name);
+/* The same, to be released on the calling thread. */
+struct table *catalogue_borrow(struct catalogue *catalogue, struct bytes name);
 void table_release(struct table *table); /* Releasing NULL is allowed. */
 /* Valid as long as the reference. */
 const struct table_definition *table_definition(const struct table *table);
 /* What catalogue_attach made of the definition; NULL: nothing attaches anything. As valid. */
 const void *table_attachment(const struct table *table);
-/* Whether nobody holds another version of the table: what was done by an older one is over. Stays
- * so, but for versions that come later. */
+/* True if no other version of the table is referenced, i.e. all work started under an older one has
+ * finished. Stays true until there is a newer version. */
 bool table_is_only_version(const struct table *table);
 /* Whether this is the version that others find now. */
 bool catalogue_is_current(struct catalogue *catalogue, const struct table *table);

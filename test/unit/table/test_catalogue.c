@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "base/hazard.h"
 #include "engine_fixture.h"
 #include "failing_engine.h"
 #include "model/table_definition.h"
@@ -245,6 +246,71 @@ static void a_version_is_the_only_one_once_nobody_holds_another(void **state)
     table_release(current);
 }
 
+static void a_borrowed_version_is_held_like_a_counted_one(void **state)
+{
+    struct fixture *fixture = *state;
+    bool waiting;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    struct table *old = catalogue_borrow(fixture->catalogue, BYTES("orders"));
+    struct table_definition changed = *table_definition(old);
+    changed.deletion_protected = true;
+    assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &changed), ENGINE_OK);
+    struct table *current = catalogue_borrow(fixture->catalogue, BYTES("orders"));
+    assert_false(table_definition(old)->deletion_protected);
+    assert_false(table_is_only_version(current));
+    table_release(old);
+    assert_true(table_is_only_version(current));
+
+    assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("orders")),
+                     ENGINE_OK);
+    assert_null(catalogue_borrow(fixture->catalogue, BYTES("orders")));
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_END);
+    assert_true(waiting);
+    table_release(current);
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_OK);
+}
+
+static void a_table_may_be_borrowed_more_often_than_there_are_hazards(void **state)
+{
+    enum { TIMES = 2 * HAZARDS_PER_THREAD };
+    struct fixture *fixture = *state;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    struct table *old = catalogue_find(fixture->catalogue, BYTES("orders"));
+    for (int i = 0; i < TIMES; i++)
+        assert_ptr_equal(catalogue_borrow(fixture->catalogue, BYTES("orders")), old);
+    struct table_definition changed = *table_definition(old);
+    assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &changed), ENGINE_OK);
+    struct table *current = catalogue_find(fixture->catalogue, BYTES("orders"));
+    for (int i = 0; i <= TIMES; i++) {
+        assert_false(table_is_only_version(current));
+        table_release(old);
+    }
+    assert_true(table_is_only_version(current));
+    table_release(current);
+}
+
+static void tables_are_found_by_a_thread_that_has_no_hazard_left(void **state)
+{
+    struct hazard *hazards[HAZARDS_PER_THREAD];
+    struct fixture *fixture = *state;
+    struct bytes names[2];
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    for (size_t i = 0; i < HAZARDS_PER_THREAD; i++)
+        hazards[i] = hazard_take(HAZARDS_PER_THREAD, &names);
+    struct table *borrowed = catalogue_borrow(fixture->catalogue, BYTES("orders"));
+    struct table *found = catalogue_find(fixture->catalogue, BYTES("orders"));
+    assert_ptr_equal(borrowed, found);
+    assert_non_null(found);
+    assert_int_equal(catalogue_list(fixture->catalogue, fixture->arena, BYTES(""), names, 2), 1);
+    assert_true(table_is_only_version(found));
+    table_release(borrowed);
+    table_release(found);
+    for (size_t i = 0; i < HAZARDS_PER_THREAD; i++)
+        hazard_clear(hazards[i]);
+}
+
 static void ids_are_never_reused(void **state)
 {
     struct fixture *fixture = *state;
@@ -434,6 +500,9 @@ int main(void)
         TEST(tables_whose_indexes_change_are_found_in_order),
         TEST(an_index_goes_together_with_its_entries),
         TEST(a_version_is_the_only_one_once_nobody_holds_another),
+        TEST(a_borrowed_version_is_held_like_a_counted_one),
+        TEST(a_table_may_be_borrowed_more_often_than_there_are_hazards),
+        TEST(tables_are_found_by_a_thread_that_has_no_hazard_left),
         TEST(ids_are_never_reused),
         TEST(names_are_listed_in_byte_order_and_by_pages),
         TEST(a_page_may_start_behind_a_name_that_does_not_exist),
