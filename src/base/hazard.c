@@ -32,7 +32,8 @@ static void create_key(void)
     (void)result;
 }
 
-static struct slot *enter_slot(void)
+/* Not inlined: it would make every hazard_take longer. */
+__attribute__((noinline)) static struct slot *enter_slot(void)
 {
     pthread_once(&thread_end_once, create_key);
     for (size_t i = 0; i < HAZARD_THREADS_MAX; i++) {

@@ -429,9 +429,10 @@ struct store_cache_entry *store_cache_find(struct store_cache *cache,
     return entry;
 }
 
-enum walked { WALKED_TO_ENTRY, WALKED_TO_END, WALKED_IN_VAIN, WALKED_WITHOUT_HAZARD };
+enum walked { WALKED_TO_ENTRY, WALKED_TO_END, WALKED_IN_VAIN };
 
-/* The entry that was come to is in one of the hazards, the one before it perhaps in the other. */
+/* The entry that was come to is in one of the hazards, the one before it perhaps in the other. In
+ * vain if a removal came in between, or if the thread has no hazard left. */
 static enum walked walk(const entry_link *bucket, const struct store_cache_name *name,
                         struct hazard *hazards[2], struct store_cache_loan *loan)
 {
@@ -444,7 +445,7 @@ static enum walked walk(const entry_link *bucket, const struct store_cache_name 
         if (hazards[turn] != NULL)
             hazard_set(hazards[turn], entry);
         else if ((hazards[turn] = hazard_take(HAZARDS_PER_THREAD, entry)) == NULL)
-            return WALKED_WITHOUT_HAZARD;
+            return WALKED_IN_VAIN;
         if (atomic_load(link) != entry || (before != NULL && !atomic_load(&before->linked)))
             return WALKED_IN_VAIN;
         if (is_named(entry, name)) {
@@ -461,13 +462,11 @@ bool store_cache_lend(struct store_cache *cache, const struct store_cache_name *
 {
     struct shard *shard = shard_of(cache, name->run_hash);
     struct hazard *hazards[2] = { NULL, NULL };
-    enum walked walked = WALKED_IN_VAIN;
     *wanted = false;
     *loan = (struct store_cache_loan){ 0 };
     if (is_changing(cache, shard, name->run_hash)) /* Before the walk: see the header. */
         return false;
-    for (int i = 0; i < STORE_CACHE_WALKS_MAX && walked == WALKED_IN_VAIN; i++)
-        walked = walk(bucket_of(cache, shard, name->hash), name, hazards, loan);
+    enum walked walked = walk(bucket_of(cache, shard, name->hash), name, hazards, loan);
     if (walked == WALKED_TO_ENTRY && !is_found(loan->entry, generation, wanted))
         *loan = (struct store_cache_loan){ 0 };
     if (walked == WALKED_TO_END)
@@ -475,7 +474,7 @@ bool store_cache_lend(struct store_cache *cache, const struct store_cache_name *
     for (size_t i = 0; i < COUNT_OF(hazards); i++)
         if (hazards[i] != loan->hazard)
             hazard_clear(hazards[i]);
-    if (UNLIKELY(walked == WALKED_WITHOUT_HAZARD))
+    if (UNLIKELY(walked == WALKED_IN_VAIN))
         loan->entry = store_cache_find(cache, name, generation, wanted);
     return loan->entry != NULL;
 }

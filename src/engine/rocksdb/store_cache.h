@@ -42,10 +42,10 @@
  * for B, reads A's pointer again, and then A's mark. If the pointer still leads to B and A is
  * linked, B was in the chain when its hazard was already set: had B been removed before, A's
  * pointer would have been changed, unless A had been removed even earlier, and then A is not
- * linked. So whoever removes B later finds the hazard. Otherwise the walk begins again,
- * STORE_CACHE_WALKS_MAX times at most; a view that gives up asks RocksDB. Removed entries are freed
- * in batches: no more wait for that than STORE_CACHE_RETIRED_MAX in each shard, with a
- * STORE_CACHE_RETIRED_SHARE of its capacity, besides those that are in use.
+ * linked. So whoever removes B later finds the hazard. Otherwise the view finds the entry under the
+ * mutex, as a writer does. Removed entries are freed in batches: no more wait for that than
+ * STORE_CACHE_RETIRED_MAX in each shard, with a STORE_CACHE_RETIRED_SHARE of its capacity, besides
+ * those that are in use.
  *
  * An entry that is found again and again gets a form (engine_form): of a value its own, of a run a
  * block with the form of each of its values. A form follows from the entry, so it is as fresh.
@@ -75,7 +75,8 @@ enum {
     /* How often an entry is found before it gets a form: one that is written every few reads would
      * never earn it back. */
     STORE_CACHE_FORM_FINDS = 4,
-    STORE_CACHE_WALKS_MAX = 8, /* Of a view that meets removals again and again. */
+    /* Removed entries that wait to be freed, in each shard: so many, or this part of its capacity.
+     */
     STORE_CACHE_RETIRED_MAX = 32,
     STORE_CACHE_RETIRED_SHARE = 8,
 };
