@@ -37,10 +37,10 @@ static const struct course {
     uint64_t pause_max; /* Of a writer, while its change is under way. */
 } courses[] = {
     /* Entries are often removed to make room, and buckets have several. */
-    { "a crowded cache", KEYS_MAX, 1, 1500, 500000, 100 },
+    { "a crowded cache", KEYS_MAX, 1, 1500, 250000, 100 },
     /* To compare such a key takes longer than to end a change: it matters what is looked at first.
      */
-    { "long keys", RUNS, 16 * 1024, 128 * 1024, 60000, 5000 },
+    { "long keys", RUNS, 16 * 1024, 128 * 1024, 40000, 5000 },
 };
 
 static const struct engine_place items = { 7, 1, ENGINE_SPACE_ITEMS };

@@ -106,6 +106,7 @@ struct store {
     pthread_mutex_t publish_mutex; /* Makes taking and publishing a snapshot one step. */
     pthread_mutex_t view_mutex;
     struct store_view *retired; /* Published before, and perhaps in use. Guarded by view_mutex. */
+    _Atomic(struct store_view *) spare_view; /* Has no snapshot; NULL: none. */
 
     pthread_mutex_t pool_mutex;
     struct store_write *pool; /* Guarded by pool_mutex. */

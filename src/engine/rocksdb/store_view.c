@@ -20,23 +20,35 @@ enum { HAZARDS_FOR_VIEWS = HAZARDS_PER_THREAD * 3 / 4 };
 
 struct store_view *store_view_create(struct store *store)
 {
-    struct store_view *view = store_alloc_lines(sizeof *view);
-    view->base.engine = &store->base;
+    struct store_view *view = atomic_exchange(&store->spare_view, NULL);
+    if (view == NULL) {
+        view = store_alloc_lines(sizeof *view);
+        view->base.engine = &store->base;
+        view->read_options = rocksdb_readoptions_create();
+        rocksdb_readoptions_set_total_order_seek(view->read_options, 1); /* To list places. */
+    }
     view->generation = atomic_fetch_add(&store->generation, 1) + 1;
     view->snapshot = rocksdb_create_snapshot(store->db);
-    view->read_options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_snapshot(view->read_options, view->snapshot);
-    rocksdb_readoptions_set_total_order_seek(view->read_options, 1); /* To list places. */
     return view;
 }
 
-static void destroy_all(struct store *store, struct store_view *views)
+/* NULL is allowed. */
+static void destroy(struct store_view *view)
+{
+    if (view == NULL)
+        return;
+    rocksdb_readoptions_destroy(view->read_options);
+    free(view);
+}
+
+/* Keeps one for the next snapshot: without a syncer there is one for each write. */
+static void release_all(struct store *store, struct store_view *views)
 {
     while (views != NULL) {
         struct store_view *next = views->next_retired;
-        rocksdb_readoptions_destroy(views->read_options);
         rocksdb_release_snapshot(store->db, views->snapshot);
-        free(views);
+        destroy(atomic_exchange(&store->spare_view, views));
         views = next;
     }
 }
@@ -69,7 +81,7 @@ static void release_unused(struct store *store)
     pthread_mutex_lock(&store->view_mutex);
     struct store_view *unused = take_unused_locked(store);
     pthread_mutex_unlock(&store->view_mutex);
-    destroy_all(store, unused);
+    release_all(store, unused);
 }
 
 void store_view_publish(struct store *store, struct store_view *view)
@@ -82,7 +94,7 @@ void store_view_publish(struct store *store, struct store_view *view)
     }
     struct store_view *unused = take_unused_locked(store);
     pthread_mutex_unlock(&store->view_mutex);
-    destroy_all(store, unused);
+    release_all(store, unused);
 }
 
 void store_view_publish_newest(struct store *store)
@@ -98,6 +110,7 @@ void store_view_deinit(struct store *store)
         return;
     store_view_publish(store, NULL);
     assert(store->retired == NULL); /* No view may outlive its engine. */
+    destroy(atomic_exchange(&store->spare_view, NULL));
 }
 
 /* For a thread that has no hazard left. The mutex keeps the view from being retired, and so from

@@ -149,7 +149,7 @@ static void threads_beyond_the_bound_have_no_hazards_until_others_end(void **sta
 enum {
     OBJECTS = 2 * HAZARDS_PER_THREAD,
     READERS = 2,
-    SWAPS = 3000000,
+    SWAPS = 2000000,
     READS_EACH = 8, /* Of an object that is held. */
 };
 
