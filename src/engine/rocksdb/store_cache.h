@@ -77,7 +77,7 @@ enum {
     STORE_CACHE_FORM_FINDS = 4,
     /* Removed entries that wait to be freed, in each shard: so many, or this part of its capacity.
      */
-    STORE_CACHE_RETIRED_MAX = 32,
+    STORE_CACHE_RETIRED_MAX = 8,
     STORE_CACHE_RETIRED_SHARE = 8,
 };
 
