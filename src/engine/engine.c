@@ -101,6 +101,13 @@ struct engine_view *engine_view_share(struct engine_view *view)
     return shared;
 }
 
+struct engine_view *engine_view_move(struct engine_view *view)
+{
+    struct engine_view *moved = engine_view_share(view);
+    engine_view_close(view);
+    return moved;
+}
+
 void engine_view_close(struct engine_view *view)
 {
     if (view != NULL)

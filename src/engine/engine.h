@@ -157,6 +157,8 @@ MUST_CHECK enum engine_status engine_view_open(struct engine *engine,
  * long. The one that is shared must be in the caller's hands, or kept from being closed meanwhile.
  */
 struct engine_view *engine_view_share(struct engine_view *view);
+/* The same view for another thread to go on with: it takes the place of `view`, which is closed. */
+struct engine_view *engine_view_move(struct engine_view *view);
 /* Closing NULL is allowed. Values and scans of the view must be gone before. */
 void engine_view_close(struct engine_view *view);
 
