@@ -129,10 +129,12 @@ static inline void store_stop_counting(void)
 
 enum engine_status store_checkpoint(struct engine *engine, const char *path);
 
-/* Takes a snapshot of all that was written. The caller publishes or releases it. */
+/* Takes a snapshot of all that was written. The caller publishes or discards it. */
 struct store_view *store_view_create(struct store *store);
 /* Makes `view` what engine_view_open hands out, and releases those before it that nobody uses. */
 void store_view_publish(struct store *store, struct store_view *view);
+/* Releases a snapshot that was never published. */
+void store_view_discard(struct store *store, struct store_view *view);
 /* Takes a snapshot and publishes it, in the order of the snapshots. */
 void store_view_publish_newest(struct store *store);
 /* Releases what is published; no view may be open. */

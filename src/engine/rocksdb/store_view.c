@@ -97,6 +97,12 @@ void store_view_publish(struct store *store, struct store_view *view)
     release_all(store, unused);
 }
 
+void store_view_discard(struct store *store, struct store_view *view)
+{
+    view->next_retired = NULL; /* It may have been one of a list before: see spare_view. */
+    release_all(store, view);
+}
+
 void store_view_publish_newest(struct store *store)
 {
     pthread_mutex_lock(&store->publish_mutex);

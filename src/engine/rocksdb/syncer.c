@@ -147,7 +147,7 @@ static enum engine_status sync_and_publish(struct syncer *syncer)
     if (!syncer_sync_now(store))
         abort();
     if (!store_presence_check(&syncer->presence)) { /* Behind the sync: see store_presence.h. */
-        store_view_close(&view->base);
+        store_view_discard(store, view);
         return ENGINE_LOST;
     }
     store_view_publish(store, view);
