@@ -15,9 +15,14 @@
 #include "expr/condition.h"
 #include "expr/condition_texts.h"
 #include "expr/lookup.h"
+#include "expr/text_search.h"
 #include "model/item.h"
 
-enum { LONG = CONDITION_TEXTS_LONG_MIN, CONTAINS_MAX = 60 };
+enum {
+    LONG = CONDITION_TEXTS_LONG_MIN,
+    HUGE_TEXT = TEXT_SEARCH_SIZE_MAX + 1, /* Never looked for with others. */
+    CONTAINS_MAX = 60,
+};
 
 static struct bytes string_value(struct arena *arena, struct bytes text, bool binary)
 {
@@ -38,15 +43,15 @@ static struct bytes random_text(struct arena *arena, struct random *random, size
     return bytes_of(text, size);
 }
 
-/* Texts of two letters: "h0" and "h1" are long, "b" is binary and long, "s" is just too short to
- * count, and "n0" to "n3" are what they may contain. */
+/* Texts of two letters: "h0" is long, "h1" so long that it is searched for alone, "b" is binary and
+ * long, "s" is just too short to count, and "n0" to "n3" are what they may contain. */
 static struct item random_item(struct arena *arena, struct random *random)
 {
     static const struct {
         const char *name;
         size_t size;
-    } attributes[] = { { "b", LONG }, { "h0", LONG }, { "h1", LONG + 999 }, { "n0", 8 },
-                       { "n1", 14 },  { "n2", 20 },   { "n3", LONG + 5 },   { "s", LONG - 1 } };
+    } attributes[] = { { "b", LONG }, { "h0", LONG }, { "h1", HUGE_TEXT }, { "n0", 8 },
+                       { "n1", 14 },  { "n2", 20 },   { "n3", LONG + 5 },  { "s", LONG - 1 } };
     struct item_builder builder;
     item_builder_init(&builder, arena);
     for (size_t i = 0; i < COUNT_OF(attributes); i++) {
