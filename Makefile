@@ -193,7 +193,7 @@ fuzz: test-deps
 	$(BUILD)/fuzz/$(F) -max_total_time=$(S) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)/fuzz/crash-$(F)- $(BUILD)/fuzz/found/$(F) test/corpus/$(F)
 
-# One minute of each target, as many at a time as there are cores: make fuzz-all S=10
+# One minute of each target, two at a time for each core: make fuzz-all S=10
 fuzz-all: test-deps
 	@$(MAKE) $(PARALLEL) fuzz-targets
 	@tools/run-fuzz --build $(BUILD) --seconds $(S)
