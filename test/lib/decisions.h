@@ -21,53 +21,8 @@
 #ifndef STATOR_TEST_DECISIONS_H
 #define STATOR_TEST_DECISIONS_H
 #include <stdbool.h>
-#include "model/error.h"
-
-#if __has_include("api/operation_list.h")
 #include "api/operation_list.h"
-#else
-#define OPERATION_LIST(X)                                                                          \
-    X(add_trigger, "AddTrigger")                                                                   \
-    X(batch_execute_statement, "BatchExecuteStatement")                                            \
-    X(batch_get_item, "BatchGetItem")                                                              \
-    X(batch_write_item, "BatchWriteItem")                                                          \
-    X(create_table, "CreateTable")                                                                 \
-    X(delete_item, "DeleteItem")                                                                   \
-    X(delete_resource_policy, "DeleteResourcePolicy")                                              \
-    X(delete_table, "DeleteTable")                                                                 \
-    X(describe_continuous_backups, "DescribeContinuousBackups")                                    \
-    X(describe_contributor_insights, "DescribeContributorInsights")                                \
-    X(describe_endpoints, "DescribeEndpoints")                                                     \
-    X(describe_kinesis_streaming_destination, "DescribeKinesisStreamingDestination")               \
-    X(describe_limits, "DescribeLimits")                                                           \
-    X(describe_stream, "DescribeStream")                                                           \
-    X(describe_table, "DescribeTable")                                                             \
-    X(describe_time_to_live, "DescribeTimeToLive")                                                 \
-    X(execute_statement, "ExecuteStatement")                                                       \
-    X(execute_transaction, "ExecuteTransaction")                                                   \
-    X(get_item, "GetItem")                                                                         \
-    X(get_records, "GetRecords")                                                                   \
-    X(get_resource_policy, "GetResourcePolicy")                                                    \
-    X(get_shard_iterator, "GetShardIterator")                                                      \
-    X(list_contributor_insights, "ListContributorInsights")                                        \
-    X(list_streams, "ListStreams")                                                                 \
-    X(list_tables, "ListTables")                                                                   \
-    X(list_tags_of_resource, "ListTagsOfResource")                                                 \
-    X(list_triggers, "ListTriggers")                                                               \
-    X(put_item, "PutItem")                                                                         \
-    X(put_resource_policy, "PutResourcePolicy")                                                    \
-    X(query, "Query")                                                                              \
-    X(remove_trigger, "RemoveTrigger")                                                             \
-    X(scan, "Scan")                                                                                \
-    X(tag_resource, "TagResource")                                                                 \
-    X(transact_get_items, "TransactGetItems")                                                      \
-    X(transact_write_items, "TransactWriteItems")                                                  \
-    X(untag_resource, "UntagResource")                                                             \
-    X(update_continuous_backups, "UpdateContinuousBackups")                                        \
-    X(update_item, "UpdateItem")                                                                   \
-    X(update_table, "UpdateTable")                                                                 \
-    X(update_time_to_live, "UpdateTimeToLive")
-#endif
+#include "model/error.h"
 
 enum decision_outcome {
     DECISION_ALLOWED = 1,        /* The call succeeds. */
