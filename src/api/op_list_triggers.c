@@ -8,7 +8,6 @@
 #include "api/trigger_description.h"
 #include "base/compiler.h"
 #include "json/writer.h"
-#include "table/catalogue.h"
 #include "trigger/trigger_definition.h"
 #include "trigger/triggers.h"
 
@@ -33,18 +32,6 @@ static void write_trigger(struct api_call *call, struct json_writer *json, size_
     trigger_description_write(call, json, triggers_at(triggers, index), &state);
 }
 
-/* A trigger is shown to those who may list the triggers of its table, even if they may list those
- * of others. */
-static bool is_shown(struct api_call *call, const struct trigger_definition *trigger)
-{
-    struct table *table = operation_find_table(call, trigger->table_name);
-    struct access_question question = operation_question(
-        call, call->operation->name, trigger->table_name, (struct bytes){ 0 }, table);
-    bool shown = operation_sees(call, &question);
-    table_release(table);
-    return shown;
-}
-
 static bool list(struct api_call *call, struct bytes table_name)
 {
     struct triggers *triggers = api_triggers(call->api);
@@ -60,7 +47,7 @@ static bool list(struct api_call *call, struct bytes table_name)
         const struct trigger_definition *trigger = triggers_at(triggers, i);
         bool asked_for = table_name.data == NULL ||
                          bytes_equal(trigger->table_name, operation_table_name(table_name));
-        if (asked_for && is_shown(call, trigger)) {
+        if (asked_for && operation_sees_table(call, trigger->table_name)) {
             write_trigger(call, &json, i);
             shown++;
         }

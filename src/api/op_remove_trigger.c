@@ -8,7 +8,6 @@
 #include "api/operation_access.h"
 #include "base/compiler.h"
 #include "json/writer.h"
-#include "table/catalogue.h"
 #include "table/storage_error.h"
 #include "trigger/trigger_definition.h"
 #include "trigger/triggers.h"
@@ -35,18 +34,11 @@ static const struct trigger_definition *find(const struct triggers *triggers, st
 /* Whether there is such a trigger for this caller. */
 static bool may_remove(struct api_call *call, const struct trigger_definition *trigger)
 {
-    if (trigger == NULL || call->caller == NULL)
-        return trigger != NULL;
-    struct table *table = operation_find_table(call, trigger->table_name);
-    struct access_question question = operation_question(
-        call, call->operation->name, trigger->table_name, (struct bytes){ 0 }, table);
-    bool allowed = operation_sees(call, &question);
-    if (allowed) {
-        call->asked = true;
-        call->resource = question.arn;
-    }
-    table_release(table);
-    return allowed;
+    if (trigger == NULL || !operation_sees_table(call, trigger->table_name))
+        return false;
+    call->asked = true;
+    call->resource = operation_table_arn(call, trigger->table_name);
+    return true;
 }
 
 static void run(struct api_call *call, const void *input)

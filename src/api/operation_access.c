@@ -86,11 +86,18 @@ bool operation_may(struct api_call *call, const struct access_question *question
     return false;
 }
 
-bool operation_sees(struct api_call *call, const struct access_question *question)
+bool operation_sees_table(struct api_call *call, struct bytes table_name)
 {
     struct error ignored;
+    if (call->caller == NULL)
+        return true;
     error_init(&ignored, call->arena);
-    return call->caller == NULL || access_decide(call->arena, call->caller, question, &ignored);
+    struct table *table = operation_borrow_table(call, table_name);
+    struct access_question question =
+        operation_question(call, call->operation->name, table_name, (struct bytes){ 0 }, table);
+    bool sees = access_decide(call->arena, call->caller, &question, &ignored);
+    table_release(table);
+    return sees;
 }
 
 bool operation_may_use(struct api_call *call, struct bytes name_or_arn)

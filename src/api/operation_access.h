@@ -32,9 +32,9 @@ struct access_question operation_stream_question(struct api_call *call, const ch
 /* Decides, and notes the resource for the audit. False with AccessDeniedException set. There must
  * be a caller. */
 MUST_CHECK bool operation_may(struct api_call *call, const struct access_question *question);
-/* The same without a trace: whether something is shown to the caller, among other things. True if
- * there is no caller. */
-bool operation_sees(struct api_call *call, const struct access_question *question);
+/* Whether the caller may do the call's own action on a table, decided without a trace: for lists
+ * that show some things and not others. True if there is no caller. */
+bool operation_sees_table(struct api_call *call, struct bytes table_name);
 /* True if there is no caller; otherwise the call's own action on a table or stream, of which
  * nothing else is known: a table's name, or the ARN of a table or stream. */
 MUST_CHECK bool operation_may_use(struct api_call *call, struct bytes name_or_arn);
