@@ -48,6 +48,8 @@ clang_CC := clang
 clang_CFLAGS := -O1
 tsan_CC := gcc
 tsan_CFLAGS := -O1 -fsanitize=thread
+tsan_LDFLAGS := -Wl,--wrap=openat
+tsan_OBJECTS = $(BUILD)/tsan/test/lib/tsan/openat.o
 fuzz_CC := clang
 fuzz_CFLAGS := -O1 $(SANITIZE) -fsanitize=fuzzer-no-link
 
@@ -79,16 +81,18 @@ $(BUILD)/$(1)/libtest.a: $$(TEST_LIB_SOURCES:%.c=$(BUILD)/$(1)/%.o)
 	@rm -f $$@
 	$$(call SAY,ar  )ar rcs $$@ $$^
 
-$(BUILD)/$(1)/stator: $(BUILD)/$(1)/src/main.o $(BUILD)/$(1)/libstator.a
+$(BUILD)/$(1)/stator: $(BUILD)/$(1)/src/main.o $(BUILD)/$(1)/libstator.a $$($(1)_OBJECTS)
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ $$(LDLIBS) -o $$@
 
-$(BUILD)/$(1)/test/%: $(BUILD)/$(1)/test/%.o $(BUILD)/$(1)/libtest.a $(BUILD)/$(1)/libstator.a
+$(BUILD)/$(1)/test/%: $(BUILD)/$(1)/test/%.o $(BUILD)/$(1)/libtest.a $(BUILD)/$(1)/libstator.a \
+		$$($(1)_OBJECTS)
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ -lcmocka $$(LDLIBS) -o $$@
 
-$(BUILD)/$(1)/bench/%: $(BUILD)/$(1)/bench/%.o $(BUILD)/$(1)/libstator.a
+$(BUILD)/$(1)/bench/%: $(BUILD)/$(1)/bench/%.o $(BUILD)/$(1)/libstator.a $$($(1)_OBJECTS)
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ $$(LDLIBS) -o $$@
 
-$(BUILD)/$(1)/bench/load/load: $$(LOAD_SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/libstator.a
+$(BUILD)/$(1)/bench/load/load: $$(LOAD_SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/libstator.a \
+		$$($(1)_OBJECTS)
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ $$(LDLIBS) -o $$@
 
 -include $$(shell find $(BUILD)/$(1) -name '*.d' 2>/dev/null)
@@ -153,10 +157,13 @@ $(BUILD)/fuzz/$(notdir $(1:%_fuzz=%)): $(BUILD)/fuzz/$(1).o $(BUILD)/fuzz/libtes
 endef
 $(foreach source,$(FUZZ_SOURCES:.c=),$(eval $(call fuzz_target,$(source))))
 
+# $(1): programs of the C tests. With T, those whose names contain it.
+matching = $(if $(T),$(foreach program,$(1),$(if $(findstring $(T),$(program)),$(program))),$(1))
+
 test: test-deps
 	@$(MAKE) $(PARALLEL) check-static
-	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(ASAN_TESTS) $(REPLAYS) $(PRELOADS) \
-		$(BUILD)/asan/bench/load/load
+	@$(MAKE) $(PARALLEL) $(BUILD)/asan/stator $(BUILD)/stator $(call matching,$(ASAN_TESTS) $(REPLAYS)) \
+		$(PRELOADS) $(BUILD)/asan/bench/load/load
 	@tools/run-tests --build $(BUILD) $(if $(T),--only '$(T)')
 
 # The long form, on the server that people run.
