@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "backup_command.h"
+#include "command/backup_command.h"
 #include "base/arena.h"
 #include "base/log.h"
-#include "cert_command.h"
-#include "check_command.h"
+#include "command/cert_command.h"
+#include "command/check_command.h"
 #include "config/config.h"
-#include "key_command.h"
-#include "serve.h"
-#include "trigger_command.h"
+#include "command/key_command.h"
+#include "command/serve.h"
+#include "command/trigger_command.h"
 
 enum { EXIT_USAGE = 2 };
 

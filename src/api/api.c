@@ -7,7 +7,7 @@
 #include "api/index_delay.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
-#include "api/shape.h"
+#include "shape/shape.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "model/limits.h"

@@ -14,18 +14,18 @@ struct index_change;
 struct json_writer;
 
 /* Reading nothing costs as much as reading the smallest item. */
-int64_t capacity_read_halves(size_t item_size, bool consistent);
+int64_t capacity_read_half_units(size_t item_size, bool consistent);
 /* A write is charged by the larger of the item before and after. */
-int64_t capacity_write_halves(size_t size_before, size_t size_after);
+int64_t capacity_write_half_units(size_t size_before, size_t size_after);
 
 /* Does `wanted` (ReturnConsumedCapacity: absent, NONE, TOTAL or INDEXES) ask for any? */
 bool capacity_is_wanted(struct bytes wanted);
 /* Writes what one table consumed, as an element of a list of them. */
 void capacity_write_table(struct json_writer *writer, struct bytes wanted, struct bytes table_name,
-                          int64_t halves);
+                          int64_t half_units);
 /* Writes the "ConsumedCapacity" member if `wanted` asks for it. */
 void capacity_write_json(struct json_writer *writer, struct bytes wanted, struct bytes table_name,
-                         int64_t halves);
+                         int64_t half_units);
 
 /* Whether units are also told as those of reads or of writes, as transactions do. */
 enum capacity_split { CAPACITY_UNSPLIT, CAPACITY_READ, CAPACITY_WRITE };
@@ -34,8 +34,8 @@ enum capacity_split { CAPACITY_UNSPLIT, CAPACITY_READ, CAPACITY_WRITE };
 struct capacity_use {
     const struct table_definition *table;
     enum capacity_split split;
-    int64_t table_halves;
-    int64_t index_halves[INDEXES_MAX]; /* In the order of the table's indexes. */
+    int64_t table_half_units;
+    int64_t index_half_units[INDEXES_MAX]; /* In the order of the table's indexes. */
 };
 /* Adds the write of an item and what it did to the indexes, one element each. An entry is charged
  * where it goes and where it comes; one that stays the same costs nothing. */

@@ -1,6 +1,6 @@
 /* common_shapes.c -- shapes that the requests of several operations share. */
 #include "api/common_shapes.h"
-#include "api/table_name.h"
+#include "api/table/table_name.h"
 #include "base/compiler.h"
 #include "model/limits.h"
 

@@ -6,7 +6,7 @@
 #ifndef STATOR_API_COMMON_SHAPES_H
 #define STATOR_API_COMMON_SHAPES_H
 #include <stddef.h>
-#include "api/shape.h"
+#include "shape/shape.h"
 
 /* A row of a shape's fields: JSON name, shape, structure and its member. */
 #define SHAPE_FIELD(structure, member, json_name, shape_pointer)                                   \

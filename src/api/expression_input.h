@@ -3,7 +3,7 @@
 #ifndef STATOR_API_EXPRESSION_INPUT_H
 #define STATOR_API_EXPRESSION_INPUT_H
 #include <stdbool.h>
-#include "api/shape.h"
+#include "shape/shape.h"
 #include "base/compiler.h"
 #include "expr/params.h"
 

@@ -9,7 +9,7 @@
 #include "jobs/backfill.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
-#include "table/figures.h"
+#include "table/table_stats.h"
 
 static struct index_definition *find_index(struct table_definition *table, uint64_t id)
 {
@@ -45,7 +45,7 @@ static enum engine_status remove_index(struct api *api, struct arena *arena,
 {
     struct table_definition changed = *table;
     table_definition_remove_index(arena, &changed, index_id);
-    enum engine_status status = figures_drop_others(api_options(api)->engine, &changed);
+    enum engine_status status = table_stats_drop_others(api_options(api)->engine, &changed);
     if (status == ENGINE_OK)
         status = catalogue_remove_index(api_catalogue(api), arena, &changed, index_id);
     return status;

@@ -7,7 +7,7 @@
 #include "model/limits.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
-#include "table/figures.h"
+#include "table/table_stats.h"
 #include "table/storage_error.h"
 
 struct bytes operation_table_name(struct bytes name_or_arn)
@@ -50,14 +50,14 @@ bool operation_check_table(struct api_call *call, const struct table *table)
            error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found");
 }
 
-bool operation_table_figures(struct api_call *call, const struct table *table,
-                             struct figures *figures, struct figures *indexes)
+bool operation_table_stats(struct api_call *call, const struct table *table,
+                           struct table_stats *stats, struct table_stats *indexes)
 {
     struct engine_view *view = NULL;
     enum engine_status status =
         engine_view_open(api_options(call->api)->engine, ENGINE_EVENTUAL, &view);
     if (status == ENGINE_OK)
-        status = figures_sum(view, table_definition(table), figures, indexes);
+        status = table_stats_sum(view, table_definition(table), stats, indexes);
     engine_view_close(view);
     return status == ENGINE_OK ||
            storage_error_set_for_table(&call->error, status, "table figures");

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include "api/api.h"
 #include "api/operation_list.h"
-#include "api/shape.h"
+#include "shape/shape.h"
 #include "base/compiler.h"
 
-struct figures;
+struct table_stats;
 struct index_delay;
 struct item;
 struct json_writer;
@@ -102,8 +102,8 @@ struct bytes operation_table_name(struct bytes name_or_arn);
 struct bytes operation_table_arn(struct api_call *call, struct bytes name);
 /* The numbers of items and their sizes, as DescribeTable shows them: of the table, and of each
  * index in their order. False with call->error set if the store cannot be read. */
-MUST_CHECK bool operation_table_figures(struct api_call *call, const struct table *table,
-                                        struct figures *figures, struct figures *indexes);
+MUST_CHECK bool operation_table_stats(struct api_call *call, const struct table *table,
+                                      struct table_stats *stats, struct table_stats *indexes);
 
 /* Refuses an item that is too large to be put: by itself if `table` is NULL, else together with its
  * entry in a local index of the table. */

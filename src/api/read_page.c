@@ -8,8 +8,8 @@
 #include "api/capacity.h"
 #include "api/index_delay.h"
 #include "api/operation.h"
-#include "api/read_expressions.h"
-#include "api/read_shapes.h"
+#include "api/item/read_expressions.h"
+#include "api/item/read_shapes.h"
 #include "api/read_source.h"
 #include "api/work_clock.h"
 #include "base/arena.h"
@@ -22,7 +22,7 @@
 #include "model/table_definition.h"
 #include "model/value_json.h"
 #include "table/catalogue.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 #include "table/item_range.h"
 #include "table/storage_error.h"
 
@@ -41,7 +41,7 @@ struct page {
     /* Items fetched from the table by the entries of a local index. They count towards the largest
      * page, so that many small entries do not make a huge answer. */
     size_t fetched_size;
-    int64_t fetched_halves;
+    int64_t fetched_half_units;
     struct arena *scratch; /* For the place of one item at a time; NULL: nothing is fetched. */
     struct arena *arena;
     struct lookup lookup; /* In one item after the other. */
@@ -59,16 +59,16 @@ static enum engine_status fetch_item(struct page *page, const struct item *entry
                                      struct engine_value *value, struct item *item)
 {
     const struct table_definition *table = table_definition(page->source->table);
-    struct item_place place;
+    struct item_address place;
     struct error reason;
     arena_reset(page->scratch);
     error_init(&reason, page->scratch);
-    if (!item_place_of_item(page->scratch, table, entry, &place, &reason))
+    if (!item_address_of_item(page->scratch, table, entry, &place, &reason))
         return ENGINE_CORRUPT;
-    enum engine_status status = item_place_get(page->view, table, &place, value, item);
+    enum engine_status status = item_address_get(page->view, table, &place, value, item);
     if (status == ENGINE_OK) {
         page->fetched_size += item->size;
-        page->fetched_halves += capacity_read_halves(item->size, page->consistent);
+        page->fetched_half_units += capacity_read_half_units(item->size, page->consistent);
     }
     return status == ENGINE_NOT_FOUND ? ENGINE_CORRUPT : status;
 }
@@ -183,8 +183,8 @@ static void leave_rest(struct page *page, struct bytes key)
 static enum engine_status open_entry(const struct page *page, const struct item_range *range,
                                      const struct engine_entry *entry, struct item *out)
 {
-    return item_place_open_entry(table_definition(page->source->table), &range->engine.place, entry,
-                                 out);
+    return item_address_open_entry(table_definition(page->source->table), &range->engine.place,
+                                   entry, out);
 }
 
 /* ENGINE_END: the range ended before the page did. ENGINE_OK: the page has ended, or pauses. */
@@ -253,13 +253,13 @@ static enum engine_status open_view(struct page *page)
 static void note_capacity(struct page *page)
 {
     const struct table_definition *table = table_definition(page->source->table);
-    int64_t halves = capacity_read_halves(page->size, page->consistent);
+    int64_t half_units = capacity_read_half_units(page->size, page->consistent);
     struct capacity_use *use = &page->end.use;
-    *use = (struct capacity_use){ .table = table, .table_halves = page->fetched_halves };
+    *use = (struct capacity_use){ .table = table, .table_half_units = page->fetched_half_units };
     if (page->source->index == NULL)
-        use->table_halves = halves;
+        use->table_half_units = half_units;
     else
-        use->index_halves[page->source->index - table->indexes] = halves;
+        use->index_half_units[page->source->index - table->indexes] = half_units;
 }
 
 static void finish(struct page *page)

@@ -1,8 +1,8 @@
 /* read_source.c -- see read_source.h. */
 #include "api/read_source.h"
 #include "api/operation.h"
-#include "api/read_expressions.h"
-#include "api/read_shapes.h"
+#include "api/item/read_expressions.h"
+#include "api/item/read_shapes.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "expr/ast.h"
@@ -11,7 +11,7 @@
 #include "model/item.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 
 /* --- What is read --- */
 
@@ -101,7 +101,7 @@ static struct item table_key_of(struct arena *arena, const struct key_schema *sc
 /* Observed: a wrong attribute of the index's key is reported as for a Key, one of the table's as a
  * starting key. */
 static bool locate_entry(struct api_call *call, const struct read_source *source,
-                         const struct item *key, struct item_place *out)
+                         const struct item *key, struct item_address *out)
 {
     const struct table_definition *table = table_definition(source->table);
     const struct index_definition *index = source->index;
@@ -113,8 +113,8 @@ static bool locate_entry(struct api_call *call, const struct read_source *source
         !has_keys(index->range, index->range_count, key))
         return error_validation(&call->error, "The provided key element does not match the schema");
     struct item table_key = table_key_of(call->arena, &table->key, key);
-    struct item_place table_place;
-    if (!item_place_of_key(call->arena, table, &table_key, &table_place, &reason) ||
+    struct item_address table_place;
+    if (!item_address_of_key(call->arena, table, &table_key, &table_place, &reason) ||
         !index_entry_check_put(table, key, &reason))
         return refuse_start(call, &reason);
     return index_entry_locate(call->arena, table, index, key, out) ||
@@ -122,14 +122,14 @@ static bool locate_entry(struct api_call *call, const struct read_source *source
 }
 
 bool read_source_locate_start(struct api_call *call, const struct read_source *source,
-                              const struct read_request *request, struct item_place *out)
+                              const struct read_request *request, struct item_address *out)
 {
     const struct item *key = &request->exclusive_start_key.item;
     struct error reason;
     if (source->index != NULL)
         return locate_entry(call, source, key, out);
     error_init(&reason, call->arena);
-    return item_place_of_key(call->arena, table_definition(source->table), key, out, &reason) ||
+    return item_address_of_key(call->arena, table_definition(source->table), key, out, &reason) ||
            refuse_start(call, &reason);
 }
 

@@ -14,7 +14,7 @@
 
 struct api_call;
 struct condition;
-struct item_place;
+struct item_address;
 struct read_expressions;
 struct read_request;
 struct table;
@@ -40,7 +40,7 @@ MUST_CHECK bool read_source_find(struct api_call *call, const struct read_reques
  * is no key of the source. */
 MUST_CHECK bool read_source_locate_start(struct api_call *call, const struct read_source *source,
                                          const struct read_request *request,
-                                         struct item_place *out);
+                                         struct item_address *out);
 
 /* A Query's filter names only what its index has. Observed: nothing is fetched for it. */
 MUST_CHECK bool read_source_check_filter(struct api_call *call, const struct read_source *source,

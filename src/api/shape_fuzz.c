@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "api/operation.h"
-#include "api/shape.h"
+#include "shape/shape.h"
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "model/error.h"

@@ -7,7 +7,7 @@
 #include "index/index_view.h"
 #include "model/table_definition.h"
 #include "table/collection_size.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 
 /* --- Words --- */
 
@@ -38,8 +38,8 @@ static struct bytes prefix_of(const struct table_definition *table,
                               const struct engine_place *place, struct bytes key,
                               struct arena *scratch)
 {
-    struct item_place item;
-    if (!item_place_of_stored_key(scratch, table, place, key, &item))
+    struct item_address item;
+    if (!item_address_of_stored_key(scratch, table, place, key, &item))
         return BYTES("");
     return bytes_of(key.data, item.prefix_size);
 }
@@ -47,10 +47,10 @@ static struct bytes prefix_of(const struct table_definition *table,
 static struct engine_address record_address(const struct check_collections *check,
                                             uint64_t partition, struct bytes prefix)
 {
-    struct item_place place = { .address = { .place = { .owner = check->table->id,
-                                                        .partition = partition },
-                                             .key = prefix },
-                                .prefix_size = prefix.len };
+    struct item_address place = { .address = { .place = { .owner = check->table->id,
+                                                          .partition = partition },
+                                               .key = prefix },
+                                  .prefix_size = prefix.len };
     return collection_size_address(&place);
 }
 

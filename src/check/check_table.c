@@ -15,13 +15,13 @@
 #include "model/error.h"
 #include "model/item.h"
 #include "model/table_definition.h"
-#include "table/figures.h"
-#include "table/item_place.h"
+#include "table/table_stats.h"
+#include "table/item_address.h"
 #include "table/layout.h"
 
 /* What was found of a table's items or of an index's entries. */
 struct tally {
-    struct figures figures;
+    struct table_stats stats;
     bool partial; /* Something could not be read, so the size is not known. */
 };
 
@@ -65,21 +65,21 @@ static void report_entry(const struct table_check *check, const struct engine_pl
 /* Counts what was found and opens it, if it is whole. */
 static bool take(struct tally *tally, struct bytes encoded, struct item *out)
 {
-    tally->figures.item_count++;
+    tally->stats.item_count++;
     if (!item_open(encoded, out) || !item_verify(out)) {
         tally->partial = true;
         return false;
     }
-    tally->figures.size += out->size;
+    tally->stats.size += out->size;
     return true;
 }
 
 static bool locate_item(const struct table_check *check, const struct item *item,
-                        struct item_place *out)
+                        struct item_address *out)
 {
     struct error err;
     error_init(&err, check->arena);
-    return item_place_of_item(check->arena, check->table, item, out, &err);
+    return item_address_of_item(check->arena, check->table, item, out, &err);
 }
 
 /* --- Items --- */
@@ -95,7 +95,7 @@ static void check_entry_of_item(const struct table_check *check, const struct en
                                 struct bytes key, const struct index_view *view,
                                 const struct index_definition *index)
 {
-    struct item_place expected;
+    struct item_address expected;
     struct engine_value value = { 0 };
     if (index->status == INDEX_DELETING || !index_view_locate(check->arena, view, index, &expected))
         return;
@@ -133,7 +133,7 @@ static bool visit_item(void *context, const struct engine_place *place,
 {
     struct table_check *check = context;
     struct item item;
-    struct item_place expected;
+    struct item_address expected;
     const struct item *placed = NULL; /* The item, if it is where it belongs. */
     arena_reset(check->arena);
     if (!take(check->tally, stored->value, &item)) {
@@ -162,18 +162,18 @@ static bool visit_item(void *context, const struct engine_place *place,
 static bool has_entry(const struct table_check *check, const struct item *item,
                       const struct engine_place *place, struct bytes key)
 {
-    struct item_place expected;
+    struct item_address expected;
     return index_entry_locate(check->arena, check->table, check->index, item, &expected) &&
            engine_place_equal(&expected.address.place, place) &&
            bytes_equal(expected.address.key, key);
 }
 
 static void check_item_of_entry(const struct table_check *check, const struct engine_place *place,
-                                struct bytes key, const struct item_place *item_place)
+                                struct bytes key, const struct item_address *item_address)
 {
     struct engine_value value = { 0 };
     struct item item;
-    enum engine_status status = engine_view_get(check->view, &item_place->address, &value);
+    enum engine_status status = engine_view_get(check->view, &item_address->address, &value);
     if (status == ENGINE_NOT_FOUND) {
         report_entry(check, place, key, "belongs to no item");
     } else if (status != ENGINE_OK) {
@@ -195,21 +195,21 @@ static bool visit_entry(void *context, const struct engine_place *place,
 {
     struct table_check *check = context;
     struct item entry;
-    struct item_place item_place;
+    struct item_address item_address;
     arena_reset(check->arena);
     if (!take(check->tally, stored->value, &entry))
         report_entry(check, place, stored->key, "is damaged");
-    else if (!locate_item(check, &entry, &item_place))
+    else if (!locate_item(check, &entry, &item_address))
         report_entry(check, place, stored->key, "does not have the table's key");
     else
-        check_item_of_entry(check, place, stored->key, &item_place);
+        check_item_of_entry(check, place, stored->key, &item_address);
     return !check_report_gave_up(check->report);
 }
 
 /* --- Figures --- */
 
-static bool visit_figures(void *context, const struct engine_place *place,
-                          const struct engine_entry *stored)
+static bool visit_stats(void *context, const struct engine_place *place,
+                        const struct engine_entry *stored)
 {
     struct table_check *check = context;
     if (stored->key.len != 1 || stored->key.data[0] >= LAYOUT_FIGURES_SHARDS)
@@ -219,34 +219,34 @@ static bool visit_figures(void *context, const struct engine_place *place,
     return true;
 }
 
-static void compare_figures(const struct table_check *check, const struct index_definition *index,
-                            const struct figures *told, const struct tally *found)
+static void compare_stats(const struct table_check *check, const struct index_definition *index,
+                          const struct table_stats *told, const struct tally *found)
 {
     if (found->partial ||
-        (told->item_count == found->figures.item_count && told->size == found->figures.size))
+        (told->item_count == found->stats.item_count && told->size == found->stats.size))
         return;
     check_report_problem(check->report,
                          "table %.*s%s%.*s: its figures tell of %" PRId64 " %s of %" PRId64
                          " bytes, and there are %" PRId64 " of %" PRId64 " bytes",
                          BYTES_FMT(check->table->name), index == NULL ? "" : ", index ",
                          BYTES_FMT(index == NULL ? BYTES("") : index->name), told->item_count,
-                         index == NULL ? "items" : "entries", told->size, found->figures.item_count,
-                         found->figures.size);
+                         index == NULL ? "items" : "entries", told->size, found->stats.item_count,
+                         found->stats.size);
 }
 
-static void check_figures(const struct table_check *check, const struct tally *items,
-                          const struct tally *indexes)
+static void check_stats(const struct table_check *check, const struct tally *items,
+                        const struct tally *indexes)
 {
-    struct figures told, told_indexes[INDEXES_MAX];
-    enum engine_status status = figures_sum(check->view, check->table, &told, told_indexes);
+    struct table_stats told, told_indexes[INDEXES_MAX];
+    enum engine_status status = table_stats_sum(check->view, check->table, &told, told_indexes);
     if (status != ENGINE_OK) {
         check_report_unreadable(check->report, status, "table %.*s, its figures",
                                 BYTES_FMT(check->table->name));
         return;
     }
-    compare_figures(check, NULL, &told, items);
+    compare_stats(check, NULL, &told, items);
     for (size_t i = 0; i < check->table->index_count; i++)
-        compare_figures(check, &check->table->indexes[i], &told_indexes[i], &indexes[i]);
+        compare_stats(check, &check->table->indexes[i], &told_indexes[i], &indexes[i]);
 }
 
 /* --- The table --- */
@@ -301,14 +301,14 @@ struct check_table_counts check_table(struct engine_view *view,
     check_collections_end(&check.collections);
     check_expiry_queues(&check.expiry);
     place.space = ENGINE_SPACE_FIGURES;
-    walk_partitions(&check, table->partitions, table->partition_count, place, visit_figures);
-    struct check_table_counts counts = { .item_count = (uint64_t)items.figures.item_count };
+    walk_partitions(&check, table->partitions, table->partition_count, place, visit_stats);
+    struct check_table_counts counts = { .item_count = (uint64_t)items.stats.item_count };
     for (size_t i = 0; i < table->index_count; i++) {
         walk_index(&check, &table->indexes[i], &indexes[i]);
-        counts.entry_count += (uint64_t)indexes[i].figures.item_count;
+        counts.entry_count += (uint64_t)indexes[i].stats.item_count;
     }
     if (!check_report_gave_up(report))
-        check_figures(&check, &items, indexes);
+        check_stats(&check, &items, indexes);
     arena_destroy(check.arena);
     return counts;
 }

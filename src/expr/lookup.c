@@ -163,9 +163,9 @@ static const uint32_t *places_of(struct lookup *lookup, const struct value *cont
 }
 
 /* Finds a map's member by its name, that of a set or list by its value. */
-static bool find_by_halves(struct lookup *lookup, const uint32_t *places,
-                           const struct value *container, struct bytes key,
-                           const struct value *wanted, struct value *out)
+static bool binary_search(struct lookup *lookup, const uint32_t *places,
+                          const struct value *container, struct bytes key,
+                          const struct value *wanted, struct value *out)
 {
     uint32_t low = 0, high = container->count;
     lookup->work += LOOKUP_WORK_SORTED;
@@ -193,7 +193,7 @@ static bool find_member(struct lookup *lookup, const struct value *map, struct b
 {
     const uint32_t *places = places_of(lookup, map, AS_STORED);
     return places == NULL ? value_map_find(map, name, out)
-                          : find_by_halves(lookup, places, map, name, NULL, out);
+                          : binary_search(lookup, places, map, name, NULL, out);
 }
 
 static bool find_element(struct lookup *lookup, const struct value *list, uint32_t index,
@@ -252,7 +252,7 @@ bool lookup_set_has(struct lookup *lookup, const struct value *set, const struct
         return false;
     const uint32_t *places = places_of(lookup, set, AS_STORED);
     if (places != NULL)
-        return find_by_halves(lookup, places, set, BYTES(""), wanted, &member);
+        return binary_search(lookup, places, set, BYTES(""), wanted, &member);
     value_iter_init(&iter, set);
     while (value_iter_next(&iter, NULL, &member)) {
         int order = bytes_compare(member.data, wanted->data);
@@ -268,7 +268,7 @@ bool lookup_list_has(struct lookup *lookup, const struct value *list, const stru
     struct value element;
     const uint32_t *places = places_of(lookup, list, BY_VALUE);
     if (places != NULL)
-        return find_by_halves(lookup, places, list, BYTES(""), wanted, &element);
+        return binary_search(lookup, places, list, BYTES(""), wanted, &element);
     lookup->work += list->data.len / LOOKUP_WORK_COMPARED_BYTES;
     value_iter_init(&iter, list);
     while (value_iter_next(&iter, NULL, &element))

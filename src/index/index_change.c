@@ -6,7 +6,7 @@
 /* Where an item's entry is, if it has one. */
 struct side {
     bool exists;
-    struct item_place place;
+    struct item_address place;
 };
 
 static struct side side_of(struct arena *arena, const struct index_view *view,

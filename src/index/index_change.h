@@ -8,7 +8,7 @@
 #define STATOR_INDEX_INDEX_CHANGE_H
 #include <stddef.h>
 #include "model/item.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 
 struct arena;
 struct index_comparison;

@@ -11,7 +11,7 @@
 
 bool index_entry_locate(struct arena *arena, const struct table_definition *table,
                         const struct index_definition *index, const struct item *item,
-                        struct item_place *out)
+                        struct item_address *out)
 {
     struct index_view view = index_view_open(arena, table, item);
     return index_view_locate(arena, &view, index, out);

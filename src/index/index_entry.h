@@ -14,7 +14,7 @@
 #include "base/compiler.h"
 #include "model/item.h"
 #include "model/limits.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 
 struct arena;
 struct error;
@@ -26,7 +26,7 @@ struct table_definition;
  * these makes one view of the item (index_view.h). False: the item has no entry. */
 MUST_CHECK bool index_entry_locate(struct arena *arena, const struct table_definition *table,
                                    const struct index_definition *index, const struct item *item,
-                                   struct item_place *out);
+                                   struct item_address *out);
 struct item index_entry_project(struct arena *arena, const struct table_definition *table,
                                 const struct index_definition *index, const struct item *item);
 

@@ -102,7 +102,7 @@ static void append_parts(struct buffer *out, const struct index_view *view,
 }
 
 bool index_view_locate(struct arena *arena, const struct index_view *view,
-                       const struct index_definition *index, struct item_place *out)
+                       const struct index_definition *index, struct item_address *out)
 {
     const struct index_positions *at = positions_of(view, index);
     struct buffer key;
@@ -112,7 +112,8 @@ bool index_view_locate(struct arena *arena, const struct index_view *view,
     buffer_reserve(&key, LAYOUT_HASH_SIZE);
     key.len = LAYOUT_HASH_SIZE; /* Filled in below, once the partition key is known. */
     append_parts(&key, view, at->hash, index->hash_count);
-    out->hash = item_place_hash(bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
+    out->hash =
+        item_address_hash(bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
     store_u64_be(key.data, out->hash);
     out->prefix_size = key.len;
     append_parts(&key, view, at->range, index->range_count);
@@ -120,7 +121,7 @@ bool index_view_locate(struct arena *arena, const struct index_view *view,
     append_parts(&key, view, &view->names->table_hash, index->global ? 1 : 0);
     append_parts(&key, view, &view->names->table_range, view->table->key.has_range ? 1 : 0);
     out->address = (struct engine_address){
-        .place = item_place_of_index_hash(view->table, index, out->hash),
+        .place = item_address_of_index_hash(view->table, index, out->hash),
         .key = buffer_bytes(&key),
     };
     return true;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include "base/compiler.h"
 #include "model/item.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 
 struct arena;
 struct index_definition;
@@ -38,7 +38,7 @@ struct index_view index_view_open(struct arena *arena, const struct table_defini
 /* Where the item's entry is. False if it has none: some key attribute of the index is missing, or
  * is no key (of another type, empty or too long), as in items that are older than the index. */
 MUST_CHECK bool index_view_locate(struct arena *arena, const struct index_view *view,
-                                  const struct index_definition *index, struct item_place *out);
+                                  const struct index_definition *index, struct item_address *out);
 /* The same answer without the place. */
 bool index_view_has_entry(const struct index_view *view, const struct index_definition *index);
 /* What the entry holds. */

@@ -18,7 +18,7 @@
 #include "model/table_definition.h"
 #include "table/catalogue.h"
 #include "table/expiry_queue.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 #include "table/layout.h"
 
 static_assert((int)LAYOUT_HASH_SIZE <= (int)BACKFILLED_SIZE_MIN, "a position begins with a hash");
@@ -53,7 +53,7 @@ static void set_position(struct slice *slice, struct bytes position)
 static struct engine_place place_of_position(const struct slice *slice)
 {
     uint64_t hash = slice->position_size == 0 ? 0 : load_u64_be(slice->position);
-    return item_place_of_hash(slice->table, hash);
+    return item_address_of_hash(slice->table, hash);
 }
 
 /* A key that belongs elsewhere would lead elsewhere. */
@@ -61,7 +61,7 @@ static bool is_key_of(const struct table_definition *table, const struct engine_
                       struct bytes key)
 {
     return key.len >= LAYOUT_HASH_SIZE && key.len < BACKFILLED_SIZE_MAX &&
-           item_place_of_hash(table, load_u64_be(key.data)).partition == place->partition;
+           item_address_of_hash(table, load_u64_be(key.data)).partition == place->partition;
 }
 
 /* Right behind a key: at that key and one zero byte. */
@@ -118,9 +118,9 @@ static void add_item(struct slice *slice, const struct engine_place *place,
     struct item item;
     struct txn_item *added = &batch->items[batch->txn.item_count];
     *added = (struct txn_item){ .table = slice->table };
-    if (item_place_open_entry(slice->table, place, entry, &item) == ENGINE_OK &&
+    if (item_address_open_entry(slice->table, place, entry, &item) == ENGINE_OK &&
         has_entry(slice, &item, batch->arena) &&
-        item_place_of_stored_key(batch->arena, slice->table, place, entry->key, &added->place))
+        item_address_of_stored_key(batch->arena, slice->table, place, entry->key, &added->place))
         batch->txn.item_count++;
 }
 

@@ -18,7 +18,7 @@
 #include "model/table_definition.h"
 #include "table/catalogue.h"
 #include "table/expiry_queue.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 #include "table/layout.h"
 
 enum { NS_PER_MS = 1000000, POSITION_SIZE_MAX = LAYOUT_EXPIRY_SECOND_SIZE + BACKFILLED_SIZE_MAX };
@@ -77,10 +77,10 @@ static bool decide(struct txn *txn)
     return true;
 }
 
-static bool has_item(const struct job_batch *batch, const struct item_place *place)
+static bool has_item(const struct job_batch *batch, const struct item_address *place)
 {
     for (size_t i = 0; i < batch->txn.item_count; i++) {
-        if (item_place_equal(&batch->items[i].place, place))
+        if (item_address_equal(&batch->items[i].place, place))
             return true;
     }
     return false;
@@ -93,8 +93,8 @@ static void add_item(struct queue *queue, struct bytes key, struct job_batch *ba
     struct txn_item *added = &batch->items[batch->txn.item_count];
     *added = (struct txn_item){ .table = queue->table, .by_service = true, .queued = true };
     if (!expiry_queue_decode(key, &added->queued_second, &item_key) ||
-        !item_place_of_stored_key(batch->arena, queue->table, &queue->items, item_key,
-                                  &added->place))
+        !item_address_of_stored_key(batch->arena, queue->table, &queue->items, item_key,
+                                    &added->place))
         log_write(LOG_ERROR, "expiry", "table %.*s: a key in the expiry queue is damaged",
                   BYTES_FMT(queue->table->name));
     else if (!has_item(batch, &added->place))

@@ -213,14 +213,14 @@ void json_write_seconds(struct json_writer *writer, int64_t milliseconds)
     json_write_raw(writer, bytes_of(start, (size_t)(end - start)));
 }
 
-void json_write_halves(struct json_writer *writer, int64_t halves)
+void json_write_half_units(struct json_writer *writer, int64_t half_units)
 {
-    assert(halves >= 0); /* Nothing consumes less than no capacity. */
+    assert(half_units >= 0); /* Nothing consumes less than no capacity. */
     uint8_t text[INTEGER_TEXT_MAX + 2];
     uint8_t *end = text + sizeof text;
     uint8_t *start = end;
-    *--start = halves % 2 == 0 ? '0' : '5';
+    *--start = half_units % 2 == 0 ? '0' : '5';
     *--start = '.';
-    start = digits_before(start, (uint64_t)halves / 2);
+    start = digits_before(start, (uint64_t)half_units / 2);
     json_write_raw(writer, bytes_of(start, (size_t)(end - start)));
 }

@@ -35,7 +35,7 @@ void json_write_integer(struct json_writer *writer, int64_t value);
 /* A time as DynamoDB writes it: seconds with three decimals, trailing zeros dropped. */
 void json_write_seconds(struct json_writer *writer, int64_t milliseconds);
 /* Twice the number of capacity units: halves are exact ("0.5", "1.0"). */
-void json_write_halves(struct json_writer *writer, int64_t halves);
+void json_write_half_units(struct json_writer *writer, int64_t half_units);
 
 /* What stands before and behind a string's content in a value that is written over and over, for
  * example {"S":" and "}. Copied in one step, which is why it is short. */

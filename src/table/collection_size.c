@@ -5,13 +5,13 @@
 #include "base/byte_order.h"
 #include "base/crc32c.h"
 #include "base/log.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 #include "table/layout.h"
 
 enum { FORMAT_AT = 0, CHECKSUM_AT = 1, SIZE_AT = 5 };
 static_assert(SIZE_AT + 8 == LAYOUT_COLLECTION_SIZE, "the record ends with the size");
 
-struct engine_address collection_size_address(const struct item_place *place)
+struct engine_address collection_size_address(const struct item_address *place)
 {
     const struct engine_address *item = &place->address;
     assert(place->prefix_size <= item->key.len);

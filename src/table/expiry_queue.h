@@ -16,7 +16,7 @@
 
 struct arena;
 struct item;
-struct item_place;
+struct item_address;
 
 /* The first second by which the item has expired: a fraction counts as the next whole one. False if
  * the attribute is missing, no number, negative, or later than EXPIRY_QUEUE_SECOND_MAX: such an

@@ -9,7 +9,7 @@
 #include "base/byte_order.h"
 #include "model/key.h"
 #include "model/table_definition.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 #include "table/layout.h"
 
 /* --- One partition key --- */
@@ -109,8 +109,8 @@ static void set_bounds(struct arena *arena, struct bytes prefix,
 static struct engine_place place_of_hash(const struct table_definition *table,
                                          const struct index_definition *index, uint64_t hash)
 {
-    return index == NULL ? item_place_of_hash(table, hash)
-                         : item_place_of_index_hash(table, index, hash);
+    return index == NULL ? item_address_of_hash(table, hash)
+                         : item_address_of_index_hash(table, index, hash);
 }
 
 void item_range_of_key(struct arena *arena, const struct table_definition *table,
@@ -125,7 +125,7 @@ void item_range_of_key(struct arena *arena, const struct table_definition *table
     for (size_t i = 0; i < key->hash_count; i++)
         key_encode_part(&prefix, key->hash[i]);
     uint64_t hash =
-        item_place_hash(bytes_of(prefix.data + LAYOUT_HASH_SIZE, prefix.len - LAYOUT_HASH_SIZE));
+        item_address_hash(bytes_of(prefix.data + LAYOUT_HASH_SIZE, prefix.len - LAYOUT_HASH_SIZE));
     store_u64_be(prefix.data, hash);
     for (size_t i = 0; i < key->equal_count; i++)
         key_encode_part(&prefix, key->equal[i]);

@@ -27,7 +27,7 @@ void txn_add_shared_addresses(const struct txn *txn, struct txn_addresses *addre
 {
     for (size_t i = 0; i < txn->item_count; i++) {
         txn_changes_add_addresses(&txn->items[i], addresses);
-        txn_figures_add_addresses(&txn->items[i], addresses);
+        txn_stats_add_addresses(&txn->items[i], addresses);
     }
 }
 
@@ -35,8 +35,8 @@ static enum engine_status read_items(struct txn *txn, struct engine_write *write
 {
     for (size_t i = 0; i < txn->item_count; i++) {
         struct txn_item *item = &txn->items[i];
-        enum engine_status status =
-            item_place_get_for_write(write, item->table, &item->place, &item->held, &item->current);
+        enum engine_status status = item_address_get_for_write(write, item->table, &item->place,
+                                                               &item->held, &item->current);
         if (status != ENGINE_OK && status != ENGINE_NOT_FOUND)
             return status;
         item->exists = status == ENGINE_OK;
@@ -111,7 +111,7 @@ enum engine_status txn_apply_own(struct txn *txn, struct engine_write *write)
 enum engine_status txn_apply_shared(struct txn *txn, struct engine_write *write)
 {
     enum engine_status status = txn_changes_apply(txn, write);
-    return status == ENGINE_OK ? txn_figures_apply(txn, write) : status;
+    return status == ENGINE_OK ? txn_stats_apply(txn, write) : status;
 }
 
 void txn_release(struct txn *txn)

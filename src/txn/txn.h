@@ -14,7 +14,7 @@
 #include "engine/engine.h"
 #include "index/index_change.h"
 #include "model/item.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 #include "txn/txn_step.h"
 
 struct arena;
@@ -47,7 +47,7 @@ enum txn_effect {
 struct txn_item {
     /* Set by the caller. */
     const struct table_definition *table;
-    struct item_place place;
+    struct item_address place;
     bool by_service; /* The change log tells that the service made this change, not a client. */
     /* An entry of the expiry queue told of this item: it is removed unless it is right. */
     bool queued;

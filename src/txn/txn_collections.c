@@ -2,7 +2,7 @@
 #include <assert.h>
 #include "model/table_definition.h"
 #include "table/collection_size.h"
-#include "table/figures.h"
+#include "table/table_stats.h"
 #include "txn/txn.h"
 #include "txn/txn_parts.h"
 
@@ -61,10 +61,10 @@ enum engine_status txn_collections_read(struct txn *txn, struct engine_write *wr
 static int64_t change_of(struct txn *txn, struct txn_item *item)
 {
     const struct table_definition *table = item->table;
-    struct figures sum = { 0 };
-    struct figures indexes[INDEXES_MAX] = { { 0 } };
+    struct table_stats sum = { 0 };
+    struct table_stats indexes[INDEXES_MAX] = { { 0 } };
     txn_index_changes(txn, item);
-    txn_figures_add(item, &sum, indexes);
+    txn_stats_add(item, &sum, indexes);
     int64_t change = sum.size;
     for (size_t i = 0; i < table->index_count && !table->indexes[i].global; i++)
         change += indexes[i].size;

@@ -20,7 +20,7 @@ static_assert((int64_t)TRANSACTION_SIZE_MAX * (GLOBAL_INDEXES_MAX + LOCAL_INDEXE
 static bool has_entry(struct txn *txn, const struct index_view *view,
                       const struct index_definition *index)
 {
-    struct item_place place;
+    struct item_address place;
     struct engine_value value = { 0 };
     if (!index_view_locate(txn->arena, view, index, &place))
         return false;

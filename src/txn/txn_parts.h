@@ -9,7 +9,7 @@
 #include "engine/engine.h"
 
 struct engine_completion;
-struct figures;
+struct table_stats;
 struct txn;
 struct txn_item;
 
@@ -65,10 +65,11 @@ MUST_CHECK enum engine_status txn_changes_apply(struct txn *txn, struct engine_w
 
 /* The figures of all tables that the items belong to. Index changes are known by then. Addresses
  * are those of shards that change. */
-void txn_figures_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
-MUST_CHECK enum engine_status txn_figures_apply(struct txn *txn, struct engine_write *write);
+void txn_stats_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
+MUST_CHECK enum engine_status txn_stats_apply(struct txn *txn, struct engine_write *write);
 /* Adds what an item's effect changes in its table's figures, and in those of each index. */
-void txn_figures_add(const struct txn_item *item, struct figures *table, struct figures *indexes);
+void txn_stats_add(const struct txn_item *item, struct table_stats *table,
+                   struct table_stats *indexes);
 
 /* The sizes of the item collections that the items belong to, for tables with a local index. Unlike
  * the other parts it is read before the decision, which may depend on it. */

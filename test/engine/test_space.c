@@ -33,7 +33,7 @@ enum { WAIT_MS = 60 * 1000, WAIT_STEP_MS = 5 };
 
 static const struct engine_place items = { 7, 1, ENGINE_SPACE_ITEMS };
 static const struct engine_place entries = { 8, 1, ENGINE_SPACE_INDEX };
-static const struct engine_place figures = { 7, 1, ENGINE_SPACE_FIGURES };
+static const struct engine_place stats = { 7, 1, ENGINE_SPACE_FIGURES };
 
 static struct {
     atomic_uint_fast64_t size;
@@ -115,7 +115,7 @@ static enum engine_status put(struct engine *engine, struct engine_place place)
 
 static enum engine_status remove_item(struct engine *engine)
 {
-    struct engine_address addresses[] = { { items, BYTES("key") }, { figures, BYTES("shard") } };
+    struct engine_address addresses[] = { { items, BYTES("key") }, { stats, BYTES("shard") } };
     struct engine_write *write;
     assert_int_equal(engine_write_begin(engine, addresses, COUNT_OF(addresses), &write), ENGINE_OK);
     engine_write_delete(write, &addresses[0]);
@@ -156,7 +156,7 @@ static void below_the_reserve_only_deletions_go_on(void **state)
     set_free(RESERVE - 1);
     assert_int_equal(put(engine, items), ENGINE_FULL);
     assert_int_equal(put(engine, entries), ENGINE_FULL);
-    assert_int_equal(put(engine, figures), ENGINE_OK);
+    assert_int_equal(put(engine, stats), ENGINE_OK);
     assert_true(engine_fixture_has(engine, items, BYTES("key"), BYTES("value")));
     assert_int_equal(remove_item(engine), ENGINE_OK);
     assert_true(engine_fixture_lacks(engine, items, BYTES("key")));
@@ -268,12 +268,12 @@ static void much_that_is_written_is_looked_at_sooner(void **state)
 }
 
 /* How much of the log is filled ahead once figures were written, which a short disk still takes. */
-static size_t fill_behind_figures(struct engine_fixture *fixture)
+static size_t fill_behind_stats(struct engine_fixture *fixture)
 {
     static char value[STORE_AHEAD_LOOK_SIZE];
     char path[SCRATCH_PATH_MAX];
     for (int i = 0; i < 2 * STORE_AHEAD_LOG_SIZE_MIN / STORE_AHEAD_LOOK_SIZE; i++)
-        engine_fixture_put(fixture->engine, figures, BYTES("key"), bytes_of(value, sizeof value));
+        engine_fixture_put(fixture->engine, stats, BYTES("key"), bytes_of(value, sizeof value));
     assert_true(store_files_newest_log(fixture->directory, path) > 0);
     return store_files_measure_log(path).filled;
 }
@@ -281,9 +281,9 @@ static size_t fill_behind_figures(struct engine_fixture *fixture)
 static void a_log_is_not_filled_ahead_while_space_is_short(void **state)
 {
     set_free(RESERVE - 1);
-    assert_int_equal(fill_behind_figures(*state), 0);
+    assert_int_equal(fill_behind_stats(*state), 0);
     set_free(FILE_SYSTEM);
-    assert_true(fill_behind_figures(*state) > 0);
+    assert_true(fill_behind_stats(*state) > 0);
 }
 
 int main(void)

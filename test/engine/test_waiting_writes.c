@@ -12,8 +12,8 @@
 
 static const struct engine_address item = { { 7, 1, ENGINE_SPACE_ITEMS },
                                             { (const uint8_t *)"a", 1 } };
-static const struct engine_address figures = { { 7, 1, ENGINE_SPACE_FIGURES },
-                                               { (const uint8_t *)"f", 1 } };
+static const struct engine_address stats = { { 7, 1, ENGINE_SPACE_FIGURES },
+                                             { (const uint8_t *)"f", 1 } };
 
 static int setup(void **state)
 {
@@ -138,20 +138,20 @@ static void a_write_is_extended_by_what_many_share(void **state)
     struct engine *engine = engine_of(state);
     struct waiter first, second;
     assert_int_equal(begin(engine, &item, &first), ENGINE_OK);
-    assert_int_equal(engine_write_extend_later(first.write, &figures, 1, &first.wait), ENGINE_OK);
+    assert_int_equal(engine_write_extend_later(first.write, &stats, 1, &first.wait), ENGINE_OK);
     add_one(first.write, &item);
-    add_one(first.write, &figures);
-    assert_int_equal(begin(engine, &figures, &second), ENGINE_WAITING);
+    add_one(first.write, &stats);
+    assert_int_equal(begin(engine, &stats, &second), ENGINE_WAITING);
     commit(first.write);
     assert_int_equal(second.told, 1);
-    add_one(second.write, &figures);
+    add_one(second.write, &stats);
     commit(second.write);
     assert_int_equal(begin(engine, &item, &first), ENGINE_OK);
-    assert_int_equal(engine_write_extend(first.write, &figures, 1), ENGINE_OK);
-    add_one(first.write, &figures);
+    assert_int_equal(engine_write_extend(first.write, &stats, 1), ENGINE_OK);
+    add_one(first.write, &stats);
     commit(first.write);
     assert_true(is_number(engine, &item, 1));
-    assert_true(is_number(engine, &figures, 3));
+    assert_true(is_number(engine, &stats, 3));
 }
 
 #define ON(test, kind) cmocka_unit_test_prestate_setup_teardown(test, setup, teardown, kind)

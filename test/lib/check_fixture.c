@@ -184,7 +184,7 @@ static bool first_of(struct check_fixture *fixture, struct engine_view *view,
     assert_int_equal(engine_scan_open(view, &range, &scan), ENGINE_OK);
     while (!found && engine_scan_next(scan, &entry) == ENGINE_OK) {
         struct item item;
-        struct item_place expected;
+        struct item_address expected;
         assert_true(item_open(entry.value, &item));
         found = true;
         for (size_t i = 0; i < fixture->orders->index_count; i++)
@@ -206,7 +206,8 @@ struct check_fixture_entry check_fixture_item(struct check_fixture *fixture)
     for (size_t i = 0; i < fixture->orders->partition_count && !found; i++)
         found = first_of(
             fixture, view,
-            item_place_of_hash(fixture->orders, fixture->orders->partitions[i].first_hash), &item);
+            item_address_of_hash(fixture->orders, fixture->orders->partitions[i].first_hash),
+            &item);
     engine_view_close(view);
     assert_true(found);
     return item;
@@ -216,7 +217,7 @@ struct check_fixture_entry check_fixture_entry_of(struct check_fixture *fixture,
                                                   const struct check_fixture_entry *stored)
 {
     struct item item;
-    struct item_place place;
+    struct item_address place;
     struct engine_value value;
     assert_true(item_open(stored->value, &item));
     assert_true(index_entry_locate(fixture->arena, fixture->orders,

@@ -10,7 +10,7 @@
 #include "engine_fixture.h"
 
 static const struct engine_place items = { 7, 1, ENGINE_SPACE_ITEMS };
-static const struct engine_place figures = { 7, 2, ENGINE_SPACE_FIGURES };
+static const struct engine_place stats = { 7, 2, ENGINE_SPACE_FIGURES };
 #define HEAD BYTES("head")
 
 static struct bytes record_value(uint32_t number, uint8_t space[NUMBERED_RECORDS_VALUE_SIZE])
@@ -26,7 +26,7 @@ void numbered_records_put(struct engine *engine, uint32_t number,
 {
     uint8_t value[NUMBERED_RECORDS_VALUE_SIZE];
     struct engine_address record = { items, bytes_of(&number, sizeof number) };
-    struct engine_address head = { figures, HEAD };
+    struct engine_address head = { stats, HEAD };
     struct engine_write *write;
     if (engine_write_begin(engine, &head, 1, &write) != ENGINE_OK)
         abort();
@@ -50,7 +50,7 @@ void numbered_records_put_all(struct engine *engine, uint32_t first, uint32_t la
 uint32_t numbered_records_head(struct engine *engine)
 {
     struct engine_view *view = engine_fixture_view(engine);
-    struct engine_address address = { figures, HEAD };
+    struct engine_address address = { stats, HEAD };
     struct engine_value value;
     uint32_t head = 0;
     if (engine_view_get(view, &address, &value) == ENGINE_OK)

@@ -536,7 +536,7 @@ static void check_scan(struct run *run, const struct model_index *index, int seg
     assert_int_equal(missing_count, 0);
 }
 
-static void check_figures(struct run *run)
+static void check_stats(struct run *run)
 {
     model_text_clear(&run->request);
     model_text_add(&run->request, "{'TableName':'model'}");
@@ -580,7 +580,7 @@ static void check_everything(struct run *run)
         check_scan(run, &model_indexes[i], 1, 0);
         check_scan(run, &model_indexes[i], segments, limit);
     }
-    check_figures(run);
+    check_stats(run);
     check_store(run->fixture.engine, fail_on_problem, NULL);
 }
 

@@ -371,14 +371,14 @@ static void capacity_is_told_per_table(void **state)
 
 /* --- Failures of the store --- */
 
-static void expect_figures(const char *table, unsigned count, unsigned size)
+static void expect_stats(const char *table, unsigned count, unsigned size)
 {
-    char body[64], figures[96];
+    char body[64], stats[96];
     snprintf(body, sizeof body, "{'TableName':'%s'}", table);
-    snprintf(figures, sizeof figures, "'TableSizeBytes':%u,'ItemCount':%u", size, count);
+    snprintf(stats, sizeof stats, "'TableSizeBytes':%u,'ItemCount':%u", size, count);
     must("DescribeTable", body);
-    if (!api_fixture_shows(&db, figures))
-        fail_msg("%s: want %s\n got: %.*s", table, figures, BYTES_FMT(db.response));
+    if (!api_fixture_shows(&db, stats))
+        fail_msg("%s: want %s\n got: %.*s", table, stats, BYTES_FMT(db.response));
 }
 
 #define MIXED_WRITE                                                                                \
@@ -395,8 +395,8 @@ static void prepare(void)
 /* Each item of a key of one letter is 3 bytes large; "x" and "12345" add 6. */
 static void expect_as_prepared(void)
 {
-    expect_figures("plain", 2, 6);
-    expect_figures("sorted", 0, 0);
+    expect_stats("plain", 2, 6);
+    expect_stats("sorted", 0, 0);
 }
 
 static void a_write_that_fails_changes_nothing(void **state)
@@ -417,8 +417,8 @@ static void a_write_that_fails_changes_nothing(void **state)
             expect_as_prepared();
         }
     }
-    expect_figures("plain", 2, 12);
-    expect_figures("sorted", 1, 5);
+    expect_stats("plain", 2, 12);
+    expect_stats("sorted", 1, 5);
 }
 
 /* The outcome is not known, so the client is told of a failure; the figures follow the items. */
@@ -433,8 +433,8 @@ static void a_write_of_unknown_outcome_keeps_figures_in_step(void **state)
     api_fixture_expect_error(&db, "BatchWriteItem", MIXED_WRITE, ERROR_INTERNAL,
                              "Internal server error");
     failing_engine_set(db.engine, &(struct failing_engine_plan){ 0 });
-    expect_figures("plain", 2, 12);
-    expect_figures("sorted", 1, 5);
+    expect_stats("plain", 2, 12);
+    expect_stats("sorted", 1, 5);
 }
 
 static void a_conflict_decides_again_and_answers_once(void **state)
@@ -448,7 +448,7 @@ static void a_conflict_decides_again_and_answers_once(void **state)
                        "'CapacityUnits':3.0},{'TableName':'sorted','CapacityUnits':1.0}]}");
     assert_true(failing_engine_struck(db.engine));
     failing_engine_set(db.engine, &(struct failing_engine_plan){ 0 });
-    expect_figures("plain", 2, 12);
+    expect_stats("plain", 2, 12);
 }
 
 static void a_read_that_fails_ends_with_an_error(void **state)

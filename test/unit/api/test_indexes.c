@@ -230,7 +230,7 @@ static void describe_table_counts_the_entries_of_each_index(void **state)
     for (size_t i = 0; i < COUNT_OF(bodies); i++)
         assert_true(api_fixture_call(fixture, "PutItem", bodies[i]));
     for (int restarted = 0; restarted <= 1; restarted++) {
-        static const char *const figures[] = {
+        static const char *const stats[] = {
             "'TableSizeBytes':26,'ItemCount':3,",
             "'IndexSizeBytes':8,'ItemCount':1,"
             "'IndexArn':'arn:aws:dynamodb:eu-west-1:123456789012:table/ttt/index/by-l'",
@@ -242,9 +242,9 @@ static void describe_table_counts_the_entries_of_each_index(void **state)
             "'IndexArn':'arn:aws:dynamodb:eu-west-1:123456789012:table/ttt/index/multi'",
         };
         assert_true(api_fixture_call(fixture, "DescribeTable", "{'TableName':'ttt'}"));
-        for (size_t i = 0; i < COUNT_OF(figures); i++) {
-            if (!api_fixture_shows(fixture, figures[i]))
-                fail_msg("%s\n%.*s", figures[i], BYTES_FMT(fixture->response));
+        for (size_t i = 0; i < COUNT_OF(stats); i++) {
+            if (!api_fixture_shows(fixture, stats[i]))
+                fail_msg("%s\n%.*s", stats[i], BYTES_FMT(fixture->response));
         }
         api_fixture_restart(fixture, 0);
     }

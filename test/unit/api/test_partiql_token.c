@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "api/partiql_shapes.h"
-#include "api/partiql_token.h"
+#include "api/partiql/partiql_shapes.h"
+#include "api/partiql/partiql_token.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "item_fixture.h"

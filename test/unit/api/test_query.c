@@ -14,7 +14,7 @@
 #include "model/table_definition.h"
 #include "read_fixture.h"
 #include "table/catalogue.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 
 #define CREATE(name, sort_type)                                                                    \
     "{'TableName':'" name "','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["             \
@@ -547,7 +547,7 @@ static void a_damaged_item_is_an_internal_error_and_never_left_out(void **state)
     struct arena *arena = arena_create();
     struct item_builder builder;
     struct buffer value;
-    struct item_place place;
+    struct item_address place;
     struct engine_write *write = NULL;
     struct error err;
     error_init(&err, arena);
@@ -556,7 +556,7 @@ static void a_damaged_item_is_an_internal_error_and_never_left_out(void **state)
     value_append_string(&value, BYTES("a"));
     item_builder_add(&builder, BYTES("pk"), buffer_bytes(&value));
     struct item key = item_builder_finish(&builder);
-    assert_true(item_place_of_key(arena, table_definition(table), &key, &place, &err));
+    assert_true(item_address_of_key(arena, table_definition(table), &key, &place, &err));
     assert_int_equal(engine_write_begin(fixture->engine, &place.address, 1, &write), ENGINE_OK);
     engine_write_put(write, &place.address, BYTES("damaged"));
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "api/table_name.h"
+#include "api/table/table_name.h"
 #include "base/compiler.h"
 #include "model/limits.h"
 

@@ -12,7 +12,7 @@
 #include "model/table_definition.h"
 #include "table/catalogue.h"
 #include "table/collection_size.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 #include "table/layout.h"
 
 enum { PROBLEMS_MAX = 4 };
@@ -41,11 +41,11 @@ static struct check_fixture_entry collection_record(struct check_fixture *fixtur
 {
     struct check_fixture_entry stored = check_fixture_item(fixture);
     struct item item;
-    struct item_place place;
+    struct item_address place;
     struct error err;
     error_init(&err, fixture->arena);
     assert_true(item_open(stored.value, &item));
-    assert_true(item_place_of_item(fixture->arena, fixture->orders, &item, &place, &err));
+    assert_true(item_address_of_item(fixture->arena, fixture->orders, &item, &place, &err));
     struct engine_address address = collection_size_address(&place);
     return (struct check_fixture_entry){ .place = address.place,
                                          .key = address.key,
@@ -137,7 +137,7 @@ static struct engine_place place_of_table(struct check_fixture *fixture, const c
     assert_non_null(catalogue);
     struct table *table = catalogue_find(catalogue, bytes_from_text(name));
     assert_non_null(table);
-    struct engine_place place = item_place_of_hash(table_definition(table), 0);
+    struct engine_place place = item_address_of_hash(table_definition(table), 0);
     table_release(table);
     catalogue_close(catalogue);
     return place;

@@ -17,8 +17,8 @@
 #include "item_fixture.h"
 #include "model/table_definition.h"
 #include "table/catalogue_record.h"
-#include "table/figures.h"
-#include "table/item_place.h"
+#include "table/table_stats.h"
+#include "table/item_address.h"
 #include "table/layout.h"
 
 enum { PROBLEMS_MAX = 8, RANDOM_WRITES = 400, ITEMS = 40 };
@@ -191,31 +191,33 @@ static void flip_entry(struct check_fixture *fixture)
     check_fixture_put(fixture, &entry);
 }
 
-static void change_figures(struct check_fixture *fixture, const struct figures *table,
-                           const struct figures *index)
+static void change_stats(struct check_fixture *fixture, const struct table_stats *table,
+                         const struct table_stats *index)
 {
     struct check_fixture_entry item = check_fixture_item(fixture);
-    struct item_place place = { .address = { item.place, item.key } };
-    struct engine_address address = figures_address(&place);
-    struct figures indexes[CHECK_FIXTURE_INDEX_COUNT] = { { 0 } };
+    struct item_address place = { .address = { item.place, item.key } };
+    struct engine_address address = table_stats_address(&place);
+    struct table_stats indexes[CHECK_FIXTURE_INDEX_COUNT] = { { 0 } };
     struct engine_write *write;
     indexes[CHECK_FIXTURE_BY_GROUP] = *index;
     assert_int_equal(engine_write_begin(fixture->engine, &address, 1, &write), ENGINE_OK);
-    assert_int_equal(figures_change(write, fixture->orders, &address, table, indexes), ENGINE_OK);
+    assert_int_equal(table_stats_change(write, fixture->orders, &address, table, indexes),
+                     ENGINE_OK);
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
 }
 
 static void count_one_item_more(struct check_fixture *fixture)
 {
-    change_figures(fixture, &(struct figures){ .item_count = 1 }, &(struct figures){ 0 });
+    change_stats(fixture, &(struct table_stats){ .item_count = 1 }, &(struct table_stats){ 0 });
 }
 
 static void count_one_byte_less_in_an_index(struct check_fixture *fixture)
 {
-    change_figures(fixture, &(struct figures){ 0 }, &(struct figures){ .size = -1 });
+    change_stats(fixture, &(struct table_stats){ 0 }, &(struct table_stats){ .size = -1 });
 }
 
-static struct check_fixture_entry figures_record(struct check_fixture *fixture, struct bytes key)
+static struct check_fixture_entry table_stats_record(struct check_fixture *fixture,
+                                                     struct bytes key)
 {
     return (struct check_fixture_entry){ .place = { .owner = fixture->orders->id,
                                                     .partition = fixture->orders->partitions[0].id,
@@ -224,15 +226,15 @@ static struct check_fixture_entry figures_record(struct check_fixture *fixture, 
                                          .value = BYTES("nonsense") };
 }
 
-static void damage_figures(struct check_fixture *fixture)
+static void damage_stats(struct check_fixture *fixture)
 {
-    struct check_fixture_entry record = figures_record(fixture, BYTES("\x0f"));
+    struct check_fixture_entry record = table_stats_record(fixture, BYTES("\x0f"));
     check_fixture_put(fixture, &record);
 }
 
-static void put_unknown_figures(struct check_fixture *fixture)
+static void put_unknown_stats(struct check_fixture *fixture)
 {
-    struct check_fixture_entry record = figures_record(fixture, BYTES("\x10"));
+    struct check_fixture_entry record = table_stats_record(fixture, BYTES("\x10"));
     check_fixture_put(fixture, &record);
     record.key = BYTES("\x01\x01");
     check_fixture_put(fixture, &record);
@@ -241,7 +243,7 @@ static void put_unknown_figures(struct check_fixture *fixture)
 #define COLLECTION "table orders, partition [0-9]*, item collection */*: "
 #define ITEM "table orders, partition [0-9]*, item */c*\\\\x00\\\\x01*: "
 #define ENTRY(index) "table orders, index " index ", partition [0-9]*, entry */*: "
-#define FIGURES(index, told, found)                                                                \
+#define TABLE_STATS(index, told, found)                                                            \
     "table orders" index ": its figures tell of " told " bytes, and there are " found " bytes"
 
 static const struct {
@@ -253,7 +255,7 @@ static const struct {
     { "an item under another key",
       copy_item_to_other_key,
       { ITEM "is stored under another key than its own",
-        FIGURES("", "40 items of *", "41 of *") } },
+        TABLE_STATS("", "40 items of *", "41 of *") } },
     { "an item in another partition",
       move_item_to_other_partition,
       { COLLECTION "its record tells of * bytes, and there are *",
@@ -263,25 +265,25 @@ static const struct {
     { "an item whose attributes are no key",
       put_item_without_key,
       { "table orders, partition [0-9]*, item short: does not have the table's key",
-        FIGURES("", "40 items of *", "41 of *") } },
+        TABLE_STATS("", "40 items of *", "41 of *") } },
     { "an item that is gone",
       delete_item,
       { COLLECTION "its record tells of * bytes, and there are *",
         ENTRY("by-date") "belongs to no item", ENTRY("by-number") "belongs to no item",
         ENTRY("by-group") "belongs to no item", ENTRY("all") "belongs to no item",
-        ENTRY("multiple") "belongs to no item", FIGURES("", "40 items of *", "39 of *") } },
+        ENTRY("multiple") "belongs to no item", TABLE_STATS("", "40 items of *", "39 of *") } },
     { "a missing entry",
       delete_entry,
       { ITEM "has no entry in index by-group",
-        FIGURES(", index by-group", "40 entries of *", "39 of *") } },
+        TABLE_STATS(", index by-group", "40 entries of *", "39 of *") } },
     { "a missing entry of a local index",
       delete_local_entry,
       { ITEM "has no entry in index by-date",
-        FIGURES(", index by-date", "40 entries of *", "39 of *") } },
+        TABLE_STATS(", index by-date", "40 entries of *", "39 of *") } },
     { "a stray entry",
       put_stray_entry,
       { ENTRY("multiple") "is not one that its item has",
-        FIGURES(", index multiple", "40 entries of *", "41 of *") } },
+        TABLE_STATS(", index multiple", "40 entries of *", "41 of *") } },
     { "an entry in another partition",
       move_entry_to_other_partition,
       { ITEM "has no entry in index all", ENTRY("all") "is not one that its item has" } },
@@ -291,23 +293,23 @@ static const struct {
     { "an entry that holds what is not projected",
       put_entry_with_too_much,
       { ITEM "does not agree with its entry in index by-number",
-        FIGURES(", index by-number", "40 entries of *", "40 of *") } },
+        TABLE_STATS(", index by-number", "40 entries of *", "40 of *") } },
     { "an entry whose attributes are no key",
       put_entry_without_key,
       { "table orders, index all, partition *, entry x: does not have the table's key",
-        FIGURES(", index all", "40 entries of *", "41 of *") } },
+        TABLE_STATS(", index all", "40 entries of *", "41 of *") } },
     { "a flipped bit in an entry",
       flip_entry,
       { ITEM "does not agree with its entry in index by-date", ENTRY("by-date") "is damaged" } },
     { "figures that count an item too many",
       count_one_item_more,
-      { FIGURES("", "41 items of *", "40 of *") } },
+      { TABLE_STATS("", "41 items of *", "40 of *") } },
     { "figures of an index that miss a byte",
       count_one_byte_less_in_an_index,
-      { FIGURES(", index by-group", "40 entries of *", "40 of *") } },
-    { "damaged figures", damage_figures, { "table orders, its figures: cannot be read: corrupt" } },
+      { TABLE_STATS(", index by-group", "40 entries of *", "40 of *") } },
+    { "damaged figures", damage_stats, { "table orders, its figures: cannot be read: corrupt" } },
     { "figures beyond the last shard",
-      put_unknown_figures,
+      put_unknown_stats,
       { "table orders, partition [0-9]*: a record of its figures is unknown",
         "table orders, partition [0-9]*: a record of its figures is unknown" } },
 };
@@ -346,7 +348,7 @@ static void an_index_under_construction_may_lack_entries(void **state)
 {
     struct check_fixture *fixture = *state;
     static const char *const want[] = {
-        FIGURES(", index by-group", "40 entries of *", "39 of *"),
+        TABLE_STATS(", index by-group", "40 entries of *", "39 of *"),
         NULL,
     };
     delete_entry(fixture);
@@ -362,7 +364,7 @@ static void an_index_under_construction_has_entries_up_to_its_position(void **st
     struct check_fixture *fixture = *state;
     static const char *const want[] = {
         ITEM "has no entry in index by-group",
-        FIGURES(", index by-group", "40 entries of *", "39 of *"),
+        TABLE_STATS(", index by-group", "40 entries of *", "39 of *"),
         NULL,
     };
     struct check_fixture_entry item = check_fixture_item(fixture);

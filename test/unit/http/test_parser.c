@@ -195,11 +195,11 @@ static void the_verdict_does_not_depend_on_how_a_head_is_cut(void **state)
             feed_copy(&bytewise, text, size);
         assert_same(heads[i].name, &whole, &bytewise);
         for (size_t cut = 0; cut <= text.len; cut++) {
-            struct verdict halves;
-            http_parser_init(&halves.parser, HEAD_SIZE_MAX);
-            feed_copy(&halves, text, cut);
-            feed_copy(&halves, text, text.len);
-            assert_same(heads[i].name, &whole, &halves);
+            struct verdict half_units;
+            http_parser_init(&half_units.parser, HEAD_SIZE_MAX);
+            feed_copy(&half_units, text, cut);
+            feed_copy(&half_units, text, text.len);
+            assert_same(heads[i].name, &whole, &half_units);
         }
     }
 }

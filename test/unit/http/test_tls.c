@@ -115,11 +115,11 @@ static void a_client_that_ends_within_the_handshake_is_forgotten(void **state)
     struct http_fixture *fixture = *state;
     fixture->options.connections_max = 1;
     http_fixture_start(fixture);
-    static const char *const halves[] = { "", "\x16", "\x16\x03\x01\x02\x00\x01" };
-    for (size_t i = 0; i < COUNT_OF(halves); i++) {
+    static const char *const half_units[] = { "", "\x16", "\x16\x03\x01\x02\x00\x01" };
+    for (size_t i = 0; i < COUNT_OF(half_units); i++) {
         struct raw_http client;
         raw_http_open(&client, fixture->port);
-        assert_true(raw_http_send_text(&client, halves[i]));
+        assert_true(raw_http_send_text(&client, half_units[i]));
         raw_http_end(&client);
         assert_true(raw_http_ends(&client)); /* So there is room for the next. */
         raw_http_close(&client);
@@ -131,11 +131,11 @@ static void a_handshake_has_the_time_of_a_head(void **state)
     struct http_fixture *fixture = *state;
     fixture->options.header_timeout_ms = SHORT_MS;
     http_fixture_start(fixture);
-    static const char *const halves[] = { "", "\x16\x03\x01\x02\x00\x01" };
-    for (size_t i = 0; i < COUNT_OF(halves); i++) {
+    static const char *const half_units[] = { "", "\x16\x03\x01\x02\x00\x01" };
+    for (size_t i = 0; i < COUNT_OF(half_units); i++) {
         struct raw_http client;
         raw_http_open(&client, fixture->port);
-        assert_true(raw_http_send_text(&client, halves[i]));
+        assert_true(raw_http_send_text(&client, half_units[i]));
         assert_true(raw_http_ends(&client));
         raw_http_close(&client);
     }

@@ -81,7 +81,7 @@ static struct index_change change_between(struct arena *arena, const struct tabl
 static void assert_entry(struct arena *arena, const struct index_definition *index,
                          const struct item *item, const struct engine_address *address)
 {
-    struct item_place place;
+    struct item_address place;
     assert_true(index_entry_locate(arena, &index_fixture_table, index, item, &place));
     assert_true(bytes_equal(address->key, place.address.key));
     assert_int_equal(address->place.owner, index->id);

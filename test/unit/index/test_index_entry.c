@@ -37,7 +37,7 @@ static const struct index_definition *index_at(size_t index)
 }
 
 /* The key without its hash, in hexadecimal; NULL: no entry. */
-static const char *key_of(size_t index, const char *json, struct item_place *place)
+static const char *key_of(size_t index, const char *json, struct item_address *place)
 {
     struct item item = item_fixture_read(arena, json);
     if (!index_entry_locate(arena, &index_fixture_table, index_at(index), &item, place))
@@ -78,7 +78,7 @@ static void keys_are_those_of_the_index_then_those_of_the_table(void **state)
                                   "C102" },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct item_place place;
+        struct item_address place;
         assert_string_equal(key_of(cases[i].index, WHOLE, &place), cases[i].key);
         assert_int_equal(place.address.place.owner, index_at(cases[i].index)->id);
         assert_int_equal(place.address.place.space, ENGINE_SPACE_INDEX);
@@ -90,12 +90,12 @@ static void a_local_index_lies_beside_the_items(void **state)
     (void)state;
     for (char c = 'a'; c <= 'z'; c++) {
         char json[] = "{'p':{'S':'?'},'s':{'N':'1'},'l':{'S':'L'}}";
-        struct item_place place, base;
+        struct item_address place, base;
         struct error err;
         *strchr(json, '?') = c;
         struct item item = item_fixture_read(arena, json);
         error_init(&err, arena);
-        assert_true(item_place_of_item(arena, &index_fixture_table, &item, &base, &err));
+        assert_true(item_address_of_item(arena, &index_fixture_table, &item, &base, &err));
         assert_non_null(key_of(INDEX_FIXTURE_LOCAL, json, &place));
         assert_int_equal(place.hash, base.hash);
         assert_int_equal(place.address.place.partition, base.address.place.partition);
@@ -105,7 +105,7 @@ static void a_local_index_lies_beside_the_items(void **state)
 static void the_hash_of_a_global_index_is_that_of_all_its_hash_attributes(void **state)
 {
     (void)state;
-    struct item_place one, same, other, single;
+    struct item_address one, same, other, single;
     key_of(INDEX_FIXTURE_MULTIPLE, WHOLE, &one);
     key_of(INDEX_FIXTURE_MULTIPLE,
            "{'p':{'S':'Q'},'s':{'N':'2'},'l':{'S':'M'},'g':{'S':'G'},'h':{'N':'7'},"
@@ -143,7 +143,7 @@ static void an_item_without_a_valid_key_has_no_entry(void **state)
           "{'p':{'S':'P'},'s':{'N':'1'},'g':{'S':'G'},'b':{'B':''},'h':{'N':'1'},'l':{'S':'L'}}" },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct item_place place;
+        struct item_address place;
         if (key_of(cases[i].index, cases[i].item, &place) != NULL)
             fail_msg("%s", cases[i].item);
     }
@@ -278,7 +278,7 @@ static void keys_have_a_largest_size(void **state)
                                          cases[i].name, cases[i].size, 0, 0);
         struct item item = item_fixture_read(arena, (const char *)json.data);
         struct error err;
-        struct item_place place;
+        struct item_address place;
         size_t index = cases[i].name[0] == 'g' ? INDEX_FIXTURE_ALL : INDEX_FIXTURE_LOCAL;
         error_init(&err, arena);
         assert_int_equal(index_entry_check_put(&index_fixture_table, &item, &err),

@@ -103,7 +103,7 @@ static void check_index(struct arena *arena, const struct index_comparison *comp
     bool had = slow_has_entry(index, before), has = slow_has_entry(index, after);
     struct item projected = index_view_project(arena, comparison->after, index);
     struct index_change change = index_change_between(arena, comparison, index);
-    struct item_place place;
+    struct item_address place;
     assert_true(bytes_equal(projected.encoded, new.encoded));
     assert_int_equal(index_view_size(comparison->after, index), new.size);
     assert_int_equal(index_view_has_entry(comparison->after, index), has);

@@ -19,8 +19,8 @@
 #include "model/error.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
-#include "table/figures.h"
-#include "table/item_place.h"
+#include "table/table_stats.h"
+#include "table/item_address.h"
 
 enum {
     /* More than a slice of each table. */
@@ -163,7 +163,7 @@ static void put_items(const char *name, int count)
     assert_int_equal(engine_write_begin(fixture.engine.engine, NULL, 0, &write), ENGINE_OK);
     for (int i = 0; i < count; i++) {
         char text[96];
-        struct item_place place;
+        struct item_address place;
         struct error err;
         error_init(&err, fixture.arena);
         snprintf(text, sizeof text,
@@ -171,7 +171,7 @@ static void put_items(const char *name, int count)
                  i, i % 7);
         struct item item = item_fixture_read(fixture.arena, text);
         assert_true(
-            item_place_of_item(fixture.arena, table_definition(table), &item, &place, &err));
+            item_address_of_item(fixture.arena, table_definition(table), &item, &place, &err));
         engine_write_put(write, &place.address, item.encoded);
     }
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
@@ -202,9 +202,9 @@ static void expect_complete(const char *name, int64_t count)
 {
     struct table *table = catalogue_find(fixture.catalogue, bytes_from_text(name));
     struct engine_view *view = engine_fixture_view(fixture.engine.engine);
-    struct figures items, entries;
+    struct table_stats items, entries;
     assert_int_equal(table_definition(table)->indexes[0].status, INDEX_ACTIVE);
-    assert_int_equal(figures_sum(view, table_definition(table), &items, &entries), ENGINE_OK);
+    assert_int_equal(table_stats_sum(view, table_definition(table), &items, &entries), ENGINE_OK);
     assert_int_equal(entries.item_count, count);
     assert_int_equal(count_stored(table_definition(table)), count);
     engine_view_close(view);
@@ -316,7 +316,7 @@ static void a_key_that_belongs_elsewhere_is_no_position(void **state)
     struct table *table = catalogue_find(fixture.catalogue, BYTES("damaged"));
     const struct table_definition *damaged = table_definition(table);
     struct item item = item_fixture_read(fixture.arena, "{'p':{'S':'1'},'g':{'S':'1'}}");
-    engine_fixture_put(fixture.engine.engine, item_place_of_hash(damaged, 0),
+    engine_fixture_put(fixture.engine.engine, item_address_of_hash(damaged, 0),
                        BYTES("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFFkey"), item.encoded);
     table_release(table);
     start_job(fixture.engine.engine);

@@ -27,7 +27,7 @@
 #include "reference_engine.h"
 #include "table/catalogue.h"
 #include "table/expiry_queue.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 
 enum { NOW = 1700000000, WAIT_MS = 60000 };
 
@@ -301,13 +301,13 @@ static void a_clock_that_was_set_back_delays_and_loses_nothing(void **state)
 static struct engine_address address_of(const char *key)
 {
     char text[64];
-    struct item_place place;
+    struct item_address place;
     struct error err;
     error_init(&err, arena);
     snprintf(text, sizeof text, "{'p':{'S':'%s'}}", key);
     struct item item = item_fixture_read(arena, text);
     struct table *table = catalogue_find(api_catalogue(db.api), BYTES("table"));
-    assert_true(item_place_of_item(arena, table_definition(table), &item, &place, &err));
+    assert_true(item_address_of_item(arena, table_definition(table), &item, &place, &err));
     table_release(table);
     return place.address;
 }

@@ -178,7 +178,7 @@ static void commas_stand_between_members_and_elements_only(void **state)
     json_write_null(writer);
     json_write_base64(writer, BYTES("fo"));
     json_write_seconds(writer, 1500);
-    json_write_halves(writer, 1);
+    json_write_half_units(writer, 1);
     json_write_raw(writer, BYTES("[9]"));
     json_open_object(writer);
     json_close_object(writer);
@@ -254,7 +254,7 @@ static void seconds_have_up_to_three_decimals_without_trailing_zeros(void **stat
 }
 
 static const struct {
-    int64_t halves;
+    int64_t half_units;
     const char *want;
 } units[] = {
     { 0, "0.0" },
@@ -271,7 +271,7 @@ static void halves_always_have_one_decimal(void **state)
     struct fixture *fixture = *state;
     for (size_t i = 0; i < COUNT_OF(units); i++) {
         start(fixture);
-        json_write_halves(&fixture->writer, units[i].halves);
+        json_write_half_units(&fixture->writer, units[i].half_units);
         assert_written(fixture, bytes_from_text(units[i].want));
     }
 }

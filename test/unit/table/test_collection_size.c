@@ -15,11 +15,11 @@
 #include "model/limits.h"
 #include "reference_engine.h"
 #include "table/collection_size.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 #include "table/layout.h"
 
 /* The key of an item: the hash, "p" and the end mark, then the sort key's bytes. */
-static const struct item_place place = {
+static const struct item_address place = {
     .address = { .place = { .owner = 3, .partition = 4, .space = ENGINE_SPACE_ITEMS },
                  .key = { (const uint8_t *)"01234567p\x00\x01s\x00\x01", 14 } },
     .prefix_size = 11,

@@ -15,7 +15,7 @@
 #include "model/number.h"
 #include "model/table_definition.h"
 #include "reference_engine.h"
-#include "table/item_place.h"
+#include "table/item_address.h"
 #include "table/item_range.h"
 #include "table/layout.h"
 
@@ -59,11 +59,11 @@ static struct value make_value(struct arena *arena, enum value_type type, struct
     return value;
 }
 
-static struct item_place place_of(struct arena *arena, const struct table_definition *table,
-                                  const struct value *hash, const struct value *range)
+static struct item_address place_of(struct arena *arena, const struct table_definition *table,
+                                    const struct value *hash, const struct value *range)
 {
     struct item_builder builder;
-    struct item_place place;
+    struct item_address place;
     struct error err;
     error_init(&err, arena);
     item_builder_init(&builder, arena);
@@ -71,7 +71,7 @@ static struct item_place place_of(struct arena *arena, const struct table_defini
     if (range != NULL)
         item_builder_add(&builder, BYTES("sk"), range->encoded);
     struct item item = item_builder_finish(&builder);
-    assert_true(item_place_of_key(arena, table, &item, &place, &err));
+    assert_true(item_address_of_key(arena, table, &item, &place, &err));
     return place;
 }
 
@@ -180,7 +180,7 @@ static void the_range_lies_where_the_items_are(void **state)
     struct item_range_condition all = { .test = ITEM_RANGE_ALL };
     for (int i = 0; i < 100; i++) {
         struct value hash = make_value(arena, VALUE_S, arena_printf(arena, "key %d", i));
-        struct item_place place = place_of(arena, &table, &hash, NULL);
+        struct item_address place = place_of(arena, &table, &hash, NULL);
         struct item_range range;
         range_of_partition_key(arena, &table, &hash, &all, false, &range);
         assert_int_equal(range.engine.place.partition, place.address.place.partition);
@@ -263,7 +263,7 @@ static bool model_matches(const struct item_range_condition *condition, const st
     }
 }
 
-static void store(struct model *model, const struct item_place *place)
+static void store(struct model *model, const struct item_address *place)
 {
     struct engine_write *write = NULL;
     assert_int_equal(engine_write_begin(model->engine, &place->address, 1, &write), ENGINE_OK);
@@ -278,7 +278,7 @@ static void add_value(struct model *model, const struct value *value)
         at++;
     if (at < model->count && compare_values(&model->values[at], value) == 0)
         return;
-    struct item_place place = place_of(model->arena, &model->table, &model->hash, value);
+    struct item_address place = place_of(model->arena, &model->table, &model->hash, value);
     store(model, &place);
     for (size_t i = model->count; i > at; i--) {
         model->values[i] = model->values[i - 1];
@@ -301,7 +301,7 @@ static void model_open(struct model *model, enum value_type type, uint64_t seed)
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         struct value hash = make_value(model->arena, VALUE_S, bytes_from_text(others[i]));
         struct value value = random_value(model);
-        struct item_place place = place_of(model->arena, &model->table, &hash, &value);
+        struct item_address place = place_of(model->arena, &model->table, &hash, &value);
         store(model, &place);
     }
     model->hash = make_value(model->arena, VALUE_S, BYTES("p"));
@@ -440,7 +440,7 @@ static void segments_adjoin_and_cover_every_hash(void **state)
                 if (expected.data != NULL)
                     assert_true(bytes_equal(ranges[r].engine.first, expected));
                 assert_int_equal(ranges[r].engine.place.partition,
-                                 item_place_of_hash(&table, first).partition);
+                                 item_address_of_hash(&table, first).partition);
                 assert_true(item_range_segment_contains(&segment, first));
                 assert_false(ranges[r].engine.reverse);
                 expected = ranges[r].engine.last;

@@ -15,7 +15,7 @@
 #include "model/error.h"
 #include "model/table_definition.h"
 #include "reference_engine.h"
-#include "table/figures.h"
+#include "table/table_stats.h"
 #include "txn/txn.h"
 
 static struct partition partitions[] = { { .id = 11, .first_hash = 0 },
@@ -117,8 +117,8 @@ static void plan_add(struct fixture *fixture, struct plan *plan, enum txn_effect
     plan->replacements[index] = make_item(fixture->arena, pk, text);
     plan->effects[index] = effect;
     plan->items[index].table = &definition;
-    assert_true(item_place_of_item(fixture->arena, &definition, &plan->replacements[index],
-                                   &plan->items[index].place, &err));
+    assert_true(item_address_of_item(fixture->arena, &definition, &plan->replacements[index],
+                                     &plan->items[index].place, &err));
 }
 
 static struct plan write_one(struct fixture *fixture, enum txn_effect effect, const char *pk,
@@ -133,12 +133,12 @@ static struct plan write_one(struct fixture *fixture, enum txn_effect effect, co
     return plan;
 }
 
-static struct figures figures(struct fixture *fixture)
+static struct table_stats stats(struct fixture *fixture)
 {
     struct engine_view *view;
-    struct figures out;
+    struct table_stats out;
     assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
-    assert_int_equal(figures_sum(view, &definition, &out, NULL), ENGINE_OK);
+    assert_int_equal(table_stats_sum(view, &definition, &out, NULL), ENGINE_OK);
     engine_view_close(view);
     return out;
 }
@@ -159,7 +159,7 @@ static void figures_follow_puts_overwrites_and_deletes(void **state)
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
         struct plan plan = write_one(fixture, steps[i].effect, steps[i].pk, steps[i].text);
         assert_int_equal(plan.status, ENGINE_OK);
-        struct figures now = figures(fixture);
+        struct table_stats now = stats(fixture);
         assert_int_equal(now.item_count, steps[i].count);
         assert_int_equal(now.size, steps[i].size);
     }
@@ -179,8 +179,8 @@ static void items_of_one_shard_are_added_up(void **state)
         }
         txn_start(&plan.txn);
         assert_int_equal(plan.status, ENGINE_OK);
-        assert_int_equal(figures(fixture).item_count, 8 * (round + 1));
-        assert_int_equal(figures(fixture).size, 8 * (round + 1) * 8);
+        assert_int_equal(stats(fixture).item_count, 8 * (round + 1));
+        assert_int_equal(stats(fixture).size, 8 * (round + 1) * 8);
     }
 }
 
@@ -194,7 +194,7 @@ static void a_refusal_changes_nothing(void **state)
     txn_start(&plan.txn);
     assert_int_equal(plan.ends, 1);
     assert_int_equal(plan.status, ENGINE_OK);
-    assert_int_equal(figures(fixture).item_count, 0);
+    assert_int_equal(stats(fixture).item_count, 0);
     assert_int_equal(write_one(fixture, TXN_KEEP, "a", "").existing, 0);
 }
 
@@ -240,7 +240,7 @@ static void records_are_read_and_stored_with_the_items(void **state)
         assert_true(engine_fixture_has(fixture->engine, place, BYTES("record"),
                                        bytes_from_text(steps[i].want)));
     }
-    assert_int_equal(figures(fixture).item_count, 1);
+    assert_int_equal(stats(fixture).item_count, 1);
 }
 
 static void a_conflict_decides_again(void **state)
@@ -252,7 +252,7 @@ static void a_conflict_decides_again(void **state)
     struct plan plan = write_one(fixture, TXN_PUT, "a", "x");
     assert_int_equal(plan.decisions, 2);
     assert_int_equal(plan.status, ENGINE_OK);
-    assert_int_equal(figures(fixture).item_count, 1);
+    assert_int_equal(stats(fixture).item_count, 1);
 }
 
 /* Whichever call fails, the call ends once, and the items and the figures still agree. */
@@ -269,7 +269,7 @@ static void a_failure_leaves_items_and_figures_in_step(void **state)
         assert_int_equal(put.status, struck ? ENGINE_IO : ENGINE_OK);
         unsigned existing = write_one(fixture, TXN_KEEP, "a", "").existing;
         assert_int_equal(existing, struck ? 0 : 1);
-        assert_int_equal(figures(fixture).item_count, existing);
+        assert_int_equal(stats(fixture).item_count, existing);
     }
 }
 

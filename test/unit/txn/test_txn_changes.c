@@ -130,7 +130,7 @@ static enum engine_status run(struct fixture *fixture, const struct write *write
         plan.items[i].table = &definition;
         plan.items[i].by_service = writes[i].by_service;
         assert_true(
-            item_place_of_item(fixture->arena, &definition, &item, &plan.items[i].place, &err));
+            item_address_of_item(fixture->arena, &definition, &item, &plan.items[i].place, &err));
     }
     txn_start(&plan.txn);
     return plan.status;

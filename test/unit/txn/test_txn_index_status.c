@@ -21,7 +21,7 @@
 #include "model/error.h"
 #include "model/table_definition.h"
 #include "reference_engine.h"
-#include "table/figures.h"
+#include "table/table_stats.h"
 #include "txn/txn.h"
 
 enum { KEYS = 6, GROUPS = 3, WRITES_PER_PHASE = 200, ITEMS_PER_WRITE_MAX = 3 };
@@ -132,8 +132,8 @@ static void add(struct run *run, struct plan *plan, const struct version *versio
     plan->effects[i] = effect;
     plan->replacements[i] = item_fixture_read(run->arena, text);
     plan->items[i] = (struct txn_item){ .table = &version->table };
-    assert_true(item_place_of_item(run->arena, &version->table, &plan->replacements[i],
-                                   &plan->items[i].place, &err));
+    assert_true(item_address_of_item(run->arena, &version->table, &plan->replacements[i],
+                                     &plan->items[i].place, &err));
 }
 
 static enum engine_status start(struct run *run, struct plan *plan)
@@ -171,7 +171,7 @@ static enum engine_status fill(struct run *run, int key)
 /* --- What is stored --- */
 
 struct stored {
-    struct figures items, entries;
+    struct table_stats items, entries;
     int64_t missing; /* Entries that items could have. */
 };
 
@@ -180,7 +180,7 @@ static void check_item(struct run *run, struct engine_view *view, const struct e
 {
     const struct version *version = &run->with[INDEX_ACTIVE];
     struct item item;
-    struct item_place place;
+    struct item_address place;
     struct engine_value value = { 0 };
     assert_true(item_open(entry->value, &item));
     stored->items.item_count++;
@@ -228,8 +228,8 @@ static int64_t check(struct run *run)
     }
     range.place = (struct engine_place){ .owner = 8, .partition = 13, .space = ENGINE_SPACE_INDEX };
     assert_int_equal(count_entries(view, &range, run, NULL), stored.entries.item_count);
-    struct figures items, entries;
-    assert_int_equal(figures_sum(view, &run->with[INDEX_ACTIVE].table, &items, &entries),
+    struct table_stats items, entries;
+    assert_int_equal(table_stats_sum(view, &run->with[INDEX_ACTIVE].table, &items, &entries),
                      ENGINE_OK);
     assert_memory_equal(&items, &stored.items, sizeof items);
     assert_memory_equal(&entries, &stored.entries, sizeof entries);
@@ -284,7 +284,7 @@ static void an_index_is_right_in_every_status(void **state)
             write_random(run,
                          &with[random_below(&run->random, 2) == 0 ? INDEX_ACTIVE : INDEX_DELETING]);
         /* As api/index_steps.c removes it, while versions that know it are still in use. */
-        assert_int_equal(figures_drop_others(run->engine, &run->without.table), ENGINE_OK);
+        assert_int_equal(table_stats_drop_others(run->engine, &run->without.table), ENGINE_OK);
         write_random(run, &with[INDEX_DELETING]);
         struct engine_write *write = NULL;
         assert_int_equal(engine_write_begin(run->engine, NULL, 0, &write), ENGINE_OK);

@@ -16,7 +16,7 @@
 #include "model/error.h"
 #include "reference_engine.h"
 #include "table/collection_size.h"
-#include "table/figures.h"
+#include "table/table_stats.h"
 #include "txn/txn.h"
 
 struct fixture {
@@ -91,8 +91,8 @@ static enum engine_status run(struct fixture *fixture, const struct write *write
         error_init(&err, fixture->arena);
         plan.replacements[i] = item_fixture_read(fixture->arena, writes[i].item);
         plan.items[i].table = &index_fixture_table;
-        assert_true(item_place_of_item(fixture->arena, &index_fixture_table, &plan.replacements[i],
-                                       &plan.items[i].place, &err));
+        assert_true(item_address_of_item(fixture->arena, &index_fixture_table,
+                                         &plan.replacements[i], &plan.items[i].place, &err));
     }
     txn_start(&plan.txn);
     return plan.status;
@@ -101,11 +101,11 @@ static enum engine_status run(struct fixture *fixture, const struct write *write
 /* --- What is stored --- */
 
 typedef void visitor(struct fixture *fixture, struct engine_view *view,
-                     const struct engine_entry *entry, struct figures *table,
-                     struct figures *indexes);
+                     const struct engine_entry *entry, struct table_stats *table,
+                     struct table_stats *indexes);
 
 static void visit(struct fixture *fixture, struct engine_view *view, struct engine_place place,
-                  visitor *function, struct figures *table, struct figures *indexes)
+                  visitor *function, struct table_stats *table, struct table_stats *indexes)
 {
     struct engine_range range = { .place = place };
     struct engine_scan *scan;
@@ -118,8 +118,8 @@ static void visit(struct fixture *fixture, struct engine_view *view, struct engi
 
 /* Counts an item and finds each of its entries with the bytes it must have. */
 static void visit_item(struct fixture *fixture, struct engine_view *view,
-                       const struct engine_entry *entry, struct figures *table,
-                       struct figures *indexes)
+                       const struct engine_entry *entry, struct table_stats *table,
+                       struct table_stats *indexes)
 {
     struct item item;
     assert_true(item_open(entry->value, &item));
@@ -127,7 +127,7 @@ static void visit_item(struct fixture *fixture, struct engine_view *view,
     table->size += item.size;
     for (size_t i = 0; i < INDEX_FIXTURE_COUNT; i++) {
         const struct index_definition *index = &index_fixture_table.indexes[i];
-        struct item_place place;
+        struct item_address place;
         struct engine_value value = { 0 };
         if (!index_entry_locate(fixture->arena, &index_fixture_table, index, &item, &place))
             continue;
@@ -141,8 +141,8 @@ static void visit_item(struct fixture *fixture, struct engine_view *view,
 }
 
 static void count_entry(struct fixture *fixture, struct engine_view *view,
-                        const struct engine_entry *entry, struct figures *table,
-                        struct figures *indexes)
+                        const struct engine_entry *entry, struct table_stats *table,
+                        struct table_stats *indexes)
 {
     (void)fixture;
     (void)view;
@@ -155,7 +155,7 @@ static void count_entry(struct fixture *fixture, struct engine_view *view,
 static int64_t size_in_collection(struct fixture *fixture, const struct item *item)
 {
     const struct index_definition *local = &index_fixture_table.indexes[INDEX_FIXTURE_LOCAL];
-    struct item_place ignored;
+    struct item_address ignored;
     int64_t size = item->size;
     if (index_entry_locate(fixture->arena, &index_fixture_table, local, item, &ignored))
         size += index_entry_project(fixture->arena, &index_fixture_table, local, item).size;
@@ -165,18 +165,18 @@ static int64_t size_in_collection(struct fixture *fixture, const struct item *it
 /* Takes an item, and what it adds to its collection's size, from `table`, where the records have
  * put them. */
 static void settle_item(struct fixture *fixture, struct engine_view *view,
-                        const struct engine_entry *entry, struct figures *table,
-                        struct figures *indexes)
+                        const struct engine_entry *entry, struct table_stats *table,
+                        struct table_stats *indexes)
 {
     struct item item;
-    struct item_place place;
+    struct item_address place;
     struct error err;
     struct engine_value value;
     int64_t told;
     (void)indexes;
     error_init(&err, fixture->arena);
     assert_true(item_open(entry->value, &item));
-    assert_true(item_place_of_item(fixture->arena, &index_fixture_table, &item, &place, &err));
+    assert_true(item_address_of_item(fixture->arena, &index_fixture_table, &item, &place, &err));
     struct engine_address address = collection_size_address(&place);
     assert_int_equal(engine_view_get(view, &address, &value), ENGINE_OK);
     assert_true(collection_size_decode(value.bytes, &told));
@@ -186,8 +186,8 @@ static void settle_item(struct fixture *fixture, struct engine_view *view,
 }
 
 static void add_record(struct fixture *fixture, struct engine_view *view,
-                       const struct engine_entry *entry, struct figures *table,
-                       struct figures *indexes)
+                       const struct engine_entry *entry, struct table_stats *table,
+                       struct table_stats *indexes)
 {
     int64_t size;
     (void)fixture;
@@ -202,9 +202,9 @@ static void add_record(struct fixture *fixture, struct engine_view *view,
 static void check_collections(struct fixture *fixture, struct engine_view *view)
 {
     const struct table_definition *table = &index_fixture_table;
-    struct figures sum = { 0 };
+    struct table_stats sum = { 0 };
     for (size_t p = 0; p < table->partition_count; p++) {
-        struct engine_place place = item_place_of_hash(table, table->partitions[p].first_hash);
+        struct engine_place place = item_address_of_hash(table, table->partitions[p].first_hash);
         place.space = ENGINE_SPACE_COLLECTIONS;
         visit(fixture, view, place, add_record, &sum, NULL);
         place.space = ENGINE_SPACE_ITEMS;
@@ -218,24 +218,25 @@ static void check_collections(struct fixture *fixture, struct engine_view *view)
 static int64_t check(struct fixture *fixture)
 {
     const struct table_definition *table = &index_fixture_table;
-    struct figures sum = { 0 }, want = { 0 };
-    struct figures sums[INDEX_FIXTURE_COUNT] = { { 0 } }, wants[INDEX_FIXTURE_COUNT] = { { 0 } };
-    struct figures entries[INDEX_FIXTURE_COUNT] = { { 0 } };
+    struct table_stats sum = { 0 }, want = { 0 };
+    struct table_stats sums[INDEX_FIXTURE_COUNT] = { { 0 } },
+                       wants[INDEX_FIXTURE_COUNT] = { { 0 } };
+    struct table_stats entries[INDEX_FIXTURE_COUNT] = { { 0 } };
     struct engine_view *view;
     assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
     for (size_t p = 0; p < table->partition_count; p++)
-        visit(fixture, view, item_place_of_hash(table, table->partitions[p].first_hash), visit_item,
-              &want, wants);
+        visit(fixture, view, item_address_of_hash(table, table->partitions[p].first_hash),
+              visit_item, &want, wants);
     for (size_t i = 0; i < INDEX_FIXTURE_COUNT; i++) {
         const struct index_definition *index = &table->indexes[i];
         size_t count = index->global ? index->partition_count : table->partition_count;
         const struct partition *partitions = index->global ? index->partitions : table->partitions;
         for (size_t p = 0; p < count; p++)
-            visit(fixture, view, item_place_of_index_hash(table, index, partitions[p].first_hash),
+            visit(fixture, view, item_address_of_index_hash(table, index, partitions[p].first_hash),
                   count_entry, &entries[i], NULL);
     }
     check_collections(fixture, view);
-    assert_int_equal(figures_sum(view, table, &sum, sums), ENGINE_OK);
+    assert_int_equal(table_stats_sum(view, table, &sum, sums), ENGINE_OK);
     engine_view_close(view);
     for (size_t i = 0; i < INDEX_FIXTURE_COUNT; i++)
         assert_int_equal(entries[i].item_count, wants[i].item_count);

@@ -93,8 +93,8 @@ static enum engine_status put_all(struct engine *engine, size_t more)
         error_init(&err, arena);
         plan->replacements[i] = item_of(arena, i, ENTRY_SIZE + (i == ITEMS - 1 ? more : 0));
         plan->items[i].table = &table;
-        assert_true(
-            item_place_of_item(arena, &table, &plan->replacements[i], &plan->items[i].place, &err));
+        assert_true(item_address_of_item(arena, &table, &plan->replacements[i],
+                                         &plan->items[i].place, &err));
     }
     txn_start(&plan->txn);
     enum engine_status status = plan->status;

@@ -18,7 +18,7 @@
 #include "engine_fixture.h"
 #include "model/error.h"
 #include "model/table_definition.h"
-#include "table/figures.h"
+#include "table/table_stats.h"
 #include "txn/txn.h"
 #include "txn/txn_group.h"
 
@@ -206,13 +206,13 @@ static void done(struct txn *txn, enum engine_status status)
     pthread_mutex_unlock(&loop->mutex);
 }
 
-static struct item_place place_of(struct loop *loop, const char *key)
+static struct item_address place_of(struct loop *loop, const char *key)
 {
-    struct item_place place;
+    struct item_address place;
     struct error err;
     struct item item = make_item(loop->arena, key, NULL, "");
     error_init(&err, loop->arena);
-    assert_true(item_place_of_item(loop->arena, loop->table, &item, &place, &err));
+    assert_true(item_address_of_item(loop->arena, loop->table, &item, &place, &err));
     return place;
 }
 
@@ -314,8 +314,8 @@ static void held_figures_are_waited_for_after_the_decision(void **state)
 {
     struct loop *loop = *state;
     struct addition a, b, again;
-    struct item_place place = place_of(loop, "a");
-    struct engine_write *write = hold(loop, figures_address(&place));
+    struct item_address place = place_of(loop, "a");
+    struct engine_write *write = hold(loop, table_stats_address(&place));
     start_one(loop, &a, "a");
     start_one(loop, &b, "b");
     txn_group_run(loop->group);
@@ -333,8 +333,8 @@ static void held_figures_are_waited_for_after_the_decision(void **state)
     expect_ended(&b, ENGINE_OK, 1);
     expect_ended(&again, ENGINE_OK, 1);
     struct engine_view *view = engine_fixture_view(loop->engine);
-    struct figures sum;
-    assert_int_equal(figures_sum(view, &definition, &sum, NULL), ENGINE_OK);
+    struct table_stats sum;
+    assert_int_equal(table_stats_sum(view, &definition, &sum, NULL), ENGINE_OK);
     assert_int_equal(sum.item_count, 2);
     engine_view_close(view);
 }
@@ -343,10 +343,10 @@ static void a_write_that_changes_no_figures_does_not_wait_for_them(void **state)
 {
     struct loop *loop = *state;
     struct addition a;
-    struct item_place place = place_of(loop, "a");
+    struct item_address place = place_of(loop, "a");
     start_one(loop, &a, "a");
     txn_group_run(loop->group);
-    struct engine_write *write = hold(loop, figures_address(&place));
+    struct engine_write *write = hold(loop, table_stats_address(&place));
     start_one(loop, &a, "a"); /* "1" becomes "2". */
     txn_group_run(loop->group);
     expect_ended(&a, ENGINE_OK, 1);
@@ -376,9 +376,9 @@ static void who_waits_for_figures_for_too_long_is_refused_alone(void **state)
 {
     struct loop *loop = *state;
     struct addition a, b;
-    struct item_place place = place_of(loop, "a"), other = place_of(loop, "b");
-    struct engine_write *write = hold(loop, figures_address(&place));
-    assert_false(figures_shared(&place, &other));
+    struct item_address place = place_of(loop, "a"), other = place_of(loop, "b");
+    struct engine_write *write = hold(loop, table_stats_address(&place));
+    assert_false(table_stats_shared(&place, &other));
     start_one(loop, &a, "a");
     start_one(loop, &b, "b");
     txn_group_run(loop->group);
@@ -588,16 +588,16 @@ static void additions_of_many_threads_are_all_there(void **state)
     struct engine_view *view = engine_fixture_view(loop->engine);
     int64_t size = 0;
     for (size_t i = 0; i < KEYS; i++) {
-        struct item_place place = place_of(loop, key_names[i]);
+        struct item_address place = place_of(loop, key_names[i]);
         struct engine_value value;
         struct item item;
-        assert_int_equal(item_place_get(view, &definition, &place, &value, &item), ENGINE_OK);
+        assert_int_equal(item_address_get(view, &definition, &place, &value, &item), ENGINE_OK);
         assert_int_equal(number_of(&item), additions[i]);
         size += (int64_t)item.size;
         engine_value_release(&value);
     }
-    struct figures sum;
-    assert_int_equal(figures_sum(view, &definition, &sum, NULL), ENGINE_OK);
+    struct table_stats sum;
+    assert_int_equal(table_stats_sum(view, &definition, &sum, NULL), ENGINE_OK);
     assert_int_equal(sum.item_count, KEYS);
     assert_int_equal(sum.size, size);
     engine_view_close(view);

@@ -1,0 +1,53 @@
+/* batch.h -- what operations on several items share: rules about the tables and items they name,
+ * and what is told about them.
+ */
+#ifndef STATOR_API_ITEM_BATCH_H
+#define STATOR_API_ITEM_BATCH_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "api/capacity.h"
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+struct api_call;
+struct error;
+struct item;
+struct item_address;
+struct json_writer;
+struct shape_map;
+struct txn;
+struct txn_item;
+
+/* Every key of RequestItems is a table's name or ARN. */
+MUST_CHECK bool batch_check_names(struct api_call *call, const struct shape_map *request_items);
+
+/* Sets the error of a request that names an item twice. Returns false. */
+bool batch_refuse_duplicates(struct api_call *call);
+/* None of the first `count` places is the one behind them: another request for the same item,
+ * perhaps by the table's ARN in place of its name. */
+MUST_CHECK bool batch_check_place(struct api_call *call, const struct item_address *places,
+                                  size_t count);
+
+/* What one table consumed. */
+struct batch_capacity {
+    struct bytes table_name; /* As sent. */
+    struct capacity_use use;
+};
+/* Writes the "ConsumedCapacity" member, one element per table, if `wanted` asks for it. */
+void batch_write_capacity(struct json_writer *writer, struct bytes wanted,
+                          const struct batch_capacity *tables, size_t count);
+
+/* One of the writes of a request. */
+struct batch_item {
+    size_t table_index;     /* Among the request's tables. */
+    const struct item *key; /* Has at least the key attributes. */
+    const struct txn_item *item;
+};
+/* Writes the "ItemCollectionMetrics" member if `wanted` asks for it and a table has any. The
+ * effects of the txn's items are set. */
+void batch_write_collections(struct json_writer *writer, struct bytes wanted, struct txn *txn,
+                             const struct batch_capacity *tables, size_t table_count,
+                             const struct batch_item *items, size_t item_count);
+
+#endif

@@ -1,0 +1,53 @@
+/* item_expressions.h -- a request's expressions, or their older forms, compiled.
+ *
+ * One place for the rules that tie these parameters together, in the service's order: mixing the
+ * two forms, placeholders without an expression, then each expression, then unused placeholders.
+ */
+#ifndef STATOR_API_ITEM_ITEM_EXPRESSIONS_H
+#define STATOR_API_ITEM_ITEM_EXPRESSIONS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/compiler.h"
+#include "expr/params.h"
+
+struct api_call;
+struct condition;
+struct condition_request;
+struct path_node;
+struct item_projection;
+struct table_definition;
+struct update;
+struct update_item_request;
+
+/* PutItem, DeleteItem, UpdateItem: the first rules, judged before anything of the item is. `update`
+ * is NULL for the other two. */
+MUST_CHECK bool item_expressions_check(struct api_call *call,
+                                       const struct condition_request *condition,
+                                       const struct update_item_request *update);
+
+struct item_expressions {
+    const struct condition *condition; /* NULL: none. */
+    const struct update *update;       /* UpdateItem: never NULL, perhaps empty. */
+    struct expr_params params;
+};
+MUST_CHECK bool item_expressions_compile(struct api_call *call,
+                                         const struct condition_request *condition,
+                                         const struct update_item_request *update,
+                                         struct item_expressions *out);
+
+/* The last rule, which needs the table: no path leads into a key attribute. */
+MUST_CHECK bool item_expressions_check_keys(struct api_call *call, const struct expr_params *params,
+                                            const struct table_definition *table);
+
+/* GetItem, BatchGetItem: the first rules of the projections of a request. Observed: those of one
+ * BatchGetItem are all of the older form or none is. */
+MUST_CHECK bool item_expressions_check_projections(struct api_call *call,
+                                                   const struct item_projection *const *requests,
+                                                   size_t count);
+/* A projection that passed them, as a tree of paths; NULL in `*out`: the whole item. */
+MUST_CHECK bool item_expressions_projection(struct api_call *call,
+                                            const struct item_projection *request,
+                                            struct expr_params *params,
+                                            const struct path_node **out);
+
+#endif

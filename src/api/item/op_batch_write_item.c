@@ -1,0 +1,310 @@
+/* op_batch_write_item.c -- BatchWriteItem: up to 25 puts and deletes, durable before the answer.
+ *
+ * The service promises each write alone, not all or none. Here they are one txn all the same: one
+ * round of latches, one engine batch and one completion cost less than 25, a failure leaves nothing
+ * half done, and no client can rely on the contrary. So UnprocessedItems has either none of them
+ * or, if other writes were in the way for too long, all; clients send those again. An engine that
+ * cannot write over partitions at once (ENGINE_GLOBAL_ATOMIC) will need one txn for each partition,
+ * which the service's promise allows.
+ */
+#include <assert.h>
+#include "api/item/batch.h"
+#include "api/item/batch_shapes.h"
+#include "api/item/item_access.h"
+#include "api/item/item_collection.h"
+#include "api/operation.h"
+#include "base/arena.h"
+#include "index/index_entry.h"
+#include "json/writer.h"
+#include "model/limits.h"
+#include "model/table_definition.h"
+#include "model/value_json.h"
+#include "table/catalogue.h"
+#include "txn/txn.h"
+
+static_assert((int)BATCH_WRITE_REQUESTS_MAX <= (int)TXN_ITEMS_MAX, "a batch fits into one txn");
+
+struct batch_write {
+    struct txn txn;
+    struct api_call *call;
+    const struct batch_write_item_request *request;
+    struct table **tables; /* In the order of the request's map, like `capacity`. */
+    struct batch_capacity *capacity;
+    size_t table_count;
+    /* One of each for each request. */
+    struct txn_item items[BATCH_WRITE_REQUESTS_MAX];
+    const struct write_request *requests[BATCH_WRITE_REQUESTS_MAX];
+    struct batch_item members[BATCH_WRITE_REQUESTS_MAX];
+};
+
+static const struct shape_list *requests_of(const struct batch_write_item_request *request,
+                                            size_t table_index)
+{
+    return (const struct shape_list *)request->request_items.elements + table_index;
+}
+
+static const struct write_request *request_at(const struct shape_list *requests, size_t index)
+{
+    return ((struct write_request *const *)requests->elements)[index];
+}
+
+/* --- Rules, in the service's order --- */
+
+static bool check_request(struct api_call *call, const struct write_request *request)
+{
+    if ((request->put == NULL) == (request->delete == NULL)) /* The text is the service's. */
+        return error_validation(&call->error,
+                                "Supplied AttributeValue has more than one datatypes set, must "
+                                "contain exactly one of the supported datatypes");
+    if (request->delete != NULL)
+        return operation_check_rule(call, &request->delete->key.rule);
+    return operation_check_rule(call, &request->put->item.rule) &&
+           operation_check_item_size(call, NULL, &request->put->item.item);
+}
+
+static bool check(struct api_call *call, const struct batch_write_item_request *request)
+{
+    const struct shape_map *items = &request->request_items;
+    size_t total = 0;
+    if (items->count == 0)
+        return error_validation(&call->error, "%s", batch_write_items_absent_text);
+    if (!batch_check_names(call, items))
+        return false;
+    for (size_t i = 0; i < items->count; i++) {
+        const struct shape_list *requests = requests_of(request, i);
+        for (size_t r = 0; r < requests->count; r++) {
+            if (!check_request(call, request_at(requests, r)))
+                return false;
+        }
+        total += requests->count;
+    }
+    if (total > BATCH_WRITE_REQUESTS_MAX)
+        return error_validation(&call->error,
+                                "Too many items requested for the BatchWriteItem call");
+    return true;
+}
+
+/* Observed: a key of another type is reported as for a Key, all else as PutItem does. */
+static bool place_of_item(struct api_call *call, const struct table_definition *table,
+                          const struct item *item, struct item_address *out)
+{
+    const struct bytes mismatch =
+        BYTES("One or more parameter values were invalid: Type mismatch for key ");
+    if (item_address_of_item(call->arena, table, item, out, &call->error))
+        return index_entry_check_put(table, item, &call->error) &&
+               operation_check_item_size(call, table, item);
+    if (bytes_starts_with(call->error.message, mismatch)) {
+        error_init(&call->error, call->arena);
+        error_validation(&call->error, "The provided key element does not match the schema");
+    }
+    return false;
+}
+
+/* Access to all tables is decided before anything is told of one of them. */
+static bool find_tables(struct batch_write *batch)
+{
+    for (size_t i = 0; i < batch->table_count; i++) {
+        struct bytes name = batch->capacity[i].table_name;
+        batch->tables[i] = operation_find_table(batch->call, name);
+        if (!item_access_batch_write(batch->call, name, batch->tables[i],
+                                     requests_of(batch->request, i),
+                                     batch->request->return_consumed_capacity))
+            return false;
+    }
+    return true;
+}
+
+static bool find_table_items(struct batch_write *batch, size_t table_index,
+                             struct item_address *places)
+{
+    struct api_call *call = batch->call;
+    const struct shape_list *requests = requests_of(batch->request, table_index);
+    const struct table *table = batch->tables[table_index];
+    if (!operation_check_table(call, table))
+        return false;
+    const struct table_definition *definition = table_definition(table);
+    for (size_t r = 0; r < requests->count; r++) {
+        const struct write_request *request = request_at(requests, r);
+        size_t index = batch->txn.item_count;
+        assert(index < BATCH_WRITE_REQUESTS_MAX);
+        bool ok = request->put != NULL
+                      ? place_of_item(call, definition, &request->put->item.item, &places[index])
+                      : item_address_of_key(call->arena, definition, &request->delete->key.item,
+                                            &places[index], &call->error);
+        if (!ok || !batch_check_place(call, places, index))
+            return false;
+        batch->items[index] = (struct txn_item){ .table = definition, .place = places[index] };
+        batch->requests[index] = request;
+        batch->members[index] = (struct batch_item){
+            .table_index = table_index,
+            .key = request->put != NULL ? &request->put->item.item : &request->delete->key.item,
+            .item = &batch->items[index],
+        };
+        batch->txn.item_count++;
+    }
+    return true;
+}
+
+static bool find_items(struct batch_write *batch)
+{
+    struct item_address places[BATCH_WRITE_REQUESTS_MAX];
+    for (size_t i = 0; i < batch->table_count; i++) {
+        if (!find_table_items(batch, i, places))
+            return false;
+    }
+    return true;
+}
+
+/* --- The write --- */
+
+static struct batch_write *of_txn(struct txn *txn)
+{
+    return (struct batch_write *)((char *)txn - offsetof(struct batch_write, txn));
+}
+
+static void write_request(struct json_writer *writer, const struct write_request *request)
+{
+    const bool is_put = request->put != NULL;
+    json_open_object(writer);
+    json_write_name(writer, is_put ? "PutRequest" : "DeleteRequest");
+    json_open_object(writer);
+    json_write_name(writer, is_put ? "Item" : "Key");
+    item_json_write(writer, is_put ? &request->put->item.item : &request->delete->key.item);
+    json_close_object(writer);
+    json_close_object(writer);
+}
+
+/* RequestItems as they were sent. */
+static void write_requests(struct json_writer *writer, const struct batch_write_item_request *in)
+{
+    for (size_t i = 0; i < in->request_items.count; i++) {
+        const struct shape_list *requests = requests_of(in, i);
+        json_write_name_bytes(writer, in->request_items.names[i]);
+        json_open_array(writer);
+        for (size_t r = 0; r < requests->count; r++)
+            write_request(writer, request_at(requests, r));
+        json_close_array(writer);
+    }
+}
+
+/* Written by the decision, because nothing may be added once the commit may have ended the call. */
+static void answer(struct batch_write *batch)
+{
+    struct json_writer writer;
+    buffer_init(&batch->call->response, batch->call->arena);
+    json_writer_init(&writer, &batch->call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "UnprocessedItems");
+    json_open_object(&writer);
+    json_close_object(&writer);
+    batch_write_collections(&writer, batch->request->return_item_collection_metrics, &batch->txn,
+                            batch->capacity, batch->table_count, batch->members,
+                            batch->txn.item_count);
+    batch_write_capacity(&writer, batch->request->return_consumed_capacity, batch->capacity,
+                         batch->table_count);
+    json_close_object(&writer);
+}
+
+static void reset_capacity(struct batch_write *batch)
+{
+    for (size_t i = 0; i < batch->table_count; i++)
+        batch->capacity[i].use =
+            (struct capacity_use){ .table = table_definition(batch->tables[i]) };
+}
+
+/* Others were in the way, and nothing was done. */
+static void answer_unprocessed(struct batch_write *batch)
+{
+    struct json_writer writer;
+    error_init(&batch->call->error, batch->call->arena);
+    buffer_init(&batch->call->response, batch->call->arena);
+    json_writer_init(&writer, &batch->call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "UnprocessedItems");
+    json_open_object(&writer);
+    write_requests(&writer, batch->request);
+    json_close_object(&writer);
+    reset_capacity(batch);
+    batch_write_capacity(&writer, batch->request->return_consumed_capacity, batch->capacity,
+                         batch->table_count);
+    json_close_object(&writer);
+}
+
+static bool decide(struct txn *txn)
+{
+    struct batch_write *batch = of_txn(txn);
+    error_init(&batch->call->error, batch->call->arena);
+    reset_capacity(batch);
+    for (size_t i = 0; i < txn->item_count; i++) {
+        struct txn_item *item = &txn->items[i];
+        const struct put_request *put = batch->requests[i]->put;
+        item->effect = put == NULL ? TXN_DELETE : TXN_PUT;
+        if (put != NULL)
+            item->replacement = put->item.item;
+        struct capacity_use *use = &batch->capacity[batch->members[i].table_index].use;
+        use->table = item->table; /* The version that the txn settled on. */
+        capacity_use_add_write(use, item->exists ? item->current.size : 0,
+                               put == NULL ? 0 : put->item.item.size, txn_index_changes(txn, item));
+    }
+    if (!item_collection_check(batch->call, txn))
+        return false;
+    answer(batch);
+    return true;
+}
+
+static void release_tables(struct batch_write *batch)
+{
+    for (size_t i = 0; i < batch->table_count; i++)
+        table_release(batch->tables[i]);
+}
+
+static void done(struct txn *txn, enum engine_status status)
+{
+    struct batch_write *batch = of_txn(txn);
+    if (status == ENGINE_BUSY || status == ENGINE_CONFLICT) {
+        answer_unprocessed(batch);
+        status = ENGINE_OK;
+    }
+    release_tables(batch);
+    operation_end_engine(batch->call, status);
+}
+
+static struct batch_write *create(struct api_call *call,
+                                  const struct batch_write_item_request *request)
+{
+    struct batch_write *batch = arena_alloc_zeroed(call->arena, sizeof *batch);
+    operation_txn_init(&batch->txn, call);
+    batch->txn.items = batch->items;
+    batch->txn.decide = decide;
+    batch->txn.done = done;
+    batch->call = call;
+    batch->request = request;
+    batch->table_count = request->request_items.count;
+    batch->tables = arena_alloc_zeroed(call->arena, batch->table_count * sizeof(*batch->tables));
+    batch->capacity =
+        arena_alloc_zeroed(call->arena, batch->table_count * sizeof(*batch->capacity));
+    for (size_t i = 0; i < batch->table_count; i++)
+        batch->capacity[i].table_name = request->request_items.names[i];
+    return batch;
+}
+
+static void run(struct api_call *call, const void *input)
+{
+    if (!check(call, input)) {
+        operation_fail(call);
+        return;
+    }
+    struct batch_write *batch = create(call, input);
+    if (find_tables(batch) && find_items(batch)) {
+        txn_start(&batch->txn);
+        return;
+    }
+    release_tables(batch);
+    operation_fail(call);
+}
+
+const struct operation op_batch_write_item = { .name = "BatchWriteItem",
+                                               .kind = OPERATION_DATA,
+                                               .request = &batch_write_item_shape,
+                                               .asks = OPERATION_ASKS_ITSELF,
+                                               .run = run };

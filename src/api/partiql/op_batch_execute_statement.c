@@ -1,0 +1,479 @@
+/* op_batch_execute_statement.c -- BatchExecuteStatement: up to 25 statements, all reads of one item
+ * each, or all writes.
+ *
+ * What is wrong with one statement is told in its response and leaves the others alone. The writes
+ * are one txn all the same, in which a statement that is refused has no effect: cheaper than one
+ * for each, and their items are distinct anyway.
+ */
+#include <assert.h>
+#include "api/item/batch.h"
+#include "api/capacity.h"
+#include "api/item/item_access.h"
+#include "api/item/item_collection.h"
+#include "api/operation.h"
+#include "api/operation_access.h"
+#include "api/partiql/partiql_key.h"
+#include "api/partiql/partiql_shapes.h"
+#include "api/partiql/partiql_statement.h"
+#include "api/partiql/partiql_write.h"
+#include "api/transaction/transaction_tables.h"
+#include "base/arena.h"
+#include "expr/lookup.h"
+#include "expr/projection.h"
+#include "json/writer.h"
+#include "model/error.h"
+#include "model/limits.h"
+#include "model/table_definition.h"
+#include "model/value_json.h"
+#include "partiql/statement.h"
+#include "table/item_address.h"
+#include "table/storage_error.h"
+#include "txn/txn.h"
+
+static_assert((int)BATCH_STATEMENTS_MAX <= (int)TXN_ITEMS_MAX, "a batch fits into a txn");
+
+/* One statement of the batch. */
+struct batch_member {
+    const struct statement_request *request;
+    struct statement statement;
+    bool is_parsed;
+    struct error fault; /* Set: it is not carried out. */
+    size_t table_index;
+    struct item key;            /* Reads. */
+    struct partiql_write write; /* Writes. */
+    struct item_address place;
+    size_t item_index; /* Writes: of its item in the txn. */
+    bool was_run;      /* The table's name is shown. */
+    struct bytes item_json;
+};
+
+struct statement_batch {
+    struct txn txn;
+    struct txn_item items[BATCH_STATEMENTS_MAX];
+    struct api_call *call;
+    const struct batch_execute_statement_request *request;
+    struct transaction_tables tables;
+    struct batch_member members[BATCH_STATEMENTS_MAX];
+    size_t count;
+};
+
+static struct statement_batch *of_txn(struct txn *txn)
+{
+    return (struct statement_batch *)((char *)txn - offsetof(struct statement_batch, txn));
+}
+
+/* --- Rules --- */
+
+static bool parse(struct statement_batch *batch)
+{
+    struct api_call *call = batch->call;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!partiql_statement_check_values(call, batch->members[i].request))
+            return false;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_member *member = &batch->members[i];
+        member->is_parsed =
+            partiql_statement_parse(call, member->request, &member->statement, &member->fault);
+        if (member->is_parsed && member->statement.type == STATEMENT_TYPE_EXISTS)
+            member->is_parsed =
+                error_validation(&member->fault, "EXISTS can only be used in ExecuteTransaction "
+                                                 "write requests.");
+    }
+    return true;
+}
+
+/* `*is_read` is that of every statement that could be read. */
+static bool check_kinds(struct statement_batch *batch, bool *is_read)
+{
+    size_t reads = 0, writes = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!batch->members[i].is_parsed)
+            continue;
+        if (partiql_statement_is_read(&batch->members[i].statement))
+            reads++;
+        else
+            writes++;
+    }
+    *is_read = writes == 0;
+    return reads == 0 || writes == 0 ||
+           error_validation(&batch->call->error, "Read and write requests together in the same "
+                                                 "batch is not supported.");
+}
+
+/* A SELECT that names one item and says no more about it. */
+static bool locate_read(struct statement_batch *batch, struct batch_member *member,
+                        const struct table_definition *table)
+{
+    const struct statement *statement = &member->statement;
+    struct arena *arena = batch->call->arena;
+    if (statement->index_name.data != NULL ||
+        partiql_key_form_of(arena, statement->where, &table->key) != PARTIQL_KEY_WHOLE)
+        return error_validation(&member->fault,
+                                "Select statements within BatchExecuteStatement must specify the "
+                                "primary key in the where clause.");
+    return partiql_key_of_condition(arena, statement->where, &table->key, &member->key,
+                                    &member->fault) &&
+           item_address_of_key(arena, table, &member->key, &member->place, &member->fault) &&
+           partiql_statement_check_paths(statement, table, &member->fault);
+}
+
+/* What was refused is one statement, not the request. */
+static bool move_fault(struct api_call *call, struct batch_member *member)
+{
+    member->fault = call->error;
+    error_init(&call->error, call->arena);
+    return false;
+}
+
+static bool find_table(struct statement_batch *batch, struct batch_member *member)
+{
+    struct api_call *call = batch->call;
+    member->table_index =
+        transaction_tables_find(&batch->tables, call, member->statement.table_name);
+    const struct item_access_statement asked = {
+        .statement = &member->statement,
+        .table = transaction_tables_at(&batch->tables, member->table_index),
+        .return_consumed_capacity = batch->request->return_consumed_capacity,
+    };
+    return (item_access_statement(call, &asked) &&
+            transaction_tables_check(&batch->tables, call, member->table_index)) ||
+           move_fault(call, member);
+}
+
+static bool locate(struct statement_batch *batch, struct batch_member *member)
+{
+    struct arena *arena = batch->call->arena;
+    if (!partiql_statement_check_table_name(&member->statement, &member->fault) ||
+        !find_table(batch, member))
+        return false;
+    const struct table_definition *table =
+        transaction_tables_definition(&batch->tables, member->table_index);
+    if (partiql_statement_is_read(&member->statement))
+        return locate_read(batch, member, table);
+    return partiql_write_prepare(arena, &member->statement, table, &member->write,
+                                 &member->fault) &&
+           partiql_write_locate(arena, &member->write, table, &member->place, &member->fault);
+}
+
+static bool locate_all(struct statement_batch *batch)
+{
+    struct item_address places[BATCH_STATEMENTS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_member *member = &batch->members[i];
+        if (!member->is_parsed || !locate(batch, member))
+            continue;
+        member->was_run = true;
+        places[count] = member->place;
+        if (!batch_check_place(batch->call, places, count))
+            return false;
+        count++;
+    }
+    return true;
+}
+
+/* --- The answer --- */
+
+/* BatchStatementErrorCodeEnum. */
+static const char *error_name(enum error_code code)
+{
+    switch (code) {
+    case ERROR_CONDITIONAL_CHECK_FAILED:
+        return "ConditionalCheckFailed";
+    case ERROR_DUPLICATE_ITEM:
+        return "DuplicateItem";
+    case ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED:
+        return "ItemCollectionSizeLimitExceeded";
+    case ERROR_RESOURCE_NOT_FOUND:
+        return "ResourceNotFound";
+    case ERROR_ACCESS_DENIED:
+        return "AccessDenied";
+    case ERROR_TRANSACTION_CONFLICT:
+        return "TransactionConflict";
+    case ERROR_THROTTLING:
+        return "ThrottlingError";
+    default:
+        assert(code == ERROR_VALIDATION);
+        return "ValidationError";
+    }
+}
+
+/* Measured on the service: ReturnValuesOnConditionCheckFailure shows nothing here. */
+static void write_error(struct json_writer *writer, const struct error *fault)
+{
+    json_write_name(writer, "Error");
+    json_open_object(writer);
+    json_write_name(writer, "Code");
+    json_write_text(writer, error_name(fault->code));
+    json_write_name(writer, "Message");
+    json_write_string(writer, fault->message);
+    json_close_object(writer);
+}
+
+/* Of the tables of statements that were carried out. */
+static void write_capacity(struct statement_batch *batch, struct json_writer *writer)
+{
+    struct batch_capacity used[BATCH_STATEMENTS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < batch->tables.count; i++) {
+        if (batch->tables.capacity[i].use.table_half_units > 0)
+            used[count++] = batch->tables.capacity[i];
+    }
+    batch_write_capacity(writer, batch->request->return_consumed_capacity, used, count);
+}
+
+static void answer(struct statement_batch *batch)
+{
+    struct json_writer writer;
+    json_writer_init(&writer, &batch->call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "Responses");
+    json_open_array(&writer);
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct batch_member *member = &batch->members[i];
+        json_open_object(&writer);
+        if (error_is_set(&member->fault))
+            write_error(&writer, &member->fault);
+        if (member->was_run) {
+            json_write_name(&writer, "TableName");
+            json_write_string(&writer, member->statement.table_name);
+        }
+        if (member->item_json.len > 0) {
+            json_write_name(&writer, "Item");
+            json_write_raw(&writer, member->item_json);
+        }
+        json_close_object(&writer);
+    }
+    json_close_array(&writer);
+    write_capacity(batch, &writer);
+    json_close_object(&writer);
+}
+
+static struct capacity_use *use_of(struct statement_batch *batch, const struct batch_member *member)
+{
+    return &batch->tables.capacity[member->table_index].use;
+}
+
+/* --- Reads --- */
+
+static struct bytes show_item(struct arena *arena, const struct statement *statement,
+                              const struct item *item)
+{
+    struct buffer text;
+    struct json_writer writer;
+    struct lookup lookup;
+    buffer_init(&text, arena);
+    json_writer_init(&writer, &text);
+    lookup_init(&lookup, arena, item);
+    if (statement->column_count > 0)
+        projection_write_columns(&writer, statement->columns, statement->column_count, &lookup);
+    else
+        item_json_write(&writer, item);
+    return buffer_bytes(&text);
+}
+
+static enum engine_status read_item(struct statement_batch *batch, struct engine_view *view,
+                                    struct batch_member *member)
+{
+    const struct table_definition *table =
+        transaction_tables_definition(&batch->tables, member->table_index);
+    struct engine_value value = { 0 };
+    struct item item = { .size = 0 };
+    enum engine_status status = item_address_get(view, table, &member->place, &value, &item);
+    if (status == ENGINE_OK)
+        member->item_json = show_item(batch->call->arena, &member->statement, &item);
+    if (status == ENGINE_OK || status == ENGINE_NOT_FOUND) {
+        use_of(batch, member)->table_half_units += capacity_read_half_units(
+            status == ENGINE_OK ? item.size : 0, member->request->consistent_read.value);
+        status = ENGINE_OK;
+    }
+    engine_value_release(&value);
+    return status;
+}
+
+/* All from one view: the strongest that one of them asks for is good for all. */
+static void run_reads(struct statement_batch *batch)
+{
+    struct api_call *call = batch->call;
+    struct engine_view *view = NULL;
+    enum engine_consistency consistency = ENGINE_EVENTUAL;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->members[i].request->consistent_read.value)
+            consistency = ENGINE_STRONG;
+    }
+    enum engine_status status =
+        engine_view_open(api_options(call->api)->engine, consistency, &view);
+    for (size_t i = 0; i < batch->count && status == ENGINE_OK; i++) {
+        if (batch->members[i].was_run)
+            status = read_item(batch, view, &batch->members[i]);
+    }
+    engine_view_close(view);
+    if (status == ENGINE_OK)
+        answer(batch);
+    transaction_tables_release(&batch->tables);
+    operation_end_engine(call, status);
+}
+
+/* --- Writes --- */
+
+static void decide_member(struct statement_batch *batch, struct batch_member *member)
+{
+    struct arena *arena = batch->call->arena;
+    struct txn_item *item = &batch->items[member->item_index];
+    error_init(&member->fault, arena);
+    if (!partiql_write_decide(arena, &member->write, item, &member->item_json, &member->fault))
+        item->effect = TXN_KEEP;
+}
+
+/* When all are decided: a statement that makes its item collection too large fails alone. */
+static void check_collection(struct statement_batch *batch, struct batch_member *member)
+{
+    struct txn_item *item = &batch->items[member->item_index];
+    if (error_is_set(&member->fault) ||
+        !item_collection_is_exceeded(batch->call->api, &batch->txn, item))
+        return;
+    item->effect = TXN_KEEP;
+    member->item_json = BYTES("");
+    error_set(&member->fault, ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED, ITEM_COLLECTION_EXCEEDED);
+}
+
+static void add_capacity(struct statement_batch *batch, const struct batch_member *member)
+{
+    struct txn_item *item = &batch->items[member->item_index];
+    struct capacity_use *use = use_of(batch, member);
+    if (error_is_set(&member->fault))
+        return;
+    use->table = item->table; /* The version that the txn settled on. */
+    capacity_use_add_write(use, item->exists ? item->current.size : 0,
+                           item->effect == TXN_PUT ? item->replacement.size : 0,
+                           txn_index_changes(&batch->txn, item));
+}
+
+/* An attempt before this one may have left its own. */
+static void clear_answer(struct statement_batch *batch)
+{
+    buffer_init(&batch->call->response, batch->call->arena);
+    for (size_t i = 0; i < batch->tables.count; i++)
+        batch->tables.capacity[i].use =
+            (struct capacity_use){ .table = batch->tables.capacity[i].use.table };
+}
+
+static bool decide(struct txn *txn)
+{
+    struct statement_batch *batch = of_txn(txn);
+    bool any = false;
+    clear_answer(batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->members[i].was_run)
+            decide_member(batch, &batch->members[i]);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_member *member = &batch->members[i];
+        if (!member->was_run)
+            continue;
+        check_collection(batch, member);
+        add_capacity(batch, member);
+        any |= !error_is_set(&member->fault);
+    }
+    operation_note_written(batch->call, txn);
+    answer(batch);
+    return any;
+}
+
+/* Others were in the way, and nothing was done. */
+static void refuse_conflict(struct statement_batch *batch, enum engine_status status)
+{
+    clear_answer(batch);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_member *member = &batch->members[i];
+        if (!member->was_run)
+            continue;
+        error_init(&member->fault, batch->call->arena);
+        storage_error_set(&member->fault, status, batch->call->operation->name);
+        member->item_json = BYTES("");
+    }
+    answer(batch);
+}
+
+static void done(struct txn *txn, enum engine_status status)
+{
+    struct statement_batch *batch = of_txn(txn);
+    if (status == ENGINE_BUSY || status == ENGINE_CONFLICT) {
+        refuse_conflict(batch, status);
+        status = ENGINE_OK;
+    }
+    transaction_tables_release(&batch->tables);
+    operation_end_engine(batch->call, status);
+}
+
+static void run_writes(struct statement_batch *batch)
+{
+    struct api_call *call = batch->call;
+    operation_txn_init(&batch->txn, call);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_member *member = &batch->members[i];
+        if (!member->was_run)
+            continue;
+        member->item_index = batch->txn.item_count;
+        batch->items[batch->txn.item_count++] = (struct txn_item){
+            .table = transaction_tables_definition(&batch->tables, member->table_index),
+            .place = member->place,
+        };
+    }
+    batch->txn.items = batch->items;
+    batch->txn.conflicts = api_conflicts(call->api);
+    batch->txn.decide = decide;
+    batch->txn.done = done;
+    txn_start(&batch->txn);
+}
+
+/* --- The operation --- */
+
+/* No statement is to be carried out, and nothing is read. */
+static void answer_faults(struct statement_batch *batch)
+{
+    operation_asks_nothing(batch->call); /* Those that could be read were asked about. */
+    answer(batch);
+    transaction_tables_release(&batch->tables);
+    operation_succeed(batch->call);
+}
+
+static void run(struct api_call *call, const void *input)
+{
+    const struct batch_execute_statement_request *request = input;
+    struct statement_batch *batch = arena_alloc_zeroed(call->arena, sizeof *batch);
+    struct statement_request *const *statements = request->statements.elements;
+    bool is_read, any = false;
+    batch->call = call;
+    batch->request = request;
+    batch->count = request->statements.count;
+    transaction_tables_init(&batch->tables, call->arena, batch->count);
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->members[i].request = statements[i];
+        error_init(&batch->members[i].fault, call->arena);
+    }
+    bool ok = parse(batch) && check_kinds(batch, &is_read);
+    batch->tables.borrowed = ok && is_read;
+    if (!ok || !locate_all(batch)) {
+        transaction_tables_release(&batch->tables);
+        operation_fail(call);
+        return;
+    }
+    for (size_t i = 0; i < batch->count; i++)
+        any |= batch->members[i].was_run;
+    if (!any)
+        answer_faults(batch);
+    else if (is_read)
+        run_reads(batch);
+    else
+        run_writes(batch);
+}
+
+const struct operation op_batch_execute_statement = { .name = "BatchExecuteStatement",
+                                                      .kind = OPERATION_DATA,
+                                                      .request = &batch_execute_statement_shape,
+                                                      .asks = OPERATION_ASKS_ITSELF,
+                                                      .reads_many = true,
+                                                      .writes_many = true,
+                                                      .run = run };

@@ -1,0 +1,166 @@
+/* op_execute_statement.c -- ExecuteStatement: one PartiQL statement, which reads a page or writes
+ * an item. */
+#include "api/capacity.h"
+#include "api/item/item_access.h"
+#include "api/item/item_collection.h"
+#include "api/item/item_write.h"
+#include "api/operation.h"
+#include "api/partiql/partiql_read.h"
+#include "api/partiql/partiql_shapes.h"
+#include "api/partiql/partiql_statement.h"
+#include "api/partiql/partiql_write.h"
+#include "base/arena.h"
+#include "json/writer.h"
+#include "model/error.h"
+#include "partiql/statement.h"
+#include "table/catalogue.h"
+#include "txn/txn.h"
+
+/* A statement that writes. Lives in the call's arena until the call ends. */
+struct statement_write {
+    struct txn txn;
+    struct txn_item item;
+    struct api_call *call;
+    struct table *table; /* Held until the call ends. */
+    const struct execute_statement_request *request;
+    struct partiql_write write;
+};
+
+static struct statement_write *of_txn(struct txn *txn)
+{
+    return (struct statement_write *)((char *)txn - offsetof(struct statement_write, txn));
+}
+
+static void write_capacity(struct statement_write *write, struct json_writer *writer)
+{
+    struct bytes wanted = write->request->return_consumed_capacity;
+    struct txn_item *item = &write->item;
+    if (!capacity_is_wanted(wanted))
+        return;
+    struct capacity_use use = { .table = item->table };
+    capacity_use_add_write(&use, item->exists ? item->current.size : 0,
+                           item->effect == TXN_PUT ? item->replacement.size : 0,
+                           txn_index_changes(&write->txn, item));
+    capacity_use_write_json(writer, wanted, write->write.statement->table_name, &use);
+}
+
+static void answer(struct statement_write *write, struct bytes returned)
+{
+    struct json_writer writer;
+    json_writer_init(&writer, &write->call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "Items");
+    json_open_array(&writer);
+    if (returned.len > 0)
+        json_write_raw(&writer, returned);
+    json_close_array(&writer);
+    write_capacity(write, &writer);
+    json_close_object(&writer);
+}
+
+static bool shows_item_on_failure(const struct statement_write *write)
+{
+    return bytes_equal_text(write->request->statement.return_values_on_condition_check_failure,
+                            "ALL_OLD");
+}
+
+static bool decide(struct txn *txn)
+{
+    struct statement_write *write = of_txn(txn);
+    struct api_call *call = write->call;
+    struct bytes returned;
+    buffer_init(&call->response, call->arena);
+    error_init(&call->error, call->arena);
+    if (partiql_write_decide(call->arena, &write->write, &write->item, &returned, &call->error) &&
+        item_collection_check(call, txn)) {
+        answer(write, returned);
+        return true;
+    }
+    if (call->error.code == ERROR_CONDITIONAL_CHECK_FAILED && write->item.exists &&
+        shows_item_on_failure(write))
+        call->error.item_json = item_write_item_json(call->arena, &write->item.current);
+    return false;
+}
+
+static void done(struct txn *txn, enum engine_status status)
+{
+    struct statement_write *write = of_txn(txn);
+    table_release(write->table);
+    operation_end_engine(write->call, status);
+}
+
+static bool prepare(struct api_call *call, const struct statement *statement,
+                    struct statement_write *write)
+{
+    if (!partiql_statement_check_table_name(statement, &call->error))
+        return false;
+    write->table = operation_find_table(call, statement->table_name);
+    const struct item_access_statement asked = {
+        .statement = statement,
+        .table = write->table,
+        .return_consumed_capacity = write->request->return_consumed_capacity,
+        .shows_item_on_failure = shows_item_on_failure(write),
+    };
+    if (!item_access_statement(call, &asked) || !operation_check_table(call, write->table))
+        return false;
+    write->item.table = table_definition(write->table);
+    return partiql_write_prepare(call->arena, statement, write->item.table, &write->write,
+                                 &call->error) &&
+           partiql_write_locate(call->arena, &write->write, write->item.table, &write->item.place,
+                                &call->error);
+}
+
+static void write_start(struct api_call *call, const struct execute_statement_request *request,
+                        const struct statement *statement)
+{
+    struct statement_write *write = arena_alloc(call->arena, sizeof *write);
+    *write = (struct statement_write){
+        .call = call,
+        .request = request,
+    };
+    operation_txn_init(&write->txn, call);
+    write->txn.items = &write->item;
+    write->txn.item_count = 1;
+    write->txn.conflicts = api_conflicts(call->api);
+    write->txn.decide = decide;
+    write->txn.done = done;
+    if (prepare(call, statement, write)) {
+        txn_start(&write->txn);
+        return;
+    }
+    table_release(write->table);
+    operation_fail(call);
+}
+
+static bool check(struct api_call *call, const struct execute_statement_request *request,
+                  struct statement *statement)
+{
+    if (!partiql_statement_check_values(call, &request->statement) ||
+        !partiql_statement_parse(call, &request->statement, statement, &call->error))
+        return false;
+    if (statement->type == STATEMENT_TYPE_EXISTS)
+        return error_validation(&call->error,
+                                "EXISTS can only be used in ExecuteTransaction write requests.");
+    if (!partiql_statement_is_read(statement) && request->next_token.data != NULL)
+        return error_validation(&call->error, "NextToken is only valid on a SELECT statement");
+    return true;
+}
+
+static void run(struct api_call *call, const void *input)
+{
+    const struct execute_statement_request *request = input;
+    struct statement *statement = arena_alloc(call->arena, sizeof *statement);
+    if (!check(call, request, statement))
+        operation_fail(call);
+    else if (partiql_statement_is_read(statement))
+        partiql_read_start(call, request, statement);
+    else
+        write_start(call, request, statement);
+}
+
+const struct operation op_execute_statement = { .name = "ExecuteStatement",
+                                                .kind = OPERATION_DATA,
+                                                .request = &execute_statement_shape,
+                                                .asks = OPERATION_ASKS_ITSELF,
+                                                .reads_many = true,
+                                                .run = run };

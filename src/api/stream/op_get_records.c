@@ -1,0 +1,143 @@
+/* op_get_records.c -- GetRecords: a page of a shard's records, written to JSON from the stored
+ * bytes. */
+#include "api/common_shapes.h"
+#include "api/operation.h"
+#include "api/operation_access.h"
+#include "api/stream/stream_operation.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "json/writer.h"
+#include "model/limits.h"
+#include "stream/record_json.h"
+#include "stream/shard_iterator.h"
+#include "stream/stream_definition.h"
+#include "stream/stream_read.h"
+#include "stream/streams.h"
+#include "table/storage_error.h"
+
+struct get_records_request {
+    struct bytes shard_iterator;
+    struct shape_integer limit;
+};
+
+static const struct shape iterator_shape = { .kind = SHAPE_STRING,
+                                             .min = 1,
+                                             .max = SHARD_ITERATOR_SIZE_MAX };
+static const struct shape limit_shape = { .kind = SHAPE_INTEGER, .min = 1, .max = SHAPE_NO_MAX };
+static const struct shape_field fields[] = {
+    { SHAPE_FIELD(struct get_records_request, shard_iterator, "ShardIterator", &iterator_shape),
+      .required = true },
+    { SHAPE_FIELD(struct get_records_request, limit, "Limit", &limit_shape) },
+};
+static const struct shape request_shape = { SHAPE_STRUCTURE_OF(struct get_records_request, fields),
+                                            .type_name = "GetRecordsInput" };
+
+/* A page that is being written. */
+struct page_writer {
+    struct api_call *call;
+    struct shard_iterator iterator;
+    struct record_json form;
+    struct json_writer json;
+    size_t size; /* Of the records so far. */
+};
+
+static bool write_record(void *context, uint64_t sequence, const struct change_record *record)
+{
+    struct page_writer *page = context;
+    size_t size = record_json_size(&page->form, record);
+    if (page->size > 0 && page->size + size > GET_RECORDS_SIZE_MAX)
+        return false;
+    page->size += size;
+    record_json_write(&page->form, &page->json, sequence, record);
+    return true;
+}
+
+static void write_next(struct page_writer *page, struct bytes arn, uint64_t next)
+{
+    page->iterator.next = next;
+    page->iterator.created_ms = clock_server_ms(api_options(page->call->api)->clock);
+    json_write_name(&page->json, "NextShardIterator");
+    json_write_string(&page->json, shard_iterator_format(page->call->arena, arn, &page->iterator));
+}
+
+static bool read_and_answer(struct page_writer *page, size_t count_max, struct bytes arn)
+{
+    struct api_call *call = page->call;
+    struct stream_page read = { .count_max = count_max, .visit = write_record, .context = page };
+    struct engine_view *view = NULL;
+    json_writer_init(&page->json, &call->response);
+    json_open_object(&page->json);
+    json_write_name(&page->json, "Records");
+    json_open_array(&page->json);
+    enum engine_status status =
+        engine_view_open(api_options(call->api)->engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = stream_read_page(call->arena, view, &page->iterator, &read);
+    engine_view_close(view);
+    if (status != ENGINE_OK)
+        return storage_error_set(&call->error, status, "GetRecords");
+    if (read.trimmed)
+        return stream_operation_trimmed(call);
+    json_close_array(&page->json);
+    if (!read.ended)
+        write_next(page, arn, read.next);
+    json_close_object(&page->json);
+    return true;
+}
+
+/* An iterator names its stream twice: by ARN, for people, and by log, which no other stream ever
+ * has. */
+static struct stream *find_stream(struct api_call *call, struct bytes arn, uint64_t log_id)
+{
+    struct stream *stream = stream_operation_find(call, arn);
+    if (stream == NULL || stream_definition(stream)->log_id == log_id)
+        return stream;
+    stream_release(stream);
+    stream_operation_no_shard(call);
+    return NULL;
+}
+
+static bool check(struct api_call *call, const struct get_records_request *request,
+                  struct bytes *arn, struct shard_iterator *iterator)
+{
+    if (!shard_iterator_parse(request->shard_iterator, arn, iterator))
+        return error_validation(&call->error, "Invalid ShardIterator");
+    if (request->limit.value > GET_RECORDS_COUNT_MAX)
+        return error_validation(&call->error,
+                                "One or more parameter values were invalid: Limit should be less "
+                                "than or equal to %d",
+                                GET_RECORDS_COUNT_MAX);
+    if (shard_iterator_is_expired(iterator, clock_server_ms(api_options(call->api)->clock)))
+        return error_set(&call->error, ERROR_EXPIRED_ITERATOR, "Shard iterator has expired");
+    return true;
+}
+
+static void run(struct api_call *call, const void *input)
+{
+    const struct get_records_request *request = input;
+    struct page_writer page = { .call = call };
+    struct bytes arn;
+    struct stream *stream = NULL;
+    bool ok = check(call, request, &arn, &page.iterator) && operation_may_use(call, arn) &&
+              (stream = find_stream(call, arn, page.iterator.log_id)) != NULL;
+    if (ok) {
+        page.form = (struct record_json){ .arena = call->arena,
+                                          .stream = stream_definition(stream),
+                                          .partition = page.iterator.partition,
+                                          .region = api_options(call->api)->region };
+        ok = read_and_answer(
+            &page, request->limit.present ? (size_t)request->limit.value : GET_RECORDS_COUNT_MAX,
+            arn);
+    }
+    stream_release(stream);
+    operation_end(call, ok);
+}
+
+const struct operation op_get_records = { .name = "GetRecords",
+                                          .service = OPERATION_OF_STREAMS,
+                                          .kind = OPERATION_DATA,
+                                          .request = &request_shape,
+                                          .asks = OPERATION_ASKS_ITSELF,
+                                          .reads_many = true,
+                                          .run = run };

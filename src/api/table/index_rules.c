@@ -1,0 +1,451 @@
+/* index_rules.c -- keys, projections and secondary indexes of CreateTable and UpdateTable.
+ *
+ * The service checks in this order, and so do we: definitions of the table's key, its form, local
+ * indexes one by one, global indexes one by one, and last whether a definition is left over.
+ * Texts that could not be observed are listed in doc/differences.md.
+ */
+#include "api/table/index_rules.h"
+#include <assert.h>
+#include "api/table/table_shapes.h"
+#include "api/table/throughput_rules.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/compiler.h"
+#include "model/error.h"
+#include "model/table_definition.h"
+
+#define INVALID_VALUES "One or more parameter values were invalid: "
+
+static const struct key_schema_element_request *key_element(const struct shape_list *schema,
+                                                            size_t index)
+{
+    return ((const struct key_schema_element_request *const *)schema->elements)[index];
+}
+
+static const struct index_request *index_at(const struct shape_list *indexes, size_t index)
+{
+    return ((const struct index_request *const *)indexes->elements)[index];
+}
+
+static bool is_hash(const struct key_schema_element_request *element)
+{
+    return bytes_equal_text(element->key_type, "HASH");
+}
+
+/* --- Attribute definitions --- */
+
+static void draft_attributes(struct arena *arena, const struct shape_list *definitions,
+                             struct table_definition *draft)
+{
+    const struct attribute_definition_request *const *requests = definitions->elements;
+    draft->attribute_count = definitions->count;
+    draft->attributes = arena_alloc(arena, definitions->count * sizeof(*draft->attributes));
+    for (size_t i = 0; i < definitions->count; i++) {
+        draft->attributes[i].name = requests[i]->attribute_name;
+        bool known = value_type_parse(requests[i]->attribute_type, &draft->attributes[i].type);
+        assert(known); /* The shape's enumeration holds types only. */
+    }
+}
+
+static void append_name(struct buffer *out, size_t index, struct bytes name)
+{
+    if (index > 0)
+        buffer_append_bytes(out, BYTES(", "));
+    buffer_append_bytes(out, name);
+}
+
+static bool refuse_undefined(struct arena *arena, const struct table_definition *draft,
+                             const struct shape_list *schema, struct error *err)
+{
+    struct buffer message;
+    buffer_init(&message, arena);
+    buffer_append_bytes(&message,
+                        BYTES(INVALID_VALUES "Some index key attributes are not defined in "
+                                             "AttributeDefinitions. Keys: ["));
+    for (size_t i = 0; i < schema->count; i++)
+        append_name(&message, i, key_element(schema, i)->attribute_name);
+    buffer_append_bytes(&message, BYTES("], AttributeDefinitions: ["));
+    for (size_t i = 0; i < draft->attribute_count; i++)
+        append_name(&message, i, draft->attributes[i].name);
+    buffer_append_bytes(&message, BYTES("]"));
+    return error_set_bytes(err, ERROR_VALIDATION, buffer_bytes(&message));
+}
+
+static bool check_defined(struct arena *arena, const struct table_definition *draft,
+                          const struct shape_list *schema, struct error *err)
+{
+    if (draft->attribute_count < schema->count)
+        return error_validation(err,
+                                "Invalid KeySchema: Some index key attribute have no definition");
+    for (size_t i = 0; i < schema->count; i++) {
+        struct bytes name = key_element(schema, i)->attribute_name;
+        if (table_definition_attribute(draft, name) == NULL)
+            return refuse_undefined(arena, draft, schema, err);
+    }
+    return true;
+}
+
+static bool refuse_attribute_count(struct error *err)
+{
+    return error_validation(err, INVALID_VALUES
+                            "Number of attributes in KeySchema does not exactly match number "
+                            "of attributes defined in AttributeDefinitions");
+}
+
+/* How many definitions a key of the table or of an index refers to. */
+static size_t count_used(const struct table_definition *draft)
+{
+    size_t used_count = 0;
+    for (size_t i = 0; i < draft->attribute_count; i++) {
+        struct bytes name = draft->attributes[i].name;
+        /* A repeated definition is found here too: only its first one is used. */
+        used_count += table_definition_uses_attribute(draft, name) &&
+                      table_definition_attribute(draft, name) == &draft->attributes[i];
+    }
+    return used_count;
+}
+
+/* --- Key schemas --- */
+
+static bool refuse_first_element(struct error *err)
+{
+    return error_validation(err,
+                            "Invalid KeySchema: The first KeySchemaElement is not a HASH key type");
+}
+
+/* Of a table or a local index: one HASH, then perhaps one RANGE. */
+static bool check_simple_key(const struct shape_list *schema, struct error *err)
+{
+    assert(schema->count >= 1 && schema->count <= 2); /* The shape's bounds. */
+    if (!is_hash(key_element(schema, 0)))
+        return refuse_first_element(err);
+    if (schema->count == 1)
+        return true;
+    if (bytes_equal(key_element(schema, 0)->attribute_name, key_element(schema, 1)->attribute_name))
+        return error_validation(err, "Both the Hash Key and the Range Key element in the KeySchema "
+                                     "have the same name");
+    if (is_hash(key_element(schema, 1)))
+        return error_validation(
+            err, "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
+    return true;
+}
+
+static bool check_distinct_keys(const struct shape_list *schema, struct error *err)
+{
+    for (size_t i = 1; i < schema->count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (!bytes_equal(key_element(schema, i)->attribute_name,
+                             key_element(schema, j)->attribute_name))
+                continue;
+            return schema->count == 2
+                       ? error_validation(err, "Both the Hash Key and the Range Key element in the "
+                                               "KeySchema have the same name")
+                       : error_validation(err, "Two keys can not have the same name");
+        }
+    }
+    return true;
+}
+
+static size_t count_hash_keys(const struct shape_list *schema)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < schema->count; i++)
+        count += is_hash(key_element(schema, i));
+    return count;
+}
+
+/* Judged first, so that the other rules meet a bounded number. */
+static bool check_global_key_count(const struct shape_list *schema, struct error *err)
+{
+    size_t hash_count = count_hash_keys(schema);
+    size_t range_count = schema->count - hash_count;
+    if (hash_count > INDEX_HASH_KEYS_MAX)
+        return error_validation(err,
+                                "Too many partition keys. GSI can have at most %d partition keys",
+                                INDEX_HASH_KEYS_MAX);
+    if (range_count > INDEX_RANGE_KEYS_MAX)
+        return error_validation(err, "Too many sort keys. GSI can have at most %d sort keys",
+                                INDEX_RANGE_KEYS_MAX);
+    return true;
+}
+
+/* Of a global index: one to four HASH, then up to four RANGE. */
+static bool check_global_key(const struct shape_list *schema, struct error *err)
+{
+    size_t hash_count = count_hash_keys(schema);
+    if (!is_hash(key_element(schema, 0)))
+        return refuse_first_element(err);
+    for (size_t i = 0; i < schema->count; i++) {
+        if (is_hash(key_element(schema, i)) != (i < hash_count))
+            return error_validation(err, "Invalid key order. Hash Key must be specified first in "
+                                         "key schema, Range Key must be specifed second");
+    }
+    return check_distinct_keys(schema, err);
+}
+
+static void draft_table_key(const struct shape_list *schema, struct table_definition *draft)
+{
+    draft->key.hash = *table_definition_attribute(draft, key_element(schema, 0)->attribute_name);
+    draft->key.has_range = schema->count == 2;
+    if (draft->key.has_range)
+        draft->key.range =
+            *table_definition_attribute(draft, key_element(schema, 1)->attribute_name);
+}
+
+static void draft_index_key(const struct table_definition *draft, const struct shape_list *schema,
+                            struct index_definition *index)
+{
+    for (size_t i = 0; i < schema->count; i++) {
+        const struct key_schema_element_request *element = key_element(schema, i);
+        const struct key_attribute *attribute =
+            table_definition_attribute(draft, element->attribute_name);
+        if (is_hash(element))
+            index->hash[index->hash_count++] = *attribute;
+        else
+            index->range[index->range_count++] = *attribute;
+    }
+}
+
+/* --- Projections --- */
+
+static bool check_distinct_names(const struct bytes *names, size_t count, struct error *err)
+{
+    for (size_t i = 1; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (bytes_equal(names[i], names[j]))
+                return error_validation(err, "Cannot have two attributes with the same name");
+        }
+    }
+    return true;
+}
+
+static bool draft_projection(const struct projection_request *request,
+                             struct index_definition *index, struct error *err)
+{
+    if (request->projection_type.data == NULL)
+        return error_validation(err, INVALID_VALUES "Unknown ProjectionType: null");
+    bool known = projection_type_parse(request->projection_type, &index->projection);
+    assert(known); /* The shape's enumeration. */
+    bool includes = index->projection == PROJECTION_INCLUDE;
+    if (includes && !request->non_key_attributes.present)
+        return error_validation(err, INVALID_VALUES
+                                "ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
+    if (!includes && request->non_key_attributes.present)
+        return error_validation(
+            err, INVALID_VALUES "ProjectionType is %s, but NonKeyAttributes is specified",
+            projection_type_name(index->projection));
+    index->included = request->non_key_attributes.elements;
+    index->included_count = request->non_key_attributes.count;
+    return check_distinct_names(index->included, index->included_count, err);
+}
+
+static bool check_included_total(const struct table_definition *draft, struct error *err)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < draft->index_count; i++)
+        total += draft->indexes[i].included_count;
+    if (total > INCLUDED_NAMES_PER_TABLE_MAX)
+        return error_validation(
+            err, INVALID_VALUES "Number of projected attributes in all indexes exceeds limit of %d",
+            INCLUDED_NAMES_PER_TABLE_MAX);
+    return true;
+}
+
+/* --- Indexes --- */
+
+static bool check_new_name(const struct table_definition *draft, struct bytes name,
+                           struct error *err)
+{
+    if (table_definition_index(draft, name) != NULL)
+        return error_validation(err, INVALID_VALUES "Duplicate index name: %.*s", BYTES_FMT(name));
+    return true;
+}
+
+static bool check_local_key(const struct table_definition *draft,
+                            const struct index_request *request, struct error *err)
+{
+    if (!check_simple_key(&request->key_schema, err))
+        return false;
+    if (request->key_schema.count < 2)
+        return error_validation(
+            err, INVALID_VALUES "Index KeySchema does not have a range key for index: %.*s",
+            BYTES_FMT(request->index_name));
+    struct bytes hash = key_element(&request->key_schema, 0)->attribute_name;
+    if (!bytes_equal(hash, draft->key.hash.name))
+        return error_validation(
+            err,
+            INVALID_VALUES "Index KeySchema does not have the same leading hash key as table "
+                           "KeySchema for index: %.*s. index hash key: %.*s, table hash key: %.*s",
+            BYTES_FMT(request->index_name), BYTES_FMT(hash), BYTES_FMT(draft->key.hash.name));
+    return true;
+}
+
+/* Adds one index behind those the draft has; there is room for it. */
+static bool draft_index(struct arena *arena, const struct index_request *request, bool global,
+                        struct table_definition *draft, struct error *err)
+{
+    struct index_definition *index = &draft->indexes[draft->index_count];
+    *index = (struct index_definition){ .name = request->index_name,
+                                        .global = global,
+                                        .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
+                                        .warm_throughput = { UNITS_UNSET, UNITS_UNSET } };
+    if (global && !check_global_key_count(&request->key_schema, err))
+        return false;
+    if (!check_defined(arena, draft, &request->key_schema, err))
+        return false;
+    if (global ? !check_global_key(&request->key_schema, err)
+               : !check_local_key(draft, request, err))
+        return false;
+    draft_index_key(draft, &request->key_schema, index);
+    if (!draft_projection(request->projection, index, err) ||
+        !check_new_name(draft, request->index_name, err))
+        return false;
+    draft->index_count++;
+    return true;
+}
+
+/* The first `count_max` are drafted whatever the count, so that memory stays bounded and the rules
+ * of one index come before the limit of their number. */
+static bool draft_indexes(struct arena *arena, const struct shape_list *requests, bool global,
+                          size_t count_max, struct table_definition *draft, struct error *err)
+{
+    for (size_t i = 0; i < requests->count && i < count_max; i++) {
+        const struct index_request *request = index_at(requests, i);
+        struct index_definition *index = &draft->indexes[draft->index_count];
+        if (!draft_index(arena, request, global, draft, err) ||
+            (global && !throughput_rules_create_index(request, draft->billing_mode, index, err)))
+            return false;
+    }
+    return true;
+}
+
+static bool draft_local_indexes(struct arena *arena, const struct shape_list *requests,
+                                struct table_definition *draft, struct error *err)
+{
+    if (!requests->present)
+        return true;
+    if (requests->count == 0)
+        return error_validation(err, INVALID_VALUES "List of LocalSecondaryIndexes is empty");
+    if (!draft->key.has_range)
+        return error_validation(err, INVALID_VALUES
+                                "Table KeySchema does not have a range key, which is required when "
+                                "specifying a LocalSecondaryIndex");
+    if (!draft_indexes(arena, requests, false, LOCAL_INDEXES_MAX, draft, err))
+        return false;
+    if (requests->count > LOCAL_INDEXES_MAX)
+        return error_validation(
+            err, INVALID_VALUES "Number of LocalSecondaryIndexes exceeds per-table limit of %d",
+            LOCAL_INDEXES_MAX);
+    return true;
+}
+
+static bool refuse_global_count(struct error *err)
+{
+    return error_validation(
+        err, INVALID_VALUES "GlobalSecondaryIndex count exceeds the per-table limit of %d",
+        GLOBAL_INDEXES_MAX);
+}
+
+static bool draft_global_indexes(struct arena *arena, const struct shape_list *requests,
+                                 struct table_definition *draft, struct error *err)
+{
+    if (!requests->present)
+        return true;
+    if (requests->count == 0)
+        return error_validation(err, INVALID_VALUES "List of GlobalSecondaryIndexes is empty");
+    if (!draft_indexes(arena, requests, true, GLOBAL_INDEXES_MAX, draft, err))
+        return false;
+    return requests->count <= GLOBAL_INDEXES_MAX || refuse_global_count(err);
+}
+
+bool index_rules_draft(struct arena *arena, const struct create_table_request *request,
+                       struct table_definition *draft, struct error *err)
+{
+    draft_attributes(arena, &request->attribute_definitions, draft);
+    if (!check_defined(arena, draft, &request->key_schema, err) ||
+        !check_simple_key(&request->key_schema, err))
+        return false;
+    draft_table_key(&request->key_schema, draft);
+
+    draft->indexes = arena_alloc(arena, INDEXES_MAX * sizeof(*draft->indexes));
+    if (!draft_local_indexes(arena, &request->local_secondary_indexes, draft, err) ||
+        !draft_global_indexes(arena, &request->global_secondary_indexes, draft, err) ||
+        !check_included_total(draft, err))
+        return false;
+    if (draft->attribute_count > ATTRIBUTES_MAX || count_used(draft) != draft->attribute_count)
+        return refuse_attribute_count(err);
+    return true;
+}
+
+/* --- UpdateTable --- */
+
+static size_t count_global(const struct table_definition *table)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->index_count; i++)
+        count += table->indexes[i].global;
+    return count;
+}
+
+/* What an attribute is defined as stays so as long as a key refers to it. */
+static bool check_types(const struct table_definition *table, const struct table_definition *draft,
+                        struct error *err)
+{
+    for (size_t i = 0; i < draft->attribute_count; i++) {
+        const struct key_attribute *defined =
+            table_definition_attribute(table, draft->attributes[i].name);
+        if (defined != NULL && defined->type != draft->attributes[i].type)
+            return error_validation(err, "invalid attribute, SchemaElement redefined should be of "
+                                         "same type as previously defined");
+    }
+    return true;
+}
+
+/* The table's definitions, and those of the request that the new index is the first to refer to. */
+static void merge_attributes(struct arena *arena, const struct table_definition *table,
+                             struct table_definition *draft)
+{
+    struct table_definition merged = *draft;
+    merged.attributes = arena_alloc(arena, (table->attribute_count + draft->attribute_count) *
+                                               sizeof(*merged.attributes));
+    merged.attribute_count = table->attribute_count;
+    memcpy(merged.attributes, table->attributes,
+           table->attribute_count * sizeof(*merged.attributes));
+    for (size_t i = 0; i < draft->attribute_count; i++) {
+        struct bytes name = draft->attributes[i].name;
+        if (table_definition_uses_attribute(draft, name) &&
+            table_definition_attribute(&merged, name) == NULL)
+            merged.attributes[merged.attribute_count++] = draft->attributes[i];
+    }
+    *draft = merged;
+}
+
+bool index_rules_add(struct arena *arena, const struct shape_list *definitions,
+                     const struct index_request *request, struct table_definition *table,
+                     struct error *err)
+{
+    struct table_definition draft = *table;
+    struct index_definition *index = &draft.indexes[draft.index_count];
+    draft_attributes(arena, definitions, &draft);
+    if (draft.attribute_count > ATTRIBUTES_MAX)
+        return refuse_attribute_count(err);
+    if (!draft_index(arena, request, true, &draft, err) ||
+        !throughput_rules_add_index(request, draft.billing_mode, index, err) ||
+        !check_types(table, &draft, err))
+        return false;
+    if (count_global(&draft) > GLOBAL_INDEXES_MAX)
+        return refuse_global_count(err);
+    if (!check_included_total(&draft, err))
+        return false;
+    merge_attributes(arena, table, &draft);
+    *table = draft;
+    return true;
+}
+
+bool index_rules_refuse_missing(const struct table_definition *table, struct bytes name,
+                                struct error *err)
+{
+    return error_set(err, ERROR_RESOURCE_NOT_FOUND,
+                     "Requested resource not found: Index %.*s for table %.*s", BYTES_FMT(name),
+                     BYTES_FMT(table->name));
+}

@@ -1,0 +1,102 @@
+/* op_update_time_to_live.c -- UpdateTimeToLive. */
+#include "api/common_shapes.h"
+#include "api/expiry_steps.h"
+#include "api/operation.h"
+#include "api/table/table_operation.h"
+#include "json/writer.h"
+#include "model/limits.h"
+#include "table/catalogue.h"
+
+struct specification {
+    struct shape_boolean enabled;
+    struct bytes attribute_name;
+};
+
+struct update_time_to_live_request {
+    struct bytes table_name;
+    struct specification *specification;
+};
+
+static const struct shape attribute_name_shape = { .kind = SHAPE_STRING,
+                                                   .min = 1,
+                                                   .max = KEY_ATTRIBUTE_NAME_SIZE_MAX };
+static const struct shape_field specification_fields[] = {
+    { SHAPE_FIELD(struct specification, enabled, "Enabled", &common_boolean), .required = true },
+    { SHAPE_FIELD(struct specification, attribute_name, "AttributeName", &attribute_name_shape),
+      .required = true },
+};
+static const struct shape specification_shape = { SHAPE_STRUCTURE_OF(struct specification,
+                                                                     specification_fields),
+                                                  .type_name = "TimeToLiveSpecification" };
+static const struct shape_field fields[] = {
+    { SHAPE_FIELD(struct update_time_to_live_request, table_name, "TableName",
+                  &common_existing_table_name),
+      .required = true, .alone = true, .absent_text = common_table_name_absent_text },
+    { SHAPE_FIELD(struct update_time_to_live_request, specification, "TimeToLiveSpecification",
+                  &specification_shape),
+      .required = true },
+};
+static const struct shape request_shape = { SHAPE_STRUCTURE_OF(struct update_time_to_live_request,
+                                                               fields),
+                                            .type_name = "UpdateTimeToLiveInput" };
+
+/* The texts are DynamoDB Local's, which users quote from the service as well. "Any additional
+ * UpdateTimeToLive calls" while a change is under way fail; the service's may take an hour. */
+static bool check(struct api_call *call, const struct expiry_definition *expiry,
+                  const struct specification *request)
+{
+    bool is_enabled = expiry->status != EXPIRY_NONE && expiry->status != EXPIRY_REMOVING;
+    bool is_changing = expiry->status != EXPIRY_NONE && expiry->status != EXPIRY_ACTIVE;
+    if (!is_enabled && !request->enabled.value)
+        return error_validation(&call->error, "TimeToLive is already disabled");
+    if (is_enabled && !bytes_equal(expiry->attribute, request->attribute_name))
+        return error_validation(&call->error, "TimeToLive is active on a different AttributeName");
+    if (is_enabled && request->enabled.value)
+        return error_validation(&call->error, "TimeToLive is already enabled");
+    if (is_changing)
+        return error_validation(
+            &call->error, "Time to live has been modified multiple times within a fixed interval");
+    return true;
+}
+
+static void answer(struct api_call *call, const struct specification *request)
+{
+    struct json_writer writer;
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "TimeToLiveSpecification");
+    json_open_object(&writer);
+    json_write_name(&writer, "Enabled");
+    json_write_bool(&writer, request->enabled.value);
+    json_write_name(&writer, "AttributeName");
+    json_write_string(&writer, request->attribute_name);
+    json_close_object(&writer);
+    json_close_object(&writer);
+}
+
+static bool update(struct api_call *call, const struct specification *request,
+                   const struct table *table)
+{
+    struct table_definition changed = *table_definition(table);
+    if (!table_operation_check_idle(call, &changed) || !check(call, &changed.expiry, request))
+        return false;
+    expiry_steps_set_status(&changed, request->enabled.value ? EXPIRY_ALLOCATING : EXPIRY_REMOVING);
+    changed.expiry.attribute = request->attribute_name;
+    answer(call, request);
+    return table_operation_store(call, &changed, "UpdateTimeToLive");
+}
+
+static void run(struct api_call *call, const void *input)
+{
+    const struct update_time_to_live_request *request = input;
+    struct table *table = table_operation_find(call, request->table_name);
+    bool ok = table != NULL && update(call, request->specification, table);
+    table_release(table);
+    operation_end(call, ok);
+}
+
+const struct operation op_update_time_to_live = { .name = "UpdateTimeToLive",
+                                                  .kind = OPERATION_CONTROL,
+                                                  .request = &request_shape,
+                                                  .asks = OPERATION_ASKS_RESOURCE,
+                                                  .run = run };

@@ -1,0 +1,254 @@
+/* setting_rules.c -- see setting_rules.h. */
+#include "api/table/setting_rules.h"
+#include <assert.h>
+#include "api/table/resource_policy.h"
+#include "api/table/table_shapes.h"
+#include "base/arena.h"
+#include "model/error.h"
+#include "model/table_definition.h"
+
+#define INVALID_VALUES "One or more parameter values were invalid: "
+
+static bool refuse_unsupported(struct error *err, const char *field)
+{
+    return error_validation(err, "%s is not supported yet", field);
+}
+
+/* --- Tags --- */
+
+/* Where `key` is among the sorted tags, or where it belongs. */
+static size_t tag_position(const struct table_definition *table, struct bytes key, bool *found)
+{
+    size_t first = 0;
+    size_t end = table->tag_count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (bytes_compare(table->tags[middle].key, key) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    *found = first < table->tag_count && bytes_equal(table->tags[first].key, key);
+    return first;
+}
+
+static bool check_tag(const struct tag_request *tag, struct error *err)
+{
+    if (tag->key.data == NULL)
+        return error_validation(err, "The Tag Key provided is invalid, Key: null");
+    if (tag->value.data == NULL)
+        return error_validation(err, "The Tag Value provided is invalid, Value: null");
+    if (bytes_starts_with(tag->key, BYTES("aws:")))
+        return error_validation(err,
+                                "aws: prefixed tag key names are not allowed for external use.");
+    return true;
+}
+
+bool setting_rules_add_tags(struct arena *arena, const struct shape_list *tags,
+                            struct table_definition *table, struct error *err)
+{
+    const struct tag_request *const *requests = tags->elements;
+    struct tag *merged = arena_alloc(arena, TAGS_MAX * sizeof(*merged));
+    if (table->tag_count > 0)
+        memcpy(merged, table->tags, table->tag_count * sizeof(*merged));
+    table->tags = merged;
+    for (size_t i = 0; i < tags->count; i++) {
+        if (!check_tag(requests[i], err))
+            return false;
+        bool found;
+        size_t position = tag_position(table, requests[i]->key, &found);
+        if (!found) {
+            if (table->tag_count == TAGS_MAX)
+                return error_validation(err, INVALID_VALUES "Too many tags: tag limit is %d",
+                                        TAGS_MAX);
+            memmove(&merged[position + 1], &merged[position],
+                    (table->tag_count - position) * sizeof(*merged));
+            table->tag_count++;
+        }
+        merged[position] = (struct tag){ .key = requests[i]->key, .value = requests[i]->value };
+    }
+    return true;
+}
+
+void setting_rules_remove_tags(struct arena *arena, const struct shape_list *keys,
+                               struct table_definition *table)
+{
+    const struct bytes *requests = keys->elements;
+    struct tag *kept = arena_alloc(arena, table->tag_count * sizeof(*kept));
+    if (table->tag_count > 0)
+        memcpy(kept, table->tags, table->tag_count * sizeof(*kept));
+    table->tags = kept;
+    for (size_t i = 0; i < keys->count; i++) {
+        bool found;
+        size_t position = tag_position(table, requests[i], &found);
+        if (!found)
+            continue;
+        table->tag_count--;
+        memmove(&kept[position], &kept[position + 1],
+                (table->tag_count - position) * sizeof(*kept));
+    }
+}
+
+/* --- Stream and encryption --- */
+
+static bool create_stream(const struct stream_request *request, struct table_definition *draft,
+                          struct error *err)
+{
+    if (!request->stream_enabled.value) {
+        if (request->stream_view_type.data != NULL)
+            return error_validation(err,
+                                    INVALID_VALUES "Table is being created with a stream disabled, "
+                                                   "UpdateViewType should not be specified");
+        return true;
+    }
+    if (request->stream_view_type.data == NULL)
+        return error_validation(err, INVALID_VALUES "Table is being created with a stream enabled, "
+                                                    "UpdateViewType must be specified");
+    draft->stream_enabled = true;
+    draft->stream_view_type = request->stream_view_type;
+    return true;
+}
+
+static bool update_stream(const struct stream_request *request, struct table_definition *table,
+                          struct error *err)
+{
+    if (!request->stream_enabled.value) {
+        if (request->stream_view_type.data != NULL)
+            return error_validation(err, "Invalid StreamViewType: Stream StreamEnabled was false "
+                                         "but a StreamViewType was present.");
+        if (!table->stream_enabled)
+            return error_validation(err, "Table has no stream to disable: TableName: %.*s",
+                                    BYTES_FMT(table->name));
+        table->stream_enabled = false;
+        return true;
+    }
+    if (request->stream_view_type.data == NULL)
+        return error_validation(err, "Invalid StreamViewType: Stream ViewType must not be null or "
+                                     "empty when enabling streams.");
+    if (table->stream_enabled)
+        return error_validation(err, "Table already has an enabled stream: TableName: %.*s",
+                                BYTES_FMT(table->name));
+    table->stream_enabled = true;
+    table->stream_view_type = request->stream_view_type;
+    return true;
+}
+
+static bool set_encryption(const struct encryption_request *request, struct table_definition *table,
+                           struct error *err)
+{
+    if (bytes_equal_text(request->sse_type, "AES256"))
+        return error_validation(err, INVALID_VALUES "SSEType AES256 is not supported");
+    table->encryption_given = request->enabled.value;
+    table->encryption_key = (struct bytes){ 0 };
+    if (table->encryption_given)
+        table->encryption_key = request->kms_master_key_id;
+    return true;
+}
+
+static void set_table_class(struct bytes text, struct table_definition *table)
+{
+    bool known = table_class_parse(text, &table->table_class);
+    assert(known); /* The shape's enumeration. */
+    table->table_class_given = true;
+}
+
+/* --- CreateTable --- */
+
+static bool check_create_fields(const struct create_table_request *request, struct error *err)
+{
+    if (request->vector_indexes.present)
+        return refuse_unsupported(err, "VectorIndexes");
+    if (request->global_table_source_arn.data != NULL)
+        return refuse_unsupported(err, "GlobalTableSourceArn");
+    if (request->global_table_settings_replication_mode.data != NULL)
+        return refuse_unsupported(err, "GlobalTableSettingsReplicationMode");
+    return true;
+}
+
+bool setting_rules_create(struct arena *arena, const struct create_table_request *request,
+                          struct table_definition *draft, struct error *err)
+{
+    if (!check_create_fields(request, err))
+        return false;
+    if (request->table_class.data != NULL)
+        set_table_class(request->table_class, draft);
+    draft->deletion_protected = request->deletion_protection_enabled.value;
+    if (request->stream_specification != NULL &&
+        !create_stream(request->stream_specification, draft, err))
+        return false;
+    if (request->sse_specification != NULL &&
+        !set_encryption(request->sse_specification, draft, err))
+        return false;
+    if (request->resource_policy.data != NULL) {
+        if (!resource_policy_check(arena, request->resource_policy, err) ||
+            !resource_policy_check_meaning(arena, request->resource_policy, err))
+            return false;
+        draft->resource_policy = (struct resource_policy){ .text = request->resource_policy,
+                                                           .revision = draft->created_ms };
+    }
+    return setting_rules_add_tags(arena, &request->tags, draft, err);
+}
+
+/* --- UpdateTable --- */
+
+static bool asks_for_units(const struct units_request *request)
+{
+    return request != NULL && (request->read_units.present || request->write_units.present);
+}
+
+static bool asks_for_change(const struct update_table_request *request)
+{
+    return request->provisioned_throughput != NULL || request->billing_mode.data != NULL ||
+           asks_for_units(request->on_demand_throughput) ||
+           asks_for_units(request->warm_throughput) ||
+           request->global_secondary_index_updates.count > 0 || request->table_class.data != NULL ||
+           request->deletion_protection_enabled.present || request->sse_specification != NULL ||
+           request->stream_specification != NULL || request->replica_updates.count > 0 ||
+           request->multi_region_consistency.data != NULL ||
+           request->global_table_witness_updates.count > 0 ||
+           request->global_table_settings_replication_mode.data != NULL ||
+           request->disassociation_protection_enabled.present ||
+           request->vector_index_updates.count > 0;
+}
+
+static bool check_update_fields(const struct update_table_request *request, struct error *err)
+{
+    if (request->replica_updates.count > 0)
+        return refuse_unsupported(err, "UpdateTable: ReplicaUpdates");
+    if (request->multi_region_consistency.data != NULL)
+        return refuse_unsupported(err, "UpdateTable: MultiRegionConsistency");
+    if (request->global_table_witness_updates.count > 0)
+        return refuse_unsupported(err, "UpdateTable: GlobalTableWitnessUpdates");
+    if (request->global_table_settings_replication_mode.data != NULL)
+        return refuse_unsupported(err, "UpdateTable: GlobalTableSettingsReplicationMode");
+    if (request->disassociation_protection_enabled.present)
+        return refuse_unsupported(err, "UpdateTable: DisassociationProtectionEnabled");
+    if (request->vector_index_updates.count > 0)
+        return refuse_unsupported(err, "UpdateTable: VectorIndexUpdates");
+    return true;
+}
+
+bool setting_rules_check_update(const struct update_table_request *request, struct error *err)
+{
+    if (!asks_for_change(request))
+        return error_validation(
+            err, "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+                 "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
+    return check_update_fields(request, err);
+}
+
+bool setting_rules_update(const struct update_table_request *request, int64_t now_ms,
+                          struct table_definition *table, struct error *err)
+{
+    if (request->table_class.data != NULL) {
+        set_table_class(request->table_class, table);
+        table->table_class_updated_ms = now_ms;
+    }
+    if (request->deletion_protection_enabled.present)
+        table->deletion_protected = request->deletion_protection_enabled.value;
+    if (request->stream_specification != NULL &&
+        !update_stream(request->stream_specification, table, err))
+        return false;
+    return request->sse_specification == NULL ||
+           set_encryption(request->sse_specification, table, err);
+}

@@ -1,0 +1,39 @@
+/* setting_rules.h -- rules of a table's settings besides keys and throughput: stream, encryption,
+ * tags, resource policy, and the fields that are refused because they are not supported yet.
+ *
+ * Pure: requests that passed their shape in, definitions out, or the service's message. Text is
+ * borrowed from the request.
+ */
+#ifndef STATOR_API_TABLE_SETTING_RULES_H
+#define STATOR_API_TABLE_SETTING_RULES_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "shape/shape.h"
+#include "base/compiler.h"
+
+struct arena;
+struct create_table_request;
+struct encryption_request;
+struct error;
+struct table_definition;
+struct update_table_request;
+
+MUST_CHECK bool setting_rules_create(struct arena *arena,
+                                     const struct create_table_request *request,
+                                     struct table_definition *draft, struct error *err);
+/* The rules of UpdateTable that do not depend on the table. */
+MUST_CHECK bool setting_rules_check_update(const struct update_table_request *request,
+                                           struct error *err);
+/* Changes `table`, a copy of the current definition. */
+MUST_CHECK bool setting_rules_update(const struct update_table_request *request, int64_t now_ms,
+                                     struct table_definition *table, struct error *err);
+
+/* Adds a list of struct tag_request * to the table's tags; of equal keys the last one counts. The
+ * old array is left as it was. */
+MUST_CHECK bool setting_rules_add_tags(struct arena *arena, const struct shape_list *tags,
+                                       struct table_definition *table, struct error *err);
+/* Takes the tags of a list of struct bytes away; keys the table does not have are ignored. */
+void setting_rules_remove_tags(struct arena *arena, const struct shape_list *keys,
+                               struct table_definition *table);
+
+#endif

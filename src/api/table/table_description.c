@@ -1,0 +1,309 @@
+/* table_description.c -- a table's definition as the service's TableDescription.
+ *
+ * Members come in the order of the API reference. Terraform and others compare what they read with
+ * what they set, so which members are absent matters as much as their values: an on-demand table
+ * shows ProvisionedThroughput with zeros, WarmThroughput is always there, and BillingModeSummary
+ * only once a table has been on demand.
+ */
+#include "api/table/table_description.h"
+#include "api/table/throughput_rules.h"
+#include "base/arena.h"
+#include "json/writer.h"
+
+static void write_member_text(struct json_writer *writer, const char *name, const char *text)
+{
+    json_write_name(writer, name);
+    json_write_text(writer, text);
+}
+
+static void write_member_string(struct json_writer *writer, const char *name, struct bytes text)
+{
+    json_write_name(writer, name);
+    json_write_string(writer, text);
+}
+
+static void write_member_integer(struct json_writer *writer, const char *name, int64_t value)
+{
+    json_write_name(writer, name);
+    json_write_integer(writer, value);
+}
+
+/* Nothing for 0, which stands for "never". */
+static void write_member_time(struct json_writer *writer, const char *name, int64_t time_ms)
+{
+    if (time_ms == 0)
+        return;
+    json_write_name(writer, name);
+    json_write_seconds(writer, time_ms);
+}
+
+/* --- Keys --- */
+
+static void write_key_element(struct json_writer *writer, const struct key_attribute *attribute,
+                              const char *key_type)
+{
+    json_open_object(writer);
+    write_member_string(writer, "AttributeName", attribute->name);
+    write_member_text(writer, "KeyType", key_type);
+    json_close_object(writer);
+}
+
+void table_description_write_key(struct json_writer *writer, const struct key_attribute *hash,
+                                 size_t hash_count, const struct key_attribute *range,
+                                 size_t range_count)
+{
+    json_write_name(writer, "KeySchema");
+    json_open_array(writer);
+    for (size_t i = 0; i < hash_count; i++)
+        write_key_element(writer, &hash[i], "HASH");
+    for (size_t i = 0; i < range_count; i++)
+        write_key_element(writer, &range[i], "RANGE");
+    json_close_array(writer);
+}
+
+static void write_attributes(struct json_writer *writer, const struct table_definition *table)
+{
+    json_write_name(writer, "AttributeDefinitions");
+    json_open_array(writer);
+    for (size_t i = 0; i < table->attribute_count; i++) {
+        /* Observed: those of an index that is being deleted go at once. */
+        if (!table_definition_uses_attribute(table, table->attributes[i].name))
+            continue;
+        json_open_object(writer);
+        write_member_string(writer, "AttributeName", table->attributes[i].name);
+        write_member_text(writer, "AttributeType", value_type_name(table->attributes[i].type));
+        json_close_object(writer);
+    }
+    json_close_array(writer);
+}
+
+/* --- Throughput --- */
+
+static void write_provisioned(struct json_writer *writer, const struct throughput *throughput,
+                              int64_t now_ms)
+{
+    json_write_name(writer, "ProvisionedThroughput");
+    json_open_object(writer);
+    write_member_time(writer, "LastIncreaseDateTime", throughput->last_increase_ms);
+    write_member_time(writer, "LastDecreaseDateTime", throughput->last_decrease_ms);
+    write_member_integer(writer, "NumberOfDecreasesToday",
+                         throughput_rules_decreases_today(throughput, now_ms));
+    write_member_integer(writer, "ReadCapacityUnits", throughput->read_units);
+    write_member_integer(writer, "WriteCapacityUnits", throughput->write_units);
+    json_close_object(writer);
+}
+
+static void write_on_demand(struct json_writer *writer, const struct unit_pair *max)
+{
+    if (max->read_units == UNITS_UNSET && max->write_units == UNITS_UNSET)
+        return;
+    json_write_name(writer, "OnDemandThroughput");
+    json_open_object(writer);
+    if (max->read_units != UNITS_UNSET)
+        write_member_integer(writer, "MaxReadRequestUnits", max->read_units);
+    if (max->write_units != UNITS_UNSET)
+        write_member_integer(writer, "MaxWriteRequestUnits", max->write_units);
+    json_close_object(writer);
+}
+
+static void write_warm(struct json_writer *writer, enum billing_mode mode,
+                       const struct throughput *provisioned, const struct unit_pair *asked)
+{
+    struct unit_pair warm = throughput_rules_warm(mode, provisioned, asked);
+    json_write_name(writer, "WarmThroughput");
+    json_open_object(writer);
+    write_member_integer(writer, "ReadUnitsPerSecond", warm.read_units);
+    write_member_integer(writer, "WriteUnitsPerSecond", warm.write_units);
+    write_member_text(writer, "Status", "ACTIVE");
+    json_close_object(writer);
+}
+
+static void write_billing_mode(struct json_writer *writer, const struct table_description *shown)
+{
+    if (!shown->definition->billing_mode_given)
+        return;
+    json_write_name(writer, "BillingModeSummary");
+    json_open_object(writer);
+    write_member_text(writer, "BillingMode", billing_mode_name(shown->definition->billing_mode));
+    if (shown->status != TABLE_CREATING)
+        write_member_time(writer, "LastUpdateToPayPerRequestDateTime",
+                          shown->definition->on_demand_since_ms);
+    json_close_object(writer);
+}
+
+/* --- Indexes --- */
+
+static void write_projection(struct json_writer *writer, const struct index_definition *index)
+{
+    json_write_name(writer, "Projection");
+    json_open_object(writer);
+    write_member_text(writer, "ProjectionType", projection_type_name(index->projection));
+    if (index->projection == PROJECTION_INCLUDE) {
+        json_write_name(writer, "NonKeyAttributes");
+        json_open_array(writer);
+        for (size_t i = 0; i < index->included_count; i++)
+            json_write_string(writer, index->included[i]);
+        json_close_array(writer);
+    }
+    json_close_object(writer);
+}
+
+/* Backfilling is shown only while an index is added to a table. */
+static void write_index_status(struct json_writer *writer, const struct table_description *shown,
+                               const struct index_definition *index)
+{
+    static const char *const names[INDEX_STATUS_COUNT] = {
+        [INDEX_ACTIVE] = "ACTIVE",
+        [INDEX_ALLOCATING] = "CREATING",
+        [INDEX_BACKFILLING] = "CREATING",
+        [INDEX_DELETING] = "DELETING",
+    };
+    bool added = index->status == INDEX_ALLOCATING || index->status == INDEX_BACKFILLING;
+    write_member_text(writer, "IndexStatus",
+                      shown->status == TABLE_CREATING ? "CREATING" : names[index->status]);
+    if (!added)
+        return;
+    json_write_name(writer, "Backfilling");
+    json_write_bool(writer, index->status == INDEX_BACKFILLING);
+}
+
+static void write_index(struct json_writer *writer, struct arena *arena,
+                        const struct table_description *shown, struct bytes table_arn,
+                        const struct index_definition *index)
+{
+    json_open_object(writer);
+    write_member_string(writer, "IndexName", index->name);
+    table_description_write_key(writer, index->hash, index->hash_count, index->range,
+                                index->range_count);
+    write_projection(writer, index);
+    if (index->global) {
+        write_index_status(writer, shown, index);
+        write_provisioned(writer, &index->throughput, shown->now_ms);
+    }
+    static const struct table_stats none; /* What is being deleted is not counted any more. */
+    const struct table_stats *stats = index->status == INDEX_DELETING
+                                          ? &none
+                                          : &shown->index_stats[index - shown->definition->indexes];
+    write_member_integer(writer, "IndexSizeBytes", stats->size);
+    write_member_integer(writer, "ItemCount", stats->item_count);
+    write_member_string(
+        writer, "IndexArn",
+        arena_printf(arena, "%.*s/index/%.*s", BYTES_FMT(table_arn), BYTES_FMT(index->name)));
+    if (index->global) {
+        write_on_demand(writer, &index->on_demand_max);
+        write_warm(writer, shown->definition->billing_mode, &index->throughput,
+                   &index->warm_throughput);
+    }
+    json_close_object(writer);
+}
+
+/* "If the table is in the DELETING state, no information about indexes will be returned." */
+static void write_indexes(struct json_writer *writer, struct arena *arena,
+                          const struct table_description *shown, struct bytes table_arn,
+                          bool global)
+{
+    const struct table_definition *table = shown->definition;
+    size_t count = 0;
+    for (size_t i = 0; i < table->index_count; i++)
+        count += table->indexes[i].global == global;
+    if (count == 0 || shown->status == TABLE_DELETING)
+        return;
+    json_write_name(writer, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes");
+    json_open_array(writer);
+    for (size_t i = 0; i < table->index_count; i++) {
+        if (table->indexes[i].global == global)
+            write_index(writer, arena, shown, table_arn, &table->indexes[i]);
+    }
+    json_close_array(writer);
+}
+
+/* --- Settings --- */
+
+static void write_stream(struct json_writer *writer, struct arena *arena,
+                         const struct table_definition *table, struct bytes table_arn)
+{
+    if (table->stream_enabled) {
+        json_write_name(writer, "StreamSpecification");
+        json_open_object(writer);
+        json_write_name(writer, "StreamEnabled");
+        json_write_bool(writer, true);
+        write_member_string(writer, "StreamViewType", table->stream_view_type);
+        json_close_object(writer);
+    }
+    if (table->stream_label.data == NULL)
+        return;
+    write_member_string(writer, "LatestStreamLabel", table->stream_label);
+    write_member_string(writer, "LatestStreamArn",
+                        arena_printf(arena, "%.*s/stream/%.*s", BYTES_FMT(table_arn),
+                                     BYTES_FMT(table->stream_label)));
+}
+
+/* A key may be given as an ARN, an alias or an id; the service always answers with an ARN. */
+static struct bytes encryption_key_arn(struct arena *arena, const struct table_description *shown)
+{
+    struct bytes key = shown->definition->encryption_key;
+    if (key.data == NULL)
+        key = BYTES("alias/aws/dynamodb"); /* The account's default key. */
+    if (bytes_starts_with(key, BYTES("arn:")))
+        return key;
+    const char *kind = bytes_starts_with(key, BYTES("alias/")) ? "" : "key/";
+    return arena_printf(arena, "arn:aws:kms:%s:%s:%s%.*s", shown->region, shown->account_id, kind,
+                        BYTES_FMT(key));
+}
+
+static void write_encryption(struct json_writer *writer, struct arena *arena,
+                             const struct table_description *shown)
+{
+    if (!shown->definition->encryption_given)
+        return;
+    json_write_name(writer, "SSEDescription");
+    json_open_object(writer);
+    write_member_text(writer, "Status", "ENABLED");
+    write_member_text(writer, "SSEType", "KMS");
+    write_member_string(writer, "KMSMasterKeyArn", encryption_key_arn(arena, shown));
+    json_close_object(writer);
+}
+
+static void write_table_class(struct json_writer *writer, const struct table_definition *table)
+{
+    if (!table->table_class_given)
+        return;
+    json_write_name(writer, "TableClassSummary");
+    json_open_object(writer);
+    write_member_text(writer, "TableClass", table_class_name(table->table_class));
+    write_member_time(writer, "LastUpdateDateTime", table->table_class_updated_ms);
+    json_close_object(writer);
+}
+
+/* --- The whole --- */
+
+void table_description_write(struct json_writer *writer, struct arena *arena,
+                             const struct table_description *description)
+{
+    const struct table_definition *table = description->definition;
+    struct bytes arn = arena_printf(arena, "arn:aws:dynamodb:%s:%s:table/%.*s", description->region,
+                                    description->account_id, BYTES_FMT(table->name));
+    json_open_object(writer);
+    write_attributes(writer, table);
+    write_member_string(writer, "TableName", table->name);
+    table_description_write_key(writer, &table->key.hash, 1, &table->key.range,
+                                table->key.has_range ? 1 : 0);
+    write_member_text(writer, "TableStatus", table_status_name(description->status));
+    write_member_time(writer, "CreationDateTime", table->created_ms);
+    write_provisioned(writer, &description->provisioned, description->now_ms);
+    write_member_integer(writer, "TableSizeBytes", description->stats.size);
+    write_member_integer(writer, "ItemCount", description->stats.item_count);
+    write_member_string(writer, "TableArn", arn);
+    write_member_string(writer, "TableId", table->uuid);
+    write_billing_mode(writer, description);
+    write_indexes(writer, arena, description, arn, false);
+    write_indexes(writer, arena, description, arn, true);
+    write_stream(writer, arena, table, arn);
+    write_encryption(writer, arena, description);
+    write_table_class(writer, table);
+    json_write_name(writer, "DeletionProtectionEnabled");
+    json_write_bool(writer, table->deletion_protected);
+    write_on_demand(writer, &table->on_demand_max);
+    write_warm(writer, table->billing_mode, &description->provisioned, &table->warm_throughput);
+    json_close_object(writer);
+}

@@ -1,0 +1,31 @@
+/* table_description.h -- a table's definition as the service's TableDescription. */
+#ifndef STATOR_API_TABLE_TABLE_DESCRIPTION_H
+#define STATOR_API_TABLE_TABLE_DESCRIPTION_H
+#include <stdint.h>
+#include "model/table_definition.h"
+#include "table/table_stats.h"
+
+struct arena;
+struct json_writer;
+
+struct table_description {
+    const struct table_definition *definition;
+    enum table_status status;      /* What is shown; the stored one may have moved on already. */
+    struct throughput provisioned; /* Likewise: UpdateTable still shows the old figures. */
+    struct table_stats stats;
+    struct table_stats index_stats[INDEXES_MAX]; /* In the order of the table's indexes. */
+    int64_t now_ms;
+    const char *region;
+    const char *account_id;
+};
+
+/* One JSON object. The arena is for what is formatted on the way. */
+void table_description_write(struct json_writer *writer, struct arena *arena,
+                             const struct table_description *description);
+
+/* The member KeySchema: HASH attributes, then RANGE attributes. */
+void table_description_write_key(struct json_writer *writer, const struct key_attribute *hash,
+                                 size_t hash_count, const struct key_attribute *range,
+                                 size_t range_count);
+
+#endif

@@ -1,0 +1,91 @@
+/* table_operation.c -- see table_operation.h. */
+#include "api/table/table_operation.h"
+#include <assert.h>
+#include "api/common_shapes.h"
+#include "api/operation.h"
+#include "api/table/table_description.h"
+#include "base/clock.h"
+#include "json/writer.h"
+#include "table/catalogue.h"
+#include "table/storage_error.h"
+
+static const struct shape_field table_name_request_fields[] = {
+    { SHAPE_FIELD(struct table_name_request, table_name, "TableName", &common_existing_table_name),
+      .required = true, .alone = true, .absent_text = common_table_name_absent_text },
+};
+const struct shape table_name_request_shape = {
+    SHAPE_STRUCTURE_OF(struct table_name_request, table_name_request_fields),
+    .type_name = "DescribeTableInput",
+};
+
+struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn)
+{
+    struct bytes name = operation_table_name(name_or_arn);
+    struct table *table = catalogue_find(api_catalogue(call->api), name);
+    if (table == NULL)
+        error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
+                  "Requested resource not found: Table: %.*s not found", BYTES_FMT(name));
+    return table;
+}
+
+bool table_operation_check_idle(struct api_call *call, const struct table_definition *definition)
+{
+    static const char *const doing[TABLE_STATUS_COUNT] = {
+        [TABLE_CREATING] = "created",
+        [TABLE_UPDATING] = "updated",
+        [TABLE_DELETING] = "deleted",
+    };
+    if (definition->status == TABLE_ACTIVE)
+        return true;
+    return error_set(&call->error, ERROR_RESOURCE_IN_USE,
+                     "Attempt to change a resource which is still in use: Table is being %s: %.*s",
+                     doing[definition->status], BYTES_FMT(definition->name));
+}
+
+void table_operation_begin(struct api_call *call, struct table_definition *definition,
+                           enum table_status transient)
+{
+    const struct api_options *options = api_options(call->api);
+    /* A draft has no status yet. */
+    assert(transient == TABLE_CREATING || table_status_may_follow(definition->status, transient));
+    definition->status = transient;
+    definition->transition_at_ms = clock_wall_ms(options->clock) + options->transition_ms;
+    if (options->transition_ms > 0)
+        return;
+    assert(table_status_may_follow(transient, TABLE_ACTIVE));
+    definition->status = TABLE_ACTIVE;
+    definition->transition_at_ms = 0;
+}
+
+bool table_operation_store(struct api_call *call, struct table_definition *changed,
+                           const char *doing)
+{
+    enum engine_status status = catalogue_update(api_catalogue(call->api), call->arena, changed);
+    return status == ENGINE_OK || storage_error_set_for_table(&call->error, status, doing);
+}
+
+bool table_operation_answer(struct api_call *call, const struct table_answer *answer)
+{
+    const struct api_options *options = api_options(call->api);
+    struct table_description description = { .definition = answer->definition,
+                                             .status = answer->status,
+                                             .provisioned = answer->provisioned,
+                                             .now_ms = clock_wall_ms(options->clock),
+                                             .region = options->region,
+                                             .account_id = options->account_id };
+    if (answer->stats != NULL &&
+        !operation_table_stats(call, answer->stats, &description.stats, description.index_stats))
+        return false;
+    struct json_writer writer;
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, answer->member);
+    table_description_write(&writer, call->arena, &description);
+    json_close_object(&writer);
+    return true;
+}
+
+bool table_operation_check_token(struct api_call *call, struct bytes token)
+{
+    return token.data == NULL || error_validation(&call->error, "Invalid NextToken");
+}

@@ -1,0 +1,47 @@
+/* table_operation.h -- what the operations on tables share: finding one, changing its status, and
+ * answering with its description. */
+#ifndef STATOR_API_TABLE_TABLE_OPERATION_H
+#define STATOR_API_TABLE_TABLE_OPERATION_H
+#include <stdbool.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "model/table_definition.h"
+
+struct api_call;
+struct table;
+
+/* A request that only names an existing table. */
+struct table_name_request {
+    struct bytes table_name;
+};
+extern const struct shape table_name_request_shape;
+
+/* The table of that name or ARN whatever its status; the caller owes a table_release. NULL with the
+ * service's error set if there is none. */
+struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn);
+/* False with ResourceInUseException set while the table is in a transient status. */
+MUST_CHECK bool table_operation_check_idle(struct api_call *call,
+                                           const struct table_definition *definition);
+/* Moves a definition to a transient status, or to where that leads if transitions take no time. */
+void table_operation_begin(struct api_call *call, struct table_definition *definition,
+                           enum table_status transient);
+
+/* Stores a changed definition, on the control thread. False with call->error set if that fails;
+ * `doing` is for the log. */
+MUST_CHECK bool table_operation_store(struct api_call *call, struct table_definition *changed,
+                                      const char *doing);
+
+struct table_answer {
+    const char *member; /* "TableDescription" or "Table". */
+    const struct table_definition *definition;
+    enum table_status status;      /* What to show. */
+    struct throughput provisioned; /* What to show. */
+    const struct table *stats;     /* Whose items are counted; NULL: a new table without any. */
+};
+/* Writes the call's response. False with call->error set if the store cannot be read. */
+MUST_CHECK bool table_operation_answer(struct api_call *call, const struct table_answer *answer);
+
+/* NextToken of a list that always fits on one page: nobody was given one. */
+MUST_CHECK bool table_operation_check_token(struct api_call *call, struct bytes token);
+
+#endif

@@ -1,0 +1,216 @@
+/* transaction_read.c -- see transaction_read.h.
+ *
+ * A view is consistent and waits for nobody: reads see all of a transaction that is under way or
+ * nothing of it. They need not meet it, and are refused only where conflicts are asked for.
+ */
+#include "api/transaction/transaction_read.h"
+#include <assert.h>
+#include "api/capacity.h"
+#include "api/item/item_access.h"
+#include "api/item/item_expressions.h"
+#include "api/operation.h"
+#include "api/transaction/transaction_reasons.h"
+#include "api/transaction/transaction_tables.h"
+#include "base/arena.h"
+#include "expr/lookup.h"
+#include "expr/projection.h"
+#include "json/writer.h"
+#include "model/limits.h"
+#include "model/value_json.h"
+#include "table/item_address.h"
+#include "table/storage_error.h"
+#include "txn/txn_conflicts.h"
+
+struct transaction_view {
+    struct api_call *call;
+    const struct transaction_read_start *start;
+    struct transaction_tables tables;
+    /* One of each for each read. */
+    struct transaction_reason *reasons;
+    struct item_address *places;
+    size_t *table_of;
+    size_t size; /* Of the items read so far. */
+};
+
+/* --- Rules, in the service's order --- */
+
+/* Access is decided about every read before anything is told of a table. */
+static bool find_tables(struct transaction_view *view)
+{
+    const struct transaction_read_start *start = view->start;
+    bool was_asked = start->tables.count > 0;
+    for (size_t i = 0; i < start->read_count; i++) {
+        const struct transaction_read *read = &start->reads[i];
+        size_t table = transaction_tables_find(&view->tables, view->call, read->table_name);
+        view->table_of[i] = table;
+        if (!was_asked &&
+            !item_access_transact_get(view->call, transaction_tables_at(&view->tables, table), read,
+                                      start->return_consumed_capacity))
+            return false;
+    }
+    for (size_t i = 0; i < start->read_count; i++)
+        if (!transaction_tables_check(&view->tables, view->call, view->table_of[i]))
+            return false;
+    return true;
+}
+
+static bool locate_items(struct transaction_view *view)
+{
+    struct api_call *call = view->call;
+    size_t fault_count = 0;
+    for (size_t i = 0; i < view->start->read_count; i++) {
+        const struct transaction_read *read = &view->start->reads[i];
+        const struct table_definition *table =
+            transaction_tables_definition(&view->tables, view->table_of[i]);
+        struct error fault;
+        error_init(&fault, call->arena);
+        if (item_address_of_key(call->arena, table, read->key, &view->places[i], &fault)) {
+            if (!item_expressions_check_keys(call, &read->params, table))
+                return false;
+            continue;
+        }
+        if (transaction_reason_is_of_request(&fault)) {
+            call->error = fault;
+            return false;
+        }
+        if (fault_count++ == 0 || view->start->every_key_fault)
+            view->reasons[i] = transaction_reason_validation(&fault);
+    }
+    return fault_count == 0 ||
+           transaction_reasons_cancel(&call->error, view->reasons, view->start->read_count);
+}
+
+static bool check_distinct(struct transaction_view *view)
+{
+    for (size_t i = 1; i < view->start->read_count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (item_address_equal(&view->places[i], &view->places[j]))
+                return transaction_tables_refuse_duplicates(view->call);
+        }
+    }
+    return true;
+}
+
+/* Only where conflicts are refused: see txn_conflicts.h. */
+static bool check_conflicts(struct transaction_view *view)
+{
+    struct txn_conflicts *conflicts = api_conflicts(view->call->api);
+    bool ok = true;
+    for (size_t i = 0; i < view->start->read_count && conflicts != NULL; i++) {
+        if (txn_conflicts_has(conflicts, &view->places[i].address)) {
+            view->reasons[i] = transaction_reason_conflict();
+            ok = false;
+        }
+    }
+    return ok ||
+           transaction_reasons_cancel(&view->call->error, view->reasons, view->start->read_count);
+}
+
+/* --- Reading --- */
+
+/* Observed: an item of which a projection leaves nothing is not shown, but for PartiQL's. */
+static void write_item(struct transaction_view *view, struct json_writer *writer, size_t index,
+                       const struct item *item)
+{
+    const struct transaction_read *read = &view->start->reads[index];
+    const struct path_node *projection = read->projection;
+    struct buffer text;
+    struct json_writer projected;
+    if (read->column_count > 0) {
+        struct lookup lookup;
+        lookup_init(&lookup, view->call->arena, item);
+        json_write_name(writer, "Item");
+        projection_write_columns(writer, read->columns, read->column_count, &lookup);
+        return;
+    }
+    if (projection == NULL) {
+        json_write_name(writer, "Item");
+        item_json_write(writer, item);
+        return;
+    }
+    buffer_init(&text, view->call->arena);
+    json_writer_init(&projected, &text);
+    projection_write(&projected, projection, item);
+    if (bytes_equal_text(buffer_bytes(&text), "{}"))
+        return;
+    json_write_name(writer, "Item");
+    json_write_raw(writer, buffer_bytes(&text));
+}
+
+static enum engine_status read_item(struct transaction_view *view, struct engine_view *from,
+                                    struct json_writer *writer, size_t index)
+{
+    struct engine_value value = { 0 };
+    struct item item = { 0 };
+    size_t table = view->table_of[index];
+    enum engine_status status =
+        item_address_get(from, transaction_tables_definition(&view->tables, table),
+                         &view->places[index], &value, &item);
+    if (status != ENGINE_OK && status != ENGINE_NOT_FOUND)
+        return status;
+    view->size += item.size;
+    if (view->size > TRANSACTION_SIZE_MAX) { /* The rest only counts. */
+        engine_value_release(&value);
+        return ENGINE_OK;
+    }
+    capacity_use_add_transaction_read(&view->tables.capacity[table].use, item.size);
+    json_open_object(writer);
+    if (status == ENGINE_OK)
+        write_item(view, writer, index, &item);
+    json_close_object(writer);
+    engine_value_release(&value);
+    return ENGINE_OK;
+}
+
+static enum engine_status read_items(struct transaction_view *view)
+{
+    struct engine_view *from = NULL;
+    struct json_writer writer;
+    enum engine_status status =
+        engine_view_open(api_options(view->call->api)->engine, ENGINE_STRONG, &from);
+    json_writer_init(&writer, &view->call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "Responses");
+    json_open_array(&writer);
+    for (size_t i = 0; i < view->start->read_count && status == ENGINE_OK; i++)
+        status = read_item(view, from, &writer, i);
+    json_close_array(&writer);
+    batch_write_capacity(&writer, view->start->return_consumed_capacity, view->tables.capacity,
+                         view->tables.count);
+    json_close_object(&writer);
+    engine_view_close(from);
+    return status;
+}
+
+static bool read_and_answer(struct transaction_view *view)
+{
+    enum engine_status status = read_items(view);
+    if (status != ENGINE_OK)
+        return storage_error_set(&view->call->error, status, view->call->operation->name);
+    if (view->size > TRANSACTION_SIZE_MAX)
+        return error_validation(&view->call->error, "Payload in response is too large.%zu",
+                                view->size);
+    return true;
+}
+
+void transaction_read_start(struct api_call *call, const struct transaction_read_start *start)
+{
+    assert(start->read_count > 0 && start->read_count <= TRANSACTION_ACTIONS_MAX);
+    size_t count = start->read_count;
+    struct transaction_view view = {
+        .call = call,
+        .start = start,
+        .reasons = arena_alloc_zeroed(call->arena, count * sizeof *view.reasons),
+        .places = arena_alloc(call->arena, count * sizeof *view.places),
+        .table_of = arena_alloc(call->arena, count * sizeof *view.table_of),
+    };
+    view.tables = start->tables;
+    if (start->tables.count == 0) {
+        transaction_tables_init(&view.tables, call->arena, count);
+        view.tables.borrowed = true;
+    }
+    bool ok = find_tables(&view) && locate_items(&view) && check_distinct(&view) &&
+              check_conflicts(&view) && read_and_answer(&view);
+    transaction_tables_release(&view.tables);
+    operation_end(call, ok);
+}

@@ -1,0 +1,441 @@
+/* serve.c -- see serve.h.
+ *
+ * Layers open from the bottom up and close in reverse, so that none ever sees one below it gone.
+ * The signals are blocked everywhere and taken by this thread alone, which has nothing else to do
+ * but to read the certificate again when SIGHUP asks for it.
+ */
+#include "command/serve.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "api/api.h"
+#include "auth/key_file.h"
+#include "auth/live_keys.h"
+#include "backup/backup_service.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/log_writer.h"
+#include "base/notify.h"
+#include "config/config.h"
+#include "crypto/tls_context.h"
+#include "engine/rocksdb/rocksdb_engine.h"
+#include "http/server.h"
+#include "model/item_form.h"
+#include "outbound/outbound.h"
+#include "command/system_limits.h"
+#include "table/server_time.h"
+#include "trigger/trigger_runner.h"
+#include "wire/wire.h"
+
+enum { MALLOC_KEPT_SIZE_MAX = 256 * 1024, RELOADING_TEXT_MAX = 64 };
+
+struct server {
+    struct file_shares files;
+    struct live_keys *keys;  /* NULL: requests are not authenticated. */
+    struct tls_context *tls; /* NULL: plain HTTP. */
+    struct engine *engine;
+    struct api *api;
+    struct wire *wire;
+    struct http_server *http;
+    struct clock clock;
+    struct backup_service *backups; /* NULL: none. */
+    struct outbound *network;       /* For calls of triggers. */
+    struct trigger_outside outside;
+    atomic_bool is_stopping;
+    char dead_letter_dir[PATH_MAX];
+};
+
+/* --- Signals --- */
+
+static void stop_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+}
+
+static void awaited_signals(sigset_t *set)
+{
+    stop_signals(set);
+    sigaddset(set, SIGHUP);
+}
+
+void serve_block_signals(void)
+{
+    sigset_t set;
+    awaited_signals(&set);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN); /* A client that went away is an error of its socket, no more. */
+}
+
+static void leave_at_once(int number)
+{
+    _exit(128 + number);
+}
+
+/* Standard error may take nothing; then a second alarm, whose action is the default, ends it. */
+static void leave_late(int number)
+{
+    static const char text[] = "stator: stopping took too long; acknowledged writes are safe\n";
+    struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
+    (void)number;
+    alarm(1);
+    ssize_t ignored = poll(&out, 1, 0) > 0 ? write(STDERR_FILENO, text, sizeof text - 1) : 0;
+    (void)ignored;
+    _exit(1);
+}
+
+/* From here on a signal does not wait for anything; SIGHUP stays blocked. */
+static void leave_on_next_signal(void)
+{
+    sigset_t set;
+    struct sigaction action = { .sa_handler = leave_at_once };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = leave_late;
+    action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER);
+    sigaction(SIGALRM, &action, NULL);
+    alarm(SERVE_STOP_SECONDS_MAX);
+    stop_signals(&set);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int wait_for_signal(void)
+{
+    sigset_t set;
+    int number = 0;
+    awaited_signals(&set);
+    while (sigwait(&set, &number) != 0)
+        continue;
+    return number;
+}
+
+/* --- Start --- */
+
+/* Large bodies and answers come from the system and go back there when they are done. By itself
+ * malloc would soon keep blocks of up to 32 MB for the next time, wherever they are most in the
+ * way. Below this, keeping them is what makes pages of a Scan cheap. */
+static void tune_malloc(void)
+{
+    mallopt(M_MMAP_THRESHOLD, MALLOC_KEPT_SIZE_MAX);
+}
+
+static bool fail(const char *message)
+{
+    fprintf(stderr, "stator: %s\n", message);
+    return false;
+}
+
+static bool open_engine(struct server *server, const struct config *config)
+{
+    struct rocksdb_engine_options options = {
+        .directory = config->data_dir,
+        .in_memory = config->in_memory,
+        .durability =
+            config->durability == CONFIG_DURABILITY_SYNC ? ROCKSDB_ENGINE_SYNC : ROCKSDB_ENGINE_OS,
+        .leaves_log_alone = !config->log_prefill,
+        .item_cache_size = config->item_cache_size,
+        .form = item_form_make,
+        .block_cache_size = config->block_cache_size,
+        .write_buffer_size = config->write_buffer_size,
+        .open_files_max = (unsigned)server->files.table_files,
+    };
+    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    server->engine = rocksdb_engine_open(&options, message);
+    return server->engine != NULL || fail(message);
+}
+
+/* Dead letters lie beside the data, and nowhere else: whoever may send a request may name a file.
+ * A server in memory has no place for them. */
+static bool find_dead_letters(struct server *server, const struct config *config)
+{
+    if (config->in_memory)
+        return true;
+    int size = snprintf(server->dead_letter_dir, sizeof server->dead_letter_dir, "%s/dead-letters",
+                        config->data_dir);
+    server->outside.dead_letter_dir = server->dead_letter_dir;
+    return (size_t)size < sizeof server->dead_letter_dir || fail("data-dir: the path is too long");
+}
+
+static enum engine_status start_clock(struct server *server)
+{
+    struct server_time time = { 0 };
+    enum engine_status status = server_time_load(server->engine, &time);
+    server->clock = clock_resume(time.origin_ms, time.position_ms);
+    return status;
+}
+
+static bool open_network(struct server *server, const struct config *config)
+{
+    const struct outbound_options options = { .ca_file = config->outbound_ca_file,
+                                              .proxy = config->outbound_proxy };
+    char message[OUTBOUND_MESSAGE_MAX];
+    server->network = outbound_open(&options, message);
+    server->outside.network = server->network;
+    server->outside.send = outbound_client_send;
+    return server->network != NULL || fail(message);
+}
+
+static bool open_api(struct server *server, const struct config *config)
+{
+    server->outside.dead_letters_max = config->dead_letters_max;
+    if (!find_dead_letters(server, config))
+        return false;
+    struct api_options options = {
+        .engine = server->engine,
+        .clock = &server->clock,
+        .region = config->region,
+        .account_id = config->account_id,
+        .transition_ms = (int64_t)config->transition_delay_ms,
+        .index_delay_ms = (int64_t)config->gsi_delay_ms,
+        .refuse_conflicts = config->txn_conflict == CONFIG_TXN_CONFLICT_FAIL,
+        .rollover_ms = (int64_t)config->stream_rollover_ms,
+        .expiry_interval_ms = (int64_t)config->ttl_interval,
+        .trigger_outside = &server->outside,
+    };
+    enum engine_status status = start_clock(server);
+    if (status == ENGINE_OK)
+        server->api = api_open(&options, &status);
+    if (server->api != NULL)
+        return true;
+    fprintf(stderr, "stator: cannot read the tables in %s: %s\n", config->data_dir,
+            engine_status_name(status));
+    return false;
+}
+
+static struct tls_context *create_tls(const struct config *config,
+                                      char message[TLS_CONTEXT_MESSAGE_MAX])
+{
+    const struct tls_context_options options = { .cert_file = config->tls_cert_file,
+                                                 .key_file = config->tls_key_file,
+                                                 .client_ca_file = config->tls_client_ca_file };
+    return tls_context_create(&options, message);
+}
+
+static bool open_tls(struct server *server, const struct config *config)
+{
+    char message[TLS_CONTEXT_MESSAGE_MAX];
+    if (config->tls_cert_file[0] == '\0')
+        return true;
+    server->tls = create_tls(config, message);
+    return server->tls != NULL || fail(message);
+}
+
+static bool start_http(struct server *server, const struct config *config)
+{
+    struct http_options options = http_options_default;
+    options.address = config->bind;
+    options.port = (uint16_t)config->port;
+    options.loop_count = (unsigned)config->workers;
+    options.connections_max = server->files.connections;
+    options.refused_max = server->files.refused_per_loop;
+    options.connections_per_address_max = config->connections_per_address_max;
+    options.memory_max = config->request_memory_max;
+    options.header_timeout_ms = config->header_timeout_ms;
+    options.body_timeout_ms = config->body_timeout_ms;
+    options.idle_timeout_ms = config->idle_timeout_ms;
+    options.write_timeout_ms = config->write_timeout_ms;
+    options.tls = server->tls;
+    char message[HTTP_MESSAGE_MAX];
+    server->http = http_server_start(&options, wire_http_handler(server->wire), message);
+    return server->http != NULL || fail(message);
+}
+
+static bool open_keys(struct server *server, const struct config *config)
+{
+    struct key_file file;
+    char message[KEY_FILE_MESSAGE_MAX];
+    if (!config->auth)
+        return true;
+    if (key_file_init(&file, config->data_dir, config->master_key_file, message))
+        server->keys = live_keys_open(&file, message);
+    explicit_bzero(file.master, sizeof file.master);
+    return server->keys != NULL || fail(message);
+}
+
+/* Large requests may keep half of the cores busy, where the loops leave them. */
+static size_t lane_thread_count(const struct config *config)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t workers = config->workers > 0 ? config->workers : cores > 0 ? (uint64_t)cores : 1;
+    return (size_t)(workers + 1) / 2;
+}
+
+/* For wire/, on its loops. */
+static const char *not_ready(void *context)
+{
+    const struct server *server = context;
+    if (atomic_load(&server->is_stopping))
+        return "shutting down";
+    switch (engine_health(server->engine)) {
+    case ENGINE_HEALTH_OK:
+        return NULL;
+    case ENGINE_HEALTH_FULL:
+        return "disk full: items can be read and deleted, but not written";
+    case ENGINE_HEALTH_FAILED:
+        return "log failed: the store refuses writes; see the server's log";
+    case ENGINE_HEALTH_LOST:
+        return "data directory removed or replaced: restart the server";
+    }
+    return "unknown state of the store";
+}
+
+static bool start(struct server *server, const struct config *config)
+{
+    char message[SYSTEM_LIMITS_MESSAGE_MAX];
+    if (!system_limits_prepare(config, &server->files, message))
+        return fail(message);
+    tune_malloc();
+    if (!open_tls(server, config) || !open_keys(server, config) || !open_network(server, config) ||
+        !open_engine(server, config) || !open_api(server, config))
+        return false;
+    struct wire_options options = { .pages = { .origins = config->cors_origins,
+                                               .hosts = config->allowed_hosts },
+                                    .not_ready = not_ready,
+                                    .context = server,
+                                    .authentication = { .keys = server->keys,
+                                                        .clock = &clock_system,
+                                                        .region = config->region,
+                                                        .account_id = config->account_id },
+                                    .lane_thread_count = lane_thread_count(config) };
+    server->wire = wire_create(server->api, &options);
+    if (!config->in_memory)
+        server->backups = backup_service_start(server->engine, config->data_dir);
+    /* Until here a failure is reported in order with the lines before it. From here on there are
+     * loops, which must not wait for whoever reads the log. */
+    if (!log_writer_start())
+        return fail("cannot start a thread");
+    return start_http(server, config);
+}
+
+/* "http://127.0.0.1:8000", with an IPv6 address in brackets. */
+static void print_url(const struct server *server, const char *address)
+{
+    bool is_v6 = strchr(address, ':') != NULL;
+    printf("%s://%s%s%s:%u", server->tls != NULL ? "https" : "http", is_v6 ? "[" : "", address,
+           is_v6 ? "]" : "", (unsigned)http_server_port(server->http));
+}
+
+/* Where a client on this machine finds a server that listens on `address`. */
+static const char *local_address(const char *address)
+{
+    if (strcmp(address, "0.0.0.0") == 0)
+        return "127.0.0.1";
+    return strcmp(address, "::") == 0 ? "::1" : address;
+}
+
+static void announce(const struct server *server, const struct config *config)
+{
+    printf("stator " STATOR_VERSION " listening on ");
+    print_url(server, config->bind);
+    printf(", data in %s\n", config->in_memory ? "memory" : config->data_dir);
+    if (server->tls != NULL && tls_context_is_self_signed(server->tls))
+        printf("AWS_CA_BUNDLE=%s ", config->tls_cert_file);
+    printf("%saws dynamodb list-tables --endpoint-url ",
+           config->auth ? "" : "AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x ");
+    print_url(server, local_address(config->bind));
+    printf(" --region %s\n", config->region);
+    fflush(stdout); /* Whoever started the server may be waiting for the port. */
+}
+
+/* --- Run --- */
+
+static void tell_service_manager(const char *state)
+{
+    if (!notify_send(getenv("NOTIFY_SOCKET"), state))
+        log_write(LOG_WARN, "server", "cannot tell the service manager %s: %s", state,
+                  strerror(errno));
+}
+
+/* What is broken changes nothing: the server goes on as before. */
+static void reload_tls(struct server *server, const struct config *config)
+{
+    char message[TLS_CONTEXT_MESSAGE_MAX];
+    if (server->tls == NULL) {
+        log_write(LOG_INFO, "server", "SIGHUP ignored: there is no certificate to read again");
+        return;
+    }
+    struct tls_context *tls = create_tls(config, message);
+    if (tls == NULL) {
+        log_write(LOG_ERROR, "tls", "the certificate in use stays: %s", message);
+        return;
+    }
+    http_server_set_tls(server->http, tls);
+    tls_context_release(server->tls);
+    server->tls = tls;
+    log_write(LOG_INFO, "tls", "read %s again; new connections get it", config->tls_cert_file);
+}
+
+static void reload(struct server *server, const struct config *config)
+{
+    char state[RELOADING_TEXT_MAX];
+    snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%lld",
+             (long long)clock_monotonic_ns() / 1000);
+    tell_service_manager(state);
+    reload_tls(server, config);
+    tell_service_manager("READY=1");
+}
+
+/* Returns the number of the signal that ends it. */
+static int run(struct server *server, const struct config *config)
+{
+    int number;
+    tell_service_manager("READY=1");
+    while ((number = wait_for_signal()) == SIGHUP)
+        reload(server, config);
+    tell_service_manager("STOPPING=1");
+    return number;
+}
+
+/* --- Stop --- */
+
+/* A loop that was left has writes under way, and nobody will end those: the store cannot be closed.
+ * It need not be. What was acknowledged is where it should be, and the next start does what it does
+ * after a crash. */
+static void leave(void)
+{
+    log_write(LOG_WARN, "server", "leaving without closing the store: writes are still under way");
+    log_writer_stop();
+    _exit(EXIT_SUCCESS);
+}
+
+static void stop(struct server *server)
+{
+    if (server->http != NULL && !http_server_stop(server->http, SERVE_STOP_GRACE_MS))
+        leave();
+    if (server->wire != NULL)
+        wire_stop(server->wire);
+    backup_service_stop(server->backups);
+    api_close(server->api);
+    if (server->wire != NULL)
+        wire_destroy(server->wire); /* After the api, whose last calls end here. */
+    engine_close(server->engine);
+    outbound_close(server->network);
+    live_keys_close(server->keys);
+    tls_context_release(server->tls);
+}
+
+int serve(const struct config *config)
+{
+    struct server server = { 0 };
+    bool started = start(&server, config);
+    if (started) {
+        announce(&server, config);
+        int number = run(&server, config);
+        atomic_store(&server.is_stopping, true);
+        log_write(LOG_INFO, "server", "stopping: %s", strsignal(number));
+    }
+    leave_on_next_signal();
+    stop(&server);
+    log_writer_stop();
+    return started ? 0 : 1;
+}

@@ -1,0 +1,133 @@
+/* shape.h -- the service model's shape rules: one table per operation, one reader, one validator.
+ *
+ * A shape describes a JSON value and the C structure it is read into. shape_read fills the
+ * structure in one pass over the text and fails only on what the protocol cannot read
+ * (SerializationException). shape_validate then walks the same tables and collects every broken
+ * constraint the way the service does ("2 validation errors detected: ..."). Rules that tie fields
+ * together belong to the operation's own file.
+ */
+#ifndef STATOR_SHAPE_SHAPE_H
+#define STATOR_SHAPE_SHAPE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "model/error.h"
+#include "model/item.h"
+
+struct arena;
+
+/* What each kind is read into. Absent (or JSON null) leaves the zeroed state. */
+enum shape_kind {
+    SHAPE_STRING,    /* struct bytes; absent: data NULL */
+    SHAPE_BOOLEAN,   /* struct shape_boolean */
+    SHAPE_INTEGER,   /* struct shape_integer; 32 bits */
+    SHAPE_LONG,      /* struct shape_integer; 64 bits */
+    SHAPE_STRUCTURE, /* pointer to a structure of `size` bytes; absent: NULL */
+    SHAPE_LIST,      /* struct shape_list of the element's representation */
+    SHAPE_MAP,       /* struct shape_map: parallel names and elements */
+    SHAPE_ITEM,      /* struct shape_item: a map of attribute values, encoded at once */
+    SHAPE_VALUE,     /* struct shape_value: one attribute value, encoded */
+};
+
+struct shape_boolean {
+    bool present;
+    bool value;
+};
+struct shape_integer {
+    bool present;
+    int64_t value;
+};
+struct shape_list {
+    bool present;
+    size_t count; /* In the text. */
+    size_t kept;  /* In `elements`: all of them, unless the count breaks the list's bound anyway. */
+    void *elements;
+};
+struct shape_map {
+    bool present;
+    size_t count;
+    struct bytes *names; /* Sorted by bytes; of equal names in the text the last one counts. */
+    void *elements;
+};
+struct shape_item {
+    bool present;
+    struct item item;
+    struct error rule; /* The first broken rule of values, to be reported in its turn. */
+};
+struct shape_value {
+    bool present;
+    struct bytes encoded;
+    struct error rule;
+};
+
+struct shape_field {
+    const char *name; /* As in JSON: "TableName". Paths in messages begin lower-case. */
+    const struct shape *shape;
+    size_t offset; /* Of the representation within the structure. */
+    bool required;
+    /* The service judges this field before the others and reports it alone. */
+    bool alone;
+    const char *absent_text; /* Required: the whole message where the service has its own. */
+};
+
+struct shape {
+    enum shape_kind kind;
+    /* SHAPE_STRUCTURE: the service's name of it, as messages show it: "KeySchemaElement". */
+    const char *type_name;
+    int64_t min; /* Length as Java counts it, count or value; SHAPE_NO_MIN: unchecked. */
+    int64_t max;
+    const char
+        *length_text; /* The whole message for a wrong length where the service has its own. */
+    /* SHAPE_STRING: a value it accepts is checked no further (an ARN in place of a name). */
+    bool (*exempt)(struct bytes);
+    /* Observed of a few: messages name the field as JSON does, and do not show its value. */
+    bool bare;
+    /* SHAPE_STRUCTURE, observed of one: of values that their enumerations do not have, just the
+     * first is reported. */
+    bool one_enum_error;
+    const char *pattern;           /* As the service prints it; NULL: none. */
+    bool (*matches)(struct bytes); /* Decides the pattern. */
+    const char *const
+        *enum_values; /* NULL-terminated, in the order the service prints; NULL: none. */
+    const struct shape_field *fields; /* SHAPE_STRUCTURE: in the order errors are reported. */
+    size_t field_count;
+    size_t size;                 /* SHAPE_STRUCTURE: of the C structure. */
+    const struct shape *element; /* SHAPE_LIST, SHAPE_MAP */
+};
+
+#define SHAPE_NO_MIN INT64_MIN
+#define SHAPE_NO_MAX INT64_MAX
+#define SHAPE_UNBOUNDED .min = SHAPE_NO_MIN, .max = SHAPE_NO_MAX
+
+enum {
+    /* Containers open at once in a request's JSON. An attribute value takes two (its type's object
+     * and its map), so this is past NESTING_DEPTH_MAX, whose own error must be reachable. */
+    SHAPE_JSON_DEPTH_MAX = 128,
+    /* The service reports no more broken constraints than this. */
+    SHAPE_ERRORS_MAX = 10,
+    /* Where the value in a message is cut: a request may hold millions of elements. */
+    SHAPE_RENDERED_MAX = 64 * 1024,
+    /* Elements that are kept of a list that may not even have so many; the rest is only counted. */
+    SHAPE_ELEMENTS_KEPT_MAX = 4096,
+    /* What reading may take of the arena: so many times the text, but so much in any case. Nothing
+     * that the service would accept comes near. */
+    SHAPE_MEMORY_FACTOR = 8,
+    SHAPE_MEMORY_MIN = 8 * 1024 * 1024,
+};
+
+/* Bytes of the representation, as a field or as an element of a list or map. */
+size_t shape_element_size(const struct shape *shape);
+
+/* Reads one value of a SHAPE_STRUCTURE into memory of `shape->size` bytes at `out`, which it clears
+ * first. Unknown members are skipped, as the service does. False with a SerializationException,
+ * whose message is empty where the text is not JSON, or with an error of ours for a text that would
+ * take too much memory. */
+MUST_CHECK bool shape_read(struct arena *arena, struct bytes text, const struct shape *shape,
+                           void *out, struct error *err);
+/* False with all broken constraints in one message. */
+MUST_CHECK bool shape_validate(struct arena *arena, const struct shape *shape,
+                               const void *structure, struct error *err);
+
+#endif
