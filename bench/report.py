@@ -1,12 +1,15 @@
 """report.py -- a run as markdown: the tables of bench/results/table.md and the headline of README.md;
 and as plots."""
 
+import textwrap
+
 import plots
 import servers
 import targets
 from compare import MAIN_CONNECTIONS
 from workload import ITEM_SIZE
 
+COLUMNS = 100
 # Above this share of the machine's CPU taken by other programs, requests/s and latencies tell how
 # the scheduler shared the machine out and not which server is faster. CPU per request still holds.
 OTHERS_SHARE_MAX = 0.1
@@ -21,6 +24,20 @@ def table(heads, rows, right_from=1):
     marks = ["---"] * right_from + ["---:"] * (len(heads) - right_from)
     lines = [f"| {' | '.join(heads)} |", f"|{'|'.join(marks)}|"]
     return lines + [f"| {' | '.join(map(str, row))} |" for row in rows]
+
+
+def wrapped(text):
+    """Each line of prose cut to COLUMNS; tables and pictures cannot be."""
+    lines = []
+    for line in text.split("\n"):
+        if len(line) <= COLUMNS or line.startswith(("|", "!")):
+            lines.append(line)
+            continue
+        indent = "  " if line.startswith("- ") else ""
+        lines += textwrap.wrap(
+            line, COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+    return "\n".join(lines)
 
 
 def names_in(results):
@@ -181,13 +198,13 @@ def whole(results):
     if results["micro"]:
         lines += ["## Modules", "", *micro_table(results["micro"]), ""]
     lines += ["## All figures", "", *details_table(results), ""]
-    return "\n".join(lines)
+    return wrapped("\n".join(lines))
 
 
 def headline(results, folder):
     """What README.md shows."""
     met = sum(row["met"] for row in results["targets"])
-    return "\n".join([
+    return wrapped("\n".join([
         f"![Requests per second, side by side]({folder}/throughput.svg)",
         "",
         *rates_table({**results, "cells": [c for c in results["cells"] if c["item_size"] == ITEM_SIZE]},
@@ -198,7 +215,7 @@ def headline(results, folder):
         f"[{folder}/table.md]({folder}/table.md).",
         "",
         *cautions(results),
-    ]).rstrip("\n")  # fmt: skip
+    ]).rstrip("\n"))  # fmt: skip
 
 
 # --- Plots ---
