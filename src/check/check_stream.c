@@ -9,10 +9,10 @@
 #include "check/check_report.h"
 #include "check/check_walk.h"
 #include "model/key.h"
-#include "stream/change_log.h"
-#include "stream/change_record.h"
-#include "stream/log_layout.h"
-#include "stream/shard.h"
+#include "log/change_log.h"
+#include "log/change_record.h"
+#include "log/log_layout.h"
+#include "log/shard.h"
 #include "stream/stream_definition.h"
 
 struct log_check {

@@ -8,7 +8,7 @@
 #include "check/check_catalogue.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
-#include "stream/change_log.h"
+#include "log/change_log.h"
 #include "stream/stream_definition.h"
 #include "trigger/trigger_definition.h"
 #include "trigger/trigger_records.h"

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "json/writer.h"
 #include "model/value_json.h"
-#include "stream/change_record.h"
+#include "log/change_record.h"
 #include "stream/stream_definition.h"
 #include "stream/stream_names.h"
 

@@ -3,9 +3,9 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "model/table_definition.h"
-#include "stream/change_log.h"
-#include "stream/log_layout.h"
-#include "stream/shard.h"
+#include "log/change_log.h"
+#include "log/log_layout.h"
+#include "log/shard.h"
 #include "stream/stream_definition.h"
 #include "stream/stream_names.h"
 #include "stream/streams.h"

@@ -1,9 +1,9 @@
 /* stream_trim.c -- see stream_trim.h. */
 #include "stream/stream_trim.h"
 #include "base/arena.h"
-#include "stream/change_log.h"
-#include "stream/change_record.h"
-#include "stream/shard.h"
+#include "log/change_log.h"
+#include "log/change_record.h"
+#include "log/shard.h"
 #include "stream/stream_definition.h"
 
 struct trimming {

@@ -3,9 +3,9 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "json/writer.h"
-#include "stream/change_record.h"
+#include "log/change_record.h"
 #include "stream/record_json.h"
-#include "stream/shard.h"
+#include "log/shard.h"
 #include "stream/shard_iterator.h"
 #include "stream/stream_definition.h"
 #include "stream/stream_read.h"

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/timed_wait.h"
-#include "stream/change_log.h"
+#include "log/change_log.h"
 #include "stream/stream_definition.h"
 #include "trigger/trigger_definition.h"
 #include "trigger/trigger_records.h"

@@ -1,8 +1,8 @@
 /* txn_changes.c -- the change records of a write's items. See txn_parts.h. */
 #include "base/clock.h"
 #include "model/table_definition.h"
-#include "stream/change_log.h"
-#include "stream/change_record.h"
+#include "log/change_log.h"
+#include "log/change_record.h"
 #include "txn/txn.h"
 #include "txn/txn_parts.h"
 

@@ -9,7 +9,7 @@
 #include "base/compiler.h"
 #include "json/writer.h"
 #include "model/limits.h"
-#include "stream/shard.h"
+#include "log/shard.h"
 #include "stream/stream_definition.h"
 #include "stream/stream_names.h"
 #include "stream/streams.h"

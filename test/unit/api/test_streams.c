@@ -15,8 +15,8 @@
 #include "base/compiler.h"
 #include "engine/engine.h"
 #include "item_fixture.h"
-#include "stream/change_log.h"
-#include "stream/change_record.h"
+#include "log/change_log.h"
+#include "log/change_record.h"
 
 enum { TEXT_MAX = 8 * 1024, SHARDS = 4 };
 

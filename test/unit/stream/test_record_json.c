@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "item_fixture.h"
 #include "json/writer.h"
-#include "stream/change_record.h"
+#include "log/change_record.h"
 #include "stream/record_json.h"
 #include "stream/stream_definition.h"
 

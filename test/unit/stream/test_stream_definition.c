@@ -10,7 +10,7 @@
 #include "item_fixture.h"
 #include "model/change_image.h"
 #include "reference_engine.h"
-#include "stream/shard.h"
+#include "log/shard.h"
 #include "stream/stream_definition.h"
 
 static int set_up(void **state)

@@ -16,8 +16,8 @@
 #include "model/error.h"
 #include "model/table_definition.h"
 #include "reference_engine.h"
-#include "stream/change_log.h"
-#include "stream/change_record.h"
+#include "log/change_log.h"
+#include "log/change_record.h"
 #include "txn/txn.h"
 
 enum { LOG_ID = 40, PARTITION = 11, OTHER_PARTITION = 12, NOW_MS = 1700000000 };

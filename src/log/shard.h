@@ -4,8 +4,8 @@
  * to follows from its number alone, so writers know nothing of shards. Their records are changed by
  * the control thread only.
  */
-#ifndef STATOR_STREAM_SHARD_H
-#define STATOR_STREAM_SHARD_H
+#ifndef STATOR_LOG_SHARD_H
+#define STATOR_LOG_SHARD_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

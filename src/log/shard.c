@@ -1,13 +1,13 @@
 /* shard.c -- see shard.h. Layout: doc/disk-format.md, "Shards". */
-#include "stream/shard.h"
+#include "log/shard.h"
 #include <assert.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/byte_order.h"
 #include "base/crc32c.h"
 #include "base/log.h"
-#include "stream/change_log.h"
-#include "stream/log_layout.h"
+#include "log/change_log.h"
+#include "log/log_layout.h"
 
 enum {
     FORMAT_AT = 0,

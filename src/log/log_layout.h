@@ -1,6 +1,6 @@
 /* log_layout.h -- the constants of doc/disk-format.md that the change log is stored under. */
-#ifndef STATOR_STREAM_LOG_LAYOUT_H
-#define STATOR_STREAM_LOG_LAYOUT_H
+#ifndef STATOR_LOG_LOG_LAYOUT_H
+#define STATOR_LOG_LOG_LAYOUT_H
 
 enum {
     /* First byte of a key in a partition of a log. */

@@ -1,11 +1,11 @@
 /* change_record.c -- see change_record.h. */
-#include "stream/change_record.h"
+#include "log/change_record.h"
 #include <assert.h>
 #include "base/arena.h"
 #include "base/byte_order.h"
 #include "base/crc32c.h"
 #include "model/key.h"
-#include "stream/log_layout.h"
+#include "log/log_layout.h"
 
 enum {
     FORMAT_AT = 0,

@@ -1,13 +1,13 @@
 /* change_log.c -- see change_log.h. Layout: doc/disk-format.md, "Change log". */
-#include "stream/change_log.h"
+#include "log/change_log.h"
 #include <assert.h>
 #include "base/arena.h"
 #include "base/byte_order.h"
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/log.h"
-#include "stream/change_record.h"
-#include "stream/log_layout.h"
+#include "log/change_record.h"
+#include "log/log_layout.h"
 
 /* --- Keys --- */
 

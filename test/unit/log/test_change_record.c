@@ -11,7 +11,7 @@
 #include "base/crc32c.h"
 #include "item_fixture.h"
 #include "model/key.h"
-#include "stream/change_record.h"
+#include "log/change_record.h"
 
 static const struct key_schema schema = {
     .hash = { .name = { (const uint8_t *)"pk", 2 }, .type = VALUE_S },

@@ -11,8 +11,8 @@
  * A log is divided into shards (shard.h), which are ranges of sequence numbers. The first number
  * of a shard stands for its opening and has no record, so that even an empty shard has a range.
  */
-#ifndef STATOR_STREAM_CHANGE_LOG_H
-#define STATOR_STREAM_CHANGE_LOG_H
+#ifndef STATOR_LOG_CHANGE_LOG_H
+#define STATOR_LOG_CHANGE_LOG_H
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/compiler.h"

@@ -3,8 +3,8 @@
  * A record holds the images that whoever reads the log asked for, and the item's key attributes
  * where it holds no image at all. Layout: doc/disk-format.md, "Change log".
  */
-#ifndef STATOR_STREAM_CHANGE_RECORD_H
-#define STATOR_STREAM_CHANGE_RECORD_H
+#ifndef STATOR_LOG_CHANGE_RECORD_H
+#define STATOR_LOG_CHANGE_RECORD_H
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/bytes.h"

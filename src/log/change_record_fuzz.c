@@ -10,8 +10,8 @@
 #include "base/byte_order.h"
 #include "base/crc32c.h"
 #include "model/key.h"
-#include "stream/change_record.h"
-#include "stream/log_layout.h"
+#include "log/change_record.h"
+#include "log/log_layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
