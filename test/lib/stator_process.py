@@ -240,8 +240,8 @@ def key_schema(keys):
     return [{"AttributeName": key, "KeyType": role} for key, _, role in keys]
 
 
-def create_table(connection, name, sort_key=False, local=None, global_=None, stream=None):
-    """A table with the string key `pk`, and the number `sk` if asked for, once it is ACTIVE.
+def table_request(name, sort_key=False, local=None, global_=None, stream=None):
+    """CreateTable's request for a table with the string key `pk`, and the number `sk` if asked for.
 
     Indexes are {name: ([(key, type, role)...], projection)}; `stream` is a StreamViewType.
     """
@@ -266,7 +266,12 @@ def create_table(connection, name, sort_key=False, local=None, global_=None, str
     request["AttributeDefinitions"] = [
         {"AttributeName": key, "AttributeType": kind} for key, kind in kinds.items()
     ]
-    status, answer = connection.call("CreateTable", request)
+    return request
+
+
+def create_table(connection, name, **described):
+    """The table of table_request, once it is ACTIVE."""
+    status, answer = connection.call("CreateTable", table_request(name, **described))
     assert status == 200, answer
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:

@@ -1,15 +1,11 @@
-"""Heavy reads never hold up others. While each attack runs, honest clients read and write another
-table, on connections of their own and on fresh ones: every request is answered, none is refused, and
-none waits for longer than WORST_MS.
-
-The machine may be busy with other work. The kernel tells how long a thread was ready to run and did
-not get a processor: that time is not charged to the server."""
+"""Heavy reads never hold up others. While each attack runs, honest clients (lib/honest.py) read and
+write another table and create tables, on a kept connection and on fresh ones: every request is
+answered, none is refused, and none waits for longer than honest.WORST_MS."""
 
 import collections
 import gzip
 import http.client
 import json
-import pathlib
 import random
 import time
 import zlib
@@ -18,101 +14,24 @@ import attack
 import pytest
 import stator_process
 from fast_client import FastClient
-from honest import TooLate, in_time
+from honest import TABLE, Honest, in_time, release_binary
 
-TABLE = "honest"
-WORST_MS = 200
 SECONDS = 4
-OWN_SCHEDSTAT = pathlib.Path("/proc/thread-self/schedstat")
 
 IN_TABLE, IN_ITEMS, IN_VALUES = "many", 8000, 50_000
 IN_CLIENTS, NEWCOMERS, TURNS_CLIENTS, CONDITION_CLIENTS = 4, 300, 30, 2
 
 
-class Machine:
-    """How long the machine kept the server's threads, and this client, from a processor."""
-
-    def __init__(self, pid):
-        # The threads of the lane have a low priority: that they wait for the others is our doing.
-        tasks = pathlib.Path(f"/proc/{pid}/task")
-        usual = self._nice(tasks / str(pid))
-        self._paths = [t / "schedstat" for t in tasks.iterdir() if self._nice(t) == usual]
-
-    @staticmethod
-    def _nice(task):
-        return int((task / "stat").read_text().rpartition(")")[2].split()[16])
-
-    @staticmethod
-    def _waited_s(path):
-        return int(path.read_text().split()[1]) / 1e9
-
-    def waited_s(self):
-        return [self._waited_s(path) for path in self._paths], self._waited_s(OWN_SCHEDSTAT)
-
-    def taken_s(self, before):
-        """Since waited_s() was `before`: of the thread that waited longest, and of this one."""
-        (threads, own), (threads_before, own_before) = self.waited_s(), before
-        longest = max(now - then for now, then in zip(threads, threads_before, strict=True))
-        return longest + own - own_before
-
-
-def honest_requests(number):
-    key = {"pk": {"S": f"k{number % 50}"}}
-    yield "PutItem", {"TableName": TABLE, "Item": {**key, "v": {"N": str(number)}}}
-    yield "GetItem", {"TableName": TABLE, "Key": key, "ConsistentRead": True}
-    yield (
-        "Query",
-        {
-            "TableName": TABLE,
-            "KeyConditionExpression": "pk = :pk",
-            "ExpressionAttributeValues": {":pk": key["pk"]},
-        },
-    )
-
-
-def be_honest(port, seconds, machine):
-    """{kind: worst seconds}, without what the machine took. Every other round is sent on a fresh connection, connecting included."""
-    worst = collections.Counter()
-    kept = FastClient(port)
-    deadline = time.monotonic() + seconds
-    number = 0
-    while time.monotonic() < deadline:
-        number += 1
-        is_fresh = number % 2 == 0
-        for operation, body in honest_requests(number):
-            waited = machine.waited_s()
-            before = time.monotonic()
-            client = FastClient(port) if is_fresh else kept
-            status, answer = client.call(operation, body)
-            took = time.monotonic() - before - machine.taken_s(waited)
-            assert status == 200, answer
-            kind = f"{operation} on a fresh connection" if is_fresh else operation
-            worst[kind] = max(worst[kind], took)
-            if is_fresh:
-                client.close()
-        time.sleep(0.001)
-    kept.close()
-    return worst
-
-
 @in_time
 def stand(server, kind, count, *paths, status="200"):
     """`status` is what all attackers are answered."""
-    machine = Machine(server.pid)
     with attack.Attack(kind, server.port, count, *paths) as under_way:
         time.sleep(0.5)  # Until the first of them have come.
-        worst = be_honest(server.port, SECONDS, machine)
-    told = {what: f"{1000 * seconds:.0f} ms" for what, seconds in worst.items()}
-    print(f"{kind}: worst {told}, attackers {under_way.counts}")
-    # They were served, too, and refused nothing.
+        with Honest(server) as honest:
+            time.sleep(SECONDS)
+    # The attackers were served too, and none was refused.
     assert set(under_way.counts) == {status}, under_way.counts
-    if 1000 * max(worst.values()) >= WORST_MS:
-        raise TooLate(f"{told}")
-
-
-def release_binary():
-    """Not the build with sanitizers, which takes several times as long."""
-    return stator_process.binary("STATOR_RELEASE_BINARY", "build/stator", "build/release/stator")
+    honest.check(f"{kind}, attackers {under_way.counts}")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
-"""Writes that take long never hold up others. While they run, honest clients read and write another
-table, on connections of their own and on fresh ones: every request is answered, none is refused, and
-none waits for longer than WORST_MS, beside what the machine itself took away."""
+"""Writes that take long never hold up others. While they run, honest clients (lib/honest.py) read and
+write another table and create tables, on a kept connection and on fresh ones: every request is
+answered, none is refused, and none waits for longer than honest.WORST_MS."""
 
 import contextlib
 import json
@@ -10,10 +10,9 @@ import time
 import pytest
 import stator_process
 from fast_client import FastClient, ServerGone
-from honest import Honest, TooLate, Watch, in_time
+from honest import TABLE, WORST_MS, Honest, in_time, reads, release_binary
 
-TABLE, WIDE = "honest", "wide"
-WORST_MS = 200
+WIDE = "wide"
 # A group of updates of wide items keeps its loop busy for so long at most, and cannot be cut.
 WIDE_DECISION_MS = 50
 WIDE_ITEMS = 50
@@ -30,41 +29,6 @@ STALL_WRITERS = 8
 STALL_ITEM_SIZE = 50_000
 STOP_FLUSH_MS = 20_000  # Longer than a server has to stop.
 STOP_WRITERS = 60
-
-
-def release_binary():
-    # Not the build with sanitizers, which takes several times as long.
-    return stator_process.binary("STATOR_RELEASE_BINARY", "build/stator", "build/release/stator")
-
-
-# --- Honest clients ---
-
-
-def reads_and_writes(number):
-    key = {"pk": {"S": f"k{number % 50}"}}
-    yield "PutItem", {"TableName": TABLE, "Item": {**key, "v": {"N": str(number)}}}
-    yield "GetItem", {"TableName": TABLE, "Key": key, "ConsistentRead": True}
-    yield "UpdateItem", {
-        "TableName": TABLE,
-        "Key": key,
-        "UpdateExpression": "ADD n :one",
-        "ExpressionAttributeValues": {":one": {"N": "1"}},
-    }
-
-
-def reads(_):
-    key = {"pk": {"S": "k1"}}
-    yield "GetItem", {"TableName": TABLE, "Key": key, "ConsistentRead": True}
-
-
-def check(honest, watch, what, worst_ms=WORST_MS):
-    late_ms = 1000 * watch.worst_s
-    worst = honest.worst_ms()
-    counts = {operation: len(times) for operation, times in honest.times.items()}
-    print(f"{what}: worst {worst} ms of {counts}, machine late by {late_ms:.0f} ms")
-    assert not honest.refusals
-    if max(worst.values()) >= worst_ms + late_ms:
-        raise TooLate(f"{worst}")
 
 
 # --- Items that take long to write ---
@@ -160,19 +124,17 @@ def test_updates_of_wide_items_of_many_clients(server):
         client.close()
 
     clients = [threading.Thread(target=send, args=(n,)) for n in range(UPDATERS)]
-    with Watch() as watch:
-        honest = Honest(server.port, reads_and_writes)
+    with Honest(server) as honest:
         for client in clients:
             client.start()
         for client in clients:
             client.join()
-        honest.end()
     assert not refusals
     after = counts(server.port)
     assert [b - a for a, b in zip(before, after)] == [UPDATES] * UPDATERS + [0] * (
         WIDE_ITEMS - UPDATERS
     )
-    check(honest, watch, f"{UPDATERS} clients with wide updates", WORST_MS + WIDE_DECISION_MS)
+    honest.check(f"{UPDATERS} clients with wide updates", WORST_MS + WIDE_DECISION_MS)
 
 
 @in_time
@@ -181,17 +143,15 @@ def test_a_transaction_of_wide_items(server):
     before = counts(server.port)
     client = FastClient(server.port, CALL_TIMEOUT_S)
     actions = [{"Update": update(number)} for number in range(WIDE_ITEMS)]
-    with Watch() as watch:
-        honest = Honest(server.port, reads_and_writes)
+    with Honest(server) as honest:
         start = time.monotonic()
         for _ in range(2):
             status, answer = client.call("TransactWriteItems", {"TransactItems": actions})
             assert status == 200, json.dumps(answer)[:1000]
         took = time.monotonic() - start
-        honest.end()
     client.close()
     assert [b - a for a, b in zip(before, counts(server.port))] == [2] * WIDE_ITEMS
-    check(honest, watch, f"transactions that took {took:.1f} s")
+    honest.check(f"transactions that took {took:.1f} s")
 
 
 # --- A disk that cannot follow ---
@@ -236,16 +196,14 @@ def test_reads_while_rocksdb_stops_writers(stalling_server):
         client.close()
 
     writers = [threading.Thread(target=send, args=(n,)) for n in range(STALL_WRITERS)]
-    with Watch() as watch:
-        honest = Honest(stalling_server.port, reads)
+    with Honest(stalling_server, reads) as honest:
         for writer in writers:
             writer.start()
         for writer in writers:
             writer.join()
-        honest.end()
     assert not refusals
     assert max(waits) > FLUSH_MS / 1000 / 2, "RocksDB did not stop writers"
-    check(honest, watch, f"{len(waits)} writes, the slowest took {max(waits):.1f} s")
+    honest.check(f"{len(waits)} writes, the slowest took {max(waits):.1f} s")
 
 
 def test_a_server_that_is_stopped_while_rocksdb_stops_writers(tmp_path):
