@@ -313,7 +313,7 @@ static void go_on(struct page *page)
     struct api_call *call = page->call;
     enum engine_status status = read_slice(page);
     if (status == ENGINE_OK && !page->ended) {
-        page->view = engine_view_move(page->view); /* It may go on in the lane. */
+        page->view = engine_view_move(page->view); /* It may resume on another thread. */
         operation_pause(call, resume, page);
         return;
     }

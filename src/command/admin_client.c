@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "auth/sigv4.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
@@ -11,7 +12,6 @@
 #include "http/url.h"
 #include "json/reader.h"
 #include "outbound/outbound.h"
-#include "wire/sigv4.h"
 #include "wire/wire.h"
 
 enum {

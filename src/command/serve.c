@@ -263,7 +263,7 @@ static bool open_keys(struct server *server, const struct config *config)
 }
 
 /* Large requests may keep half of the cores busy, where the loops leave them. */
-static size_t lane_thread_count(const struct config *config)
+static size_t slow_thread_count(const struct config *config)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t workers = config->workers > 0 ? config->workers : cores > 0 ? (uint64_t)cores : 1;
@@ -306,7 +306,7 @@ static bool start(struct server *server, const struct config *config)
                                                         .clock = &clock_system,
                                                         .region = config->region,
                                                         .account_id = config->account_id },
-                                    .lane_thread_count = lane_thread_count(config) };
+                                    .slow_thread_count = slow_thread_count(config) };
     server->wire = wire_create(server->api, &options);
     if (!config->in_memory)
         server->backups = backup_service_start(server->engine, config->data_dir);

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "http/answer.h"
 #include "http/connection.h"
-#include "http/grammar.h"
+#include "http/header.h"
 #include "http/loop.h"
 #include "http/parser.h"
 
@@ -71,7 +71,7 @@ struct bytes http_exchange_header(const struct http_exchange *exchange, const ch
 {
     struct bytes wanted = bytes_from_text(name);
     for (size_t i = 0; i < exchange->header_count; i++)
-        if (http_grammar_same_name(exchange->headers[i].name, wanted))
+        if (http_header_equal(exchange->headers[i].name, wanted))
             return exchange->headers[i].value;
     return (struct bytes){ 0 };
 }
@@ -122,14 +122,14 @@ bool http_exchange_is_in_vain(const struct http_exchange *exchange)
     return atomic_load_explicit(&exchange->connection->gone, memory_order_relaxed);
 }
 
-uint8_t http_exchange_mark(const struct http_exchange *exchange)
+uint8_t http_exchange_hint(const struct http_exchange *exchange)
 {
-    return exchange->connection->mark;
+    return exchange->connection->hint;
 }
 
-void http_exchange_set_mark(struct http_exchange *exchange, uint8_t mark)
+void http_exchange_set_hint(struct http_exchange *exchange, uint8_t hint)
 {
-    exchange->connection->mark = mark;
+    exchange->connection->hint = hint;
 }
 
 void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer)

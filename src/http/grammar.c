@@ -49,18 +49,3 @@ size_t http_grammar_skip_value(const uint8_t *data, size_t at, size_t end)
         at++;
     return at;
 }
-
-static uint8_t lower(uint8_t byte)
-{
-    return byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte + ('a' - 'A')) : byte;
-}
-
-bool http_grammar_same_name(struct bytes a, struct bytes b)
-{
-    if (a.len != b.len)
-        return false;
-    for (size_t i = 0; i < a.len; i++)
-        if (a.data[i] != b.data[i] && lower(a.data[i]) != lower(b.data[i]))
-            return false;
-    return true;
-}

@@ -37,7 +37,4 @@ static inline bool http_grammar_is_digit(uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Ignoring the case of ASCII letters. */
-bool http_grammar_same_name(struct bytes a, struct bytes b);
-
 #endif

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "http/chunked.h"
 #include "http/grammar.h"
+#include "http/header.h"
 #include "http/parser.h"
 
 enum { HEAD_SIZE_MAX = 600, CONTENT_SIZE_MAX = 1000, PIECE_MAX = 40 };
@@ -31,7 +32,7 @@ static size_t count_named(const struct http_parser *parser, struct bytes text, s
 {
     size_t count = 0;
     for (size_t i = 0; i < parser->field_count; i++)
-        count += http_grammar_same_name(http_span_bytes(parser->fields[i].name, text.data), name);
+        count += http_header_equal(http_span_bytes(parser->fields[i].name, text.data), name);
     return count;
 }
 

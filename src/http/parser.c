@@ -6,6 +6,7 @@
 #include <assert.h>
 #include "base/compiler.h"
 #include "http/grammar.h"
+#include "http/header.h"
 
 enum state {
     IN_METHOD,
@@ -163,9 +164,9 @@ static void note_connection(struct http_parser *parser, struct bytes value)
             at++;
         size_t end = http_grammar_skip(value.data, at, value.len, HTTP_GRAMMAR_TOKEN);
         struct bytes option = bytes_of(value.data + at, end - at);
-        if (http_grammar_same_name(option, BYTES("close")))
+        if (http_header_equal(option, BYTES("close")))
             parser->connection |= ASKED_CLOSE;
-        else if (http_grammar_same_name(option, BYTES("keep-alive")))
+        else if (http_header_equal(option, BYTES("keep-alive")))
             parser->connection |= ASKED_KEEP_ALIVE;
         at = end;
     }
@@ -176,29 +177,28 @@ static uint16_t note_field(struct http_parser *parser, struct bytes name, struct
 {
     switch (name.len) {
     case sizeof "host" - 1:
-        if (http_grammar_same_name(name, BYTES("host")) && !note_host(parser, value))
+        if (http_header_equal(name, BYTES("host")) && !note_host(parser, value))
             return 400;
         return 0;
     case sizeof "expect" - 1:
-        if (!http_grammar_same_name(name, BYTES("expect")))
+        if (!http_header_equal(name, BYTES("expect")))
             return 0;
-        parser->expects_continue = http_grammar_same_name(value, BYTES("100-continue"));
+        parser->expects_continue = http_header_equal(value, BYTES("100-continue"));
         return parser->expects_continue ? 0 : 417;
     case sizeof "connection" - 1:
-        if (http_grammar_same_name(name, BYTES("connection")))
+        if (http_header_equal(name, BYTES("connection")))
             note_connection(parser, value);
         return 0;
     case sizeof "content-length" - 1:
-        if (http_grammar_same_name(name, BYTES("content-length")) &&
-            !note_content_length(parser, value))
+        if (http_header_equal(name, BYTES("content-length")) && !note_content_length(parser, value))
             return 400;
         return 0;
     case sizeof "transfer-encoding" - 1:
-        if (!http_grammar_same_name(name, BYTES("transfer-encoding")))
+        if (!http_header_equal(name, BYTES("transfer-encoding")))
             return 0;
         if (parser->chunked)
             return 400;
-        parser->chunked = http_grammar_same_name(value, BYTES("chunked"));
+        parser->chunked = http_header_equal(value, BYTES("chunked"));
         return parser->chunked ? 0 : 501;
     default:
         return 0;

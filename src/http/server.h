@@ -15,17 +15,13 @@
 #include <stdint.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "http/header.h"
 
 struct arena;
 struct http_exchange;
 struct http_loop;
 struct http_server;
 struct tls_context;
-
-struct http_header {
-    struct bytes name;  /* As sent; compare with http_exchange_header, which ignores case. */
-    struct bytes value; /* Without the white space around it. */
-};
 
 struct http_answer {
     int status;
@@ -119,10 +115,10 @@ bool http_exchange_finds_pressure(const struct http_exchange *exchange);
 
 /* From any thread: nobody will read the answer, which is owed all the same. */
 bool http_exchange_is_in_vain(const struct http_exchange *exchange);
-/* What the handler remembers of a connection from one request to the next; 0 at first. On the
- * loop's thread, before the answer. */
-uint8_t http_exchange_mark(const struct http_exchange *exchange);
-void http_exchange_set_mark(struct http_exchange *exchange, uint8_t mark);
+/* One byte that the handler keeps for a connection from one request to the next; 0 at first. To be
+ * used on the loop's thread, before the answer. */
+uint8_t http_exchange_hint(const struct http_exchange *exchange);
+void http_exchange_set_hint(struct http_exchange *exchange, uint8_t hint);
 
 /* `answer`'s bytes must be literals, or live in the exchange's arena. If the client is gone this
  * only cleans up. */

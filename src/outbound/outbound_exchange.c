@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "http/grammar.h"
+#include "http/header.h"
 #include "http/server.h"
 #include "outbound/outbound_sockets.h"
 
@@ -72,7 +73,7 @@ static struct curl_slist *make_headers(const struct outbound_exchange *exchange)
     bool has_type = false;
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *header = &request->headers[i];
-        has_type |= http_grammar_same_name(header->name, BYTES("Content-Type"));
+        has_type |= http_header_equal(header->name, BYTES("Content-Type"));
         /* Curl leaves a header with an empty value out unless a semicolon stands for the colon. */
         append_header(&list,
                       arena_printf(exchange->arena, header->value.len == 0 ? "%.*s;" : "%.*s: %.*s",
@@ -285,7 +286,7 @@ struct bytes outbound_answer_header(const struct outbound_answer *answer, const 
         const uint8_t *colon = memchr(rest.data, ':', size);
         size_t name_size = colon != NULL ? (size_t)(colon - rest.data) : size;
         if (colon != NULL &&
-            http_grammar_same_name(bytes_of(rest.data, name_size), bytes_from_text(name)))
+            http_header_equal(bytes_of(rest.data, name_size), bytes_from_text(name)))
             return trimmed(bytes_of(colon + 1, size - name_size - 1));
         rest = bytes_of(rest.data + size, rest.len - size);
         if (rest.len > 0)

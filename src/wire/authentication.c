@@ -7,13 +7,13 @@
 #include <time.h>
 #include "auth/key_ring.h"
 #include "auth/live_keys.h"
+#include "auth/sigv4.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "crypto/sha256.h"
 #include "http/server.h"
 #include "model/error.h"
-#include "wire/sigv4.h"
 
 enum { DATE_SIZE = 8, CALLER_KEYS_MAX = 15 };
 

@@ -1,7 +1,7 @@
 /* origin.c -- see origin.h. */
 #include "wire/origin.h"
 #include <arpa/inet.h>
-#include "wire/header_text.h"
+#include "http/header.h"
 
 enum { PORT_DIGITS_MAX = 5 };
 
@@ -55,7 +55,7 @@ static enum address_kind address_kind(struct bytes host)
 
 static bool is_loopback(struct bytes host)
 {
-    return header_text_equal(host, BYTES("localhost")) || address_kind(host) == LOOPBACK_ADDRESS;
+    return http_header_equal(host, BYTES("localhost")) || address_kind(host) == LOOPBACK_ADDRESS;
 }
 
 /* Of "http://localhost:3000" and its like: a page that this machine serves. */
@@ -65,7 +65,7 @@ static bool is_loopback_origin(struct bytes origin)
     for (size_t i = 0; i < COUNT_OF(schemes); i++) {
         struct bytes scheme = bytes_from_text(schemes[i]);
         if (origin.len <= scheme.len ||
-            !header_text_equal(bytes_of(origin.data, scheme.len), scheme))
+            !http_header_equal(bytes_of(origin.data, scheme.len), scheme))
             continue;
         struct bytes host = host_part(bytes_of(origin.data + scheme.len, origin.len - scheme.len));
         return host.data != NULL && is_loopback(host);
@@ -80,7 +80,7 @@ static enum match match_origin(const char *origins, struct bytes origin)
     struct bytes list = bytes_from_text(origins);
     enum match match = NO_MATCH;
     while (list.len > 0) {
-        struct bytes entry = header_text_next(&list, ',');
+        struct bytes entry = http_header_next_part(&list, ',');
         if (bytes_equal_text(entry, "*"))
             return MATCHES_ALL;
         if (origin.data == NULL)
@@ -88,7 +88,7 @@ static enum match match_origin(const char *origins, struct bytes origin)
         if (bytes_equal_text(entry, "loopback")) {
             if (match == NO_MATCH && is_loopback_origin(origin))
                 match = MATCHES_LOOPBACK;
-        } else if (header_text_equal(entry, origin)) {
+        } else if (http_header_equal(entry, origin)) {
             match = MATCHES_NAME;
         }
     }
@@ -106,8 +106,8 @@ static bool is_our_host(const char *hosts, struct bytes header)
     if (is_loopback(host) || address_kind(host) != NOT_AN_ADDRESS)
         return true; /* An address cannot be made to mean another machine. */
     while (list.len > 0) {
-        struct bytes entry = header_text_next(&list, ',');
-        if (bytes_equal_text(entry, "*") || header_text_equal(entry, host))
+        struct bytes entry = http_header_next_part(&list, ',');
+        if (bytes_equal_text(entry, "*") || http_header_equal(entry, host))
             return true;
     }
     return false;

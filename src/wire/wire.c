@@ -2,8 +2,8 @@
  * credentials, and only then the body.
  *
  * A request is looked at on its loop's thread up to its operation. What follows runs there too, or
- * in the lane if it is large; either way the call ends once, and its loop answers. Reads of many
- * items begin on the loop (read_queue.h) and go on in the lane if they take long.
+ * in the pool if it is large; either way the call ends once, and its loop answers. Reads of many
+ * items begin on the loop (read_queue.h) and go on in the pool if they take long.
  */
 #include "wire/wire.h"
 #include <assert.h>
@@ -15,6 +15,7 @@
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "http/header.h"
 #include "http/server.h"
 #include "model/error.h"
 #include "model/limits.h"
@@ -22,10 +23,9 @@
 #include "wire/audit.h"
 #include "wire/authentication.h"
 #include "wire/compression.h"
-#include "wire/header_text.h"
-#include "wire/lane.h"
 #include "wire/origin.h"
 #include "wire/read_queue.h"
+#include "wire/slow_pool.h"
 
 /* A compressed body is large if it may be after it was inflated: deflate makes at most about a
  * thousand bytes of one. */
@@ -33,11 +33,11 @@ enum { COMPRESSED_LARGE_SIZE_MIN = WIRE_LARGE_SIZE_MIN / 1024 };
 
 /* What the last call of a connection was that writes many items: the next one will be alike. Only a
  * guess, but a transaction cannot be cut into slices. */
-enum weight { WEIGHT_UNKNOWN, WEIGHT_LIGHT, WEIGHT_HEAVY };
+enum cost { COST_UNKNOWN, COST_LOW, COST_HIGH };
 
-/* Threads apart from the loops (lane.h), each with its own state. */
-struct wire_lane {
-    struct lane *lane;
+/* Threads apart from the loops (slow_pool.h), each with its own state. */
+struct wire_pool {
+    struct slow_pool *pool;
     struct wire_loop **loops;
 };
 
@@ -45,20 +45,20 @@ struct wire {
     struct api *api;
     struct wire_options options;
     struct http_handler handler;
-    struct wire_lane lane;       /* For large requests and those that write many items. */
-    struct wire_lane background; /* For the rest of long reads, and to compress answers. */
+    struct wire_pool slow;       /* For large requests and those that write many items. */
+    struct wire_pool background; /* For the rest of long reads, and to compress answers. */
     struct audit *audit;
     struct wire_loop *loops; /* Of the server, until they are closed. */
 };
 
-/* One per loop and per thread of the lane, so that nothing is shared between them. */
+/* One per loop and per thread of the pool, so that nothing is shared between them. */
 struct wire_loop {
     struct wire *wire;
     struct random random;
     struct authentication *authentication; /* NULL: any credentials are taken. */
-    /* Writes of this turn, and those that wait; NULL for the lane, whose threads may wait. */
+    /* Writes of this turn, and those that wait; NULL for the pool, whose threads may wait. */
     struct txn_group *group;
-    /* Unused for the lane: */
+    /* Unused for the pool: */
     struct wire_loop *next;
     struct http_loop *http_loop;
     struct http_task resume; /* Goes on with writes that had to wait. */
@@ -70,16 +70,16 @@ struct wire_loop {
 struct wire_call {
     struct api_call call;
     struct http_task task;
-    struct lane_task lane_task;
+    struct slow_task slow_task;
     struct read_task read_task;
     struct http_exchange *exchange;
     struct wire_loop *loop;              /* The exchange's. */
     struct authenticated *authenticated; /* NULL: nobody is told apart. */
     pthread_t thread;                    /* The loop's. */
-    pthread_t runner;                    /* That which runs it: the loop's, or one of the lane's. */
+    pthread_t runner;                    /* That which runs it: the loop's, or one of the pool's. */
     struct wire_loop *runner_loop;       /* NULL: it was not run. */
     struct http_answer answer;           /* Status 0: not prepared yet. */
-    enum weight weight;                  /* What it turned out to be; UNKNOWN: it says nothing. */
+    enum cost cost;                      /* What it turned out to be; UNKNOWN: it says nothing. */
     bool answers_plainly;                /* Even if the client takes gzip. */
 };
 
@@ -89,11 +89,11 @@ struct wire_call {
 static bool accepts_gzip(struct bytes list)
 {
     while (list.len > 0) {
-        struct bytes entry = header_text_next(&list, ',');
-        struct bytes coding = header_text_next(&entry, ';');
-        if (!header_text_equal(coding, BYTES("gzip")))
+        struct bytes entry = http_header_next_part(&list, ',');
+        struct bytes coding = http_header_next_part(&entry, ';');
+        if (!http_header_equal(coding, BYTES("gzip")))
             continue;
-        struct bytes weight = header_text_trim(entry);
+        struct bytes weight = http_header_trim(entry);
         return !bytes_equal(weight, BYTES("q=0")) && !bytes_equal(weight, BYTES("q=0.0"));
     }
     return false;
@@ -120,7 +120,7 @@ static struct bytes allowed_origin(const struct wire *wire, const struct http_ex
 static struct bytes media_type(const struct http_exchange *exchange)
 {
     struct bytes type = http_exchange_header(exchange, "Content-Type");
-    return header_text_next(&type, ';');
+    return http_header_next_part(&type, ';');
 }
 
 static struct answer_context answer_context(struct wire_loop *loop,
@@ -132,7 +132,7 @@ static struct answer_context answer_context(struct wire_loop *loop,
         .allowed_origin = allowed_origin(loop->wire, exchange),
         .gzip = accepts_gzip(http_exchange_header(exchange, "Accept-Encoding")),
     };
-    if (header_text_equal(media_type(exchange), BYTES("application/json")))
+    if (http_header_equal(media_type(exchange), BYTES("application/json")))
         context.content_type = BYTES("application/json");
     return context;
 }
@@ -179,7 +179,7 @@ static void answer_missing_token(struct wire_loop *loop, struct http_exchange *e
 }
 
 /* The answer with its checksum, and compressed if the client likes. `loop` is that of the thread
- * that does it: for a large answer this takes long, so the lane does it for its own. */
+ * that does it: for a large answer this takes long, so the pool does it for its own. */
 static void prepare_answer(struct wire_loop *loop, struct wire_call *call)
 {
     struct answer_context context = answer_context(loop, call->exchange);
@@ -199,8 +199,8 @@ static void answer_call(struct wire_call *call)
 {
     if (call->answer.status == 0)
         prepare_answer(call->loop, call);
-    if (call->weight != WEIGHT_UNKNOWN)
-        http_exchange_set_mark(call->exchange, (uint8_t)call->weight);
+    if (call->cost != COST_UNKNOWN)
+        http_exchange_set_hint(call->exchange, (uint8_t)call->cost);
     http_exchange_answer(call->exchange, &call->answer);
 }
 
@@ -209,36 +209,36 @@ static void run_answer_task(struct http_task *task)
     answer_call((struct wire_call *)((char *)task - offsetof(struct wire_call, task)));
 }
 
-static void run_compression(struct lane_task *task, void *thread_context)
+static void run_compression(struct slow_task *task, void *thread_context)
 {
     struct wire_call *call =
-        (struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task));
+        (struct wire_call *)((char *)task - offsetof(struct wire_call, slow_task));
     call->answers_plainly = http_exchange_is_in_vain(call->exchange);
     prepare_answer(thread_context, call);
     call->task.run = run_answer_task;
     http_loop_post(http_exchange_loop(call->exchange), &call->task);
 }
 
-/* Compressing a large answer would keep its loop busy for tens of milliseconds. Whether the lane
+/* Compressing a large answer would keep its loop busy for tens of milliseconds. Whether the pool
  * does it. Where it has no room the answer goes as it is, which every client understands. */
-static bool is_compressed_in_lane(struct wire_call *call)
+static bool is_compressed_in_pool(struct wire_call *call)
 {
     if (call->call.response.len < WIRE_LARGE_ANSWER_SIZE_MIN || error_is_set(&call->call.error) ||
         !accepts_gzip(http_exchange_header(call->exchange, "Accept-Encoding")))
         return false;
-    call->lane_task.run = run_compression;
-    if (lane_submit(call->loop->wire->background.lane, &call->lane_task))
-        return true; /* From here on the call is the lane's. */
+    call->slow_task.run = run_compression;
+    if (slow_pool_submit(call->loop->wire->background.pool, &call->slow_task))
+        return true; /* From here on the call is the pool's. */
     call->answers_plainly = true;
     return false;
 }
 
 /* One that was refused before it read anything says nothing about the next. */
-static void weigh(struct wire_call *call)
+static void note_cost(struct wire_call *call)
 {
     size_t size = call->call.written_size;
     if (size > 0 || !error_is_set(&call->call.error))
-        call->weight = size > WIRE_LIGHT_WRITTEN_SIZE_MAX ? WEIGHT_HEAVY : WEIGHT_LIGHT;
+        call->cost = size > WIRE_LIGHT_WRITTEN_SIZE_MAX ? COST_HIGH : COST_LOW;
 }
 
 /* On whichever thread the call ended; the answer belongs to the exchange's loop. */
@@ -249,8 +249,8 @@ static void call_done(struct api_call *api_call)
     bool is_runner = call->runner_loop != NULL && pthread_equal(call->runner, pthread_self());
     bool is_loop = pthread_equal(call->thread, pthread_self());
     if (operation_writes_many(call->call.operation))
-        weigh(call);
-    if (is_loop && is_compressed_in_lane(call))
+        note_cost(call);
+    if (is_loop && is_compressed_in_pool(call))
         return;
     if (is_runner)
         prepare_answer(call->runner_loop, call);
@@ -273,7 +273,7 @@ static const char *const service_names[] = {
 static const struct operation *find_operation(const struct http_exchange *exchange)
 {
     struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
-    struct bytes service = header_text_next(&target, '.');
+    struct bytes service = http_header_next_part(&target, '.');
     const struct operation *operation = operation_find(target);
     if (operation == NULL)
         return NULL;
@@ -294,9 +294,9 @@ static bool read_body(const struct http_exchange *exchange, struct bytes *out, s
     struct bytes encoding = http_exchange_header(exchange, "Content-Encoding");
     enum compression_result result = COMPRESSION_DAMAGED;
     *out = http_exchange_body(exchange);
-    if (encoding.len == 0 || header_text_equal(encoding, BYTES("identity")))
+    if (encoding.len == 0 || http_header_equal(encoding, BYTES("identity")))
         return true;
-    if (header_text_equal(encoding, BYTES("gzip")) || header_text_equal(encoding, BYTES("deflate")))
+    if (http_header_equal(encoding, BYTES("gzip")) || http_header_equal(encoding, BYTES("deflate")))
         result =
             compression_inflate(http_exchange_arena(exchange), *out, REQUEST_BODY_SIZE_MAX, out);
     if (result == COMPRESSION_OK)
@@ -323,7 +323,7 @@ static bool authenticate(struct wire_loop *loop, struct wire_call *call, struct 
     return true;
 }
 
-/* On a loop's thread or on one of the lane's, whose own `loop` is. */
+/* On a loop's thread or on one of the pool's, whose own `loop` is. */
 static void run_call(struct wire_loop *loop, struct wire_call *call)
 {
     struct error *err = &call->call.error;
@@ -343,10 +343,10 @@ static void drop_call(struct wire_call *call)
     call->call.done(&call->call);
 }
 
-static void run_lane_task(struct lane_task *task, void *thread_context)
+static void run_in_pool(struct slow_task *task, void *thread_context)
 {
     struct wire_call *call =
-        (struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task));
+        (struct wire_call *)((char *)task - offsetof(struct wire_call, slow_task));
     if (http_exchange_is_in_vain(call->exchange))
         drop_call(call);
     else
@@ -374,10 +374,10 @@ static void run_read(struct read_task *task, int64_t until_ns)
 }
 
 /* The rest of a read that was paused, in one go. */
-static void run_rest(struct lane_task *task, void *thread_context)
+static void run_rest(struct slow_task *task, void *thread_context)
 {
     struct wire_call *call =
-        (struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task));
+        (struct wire_call *)((char *)task - offsetof(struct wire_call, slow_task));
     call->runner = pthread_self();
     call->runner_loop = thread_context;
     call->call.paused = NULL;
@@ -387,14 +387,15 @@ static void run_rest(struct lane_task *task, void *thread_context)
         api_resume(&call->call);
 }
 
-/* A read that is not light goes on in the lane, so that its loop has a processor as soon as another
+/* A read that is not light goes on in the pool, so that its loop has a processor as soon as another
  * client comes. If there is no room it goes on here, in slices. */
 static void call_paused(struct api_call *api_call)
 {
     struct wire_call *call =
         (struct wire_call *)((char *)api_call - offsetof(struct wire_call, call));
-    call->lane_task.run = run_rest;
-    if (call->read_task.begun || !lane_submit(call->loop->wire->background.lane, &call->lane_task))
+    call->slow_task.run = run_rest;
+    if (call->read_task.begun ||
+        !slow_pool_submit(call->loop->wire->background.pool, &call->slow_task))
         read_queue_pause(&call->loop->reads, &call->read_task);
 }
 
@@ -407,19 +408,19 @@ static bool is_large(const struct http_exchange *exchange)
             http_exchange_header(exchange, "Content-Encoding").data != NULL);
 }
 
-/* A first transaction on a connection runs in the lane if there is room. Most are light, and a
+/* A first transaction on a connection runs in the pool if there is room. Most are light, and a
  * thousand clients that have just come must not be refused for what a few of them may be up to. */
 static void run_where_it_fits(struct wire_call *call)
 {
     const struct operation *operation = call->call.operation;
     bool large = is_large(call->exchange);
     uint8_t expected =
-        operation_writes_many(operation) ? http_exchange_mark(call->exchange) : WEIGHT_LIGHT;
-    call->lane_task.run = run_lane_task;
-    if ((large || expected != WEIGHT_LIGHT) &&
-        lane_submit(call->loop->wire->lane.lane, &call->lane_task))
+        operation_writes_many(operation) ? http_exchange_hint(call->exchange) : COST_LOW;
+    call->slow_task.run = run_in_pool;
+    if ((large || expected != COST_LOW) &&
+        slow_pool_submit(call->loop->wire->slow.pool, &call->slow_task))
         return;
-    if (large || expected == WEIGHT_HEAVY) {
+    if (large || expected == COST_HIGH) {
         error_set(&call->call.error, ERROR_SERVICE_UNAVAILABLE,
                   "Too many large requests are waiting");
         call->call.done(&call->call);
@@ -552,8 +553,8 @@ static void handle_request(void *loop_context, struct http_exchange *exchange)
         return;
     if (bytes_equal_text(method, "POST")) {
         struct bytes type = media_type(exchange);
-        if (header_text_equal(type, BYTES("application/x-amz-json-1.0")) ||
-            header_text_equal(type, BYTES("application/json")))
+        if (http_header_equal(type, BYTES("application/x-amz-json-1.0")) ||
+            http_header_equal(type, BYTES("application/json")))
             run_operation(loop, exchange);
         else
             answer_foreign(loop, exchange);
@@ -692,9 +693,9 @@ static void forget(struct wire_call *call)
         forget_call(&call->call);
 }
 
-static void forget_lane_task(struct lane_task *task)
+static void forget_pool_task(struct slow_task *task)
 {
-    forget((struct wire_call *)((char *)task - offsetof(struct wire_call, lane_task)));
+    forget((struct wire_call *)((char *)task - offsetof(struct wire_call, slow_task)));
 }
 
 static void forget_reads(struct wire_loop *loop)
@@ -704,31 +705,31 @@ static void forget_reads(struct wire_loop *loop)
         forget((struct wire_call *)((char *)task - offsetof(struct wire_call, read_task)));
 }
 
-static void start_lane(struct wire *wire, struct wire_lane *lane, enum lane_priority priority)
+static void start_pool(struct wire *wire, struct wire_pool *pool, enum slow_pool_priority priority)
 {
-    size_t count = wire->options.lane_thread_count;
-    lane->loops = memory_checked(calloc(count, sizeof(*lane->loops)));
+    size_t count = wire->options.slow_thread_count;
+    pool->loops = memory_checked(calloc(count, sizeof(*pool->loops)));
     for (size_t i = 0; i < count; i++)
-        lane->loops[i] = create_loop(wire);
-    lane->lane = lane_start((void *const *)lane->loops, count, priority);
+        pool->loops[i] = create_loop(wire);
+    pool->pool = slow_pool_start((void *const *)pool->loops, count, priority);
 }
 
-static void stop_lane(struct wire_lane *lane)
+static void stop_pool(struct wire_pool *pool)
 {
-    lane_stop(lane->lane, forget_lane_task);
-    lane->lane = NULL;
+    slow_pool_stop(pool->pool, forget_pool_task);
+    pool->pool = NULL;
 }
 
-static void destroy_lane(const struct wire *wire, struct wire_lane *lane)
+static void destroy_pool(const struct wire *wire, struct wire_pool *pool)
 {
-    for (size_t i = 0; i < wire->options.lane_thread_count; i++)
-        destroy_loop(lane->loops[i]);
-    free(lane->loops);
+    for (size_t i = 0; i < wire->options.slow_thread_count; i++)
+        destroy_loop(pool->loops[i]);
+    free(pool->loops);
 }
 
 struct wire *wire_create(struct api *api, const struct wire_options *options)
 {
-    assert(options->lane_thread_count > 0);
+    assert(options->slow_thread_count > 0);
     struct wire *wire = memory_checked(malloc(sizeof *wire));
     *wire = (struct wire){ .api = api, .options = *options, .audit = audit_create() };
     wire->handler = (struct http_handler){ .context = wire,
@@ -738,15 +739,15 @@ struct wire *wire_create(struct api *api, const struct wire_options *options)
                                            .is_vital = is_health_check,
                                            .turn_end = end_turn,
                                            .refusal = fill_refusal };
-    start_lane(wire, &wire->lane, LANE_LIKE_LOOPS);
-    start_lane(wire, &wire->background, LANE_GIVES_WAY);
+    start_pool(wire, &wire->slow, SLOW_POOL_AS_LOOPS);
+    start_pool(wire, &wire->background, SLOW_POOL_BELOW_LOOPS);
     return wire;
 }
 
 void wire_stop(struct wire *wire)
 {
-    stop_lane(&wire->lane);
-    stop_lane(&wire->background);
+    stop_pool(&wire->slow);
+    stop_pool(&wire->background);
     for (struct wire_loop *loop = wire->loops; loop != NULL; loop = loop->next)
         forget_reads(loop);
 }
@@ -754,8 +755,8 @@ void wire_stop(struct wire *wire)
 void wire_destroy(struct wire *wire)
 {
     wire_stop(wire);
-    destroy_lane(wire, &wire->lane);
-    destroy_lane(wire, &wire->background);
+    destroy_pool(wire, &wire->slow);
+    destroy_pool(wire, &wire->background);
     audit_destroy(wire->audit);
     free(wire);
 }

@@ -14,13 +14,14 @@ struct http_handler;
 struct wire;
 
 enum {
-    /* Requests of this size run in the lane (lane.h), and compressed ones that may become as large.
+    /* Requests of this size run in the pool for slow calls (slow_pool.h), and compressed ones that
+     * may become as large.
      */
     WIRE_LARGE_SIZE_MIN = 1024 * 1024,
     /* So do operations that write many items (TransactWriteItems, ...), unless the last one of the
      * same connection read and wrote no more than this. */
     WIRE_LIGHT_WRITTEN_SIZE_MAX = 256 * 1024,
-    /* Answers of this size are compressed in the lane. */
+    /* Answers of this size are compressed in the background pool. */
     WIRE_LARGE_ANSWER_SIZE_MIN = 256 * 1024,
 };
 
@@ -31,7 +32,7 @@ struct wire_options {
     const char *(*not_ready)(void *context);
     void *context; /* Passed to not_ready. */
     struct authentication_options authentication;
-    size_t lane_thread_count; /* Above 0. */
+    size_t slow_thread_count; /* Above 0. */
 };
 
 /* Borrows `api` and what the options point to. The owner calls wire_destroy after the HTTP server

@@ -9,12 +9,12 @@
 #include "auth/key_edit.h"
 #include "auth/key_ring.h"
 #include "auth/live_keys.h"
+#include "auth/sigv4.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/log.h"
 #include "crypto/sha256.h"
 #include "raw_http.h"
-#include "wire/sigv4.h"
 #include "wire/wire.h"
 
 #define REGION "us-east-1"
@@ -102,7 +102,7 @@ void auth_fixture_open(struct auth_fixture *fixture)
                                                      .clock = &fixture->clock,
                                                      .region = REGION,
                                                      .account_id = "000000000000" },
-                                 .lane_thread_count = 1 };
+                                 .slow_thread_count = 1 };
     fixture->wire = wire_create(fixture->api.api, &wire);
     struct http_options http = http_options_default;
     http.port = 0;

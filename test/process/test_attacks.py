@@ -122,7 +122,7 @@ def test_many_that_have_just_come_are_no_attack(server):
 
 
 def test_a_large_request_is_answered_like_any_other(server):
-    """It runs in the lane: what it stores and what it is refused for are the same."""
+    """It runs in the slow pool: what it stores and what it is refused for are the same."""
     client = FastClient(server.port)
     items = [{"pk": {"S": f"b{n}"}, "v": {"S": "x" * 390_000}} for n in range(25)]
     requests = [{"PutRequest": {"Item": item}} for item in items]

@@ -136,7 +136,7 @@ def test_a_filter_that_costs_too_much_ends_its_pages(server):
     client.close()
 
 
-GZIP_CLIENTS = 300  # More than may wait in the lane, where large answers are compressed.
+GZIP_CLIENTS = 300  # More than may wait in the background pool, where large answers are compressed.
 
 
 def test_large_answers_are_compressed_if_there_is_room_for_that(server):
@@ -166,7 +166,7 @@ def test_large_answers_are_compressed_if_there_is_room_for_that(server):
 
 
 def test_a_server_stops_while_long_reads_wait():
-    """In the lane and on its loops, paused: what they hold of the store is let go of."""
+    """In the background pool and on its loops, paused: what they hold of the store is let go of."""
     with stator_process.StatorProcess("--in-memory", program=release_binary()) as started:
         clients = [FastClient(started.port) for _ in range(NEWCOMERS)]
         attack.create_pages(clients[0])

@@ -327,7 +327,7 @@ static void go_on(struct batch_read *batch)
 {
     enum engine_status status = read_slice(batch);
     if (status == ENGINE_OK) {
-        batch->view = engine_view_move(batch->view); /* It may go on in the lane. */
+        batch->view = engine_view_move(batch->view); /* It may resume on another thread. */
         operation_pause(batch->call, resume, batch);
         return;
     }

@@ -1,5 +1,5 @@
 /* test_written_size.c -- what operations that write many items say of how much that was, by which
- * they are taken to the lane or left on their loop. */
+ * they are moved to the slow pool or left on their loop. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

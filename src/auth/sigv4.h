@@ -8,8 +8,8 @@
  * Stricter than the service in one thing: every x-amz-* header sent must be signed, else a captured
  * GetItem becomes a DeleteItem by changing X-Amz-Target.
  */
-#ifndef STATOR_WIRE_SIGV4_H
-#define STATOR_WIRE_SIGV4_H
+#ifndef STATOR_AUTH_SIGV4_H
+#define STATOR_AUTH_SIGV4_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

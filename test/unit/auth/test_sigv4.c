@@ -4,13 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "auth/sigv4.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
 #include "crypto/sha256.h"
-#include "http/server.h"
+#include "http/header.h"
 #include "model/error.h"
-#include "wire/sigv4.h"
 
 /* Those of AWS's test suite for Signature Version 4. */
 #define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"

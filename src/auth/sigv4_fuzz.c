@@ -4,7 +4,7 @@
  *
  * Input: a byte that says what is changed, lines "Name: value", an empty line, the body.
  */
-#include "wire/sigv4.h"
+#include "auth/sigv4.h"
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -12,9 +12,8 @@
 #include "base/compiler.h"
 #include "crypto/sha256.h"
 #include "http/grammar.h"
-#include "http/server.h"
+#include "http/header.h"
 #include "model/error.h"
-#include "wire/header_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -53,12 +52,12 @@ static bool read_header(struct bytes line, struct http_header *out)
         return false;
     size_t name_size = (size_t)(colon - line.data);
     out->name = bytes_of(line.data, name_size);
-    out->value = header_text_trim(bytes_of(colon + 1, line.len - name_size - 1));
+    out->value = http_header_trim(bytes_of(colon + 1, line.len - name_size - 1));
     return http_grammar_skip(line.data, 0, name_size, HTTP_GRAMMAR_TOKEN) == name_size &&
            http_grammar_skip_value(line.data, name_size + 1, line.len) == line.len &&
-           !header_text_equal(out->name, BYTES("Host")) &&
-           !header_text_equal(out->name, BYTES("X-Amz-Date")) &&
-           !header_text_equal(out->name, BYTES("X-Amz-Content-Sha256"));
+           !http_header_equal(out->name, BYTES("Host")) &&
+           !http_header_equal(out->name, BYTES("X-Amz-Date")) &&
+           !http_header_equal(out->name, BYTES("X-Amz-Content-Sha256"));
 }
 
 static void read_subject(struct subject *subject, struct bytes input)
@@ -70,7 +69,7 @@ static void read_subject(struct subject *subject, struct bytes input)
         struct http_header *header = &subject->headers[count];
         if (count == HEADERS_MAX || !read_header(line, header))
             continue;
-        if (header_text_equal(header->name, BYTES("Authorization")))
+        if (http_header_equal(header->name, BYTES("Authorization")))
             subject->authorization = header->value;
         else
             count++;
@@ -136,7 +135,7 @@ static void check_canonical(struct subject *subject, struct bytes authorization)
     size_t count = rewritten.header_count;
     for (size_t i = 0; i < count; i++) {
         size_t place = i;
-        while (place > 0 && !header_text_equal(headers[place - 1].name, subject->headers[i].name))
+        while (place > 0 && !http_header_equal(headers[place - 1].name, subject->headers[i].name))
             place--;
         memmove(headers + place + 1, headers + place, (i - place) * sizeof *headers);
         headers[place] = rewrite(subject->arena, subject->headers[i]);

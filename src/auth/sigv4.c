@@ -1,5 +1,5 @@
 /* sigv4.c -- see sigv4.h. The steps are those of AWS's description of Signature Version 4. */
-#include "wire/sigv4.h"
+#include "auth/sigv4.h"
 #include <assert.h>
 #include <strings.h>
 #include <time.h>
@@ -8,9 +8,8 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "crypto/sha256.h"
-#include "http/server.h"
+#include "http/header.h"
 #include "model/error.h"
-#include "wire/header_text.h"
 
 #define ALGORITHM "AWS4-HMAC-SHA256"
 #define TERMINATOR "aws4_request"
@@ -24,7 +23,7 @@ static_assert((int)SIGV4_KEY_SIZE == (int)SHA256_SIZE, "a signing key is an HMAC
 static struct bytes find_header(const struct sigv4_request *request, const char *name)
 {
     for (size_t i = 0; i < request->header_count; i++)
-        if (header_text_equal(request->headers[i].name, bytes_from_text(name)))
+        if (http_header_equal(request->headers[i].name, bytes_from_text(name)))
             return request->headers[i].value;
     return (struct bytes){ 0 };
 }
@@ -33,7 +32,7 @@ static size_t count_headers(const struct sigv4_request *request, const char *nam
 {
     size_t count = 0;
     for (size_t i = 0; i < request->header_count; i++)
-        count += header_text_equal(request->headers[i].name, bytes_from_text(name));
+        count += http_header_equal(request->headers[i].name, bytes_from_text(name));
     return count;
 }
 
@@ -41,7 +40,7 @@ static bool is_signed(const struct sigv4_claim *claim, struct bytes name)
 {
     struct bytes rest = claim->signed_headers;
     while (rest.len > 0)
-        if (header_text_equal(header_text_next(&rest, ';'), name))
+        if (http_header_equal(http_header_next_part(&rest, ';'), name))
             return true;
     return false;
 }
@@ -126,11 +125,11 @@ static bool read_parameters(struct bytes header, struct bytes *credential, struc
                        { "SignedHeaders", &out->signed_headers },
                        { "Signature", &out->signature } };
     struct bytes rest = header;
-    header_text_next(&rest, ' '); /* The algorithm. */
+    http_header_next_part(&rest, ' '); /* The algorithm. */
     while (rest.len > 0) {
-        struct bytes part = header_text_next(&rest, ',');
+        struct bytes part = http_header_next_part(&rest, ',');
         struct bytes value = part;
-        struct bytes name = header_text_next(&value, '=');
+        struct bytes name = http_header_next_part(&value, '=');
         if (part.len > 0 && name.len == part.len)
             return error_set(err, ERROR_INCOMPLETE_SIGNATURE,
                              "'%.*s' not a valid key=value pair (missing equal-sign) in "
@@ -180,10 +179,10 @@ static bool read_credential(struct bytes credential, struct sigv4_claim *out,
                             struct bytes *terminator, struct error *err)
 {
     struct bytes rest = credential;
-    out->access_key = header_text_next(&rest, '/');
-    out->date = header_text_next(&rest, '/');
-    out->region = header_text_next(&rest, '/');
-    out->service = header_text_next(&rest, '/');
+    out->access_key = http_header_next_part(&rest, '/');
+    out->date = http_header_next_part(&rest, '/');
+    out->region = http_header_next_part(&rest, '/');
+    out->service = http_header_next_part(&rest, '/');
     *terminator = rest;
     size_t slashes = 0;
     for (size_t i = 0; i < credential.len; i++)
@@ -234,7 +233,7 @@ static bool check_scope(struct arena *arena, const struct sigv4_claim *claim,
 static bool must_be_signed(struct bytes name)
 {
     static const char prefix[] = "x-amz-";
-    if (header_text_equal(name, BYTES("x-amz-content-sha256")))
+    if (http_header_equal(name, BYTES("x-amz-content-sha256")))
         return false; /* It must equal the body's hash, which is signed in any case. */
     return name.len > sizeof prefix - 1 &&
            strncasecmp((const char *)name.data, prefix, sizeof prefix - 1) == 0;
@@ -246,7 +245,7 @@ static bool check_signed_headers(const struct sigv4_request *request,
     struct bytes rest = claim->signed_headers;
     size_t count = 0;
     while (rest.len > 0) {
-        header_text_next(&rest, ';');
+        http_header_next_part(&rest, ';');
         count++;
     }
     if (count > SIGV4_SIGNED_HEADERS_MAX)
@@ -273,7 +272,7 @@ bool sigv4_read(struct arena *arena, const struct sigv4_request *request,
 {
     struct bytes header = find_header(request, "Authorization");
     struct bytes parameters = header;
-    struct bytes algorithm = header_text_next(&parameters, ' ');
+    struct bytes algorithm = http_header_next_part(&parameters, ' ');
     struct bytes credential = { 0 };
     struct bytes terminator;
     *out = (struct sigv4_claim){ .time = find_header(request, "X-Amz-Date"),
@@ -312,7 +311,7 @@ void sigv4_derive_key(struct sha256 *hasher, struct bytes secret, const struct s
 /* The value without spaces around it, and with one where there were several. */
 static void append_value(struct buffer *buffer, struct bytes value)
 {
-    value = header_text_trim(value);
+    value = http_header_trim(value);
     bool was_space = false;
     for (size_t i = 0; i < value.len; i++) {
         bool is_space = value.data[i] == ' ' || value.data[i] == '\t';
@@ -331,7 +330,7 @@ static void append_header(struct buffer *buffer, const struct sigv4_request *req
     buffer_append_byte(buffer, ':');
     bool is_first = true;
     for (size_t i = 0; i < request->header_count; i++) {
-        if (!header_text_equal(request->headers[i].name, name))
+        if (!http_header_equal(request->headers[i].name, name))
             continue;
         if (!is_first)
             buffer_append_byte(buffer, ',');
@@ -351,7 +350,7 @@ static struct bytes canonical_request(struct arena *arena, const struct sigv4_re
     buffer_append_bytes(&buffer, BYTES("\n/\n\n")); /* The path, and a query that is empty. */
     struct bytes rest = claim->signed_headers;
     while (rest.len > 0)
-        append_header(&buffer, request, header_text_next(&rest, ';'));
+        append_header(&buffer, request, http_header_next_part(&rest, ';'));
     buffer_append_byte(&buffer, '\n');
     buffer_append_bytes(&buffer, claim->signed_headers);
     buffer_append_byte(&buffer, '\n');
