@@ -23,7 +23,7 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "engine/rocksdb/rocksdb_engine.h"
+#include "engine/engine.h"
 #include "model/item_form.h"
 #include "measure.h"
 
@@ -38,7 +38,7 @@ enum {
 };
 
 struct bench {
-    struct rocksdb_engine_options options;
+    struct engine_options options;
     struct engine *engine;
     struct api *api;
     struct txn_group *group;
@@ -112,9 +112,9 @@ __attribute__((noinline)) static size_t run_measured(struct bench *bench, struct
 
 static void open_store(struct bench *bench)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     enum engine_status status;
-    bench->engine = rocksdb_engine_open(&bench->options, message);
+    bench->engine = engine_open(&bench->options, message);
     if (bench->engine == NULL) {
         fprintf(stderr, "bench_api: %s\n", message);
         exit(1);
@@ -325,7 +325,7 @@ int main(int argc, char **argv)
     }
     struct bench bench = {
         .options = { .directory = argv[1],
-                     .durability = ROCKSDB_ENGINE_OS,
+                     .durability = ENGINE_DURABILITY_OS,
                      .item_cache_size = ITEM_CACHE_SIZE,
                      .form = item_form_make,
                      .block_cache_size = 64 * 1024 * 1024,

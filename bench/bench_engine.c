@@ -17,7 +17,6 @@
 #include "base/compiler.h"
 #include "base/random.h"
 #include "engine/engine.h"
-#include "engine/rocksdb/rocksdb_engine.h"
 #include "engine/rocksdb/store_options.h"
 
 enum {
@@ -33,7 +32,7 @@ enum {
 static const struct engine_place place = { 7, 1, ENGINE_SPACE_ITEMS };
 
 struct bench {
-    struct rocksdb_engine_options options;
+    struct engine_options options;
     char directory[PATH_SIZE_MAX];
     uint8_t value[VALUE_SIZE];
 };
@@ -50,9 +49,9 @@ static void begin(struct bench *bench, const char *parent)
         perror(parent);
         exit(1);
     }
-    bench->options = (struct rocksdb_engine_options){
+    bench->options = (struct engine_options){
         .directory = bench->directory,
-        .durability = ROCKSDB_ENGINE_SYNC,
+        .durability = ENGINE_DURABILITY_SYNC,
         .block_cache_size = 64 * 1024 * 1024,
         .write_buffer_size = 32 * 1024 * 1024,
     };
@@ -74,10 +73,10 @@ static void end(struct bench *bench)
     }
 }
 
-static struct engine *open_engine(const struct rocksdb_engine_options *options)
+static struct engine *open_engine(const struct engine_options *options)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    struct engine *engine = rocksdb_engine_open(options, message);
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine *engine = engine_open(options, message);
     if (engine == NULL) {
         fprintf(stderr, "%s\n", message);
         exit(1);
@@ -242,8 +241,8 @@ static void bench_raw_put(const char *name, struct bench *bench, int batch_size)
 
 static void load(struct bench *bench)
 {
-    struct rocksdb_engine_options quick = bench->options;
-    quick.durability = ROCKSDB_ENGINE_OS;
+    struct engine_options quick = bench->options;
+    quick.durability = ENGINE_DURABILITY_OS;
     struct engine *engine = open_engine(&quick);
     for (uint64_t number = 0; number < RECORDS; number++) {
         char space[KEY_SIZE + 1];

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "engine/rocksdb/rocksdb_engine.h"
+#include "engine/engine.h"
 #include "model/item_form.h"
 
 enum {
@@ -196,19 +196,19 @@ int main(int argc, char **argv)
 {
     static int64_t alone_ns[ROUNDS], together_ns[ROUNDS];
     size_t alone = 0, together = 0;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], name[32];
+    char message[ENGINE_MESSAGE_MAX], name[32];
     enum engine_status status;
     size_t thread_count = argc > 1 ? strtoul(argv[1], NULL, 10) : 2;
     if (thread_count == 0 || thread_count > THREADS_MAX)
         return 2;
     log_set_level(LOG_ERROR);
-    struct engine *engine = rocksdb_engine_open(
-        &(struct rocksdb_engine_options){ .in_memory = true,
-                                          .item_cache_size = 64 * 1024 * 1024,
-                                          .form = item_form_make,
-                                          .block_cache_size = 64 * 1024 * 1024,
-                                          .write_buffer_size = 32 * 1024 * 1024 },
-        message);
+    struct engine *engine =
+        engine_open(&(struct engine_options){ .in_memory = true,
+                                              .item_cache_size = 64 * 1024 * 1024,
+                                              .form = item_form_make,
+                                              .block_cache_size = 64 * 1024 * 1024,
+                                              .write_buffer_size = 32 * 1024 * 1024 },
+                    message);
     if (engine == NULL)
         return 1;
     struct api *api = api_open(&(struct api_options){ .engine = engine,

@@ -90,7 +90,7 @@ static bool ends_with(const char *name, const char *end)
     return size >= end_size && strcmp(name + size - end_size, end) == 0;
 }
 
-/* All files belong to a store but locks, space set aside, RocksDB's own log, and what was being
+/* All files belong to a store but locks, space set aside, the engine's own log, and what was being
  * written beside to be renamed. One too many does no harm, one too few does. */
 static bool is_of_store(int directory, const char *name)
 {

@@ -18,7 +18,7 @@ struct buffer;
 enum {
     BACKUP_NAME_MAX = 100,
     BACKUP_WORD_MAX = 64,      /* Of a version or a time. */
-    BACKUP_FILES_MAX = 100000, /* Some six terabytes in RocksDB's table files. */
+    BACKUP_FILES_MAX = 100000, /* Some six terabytes in table files of 64 MB. */
     BACKUP_MANIFEST_SIZE_MAX = 32 * 1024 * 1024,
 };
 

@@ -34,7 +34,7 @@ struct backup_service {
     pthread_t thread;
     int directory;
     char checkpoint[PATH_MAX];
-    char unfinished[PATH_MAX]; /* Where RocksDB makes it. */
+    char unfinished[PATH_MAX]; /* Where the engine makes it. */
 };
 
 /* The name of a socket must be short, the path of a directory need not be. */

@@ -2,18 +2,18 @@
 #include "command/open_store.h"
 #include <stdio.h>
 #include "config/config.h"
-#include "engine/rocksdb/rocksdb_engine.h"
+#include "engine/engine.h"
 
 struct engine *open_store(const struct config *config, const char *directory)
 {
-    struct rocksdb_engine_options options = {
+    struct engine_options options = {
         .directory = directory,
         .read_only = true,
         .block_cache_size = config->block_cache_size,
         .write_buffer_size = config->write_buffer_size,
     };
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    struct engine *engine = rocksdb_engine_open(&options, message);
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine *engine = engine_open(&options, message);
     if (engine == NULL)
         fprintf(stderr, "stator: %s\n", message);
     return engine;

@@ -27,7 +27,7 @@
 #include "base/notify.h"
 #include "config/config.h"
 #include "crypto/tls_context.h"
-#include "engine/rocksdb/rocksdb_engine.h"
+#include "engine/engine.h"
 #include "http/server.h"
 #include "model/item_form.h"
 #include "outbound/outbound.h"
@@ -137,11 +137,11 @@ static bool fail(const char *message)
 
 static bool open_engine(struct server *server, const struct config *config)
 {
-    struct rocksdb_engine_options options = {
+    struct engine_options options = {
         .directory = config->data_dir,
         .in_memory = config->in_memory,
-        .durability =
-            config->durability == CONFIG_DURABILITY_SYNC ? ROCKSDB_ENGINE_SYNC : ROCKSDB_ENGINE_OS,
+        .durability = config->durability == CONFIG_DURABILITY_SYNC ? ENGINE_DURABILITY_SYNC
+                                                                   : ENGINE_DURABILITY_OS,
         .leaves_log_alone = !config->log_prefill,
         .item_cache_size = config->item_cache_size,
         .form = item_form_make,
@@ -149,8 +149,8 @@ static bool open_engine(struct server *server, const struct config *config)
         .write_buffer_size = config->write_buffer_size,
         .open_files_max = (unsigned)server->files.table_files,
     };
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    server->engine = rocksdb_engine_open(&options, message);
+    char message[ENGINE_MESSAGE_MAX];
+    server->engine = engine_open(&options, message);
     return server->engine != NULL || fail(message);
 }
 

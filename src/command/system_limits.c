@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "config/config.h"
-#include "engine/rocksdb/rocksdb_engine.h"
+#include "engine/engine.h"
 #include "http/server.h"
 #include "trigger/triggers.h"
 
@@ -16,10 +16,10 @@ enum {
     TRIGGER_FILES_PART = 16, /* Of all files, at most. */
     FILES_PER_LOOP = 8,      /* Listener, epoll, wake-up. */
     CONNECTIONS_MIN = 16,
-    TABLE_FILES_PART = 4, /* Of all files, at most; what RocksDB needs it opens and closes. */
+    TABLE_FILES_PART = 4, /* Of all files, at most; the engine opens and closes as it needs. */
     REFUSED_PART = 8,
     THREADS_PER_LOOP = 2,      /* Itself, and at most one for large requests. */
-    THREADS_BESIDE_LOOPS = 16, /* Ours, RocksDB's, and a few for triggers. */
+    THREADS_BESIDE_LOOPS = 16, /* Ours, the engine's, and a few for triggers. */
     WRITE_BUFFERS = 2,
 };
 #define MEMORY_BASE (256ull << 20) /* The program, its libraries, requests under way. */
@@ -50,7 +50,7 @@ bool file_shares_of(uint64_t limit, unsigned loop_count, uint64_t connections_ma
 {
     uint64_t refused = limit / REFUSED_PART / loop_count;
     out->refused_per_loop = smaller(refused > 0 ? refused : 1, HTTP_REFUSED_MAX);
-    out->table_files = smaller(limit / TABLE_FILES_PART, ROCKSDB_ENGINE_OPEN_FILES_MAX);
+    out->table_files = smaller(limit / TABLE_FILES_PART, ENGINE_OPEN_FILES_MAX);
     uint64_t triggers = smaller(limit / TRIGGER_FILES_PART, TRIGGERS_MAX * FILES_PER_TRIGGER);
     uint64_t others = FILES_SPARE + triggers + out->table_files +
                       loop_count * (FILES_PER_LOOP + out->refused_per_loop);

@@ -1,7 +1,7 @@
 /* system_limits.h -- what the operating system lets the server have: files, threads, memory.
  *
  * Looked at before anything is opened, so that a server that cannot do its work says so at the
- * start and not in the middle of it: RocksDB ends the process if it cannot have a thread, and
+ * start and not in the middle of it: an engine may end the process if it gets no thread, and
  * clients must not take the descriptors that its files need.
  */
 #ifndef STATOR_COMMAND_SYSTEM_LIMITS_H
@@ -18,7 +18,7 @@ enum { SYSTEM_LIMITS_MESSAGE_MAX = 256 };
 struct file_shares {
     uint64_t connections;
     uint64_t refused_per_loop; /* Connections beyond those, while they are told so. */
-    uint64_t table_files;      /* That RocksDB keeps open. */
+    uint64_t table_files;      /* That the engine keeps open. */
 };
 
 /* Of `limit` files, for so many loops and at most so many connections. False if too few are left

@@ -120,6 +120,49 @@ static inline void engine_value_release(struct engine_value *value)
     *value = (struct engine_value){ 0 };
 }
 
+/* --- Opening and closing --- */
+
+enum engine_durability {
+    /* A completion means: synced to the disk. */
+    ENGINE_DURABILITY_SYNC,
+    /* A completion means: handed to the operating system. Survives a crash of the process, not of
+     * the machine. */
+    ENGINE_DURABILITY_OS,
+};
+
+/* An engine ignores the options that it has no use for. */
+struct engine_options {
+    const char *engine;    /* A name in the registry (engine_registry.c); NULL: the first one. */
+    const char *directory; /* Created if missing, unless read-only. Not used when in memory. */
+    bool in_memory;
+    /* The directory must hold a store. Neither opening nor anything after it changes a byte in
+     * there, and writes are refused. It is locked all the same. */
+    bool read_only;
+    enum engine_durability durability;
+    /* Do not extend the write-ahead log before it is needed (rocksdb/store_ahead.h). */
+    bool leaves_log_alone;
+    /* How long a write waits for those that have its addresses; 0: ENGINE_WRITE_WAIT_MS. */
+    unsigned write_wait_ms;
+    size_t item_cache_size; /* 0: none. */
+    engine_form *form;      /* Of the items in it; NULL: they have none. */
+    size_t block_cache_size;
+    size_t write_buffer_size;
+    unsigned open_files_max; /* Files kept open; 0: ENGINE_OPEN_FILES_MAX. */
+};
+
+enum {
+    ENGINE_MESSAGE_MAX = 512,
+    /* A write that waits occupies no thread, so it need not be refused soon; but its client should
+     * get an answer before it gives up. */
+    ENGINE_WRITE_WAIT_MS = 5000,
+    ENGINE_OPEN_FILES_MAX = 512, /* The rest of the usual limit is for connections. */
+};
+
+/* NULL with one line for people in `message` if the store cannot be used: unknown engine, missing
+ * rights, no space, in use by another process, damaged. */
+MUST_CHECK struct engine *engine_open(const struct engine_options *options,
+                                      char message[ENGINE_MESSAGE_MAX]);
+
 unsigned engine_capabilities(const struct engine *engine);
 /* Waits for writes under way, makes everything durable, and lets go. Closing NULL is allowed. */
 void engine_close(struct engine *engine);

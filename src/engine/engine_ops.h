@@ -46,6 +46,12 @@ struct engine_ops {
     void (*write_abandon)(struct engine_write *write);
 };
 
+/* A line of the registry (engine_registry.c). */
+struct engine_registration {
+    const char *name;
+    struct engine *(*open)(const struct engine_options *options, char message[ENGINE_MESSAGE_MAX]);
+};
+
 struct engine {
     const struct engine_ops *ops;
 };

@@ -43,10 +43,10 @@ static int teardown(void **state)
 
 static struct engine *open_copy(const struct checkpoint_test *test, bool read_only)
 {
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(test->path);
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    struct engine_options options = engine_fixture_rocksdb_options(test->path);
+    char message[ENGINE_MESSAGE_MAX];
     options.read_only = read_only;
-    struct engine *engine = rocksdb_engine_open(&options, message);
+    struct engine *engine = engine_open(&options, message);
     if (engine == NULL)
         fail_msg("%s", message);
     return engine;

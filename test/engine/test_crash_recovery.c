@@ -33,13 +33,13 @@ enum {
 };
 
 /* A small write buffer, so that a run changes logs and writes table files too. */
-static struct engine *open_store(const char *directory, enum rocksdb_engine_durability durability,
-                                 char message[ROCKSDB_ENGINE_MESSAGE_MAX])
+static struct engine *open_store(const char *directory, enum engine_durability durability,
+                                 char message[ENGINE_MESSAGE_MAX])
 {
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(directory);
+    struct engine_options options = engine_fixture_rocksdb_options(directory);
     options.durability = durability;
     options.write_buffer_size = 128 * 1024;
-    return rocksdb_engine_open(&options, message);
+    return engine_open(&options, message);
 }
 
 /* --- Killed at a random moment --- */
@@ -58,10 +58,10 @@ static void report(struct engine_completion *base, enum engine_status status)
     atomic_store(&reported->free, true);
 }
 
-static int run_writer(const char *directory, enum rocksdb_engine_durability durability)
+static int run_writer(const char *directory, enum engine_durability durability)
 {
     static struct reported_write writes[IN_FLIGHT];
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     struct engine *engine = open_store(directory, durability, message);
     if (engine == NULL)
         return 1;
@@ -113,10 +113,10 @@ static uint32_t run_and_kill(const char *directory, const char *mode, int64_t ru
     return highest;
 }
 
-static void check_kills(const char *mode, enum rocksdb_engine_durability durability)
+static void check_kills(const char *mode, enum engine_durability durability)
 {
     enum { ROUNDS = 10, RUN_MS_MAX = 60 };
-    char directory[SCRATCH_PATH_MAX], message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char directory[SCRATCH_PATH_MAX], message[ENGINE_MESSAGE_MAX];
     struct random random;
     random_init_from_system(&random);
     scratch_create(directory);
@@ -137,13 +137,13 @@ static void check_kills(const char *mode, enum rocksdb_engine_durability durabil
 static void a_killed_process_loses_nothing_it_reported(void **state)
 {
     (void)state;
-    check_kills("write-sync", ROCKSDB_ENGINE_SYNC);
+    check_kills("write-sync", ENGINE_DURABILITY_SYNC);
 }
 
 static void nor_does_one_that_leaves_syncing_to_the_system(void **state)
 {
     (void)state;
-    check_kills("write-os", ROCKSDB_ENGINE_OS);
+    check_kills("write-os", ENGINE_DURABILITY_OS);
 }
 
 /* --- Power cuts --- */
@@ -198,8 +198,8 @@ static int setup(void **state)
     scratch_create(cut->scratch);
     scratch_join(cut->store, cut->scratch, "store");
     scratch_join(cut->copy, cut->scratch, "copy");
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    struct engine *engine = open_store(cut->store, ROCKSDB_ENGINE_SYNC, message);
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine *engine = open_store(cut->store, ENGINE_DURABILITY_SYNC, message);
     numbered_records_put_all(engine, 1, SYNCED);
     engine_close(engine);
     *state = cut;
@@ -217,8 +217,8 @@ static int teardown(void **state)
 static void a_torn_end_that_was_never_synced_is_dropped(void **state)
 {
     struct power_cut *cut = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], path[SCRATCH_PATH_MAX], torn[SCRATCH_PATH_MAX];
-    struct engine *engine = open_store(cut->store, ROCKSDB_ENGINE_OS, message);
+    char message[ENGINE_MESSAGE_MAX], path[SCRATCH_PATH_MAX], torn[SCRATCH_PATH_MAX];
+    struct engine *engine = open_store(cut->store, ENGINE_DURABILITY_OS, message);
     numbered_records_put_all(engine, SYNCED + 1, SYNCED + UNSYNCED);
     store_files_copy(cut->store, cut->copy); /* As a power cut would find it. */
     engine_close(engine);
@@ -230,7 +230,7 @@ static void a_torn_end_that_was_never_synced_is_dropped(void **state)
     for (size_t offset = size - 1; offset < size; offset -= TORN_STEP) { /* Until it wraps. */
         store_files_copy(cut->copy, torn);
         damage_log(torn, offset, (enum damage)(turn++ % DAMAGE_COUNT));
-        engine = open_store(torn, ROCKSDB_ENGINE_SYNC, message);
+        engine = open_store(torn, ENGINE_DURABILITY_SYNC, message);
         if (engine == NULL)
             fail_msg("at %zu of %zu: %s", offset, size, message);
         uint32_t head = numbered_records_check(engine);
@@ -239,7 +239,7 @@ static void a_torn_end_that_was_never_synced_is_dropped(void **state)
         /* The store is whole: it takes writes and opens again. */
         numbered_records_put(engine, head + 1, NULL);
         engine_close(engine);
-        engine = open_store(torn, ROCKSDB_ENGINE_SYNC, message);
+        engine = open_store(torn, ENGINE_DURABILITY_SYNC, message);
         assert_non_null(engine);
         assert_int_equal(numbered_records_check(engine), head + 1);
         engine_close(engine);
@@ -250,7 +250,7 @@ static void a_torn_end_that_was_never_synced_is_dropped(void **state)
 static void damage_to_what_was_synced_is_refused(void **state)
 {
     struct power_cut *cut = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], want[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX], want[ENGINE_MESSAGE_MAX];
     char path[SCRATCH_PATH_MAX];
     size_t size = find_log(cut->store, path);
     snprintf(want, sizeof want,
@@ -260,7 +260,7 @@ static void damage_to_what_was_synced_is_refused(void **state)
         store_files_copy(cut->store, cut->copy);
         damage_log(cut->copy, offset, (enum damage)(turn++ % DAMAGE_COUNT));
         for (int attempt = 0; attempt < 2; attempt++) { /* The first must not hide it. */
-            assert_null(open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message));
+            assert_null(open_store(cut->copy, ENGINE_DURABILITY_SYNC, message));
             assert_memory_equal(message, want, strlen(want));
         }
     }
@@ -269,19 +269,19 @@ static void damage_to_what_was_synced_is_refused(void **state)
 static void the_refusal_says_how_much_is_missing_and_changes_nothing(void **state)
 {
     struct power_cut *cut = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], want[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX], want[ENGINE_MESSAGE_MAX];
     char path[SCRATCH_PATH_MAX];
     store_files_copy(cut->store, cut->copy);
     size_t size = find_log(cut->copy, path);
     damage_log(cut->copy, size - 1, ONE_BIT);
-    assert_null(open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message));
+    assert_null(open_store(cut->copy, ENGINE_DURABILITY_SYNC, message));
     snprintf(want, sizeof want,
              "cannot use data directory '%s': the store is damaged: "
              "2 changes that were synced cannot be read back",
              cut->copy);
     assert_string_equal(message, want);
     damage_log(cut->copy, size - 1, ONE_BIT); /* Flipped back. */
-    struct engine *engine = open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message);
+    struct engine *engine = open_store(cut->copy, ENGINE_DURABILITY_SYNC, message);
     assert_non_null(engine);
     assert_int_equal(numbered_records_check(engine), SYNCED);
     engine_close(engine);
@@ -294,7 +294,7 @@ static void a_mark_that_cannot_be_trusted_is_not_used(void **state)
         size_t size;
     } cases[] = { { "empty", 0 }, { "short", 11 }, { "wrong checksum", 12 }, { "longer", 40 } };
     struct power_cut *cut = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], path[SCRATCH_PATH_MAX];
+    char message[ENGINE_MESSAGE_MAX], path[SCRATCH_PATH_MAX];
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         store_files_copy(cut->store, cut->copy);
         scratch_join(path, cut->copy, "SYNCED");
@@ -302,7 +302,7 @@ static void a_mark_that_cannot_be_trusted_is_not_used(void **state)
         for (size_t j = 0; j < cases[i].size; j++)
             fputc(0xFF, file);
         fclose(file);
-        struct engine *engine = open_store(cut->copy, ROCKSDB_ENGINE_SYNC, message);
+        struct engine *engine = open_store(cut->copy, ENGINE_DURABILITY_SYNC, message);
         if (engine == NULL)
             fail_msg("%s: %s", cases[i].name, message);
         assert_int_equal(numbered_records_check(engine), SYNCED);
@@ -313,9 +313,9 @@ static void a_mark_that_cannot_be_trusted_is_not_used(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "write-sync") == 0)
-        return run_writer(argv[2], ROCKSDB_ENGINE_SYNC);
+        return run_writer(argv[2], ENGINE_DURABILITY_SYNC);
     if (argc == 3 && strcmp(argv[1], "write-os") == 0)
-        return run_writer(argv[2], ROCKSDB_ENGINE_OS);
+        return run_writer(argv[2], ENGINE_DURABILITY_OS);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_killed_process_loses_nothing_it_reported),
         cmocka_unit_test(nor_does_one_that_leaves_syncing_to_the_system),

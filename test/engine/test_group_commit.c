@@ -314,9 +314,9 @@ static void writing_goes_on_once_there_is_space_again(void **state)
 /* A process of its own: it must die. */
 static int run_failing_sync(const char *directory)
 {
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(directory);
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    struct engine *engine = rocksdb_engine_open(&options, message);
+    struct engine_options options = engine_fixture_rocksdb_options(directory);
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine *engine = engine_open(&options, message);
     struct counting_completion completion;
     engine_fixture_put(engine, items, BYTES("kept"), BYTES("1"));
     atomic_store(&disk.sync_error, EIO);
@@ -339,9 +339,9 @@ static void a_failed_sync_stops_the_process_without_an_answer(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGABRT);
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(fixture->directory);
-    fixture->engine = rocksdb_engine_open(&options, message);
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine_options options = engine_fixture_rocksdb_options(fixture->directory);
+    fixture->engine = engine_open(&options, message);
     assert_non_null(fixture->engine);
     assert_true(engine_fixture_has(fixture->engine, items, BYTES("kept"), BYTES("1")));
 }

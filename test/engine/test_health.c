@@ -63,16 +63,16 @@ struct health_test {
     char aside[SCRATCH_PATH_MAX];
 };
 
-static int setup_as(void **state, enum rocksdb_engine_durability durability)
+static int setup_as(void **state, enum engine_durability durability)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     struct health_test *test = malloc(sizeof *test);
     scratch_create(test->scratch);
     scratch_join(test->store, test->scratch, "store");
     scratch_join(test->aside, test->scratch, "aside");
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(test->store);
+    struct engine_options options = engine_fixture_rocksdb_options(test->store);
     options.durability = durability;
-    test->engine = rocksdb_engine_open(&options, message);
+    test->engine = engine_open(&options, message);
     assert_non_null(test->engine);
     *state = test;
     return 0;
@@ -80,12 +80,12 @@ static int setup_as(void **state, enum rocksdb_engine_durability durability)
 
 static int setup(void **state)
 {
-    return setup_as(state, ROCKSDB_ENGINE_SYNC);
+    return setup_as(state, ENGINE_DURABILITY_SYNC);
 }
 
 static int setup_os(void **state)
 {
-    return setup_as(state, ROCKSDB_ENGINE_OS);
+    return setup_as(state, ENGINE_DURABILITY_OS);
 }
 
 static int teardown(void **state)

@@ -14,13 +14,13 @@ static const struct engine_place place = { .owner = 5,
                                            .partition = 1,
                                            .space = ENGINE_SPACE_ITEMS };
 
-static struct engine *open_engine(unsigned latch_wait_ms)
+static struct engine *open_engine(unsigned write_wait_ms)
 {
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(NULL);
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    struct engine_options options = engine_fixture_rocksdb_options(NULL);
+    char message[ENGINE_MESSAGE_MAX];
     options.in_memory = true;
-    options.latch_wait_ms = latch_wait_ms;
-    struct engine *engine = rocksdb_engine_open(&options, message);
+    options.write_wait_ms = write_wait_ms;
+    struct engine *engine = engine_open(&options, message);
     assert_non_null(engine);
     return engine;
 }

@@ -42,16 +42,16 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct engine *open_at(const char *path, char message[ROCKSDB_ENGINE_MESSAGE_MAX])
+static struct engine *open_at(const char *path, char message[ENGINE_MESSAGE_MAX])
 {
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(path);
-    return rocksdb_engine_open(&options, message);
+    struct engine_options options = engine_fixture_rocksdb_options(path);
+    return engine_open(&options, message);
 }
 
 /* A store with one record, closed again. */
 static void make_store(const char *path)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     struct engine *engine = open_at(path, message);
     assert_non_null(engine);
     engine_fixture_put(engine, items, BYTES("a"), BYTES("1"));
@@ -60,7 +60,7 @@ static void make_store(const char *path)
 
 static void expect_refusal(const char *path, const char *reason)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], want[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX], want[ENGINE_MESSAGE_MAX];
     assert_null(open_at(path, message));
     snprintf(want, sizeof want, "cannot use data directory '%s': %s", path, reason);
     assert_string_equal(message, want);
@@ -133,7 +133,7 @@ static void a_directory_without_rights_is_refused(void **state)
 /* The other process: holds the store open, says so, and lets go when its input ends. */
 static int run_holder(const char *path)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], byte;
+    char message[ENGINE_MESSAGE_MAX], byte;
     struct engine *engine = open_at(path, message);
     if (engine == NULL || write(STDOUT_FILENO, "x", 1) != 1 || read(STDIN_FILENO, &byte, 1) != 0)
         return 1;
@@ -154,7 +154,7 @@ int fstatvfs(int file, struct statvfs *out)
 static void a_full_disk_is_refused_before_anything_is_touched(void **state)
 {
     struct folder *folder = *state;
-    char path[SCRATCH_PATH_MAX], message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char path[SCRATCH_PATH_MAX], message[ENGINE_MESSAGE_MAX];
     free_space = STORE_DIRECTORY_SPACE_MIN - 1;
     expect_refusal(folder->data, "no space left on the device");
     scratch_join(path, folder->data, "FORMAT");
@@ -199,7 +199,7 @@ static void a_store_in_use_is_refused(void **state)
 static void a_second_engine_in_one_process_is_refused(void **state)
 {
     struct folder *folder = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     struct engine *engine = open_at(folder->data, message);
     assert_non_null(engine);
     expect_refusal(folder->data, "in use by another process");
@@ -226,7 +226,7 @@ static const struct {
 static void another_format_is_refused_and_left_alone(void **state)
 {
     struct folder *folder = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     make_store(folder->data);
     for (size_t i = 0; i < COUNT_OF(format_cases); i++) {
         write_file(folder->data, "FORMAT", format_cases[i].text);
@@ -274,13 +274,13 @@ static void a_copy_that_was_interrupted_is_refused(void **state)
 static void a_backup_is_read_and_not_written(void **state)
 {
     struct folder *folder = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     make_store(folder->data);
     write_file(folder->data, "BACKUP", "");
     expect_refusal(folder->data, "holds a backup; `stator restore` makes a store of it");
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(folder->data);
+    struct engine_options options = engine_fixture_rocksdb_options(folder->data);
     options.read_only = true;
-    struct engine *engine = rocksdb_engine_open(&options, message);
+    struct engine *engine = engine_open(&options, message);
     assert_non_null(engine);
     assert_true(engine_fixture_has(engine, items, BYTES("a"), BYTES("1")));
     engine_close(engine);
@@ -289,7 +289,7 @@ static void a_backup_is_read_and_not_written(void **state)
 static void a_damaged_store_is_refused(void **state)
 {
     struct folder *folder = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], want[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX], want[ENGINE_MESSAGE_MAX];
     make_store(folder->data);
     write_file(folder->data, "CURRENT", "MANIFEST-999999\n");
     assert_null(open_at(folder->data, message));
@@ -306,7 +306,7 @@ static void a_damaged_store_is_refused(void **state)
 static void a_long_path_keeps_the_message_within_its_bounds(void **state)
 {
     (void)state;
-    char path[2000], message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char path[2000], message[ENGINE_MESSAGE_MAX];
     memset(path, 'x', sizeof path - 1);
     path[0] = '/';
     path[sizeof path - 1] = '\0';
@@ -318,31 +318,31 @@ static void a_long_path_keeps_the_message_within_its_bounds(void **state)
 static void nothing_is_left_of_a_store_in_memory(void **state)
 {
     struct folder *folder = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(folder->data);
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine_options options = engine_fixture_rocksdb_options(folder->data);
     options.in_memory = true;
-    struct engine *engine = rocksdb_engine_open(&options, message);
+    struct engine *engine = engine_open(&options, message);
     assert_non_null(engine);
     engine_fixture_put(engine, items, BYTES("a"), BYTES("1"));
     engine_close(engine);
     assert_int_not_equal(access(folder->data, F_OK), 0);
-    engine = rocksdb_engine_open(&options, message);
+    engine = engine_open(&options, message);
     assert_true(engine_fixture_lacks(engine, items, BYTES("a")));
     engine_close(engine);
 }
 
 /* --- Read-only --- */
 
-static struct engine *open_read_only(const char *path, char message[ROCKSDB_ENGINE_MESSAGE_MAX])
+static struct engine *open_read_only(const char *path, char message[ENGINE_MESSAGE_MAX])
 {
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(path);
+    struct engine_options options = engine_fixture_rocksdb_options(path);
     options.read_only = true;
-    return rocksdb_engine_open(&options, message);
+    return engine_open(&options, message);
 }
 
 static void expect_read_only_refusal(const char *path, const char *reason)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], want[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX], want[ENGINE_MESSAGE_MAX];
     assert_null(open_read_only(path, message));
     snprintf(want, sizeof want, "cannot use data directory '%s': %s", path, reason);
     assert_string_equal(message, want);
@@ -362,7 +362,7 @@ static void describe_folder(const char *path, char *out, size_t out_size)
 static void a_read_only_store_shows_everything_and_stays_as_it_is(void **state)
 {
     struct folder *folder = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], before[8192], after[8192];
+    char message[ENGINE_MESSAGE_MAX], before[8192], after[8192];
     make_store(folder->data);
     describe_folder(folder->data, before, sizeof before);
     struct engine *engine = open_read_only(folder->data, message);
@@ -370,7 +370,7 @@ static void a_read_only_store_shows_everything_and_stays_as_it_is(void **state)
     assert_true(engine_fixture_has(engine, items, BYTES("a"), BYTES("1")));
     struct engine_write *write;
     assert_int_equal(engine_write_begin(engine, NULL, 0, &write), ENGINE_UNSUPPORTED);
-    char second[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char second[ENGINE_MESSAGE_MAX];
     assert_null(open_at(folder->data, second)); /* Nobody writes while somebody reads. */
     engine_close(engine);
     describe_folder(folder->data, after, sizeof after);
@@ -392,7 +392,7 @@ static void a_read_only_store_must_be_there(void **state)
 static void a_store_that_lost_synced_changes_is_not_read(void **state)
 {
     struct folder *folder = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     make_store(folder->data);
     struct store_directory directory;
     struct store_manifest manifest;

@@ -43,17 +43,16 @@ struct fixture {
     char directory[SCRATCH_PATH_MAX];
 };
 
-static int open_with(void **state, enum rocksdb_engine_durability durability,
-                     unsigned latch_wait_ms)
+static int open_with(void **state, enum engine_durability durability, unsigned write_wait_ms)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     scratch_create(fixture->directory);
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(fixture->directory);
+    struct engine_options options = engine_fixture_rocksdb_options(fixture->directory);
     options.durability = durability;
     options.write_buffer_size = WRITE_BUFFER_SIZE;
-    options.latch_wait_ms = latch_wait_ms;
-    fixture->engine = rocksdb_engine_open(&options, message);
+    options.write_wait_ms = write_wait_ms;
+    fixture->engine = engine_open(&options, message);
     env = rocksdb_create_default_env();
     set_background_threads(0);
     *state = fixture;
@@ -62,17 +61,17 @@ static int open_with(void **state, enum rocksdb_engine_durability durability,
 
 static int set_up(void **state)
 {
-    return open_with(state, ROCKSDB_ENGINE_SYNC, 0);
+    return open_with(state, ENGINE_DURABILITY_SYNC, 0);
 }
 
 static int set_up_os(void **state)
 {
-    return open_with(state, ROCKSDB_ENGINE_OS, 0);
+    return open_with(state, ENGINE_DURABILITY_OS, 0);
 }
 
 static int set_up_impatient(void **state)
 {
-    return open_with(state, ROCKSDB_ENGINE_SYNC, LATCH_WAIT_MS);
+    return open_with(state, ENGINE_DURABILITY_SYNC, LATCH_WAIT_MS);
 }
 
 static int tear_down(void **state)
@@ -325,7 +324,7 @@ static void *end_the_stall(void *unused)
 static void closing_writes_what_waits(void **state)
 {
     struct fixture *fixture = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     unsigned count = write_until_stalled(state);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, end_the_stall, NULL), 0);
@@ -333,8 +332,8 @@ static void closing_writes_what_waits(void **state)
     pthread_join(thread, NULL);
     for (unsigned i = 0; i < count; i++)
         assert_int_equal(some[i].done, 1);
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(fixture->directory);
-    fixture->engine = rocksdb_engine_open(&options, message);
+    struct engine_options options = engine_fixture_rocksdb_options(fixture->directory);
+    fixture->engine = engine_open(&options, message);
     assert_non_null(fixture->engine);
     assert_true(is_stored(state, &some[count - 1]));
 }

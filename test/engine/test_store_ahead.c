@@ -93,19 +93,19 @@ struct ahead_test {
     char copy[SCRATCH_PATH_MAX];
 };
 
-static struct engine *open_as(const char *directory, enum rocksdb_engine_durability durability,
+static struct engine *open_as(const char *directory, enum engine_durability durability,
                               bool read_only, char *message)
 {
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(directory);
+    struct engine_options options = engine_fixture_rocksdb_options(directory);
     options.durability = durability;
     options.read_only = read_only;
-    return rocksdb_engine_open(&options, message);
+    return engine_open(&options, message);
 }
 
 static struct engine *open_store(const char *directory)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    struct engine *engine = open_as(directory, ROCKSDB_ENGINE_SYNC, false, message);
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine *engine = open_as(directory, ENGINE_DURABILITY_SYNC, false, message);
     if (engine == NULL)
         fail_msg("%s", message);
     return engine;
@@ -144,8 +144,8 @@ static struct store_files_log measure(const char *directory)
 /* What is there after a kill: `head` records, to be read, checked and written on. */
 static void check_opens(const char *directory, uint32_t head)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    struct engine *engine = open_as(directory, ROCKSDB_ENGINE_SYNC, true, message);
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine *engine = open_as(directory, ENGINE_DURABILITY_SYNC, true, message);
     if (engine == NULL)
         fail_msg("%s", message);
     assert_int_equal(numbered_records_check(engine), head);
@@ -219,9 +219,9 @@ static void large_syncs_are_not_worth_a_fill(void **state)
 static void a_store_that_leaves_syncing_to_the_system_has_no_fill(void **state)
 {
     struct ahead_test *test = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     engine_close(test->engine);
-    test->engine = open_as(test->store, ROCKSDB_ENGINE_OS, false, message);
+    test->engine = open_as(test->store, ENGINE_DURABILITY_OS, false, message);
     assert_non_null(test->engine);
     numbered_records_put_all(test->engine, 1, SOME);
     assert_int_equal(measure(test->store).filled, 0);
@@ -230,11 +230,11 @@ static void a_store_that_leaves_syncing_to_the_system_has_no_fill(void **state)
 static void a_store_that_was_told_not_to_has_no_fill(void **state)
 {
     struct ahead_test *test = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     engine_close(test->engine);
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(test->store);
+    struct engine_options options = engine_fixture_rocksdb_options(test->store);
     options.leaves_log_alone = true;
-    test->engine = rocksdb_engine_open(&options, message);
+    test->engine = engine_open(&options, message);
     assert_non_null(test->engine);
     numbered_records_put_all(test->engine, 1, SOME);
     assert_int_equal(measure(test->store).filled, 0);
@@ -398,8 +398,8 @@ static void lose(const char *path, size_t offset, size_t size)
 
 static void the_mark_refuses(const struct ahead_test *test)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    assert_null(open_as(test->copy, ROCKSDB_ENGINE_SYNC, false, message));
+    char message[ENGINE_MESSAGE_MAX];
+    assert_null(open_as(test->copy, ENGINE_DURABILITY_SYNC, false, message));
     assert_non_null(strstr(message, "that were synced cannot be read back"));
 }
 

@@ -34,13 +34,13 @@ struct store_files {
 
 static struct engine *open_store(const struct store_files *files, char *message)
 {
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(files->data);
-    return rocksdb_engine_open(&options, message);
+    struct engine_options options = engine_fixture_rocksdb_options(files->data);
+    return engine_open(&options, message);
 }
 
 static void put(const struct store_files *files, struct bytes key)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     struct engine *engine = open_store(files, message);
     assert_non_null(engine);
     engine_fixture_put(engine, items, key, BYTES("1"));
@@ -92,7 +92,7 @@ static int teardown(void **state)
 
 static void expect_refusal(const struct store_files *files, const char *reason)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX], want[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX], want[ENGINE_MESSAGE_MAX];
     snprintf(want, sizeof want, "cannot use data directory '%s': the store is damaged: %s",
              files->data, reason);
     for (int attempt = 0; attempt < 2; attempt++) { /* The first must not hide it. */
@@ -103,7 +103,7 @@ static void expect_refusal(const struct store_files *files, const char *reason)
 
 static void expect_both(const struct store_files *files)
 {
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     struct engine *engine = open_store(files, message);
     if (engine == NULL)
         fail_msg("%s", message);
@@ -122,7 +122,7 @@ static const char *manifest_name(const struct store_files *files)
 static void a_manifest_that_lost_its_end_is_refused(void **state)
 {
     struct store_files *files = *state;
-    char reason[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char reason[ENGINE_MESSAGE_MAX];
     for (size_t size = 0; size < files->size; size++) {
         write_file(files->manifest, files->bytes, size);
         snprintf(reason, sizeof reason, "%s has %zu bytes, and %zu were synced",
@@ -137,7 +137,7 @@ static void a_manifest_that_is_zero_from_some_place_on_is_refused(void **state)
 {
     struct store_files *files = *state;
     uint8_t damaged[MANIFEST_SIZE_MAX] = { 0 };
-    char reason[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char reason[ENGINE_MESSAGE_MAX];
     snprintf(reason, sizeof reason, "%s is not what was synced", manifest_name(files));
     for (size_t start = 0; start < files->size; start++) {
         memcpy(damaged, files->bytes, start);
@@ -163,7 +163,7 @@ static void a_manifest_that_was_replaced_is_refused(void **state)
 {
     static const uint8_t older[] = "MANIFEST-000001\n";
     struct store_files *files = *state;
-    char path[SCRATCH_PATH_MAX], reason[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char path[SCRATCH_PATH_MAX], reason[ENGINE_MESSAGE_MAX];
     scratch_join(path, files->data, "MANIFEST-000001");
     write_file(path, files->bytes, files->size);
     scratch_join(path, files->data, "CURRENT");
@@ -176,7 +176,7 @@ static void a_manifest_that_was_replaced_is_refused(void **state)
 static void the_mark_follows_the_manifest(void **state)
 {
     struct store_files *files = *state;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    char message[ENGINE_MESSAGE_MAX];
     struct store_directory directory;
     struct store_manifest manifest;
     uint64_t sequence;

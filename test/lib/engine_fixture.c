@@ -29,11 +29,12 @@ struct bytes engine_fixture_form(struct arena *arena, struct bytes value)
     return bytes_of(form, value.len);
 }
 
-struct rocksdb_engine_options engine_fixture_rocksdb_options(const char *directory)
+struct engine_options engine_fixture_rocksdb_options(const char *directory)
 {
-    return (struct rocksdb_engine_options){
+    return (struct engine_options){
+        .engine = "rocksdb",
         .directory = directory,
-        .durability = ROCKSDB_ENGINE_SYNC,
+        .durability = ENGINE_DURABILITY_SYNC,
         .item_cache_size = 1024 * 1024,
         .form = engine_fixture_form,
         .block_cache_size = 8 * 1024 * 1024,
@@ -43,12 +44,12 @@ struct rocksdb_engine_options engine_fixture_rocksdb_options(const char *directo
 
 static struct engine *open_rocksdb(const struct engine_fixture *fixture)
 {
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(fixture->directory);
+    struct engine_options options = engine_fixture_rocksdb_options(fixture->directory);
     options.in_memory = fixture->kind == ENGINE_FIXTURE_ROCKSDB_MEMORY;
     if (fixture->kind == ENGINE_FIXTURE_ROCKSDB_OS)
-        options.durability = ROCKSDB_ENGINE_OS;
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
-    struct engine *engine = rocksdb_engine_open(&options, message);
+        options.durability = ENGINE_DURABILITY_OS;
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine *engine = engine_open(&options, message);
     if (engine == NULL) {
         fprintf(stderr, "%s\n", message);
         abort();

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "engine/engine.h"
-#include "engine/rocksdb/rocksdb_engine.h"
 #include "scratch.h"
 
 enum engine_fixture_kind {
@@ -32,7 +31,7 @@ void engine_fixture_close(struct engine_fixture *fixture);
 /* The value backwards; none of a value that begins with a 'w'. */
 struct bytes engine_fixture_form(struct arena *arena, struct bytes value);
 /* Small buffers, as a test needs them. */
-struct rocksdb_engine_options engine_fixture_rocksdb_options(const char *directory);
+struct engine_options engine_fixture_rocksdb_options(const char *directory);
 
 /* The short forms abort where the engine says anything unexpected. */
 struct engine_address engine_fixture_address(struct engine_place place, struct bytes key);

@@ -261,7 +261,7 @@ static bool open_for_reading(struct store *store, const char *path, char *messag
     return store->db != NULL && (!is_marked || log_is_complete(store->db, mark, path, message));
 }
 
-static bool may_fill_log(const struct store *store, const struct rocksdb_engine_options *options)
+static bool may_fill_log(const struct store *store, const struct engine_options *options)
 {
     char running[STORE_VERSION_MAX];
     if (options->leaves_log_alone)
@@ -280,11 +280,11 @@ static rocksdb_writeoptions_t *create_write_options(bool in_memory, bool waits)
 }
 
 /* Those that a store needs to be written to. */
-static bool start_threads(struct store *store, const struct rocksdb_engine_options *options)
+static bool start_threads(struct store *store, const struct engine_options *options)
 {
     store->latches_work =
-        latches_init(&store->latches, options->latch_wait_ms != 0 ? options->latch_wait_ms
-                                                                  : ROCKSDB_ENGINE_LATCH_WAIT_MS);
+        latches_init(&store->latches,
+                     options->write_wait_ms != 0 ? options->write_wait_ms : ENGINE_WRITE_WAIT_MS);
     if (!store->latches_work)
         return false;
     store->writer = store_writer_create(store);
@@ -296,15 +296,14 @@ static bool start_threads(struct store *store, const struct rocksdb_engine_optio
     store->space.watch = store->watch;
     if (store->watch == NULL)
         return false;
-    if (options->durability == ROCKSDB_ENGINE_OS)
+    if (options->durability == ENGINE_DURABILITY_OS)
         return true;
     store->fills_log = may_fill_log(store, options);
     store->syncer = syncer_create(store);
     return store->syncer != NULL;
 }
 
-static bool open_store(struct store *store, const struct rocksdb_engine_options *options,
-                       char *message)
+static bool open_store(struct store *store, const struct engine_options *options, char *message)
 {
     store->options = store_options_create(options);
     store->newest = rocksdb_readoptions_create();
@@ -325,13 +324,10 @@ static bool open_store(struct store *store, const struct rocksdb_engine_options 
                                   "the system has no thread left");
 }
 
-struct engine *rocksdb_engine_open(const struct rocksdb_engine_options *options,
-                                   char message[ROCKSDB_ENGINE_MESSAGE_MAX])
+struct engine *rocksdb_engine_open(const struct engine_options *options,
+                                   char message[ENGINE_MESSAGE_MAX])
 {
-    assert(options->in_memory || options->directory != NULL);
-    assert(!options->in_memory || !options->read_only);
     assert(options->write_buffer_size > 0);
-    message[0] = '\0';
     struct store *store = store_alloc_lines(sizeof *store);
     store->read_only = options->read_only;
     store->base.ops = &ops;

@@ -22,16 +22,15 @@ enum { FORMAT_TEXT_MAX = 64, LOG_NAME_MAX = 32 };
 
 static const char format_prefix[] = "stator store, format ";
 
-bool store_directory_refuse(char message[ROCKSDB_ENGINE_MESSAGE_MAX], const char *path,
-                            const char *reason, ...)
+bool store_directory_refuse(char message[ENGINE_MESSAGE_MAX], const char *path, const char *reason,
+                            ...)
 {
     va_list arguments;
-    int used =
-        snprintf(message, ROCKSDB_ENGINE_MESSAGE_MAX, "cannot use data directory '%s': ", path);
-    if (used < 0 || used >= ROCKSDB_ENGINE_MESSAGE_MAX)
+    int used = snprintf(message, ENGINE_MESSAGE_MAX, "cannot use data directory '%s': ", path);
+    if (used < 0 || used >= ENGINE_MESSAGE_MAX)
         return false;
     va_start(arguments, reason);
-    vsnprintf(message + used, (size_t)(ROCKSDB_ENGINE_MESSAGE_MAX - used), reason, arguments);
+    vsnprintf(message + used, (size_t)(ENGINE_MESSAGE_MAX - used), reason, arguments);
     va_end(arguments);
     for (char *at = message; *at != '\0'; at++)
         if ((unsigned char)*at < 0x20)
@@ -321,7 +320,7 @@ static bool lock(struct store_directory *directory, int rights, const char *path
 }
 
 bool store_directory_open(struct store_directory *directory, const char *path,
-                          char message[ROCKSDB_ENGINE_MESSAGE_MAX])
+                          char message[ENGINE_MESSAGE_MAX])
 {
     *directory = STORE_DIRECTORY_NONE;
     if (!folder_create(path))
@@ -340,7 +339,7 @@ bool store_directory_open(struct store_directory *directory, const char *path,
 }
 
 bool store_directory_open_read_only(struct store_directory *directory, const char *path,
-                                    char message[ROCKSDB_ENGINE_MESSAGE_MAX])
+                                    char message[ENGINE_MESSAGE_MAX])
 {
     struct stat status;
     *directory = STORE_DIRECTORY_NONE;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/compiler.h"
-#include "engine/rocksdb/rocksdb_engine.h"
+#include "engine/engine.h"
 #include "engine/rocksdb/store_mark.h"
 
 enum {
@@ -32,11 +32,11 @@ struct store_directory {
 /* Creates the directory if it is missing and makes sure that it is ours alone and of a format that
  * we know. Otherwise false, with one line in `message` and nothing left open. */
 MUST_CHECK bool store_directory_open(struct store_directory *directory, const char *path,
-                                     char message[ROCKSDB_ENGINE_MESSAGE_MAX]);
+                                     char message[ENGINE_MESSAGE_MAX]);
 /* The same for a directory that must hold a store already and in which nothing changes. Whoever may
  * read it may do so. */
 MUST_CHECK bool store_directory_open_read_only(struct store_directory *directory, const char *path,
-                                               char message[ROCKSDB_ENGINE_MESSAGE_MAX]);
+                                               char message[ENGINE_MESSAGE_MAX]);
 /* Lets go of it; closing one that was never opened (STORE_DIRECTORY_NONE) is allowed. */
 void store_directory_close(struct store_directory *directory);
 
@@ -63,7 +63,7 @@ MUST_CHECK bool store_directory_newest_log(const struct store_directory *directo
 MUST_CHECK bool store_directory_sync_logs(const struct store_directory *directory);
 
 /* Fills in "cannot use data directory 'PATH': REASON" and returns false. */
-bool store_directory_refuse(char message[ROCKSDB_ENGINE_MESSAGE_MAX], const char *path,
-                            const char *reason, ...) PRINTF_LIKE(3, 4);
+bool store_directory_refuse(char message[ENGINE_MESSAGE_MAX], const char *path, const char *reason,
+                            ...) PRINTF_LIKE(3, 4);
 
 #endif

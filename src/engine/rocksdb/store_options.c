@@ -6,7 +6,7 @@
  */
 #include "engine/rocksdb/store_options.h"
 #include <stdlib.h>
-#include "engine/rocksdb/rocksdb_engine.h"
+#include "engine/engine.h"
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_key.h"
 
@@ -118,7 +118,7 @@ static void set_recovery(rocksdb_options_t *db)
     rocksdb_options_set_wal_recovery_mode(db, rocksdb_point_in_time_recovery);
 }
 
-struct store_options *store_options_create(const struct rocksdb_engine_options *from)
+struct store_options *store_options_create(const struct engine_options *from)
 {
     struct store_options *options = store_alloc(sizeof *options);
     options->db = rocksdb_options_create();
@@ -129,8 +129,8 @@ struct store_options *store_options_create(const struct rocksdb_engine_options *
     }
     set_tables(options, from->block_cache_size);
     set_memory_and_levels(options->db, from->write_buffer_size);
-    set_log_and_files(options->db, from->open_files_max != 0 ? from->open_files_max
-                                                             : ROCKSDB_ENGINE_OPEN_FILES_MAX);
+    set_log_and_files(options->db,
+                      from->open_files_max != 0 ? from->open_files_max : ENGINE_OPEN_FILES_MAX);
     set_recovery(options->db);
     return options;
 }

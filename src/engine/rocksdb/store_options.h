@@ -3,7 +3,7 @@
 #define STATOR_ENGINE_ROCKSDB_STORE_OPTIONS_H
 #include <rocksdb/c.h>
 
-struct rocksdb_engine_options;
+struct engine_options;
 
 /* The options and what they share ownership of. Must outlive the database. */
 struct store_options {
@@ -12,7 +12,7 @@ struct store_options {
     rocksdb_env_t *memory; /* NULL: a real disk. */
 };
 
-struct store_options *store_options_create(const struct rocksdb_engine_options *options);
+struct store_options *store_options_create(const struct engine_options *options);
 void store_options_destroy(struct store_options *options);
 
 #endif

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/compiler.h"
-#include "engine/rocksdb/rocksdb_engine.h"
+#include "engine/engine.h"
 #include "engine_fixture.h"
 #include "model/item_form.h"
 #include "reference_engine.h"
@@ -23,11 +23,11 @@ static struct api_fixture plain, cached;
 
 static struct engine *open_cached(void)
 {
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(NULL);
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    struct engine_options options = engine_fixture_rocksdb_options(NULL);
+    char message[ENGINE_MESSAGE_MAX];
     options.in_memory = true;
     options.form = item_form_make;
-    struct engine *engine = rocksdb_engine_open(&options, message);
+    struct engine *engine = engine_open(&options, message);
     assert_non_null(engine);
     return engine;
 }

@@ -12,7 +12,7 @@
 #include "api_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
-#include "engine/rocksdb/rocksdb_engine.h"
+#include "engine/engine.h"
 #include "engine_fixture.h"
 #include "expr/lookup.h"
 #include "model/item_form.h"
@@ -59,11 +59,11 @@ static void open_with(struct api_fixture *fixture, const struct api_options *opt
 static int set_up(void **state)
 {
     static struct api_fixture fixture;
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(NULL);
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    struct engine_options options = engine_fixture_rocksdb_options(NULL);
+    char message[ENGINE_MESSAGE_MAX];
     options.in_memory = true;
     options.form = item_form_make;
-    struct engine *engine = rocksdb_engine_open(&options, message);
+    struct engine *engine = engine_open(&options, message);
     assert_non_null(engine);
     open_with(&fixture, &(struct api_options){ .engine = engine });
     *state = &fixture;

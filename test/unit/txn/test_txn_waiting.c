@@ -105,14 +105,14 @@ static bool resume(struct loop *loop)
     return woken;
 }
 
-static int open_engine(void **state, unsigned latch_wait_ms)
+static int open_engine(void **state, unsigned write_wait_ms)
 {
     static struct loop loop;
-    struct rocksdb_engine_options options = engine_fixture_rocksdb_options(NULL);
-    char message[ROCKSDB_ENGINE_MESSAGE_MAX];
+    struct engine_options options = engine_fixture_rocksdb_options(NULL);
+    char message[ENGINE_MESSAGE_MAX];
     options.in_memory = true;
-    options.latch_wait_ms = latch_wait_ms;
-    struct engine *engine = rocksdb_engine_open(&options, message);
+    options.write_wait_ms = write_wait_ms;
+    struct engine *engine = engine_open(&options, message);
     if (engine == NULL)
         return -1;
     loop_init(&loop, engine);
