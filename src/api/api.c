@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "access/access.h"
 #include "api/control.h"
-#include "api/index_delay.h"
+#include "read/index_delay.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
 #include "shape/shape.h"
@@ -222,6 +222,13 @@ void operation_pause(struct api_call *call, void (*resume)(struct api_call *call
     call->resume = resume;
     call->resume_state = state;
     call->paused(call);
+}
+
+bool operation_is_pause_due(const void *context, int64_t now_ns)
+{
+    const struct api_call *call = context;
+    return call->paused != NULL &&
+           (now_ns >= call->pause_at_ns || call->response.len >= call->pause_at_size);
 }
 
 /* The one end of every call. What succeeds for a caller was decided on: an operation that forgot

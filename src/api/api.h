@@ -30,7 +30,7 @@ struct api_options {
     int64_t transition_ms;  /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
     int64_t index_delay_ms; /* How far reads of global indexes lag behind; 0: not at all. */
     int64_t item_collection_size_max; /* 0: the service's, ITEM_COLLECTION_SIZE_MAX. */
-    uint64_t read_work_max;           /* Of one page; 0: READ_PAGE_WORK_MAX of read_page.h. */
+    uint64_t read_work_max;           /* Of one page; 0: READ_PAGE_WORK_MAX of read/read_page.h. */
     /* A transaction or single write that meets an item of a transaction under way is refused at
      * once, instead of waiting for its turn. */
     bool refuse_conflicts;

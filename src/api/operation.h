@@ -54,6 +54,9 @@ struct operation {
 void operation_pause(struct api_call *call, void (*resume)(struct api_call *call, bool cancelled),
                      void *state);
 
+/* Has the call, which is passed as `context`, been asked to pause by now? */
+bool operation_is_pause_due(const void *context, int64_t now_ns);
+
 /* One per operation, in op_<name>.c. */
 #define DECLARE_OPERATION(identifier, name) extern const struct operation op_##identifier;
 OPERATION_LIST(DECLARE_OPERATION)

@@ -11,7 +11,7 @@
 #include "api/item/item_access.h"
 #include "api/item/item_expressions.h"
 #include "api/operation.h"
-#include "api/work_clock.h"
+#include "read/work_clock.h"
 #include "base/arena.h"
 #include "expr/projection.h"
 #include "json/writer.h"
@@ -233,7 +233,7 @@ static enum engine_status read_slice(struct batch_read *batch)
         status = read_item(batch);
         if (status != ENGINE_OK)
             return status;
-        work_clock_count(&batch->clock, batch->call, batch->size - size_before);
+        work_clock_count(&batch->clock, batch->size - size_before);
         if (batch->clock.spent_ns >= BATCH_GET_NS_MAX)
             batch->full = true;
         else if (batch->clock.must_pause)
@@ -363,6 +363,7 @@ static void init(struct batch_read *batch, struct api_call *call,
         .tables = arena_alloc_zeroed(call->arena, items->count * sizeof *batch->tables),
         .capacity = arena_alloc_zeroed(call->arena, items->count * sizeof *batch->capacity),
         .table_count = items->count,
+        .clock = { .is_pause_due = operation_is_pause_due, .context = call },
     };
     for (size_t i = 0; i < items->count; i++) {
         batch->tables[i].request = elements[i];

@@ -3,10 +3,10 @@
 #include "api/item/item_access.h"
 #include "api/operation.h"
 #include "api/item/read_expressions.h"
-#include "api/read_page.h"
-#include "api/read_range.h"
+#include "api/item/item_page.h"
+#include "read/read_range.h"
 #include "api/item/read_shapes.h"
-#include "api/read_source.h"
+#include "read/read_source.h"
 #include "base/arena.h"
 #include "expr/key_condition_check.h"
 #include "table/catalogue.h"
@@ -32,7 +32,8 @@ static bool start(struct api_call *call, struct query *query, bool has_condition
         return true;
     if (request->exclusive_start_key.item.count != query->source.key_count)
         return error_validation(&call->error, "The provided starting key is invalid");
-    if (!read_source_locate_start(call, &query->source, request, &place))
+    if (!read_source_locate(call->arena, &query->source, &request->exclusive_start_key.item, &place,
+                            &call->error))
         return false;
     if (query->range_count == 1 &&
         item_range_start_behind(call->arena, &query->range, place.address.key))
@@ -51,10 +52,10 @@ static bool plan(struct api_call *call, struct query *query)
     const struct key_condition_schema schema = read_range_schema(&key);
     struct key_condition_plan terms;
     if (!key_condition_check(query->expressions.key_condition, &schema, &terms, &call->error) ||
-        !read_range_check_values(call, &key, &terms))
+        !read_range_check_values(&key, &terms, &call->error))
         return false;
-    if (read_range_of_plan(call, &query->source, &key, &terms, forward->present && !forward->value,
-                           &query->range))
+    if (read_range_of_plan(call->arena, &query->source, &key, &terms,
+                           forward->present && !forward->value, &query->range))
         query->range_count = 1;
     return start(call, query, terms.range_count > 0);
 }
@@ -72,8 +73,8 @@ static bool prepare(struct api_call *call, struct query *query)
            plan(call, query) &&
            read_expressions_check_filter(call, request, expressions, source->key_names,
                                          source->own_key_count) &&
-           read_source_check_filter(call, source, expressions->filter) &&
-           read_source_check_attributes(call, source, request, expressions);
+           read_source_check_filter(call->arena, source, expressions->filter, &call->error) &&
+           item_page_check_attributes(call, source, request, expressions);
 }
 
 static void run(struct api_call *call, const void *input)
@@ -86,18 +87,18 @@ static void run(struct api_call *call, const void *input)
         !read_expressions_compile(call, request, query->request, &query->expressions) ||
         !item_access_read(call, table = operation_find_table(call, request->table_name), request,
                           &query->expressions) ||
-        !read_source_find(call, request, table, &query->source) || !prepare(call, query)) {
+        !item_page_find_source(call, request, table, &query->source) || !prepare(call, query)) {
         table_release(table);
         operation_fail(call);
         return;
     }
-    read_page_start(call, &(struct read_page_request){ .table = table,
+    item_page_start(call, &(struct item_page_request){ .table = table,
                                                        .source = &query->source,
                                                        .request = request,
                                                        .expressions = &query->expressions,
                                                        .ranges = &query->range,
                                                        .range_count = query->range_count,
-                                                       .finish = read_page_finish });
+                                                       .finish = item_page_finish });
 }
 
 const struct operation op_query = { .name = "Query",

@@ -3,10 +3,10 @@
 #include "api/item/item_access.h"
 #include "api/operation.h"
 #include "api/item/read_expressions.h"
-#include "api/read_page.h"
-#include "api/read_range.h"
+#include "api/item/item_page.h"
+#include "read/read_range.h"
 #include "api/item/read_shapes.h"
-#include "api/read_source.h"
+#include "read/read_source.h"
 #include "base/arena.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
@@ -50,7 +50,8 @@ static bool start(struct api_call *call, struct scan *scan)
     struct item_address place;
     if (!request->exclusive_start_key.present)
         return true;
-    if (!read_source_locate_start(call, &scan->source, request, &place))
+    if (!read_source_locate(call->arena, &scan->source, &request->exclusive_start_key.item, &place,
+                            &call->error))
         return false;
     if (!item_range_segment_contains(&scan->segment, place.hash))
         return error_validation(&call->error,
@@ -73,11 +74,11 @@ static bool prepare(struct api_call *call, struct scan *scan)
         };
     scan->range_count = item_range_of_segment(call->arena, table_definition(scan->source.table),
                                               scan->source.index, &scan->segment, &scan->ranges);
-    read_source_fetch_for_filter(call, &scan->source, scan->expressions.filter);
+    read_source_fetch_for_filter(call->arena, &scan->source, scan->expressions.filter);
     return start(call, scan) &&
            expr_params_check_key_paths(&scan->expressions.params, scan->source.key_names,
                                        scan->source.own_key_count, &call->error) &&
-           read_source_check_attributes(call, &scan->source, &request->read, &scan->expressions);
+           item_page_check_attributes(call, &scan->source, &request->read, &scan->expressions);
 }
 
 static void run(struct api_call *call, const void *input)
@@ -91,18 +92,18 @@ static void run(struct api_call *call, const void *input)
         !read_expressions_compile(call, request, NULL, &scan->expressions) ||
         !item_access_read(call, table = operation_find_table(call, request->table_name), request,
                           &scan->expressions) ||
-        !read_source_find(call, request, table, &scan->source) || !prepare(call, scan)) {
+        !item_page_find_source(call, request, table, &scan->source) || !prepare(call, scan)) {
         table_release(table);
         operation_fail(call);
         return;
     }
-    read_page_start(call, &(struct read_page_request){ .table = table,
+    item_page_start(call, &(struct item_page_request){ .table = table,
                                                        .source = &scan->source,
                                                        .request = request,
                                                        .expressions = &scan->expressions,
                                                        .ranges = scan->ranges,
                                                        .range_count = scan->range_count,
-                                                       .finish = read_page_finish });
+                                                       .finish = item_page_finish });
 }
 
 const struct operation op_scan = { .name = "Scan",

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include "api/operation.h"
 #include "api/partiql/partiql_key.h"
-#include "api/read_range.h"
-#include "api/read_source.h"
+#include "read/read_range.h"
+#include "read/read_source.h"
 #include "base/arena.h"
 #include "expr/ast.h"
 #include "expr/condition.h"
@@ -266,9 +266,9 @@ static bool add_range(struct planner *planner, const size_t choice[SETS_MAX],
     }
     if (planner->has_last)
         plan.range[plan.range_count++] = &planner->last;
-    if (!read_range_check_values(planner->call, &planner->key, &plan))
+    if (!read_range_check_values(&planner->key, &plan, &planner->call->error))
         return false;
-    if (read_range_of_plan(planner->call, planner->source, &planner->key, &plan,
+    if (read_range_of_plan(planner->call->arena, planner->source, &planner->key, &plan,
                            planner->order.range == DESCENDING, &out->ranges[out->range_count]))
         out->range_count++;
     return true;

@@ -12,10 +12,11 @@
 #include "api/partiql/partiql_statement.h"
 #include "api/partiql/partiql_token.h"
 #include "api/item/read_expressions.h"
-#include "api/read_page.h"
-#include "api/read_range.h"
+#include "api/item/item_page.h"
+#include "read/read_page.h"
+#include "read/read_range.h"
 #include "api/item/read_shapes.h"
-#include "api/read_source.h"
+#include "read/read_source.h"
 #include "base/arena.h"
 #include "expr/path_tree.h"
 #include "json/writer.h"
@@ -73,15 +74,16 @@ static bool start(struct api_call *call, struct partiql_read *read)
         return false;
     key->present = true;
     /* A table of that name may have other keys by now. */
-    if (!read_source_locate_start(call, &read->source, &read->read, &place))
+    if (!read_source_locate(call->arena, &read->source, &key->item, &place, &call->error))
         return partiql_token_refuse(&call->error);
     read_range_start_behind(call->arena, &read->plan.ranges, &read->plan.range_count,
                             place.address.key);
     return true;
 }
 
-static void finish(struct api_call *call, const struct read_page_request *page,
-                   struct json_writer *writer, const struct read_page_end *end)
+static void finish(struct api_call *call, const struct item_page_request *page,
+                   struct json_writer *writer, const struct read_page_end *end,
+                   const struct capacity_use *use)
 {
     const struct execute_statement_request *request = page->context;
     if (end->is_full) {
@@ -90,7 +92,7 @@ static void finish(struct api_call *call, const struct read_page_request *page,
                           partiql_token_format(call->arena, &request->statement, &end->last_key));
     }
     capacity_use_write_json(writer, page->request->return_consumed_capacity,
-                            page->request->table_name, &end->use);
+                            page->request->table_name, use);
 }
 
 static bool may_read(struct api_call *call, const struct partiql_read *read,
@@ -113,17 +115,17 @@ void partiql_read_start(struct api_call *call, const struct execute_statement_re
     translate(call, read);
     if (!partiql_statement_check_table_name(statement, &call->error) ||
         !may_read(call, read, table = operation_find_table(call, statement->table_name)) ||
-        !read_source_find(call, &read->read, table, &read->source) ||
+        !item_page_find_source(call, &read->read, table, &read->source) ||
         !expr_params_check_key_paths(&read->expressions.params, read->source.key_names,
                                      read->source.own_key_count, &call->error) ||
         !partiql_plan_make(call, &read->source, statement, &read->plan) ||
-        !read_source_check_attributes(call, &read->source, &read->read, &read->expressions) ||
+        !item_page_check_attributes(call, &read->source, &read->read, &read->expressions) ||
         !start(call, read)) {
         table_release(table);
         operation_fail(call);
         return;
     }
-    read_page_start(call, &(struct read_page_request){ .table = table,
+    item_page_start(call, &(struct item_page_request){ .table = table,
                                                        .source = &read->source,
                                                        .request = &read->read,
                                                        .expressions = &read->expressions,

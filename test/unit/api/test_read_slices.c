@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "api/read_page.h"
+#include "read/read_page.h"
 #include "api_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"

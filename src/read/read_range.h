@@ -1,8 +1,8 @@
 /* read_range.h -- what a condition on keys reads: terms on the keys of a source become a range of
  * its items or entries.
  */
-#ifndef STATOR_API_READ_RANGE_H
-#define STATOR_API_READ_RANGE_H
+#ifndef STATOR_READ_READ_RANGE_H
+#define STATOR_READ_READ_RANGE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/bytes.h"
@@ -10,8 +10,8 @@
 #include "model/key.h"
 #include "model/limits.h"
 
-struct api_call;
 struct arena;
+struct error;
 struct item_range;
 struct key_condition_plan;
 struct key_condition_schema;
@@ -29,11 +29,11 @@ struct read_key read_range_key(const struct read_source *source);
 struct key_condition_schema read_range_schema(const struct read_key *key);
 
 /* The values of the terms, whose types fit, are values that keys can have. */
-MUST_CHECK bool read_range_check_values(struct api_call *call, const struct read_key *key,
-                                        const struct key_condition_plan *plan);
+MUST_CHECK bool read_range_check_values(const struct read_key *key,
+                                        const struct key_condition_plan *plan, struct error *err);
 
 /* False if no item can match. */
-MUST_CHECK bool read_range_of_plan(struct api_call *call, const struct read_source *source,
+MUST_CHECK bool read_range_of_plan(struct arena *arena, const struct read_source *source,
                                    const struct read_key *key,
                                    const struct key_condition_plan *plan, bool reverse,
                                    struct item_range *out);

@@ -1,8 +1,7 @@
 /* read_range.c -- see read_range.h. */
-#include "api/read_range.h"
+#include "read/read_range.h"
 #include <assert.h>
-#include "api/operation.h"
-#include "api/read_source.h"
+#include "read/read_source.h"
 #include "expr/ast.h"
 #include "expr/key_condition_check.h"
 #include "index/index_entry.h"
@@ -40,33 +39,31 @@ struct key_condition_schema read_range_schema(const struct read_key *key)
     return schema;
 }
 
-static bool check_not_empty(struct api_call *call, const struct read_key *key,
-                            const struct key_attribute *attribute, const struct value *value)
+static bool check_not_empty(const struct read_key *key, const struct key_attribute *attribute,
+                            const struct value *value, struct error *err)
 {
-    return key->index == NULL
-               ? key_check_not_empty(attribute, value, &call->error)
-               : index_entry_check_not_empty(key->index, attribute, value, &call->error);
+    return key->index == NULL ? key_check_not_empty(attribute, value, err)
+                              : index_entry_check_not_empty(key->index, attribute, value, err);
 }
 
-static bool check_sort_key_value(struct api_call *call, const struct read_key *key,
-                                 const struct key_attribute *attribute, const struct value *value)
+static bool check_sort_key_value(const struct read_key *key, const struct key_attribute *attribute,
+                                 const struct value *value, struct error *err)
 {
-    return check_not_empty(call, key, attribute, value) &&
-           key_check_range_size(value, &call->error);
+    return check_not_empty(key, attribute, value, err) && key_check_range_size(value, err);
 }
 
-bool read_range_check_values(struct api_call *call, const struct read_key *key,
-                             const struct key_condition_plan *plan)
+bool read_range_check_values(const struct read_key *key, const struct key_condition_plan *plan,
+                             struct error *err)
 {
     for (size_t i = 0; i < key->hash_count; i++) {
-        if (!check_not_empty(call, key, &key->hash[i], &plan->hash[i]->values[0]))
+        if (!check_not_empty(key, &key->hash[i], &plan->hash[i]->values[0], err))
             return false;
     }
     for (size_t i = 0; i < plan->range_count; i++) {
         const struct key_term *term = plan->range[i];
-        if (!check_sort_key_value(call, key, &key->range[i], &term->values[0]) ||
+        if (!check_sort_key_value(key, &key->range[i], &term->values[0], err) ||
             (term->type == KEY_TERM_BETWEEN &&
-             !check_sort_key_value(call, key, &key->range[i], &term->values[1])))
+             !check_sort_key_value(key, &key->range[i], &term->values[1], err)))
             return false;
     }
     return true;
@@ -107,7 +104,7 @@ static bool can_exist(const struct read_key *key, const struct key_condition_pla
 }
 
 /* All terms on the sort key but the last are equalities; the last one is the range's condition. */
-bool read_range_of_plan(struct api_call *call, const struct read_source *source,
+bool read_range_of_plan(struct arena *arena, const struct read_source *source,
                         const struct read_key *key, const struct key_condition_plan *plan,
                         bool reverse, struct item_range *out)
 {
@@ -125,8 +122,7 @@ bool read_range_of_plan(struct api_call *call, const struct read_source *source,
         condition.values[0] = last->values[0];
         condition.values[1] = last->values[1];
     }
-    item_range_of_key(call->arena, table_definition(source->table), &range_key, &condition, reverse,
-                      out);
+    item_range_of_key(arena, table_definition(source->table), &range_key, &condition, reverse, out);
     return true;
 }
 

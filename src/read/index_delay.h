@@ -4,8 +4,8 @@
  * that wrongly relies on that works until it meets the service. With a delay, Query and Scan of a
  * global index show the store as it was at least that long ago. A thread keeps the old views.
  */
-#ifndef STATOR_API_INDEX_DELAY_H
-#define STATOR_API_INDEX_DELAY_H
+#ifndef STATOR_READ_INDEX_DELAY_H
+#define STATOR_READ_INDEX_DELAY_H
 #include <stdint.h>
 #include "base/compiler.h"
 #include "engine/engine.h"

@@ -1,8 +1,6 @@
 /* read_source.c -- see read_source.h. */
-#include "api/read_source.h"
-#include "api/operation.h"
-#include "api/item/read_expressions.h"
-#include "api/item/read_shapes.h"
+#include "read/read_source.h"
+#include <assert.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "expr/ast.h"
@@ -24,41 +22,41 @@ static void use_table_key(const struct key_schema *key, struct read_source *sour
 }
 
 /* A name that a client sent may hold NUL. */
-static bool refuse(struct api_call *call, struct bytes before, struct bytes names,
+static bool refuse(struct arena *arena, struct error *err, struct bytes before, struct bytes names,
                    struct bytes behind)
 {
     struct buffer message;
-    buffer_init(&message, call->arena);
+    buffer_init(&message, arena);
     buffer_append_bytes(&message, before);
     buffer_append_bytes(&message, names);
     buffer_append_bytes(&message, behind);
-    return error_set_bytes(&call->error, ERROR_VALIDATION, buffer_bytes(&message));
+    return error_set_bytes(err, ERROR_VALIDATION, buffer_bytes(&message));
 }
 
-bool read_source_find(struct api_call *call, const struct read_request *request,
-                      struct table *table, struct read_source *out)
+bool read_source_find(struct arena *arena, const struct table *table,
+                      const struct read_source_name *name, struct read_source *out,
+                      struct error *err)
 {
-    if (!operation_check_table(call, table))
-        return false;
+    assert(table != NULL);
     const struct table_definition *definition = table_definition(table);
     *out = (struct read_source){ .table = table };
-    if (request->index_name.data == NULL) {
+    if (name->index_name.data == NULL) {
         use_table_key(&definition->key, out);
         return true;
     }
-    out->index = table_definition_index(definition, request->index_name);
+    out->index = table_definition_index(definition, name->index_name);
     if (out->index == NULL || out->index->status == INDEX_DELETING)
-        return request->is_statement
-                   ? error_validation(&call->error, "The table does not have the specified index")
-                   : refuse(call, BYTES("The table does not have the specified index: "),
-                            request->index_name, BYTES(""));
+        return name->is_statement
+                   ? error_validation(err, "The table does not have the specified index")
+                   : refuse(arena, err, BYTES("The table does not have the specified index: "),
+                            name->index_name, BYTES(""));
     if (out->index->status != INDEX_ACTIVE)
-        return refuse(call, BYTES("Cannot read from backfilling global secondary index: "),
-                      request->index_name, BYTES(""));
-    if (out->index->global && request->consistent_read.value)
+        return refuse(arena, err, BYTES("Cannot read from backfilling global secondary index: "),
+                      name->index_name, BYTES(""));
+    if (out->index->global && name->consistent)
         return error_validation(
-            &call->error, "%s",
-            request->is_statement
+            err, "%s",
+            name->is_statement
                 ? "Strongly consistent read is not supported on Global Secondary Indexes"
                 : "Consistent reads are not supported on global secondary indexes");
     out->key_count = index_entry_key_names(definition, out->index, out->key_names);
@@ -68,9 +66,9 @@ bool read_source_find(struct api_call *call, const struct read_request *request,
 
 /* --- Going on --- */
 
-static bool refuse_start(struct api_call *call, const struct error *reason)
+static bool refuse_start(struct error *err, const struct error *reason)
 {
-    return error_validation(&call->error, "The provided starting key is invalid: %.*s",
+    return error_validation(err, "The provided starting key is invalid: %.*s",
                             BYTES_FMT(reason->message));
 }
 
@@ -100,37 +98,36 @@ static struct item table_key_of(struct arena *arena, const struct key_schema *sc
 
 /* Observed: a wrong attribute of the index's key is reported as for a Key, one of the table's as a
  * starting key. */
-static bool locate_entry(struct api_call *call, const struct read_source *source,
-                         const struct item *key, struct item_address *out)
+static bool locate_entry(struct arena *arena, const struct read_source *source,
+                         const struct item *key, struct item_address *out, struct error *err)
 {
     const struct table_definition *table = table_definition(source->table);
     const struct index_definition *index = source->index;
     struct error reason;
-    error_init(&reason, call->arena);
+    error_init(&reason, arena);
     if (key->count != source->key_count)
-        return error_validation(&call->error, "The provided starting key is invalid");
+        return error_validation(err, "The provided starting key is invalid");
     if (!has_keys(index->hash, index->hash_count, key) ||
         !has_keys(index->range, index->range_count, key))
-        return error_validation(&call->error, "The provided key element does not match the schema");
-    struct item table_key = table_key_of(call->arena, &table->key, key);
+        return error_validation(err, "The provided key element does not match the schema");
+    struct item table_key = table_key_of(arena, &table->key, key);
     struct item_address table_place;
-    if (!item_address_of_key(call->arena, table, &table_key, &table_place, &reason) ||
+    if (!item_address_of_key(arena, table, &table_key, &table_place, &reason) ||
         !index_entry_check_put(table, key, &reason))
-        return refuse_start(call, &reason);
-    return index_entry_locate(call->arena, table, index, key, out) ||
-           error_validation(&call->error, "The provided starting key is invalid");
+        return refuse_start(err, &reason);
+    return index_entry_locate(arena, table, index, key, out) ||
+           error_validation(err, "The provided starting key is invalid");
 }
 
-bool read_source_locate_start(struct api_call *call, const struct read_source *source,
-                              const struct read_request *request, struct item_address *out)
+bool read_source_locate(struct arena *arena, const struct read_source *source,
+                        const struct item *key, struct item_address *out, struct error *err)
 {
-    const struct item *key = &request->exclusive_start_key.item;
     struct error reason;
     if (source->index != NULL)
-        return locate_entry(call, source, key, out);
-    error_init(&reason, call->arena);
-    return item_address_of_key(call->arena, table_definition(source->table), key, out, &reason) ||
-           refuse_start(call, &reason);
+        return locate_entry(arena, source, key, out, err);
+    error_init(&reason, arena);
+    return item_address_of_key(arena, table_definition(source->table), key, out, &reason) ||
+           refuse_start(err, &reason);
 }
 
 /* --- Attributes that an index does not have --- */
@@ -163,42 +160,42 @@ static void note_missing_of_filter(struct missing *missing, const struct conditi
     }
 }
 
-static struct bytes missing_of_filter(struct api_call *call, const struct read_source *source,
+static struct bytes missing_of_filter(struct arena *arena, const struct read_source *source,
                                       const struct condition *filter)
 {
     struct missing missing = { .source = source };
-    buffer_init(&missing.names, call->arena);
+    buffer_init(&missing.names, arena);
     if (source->index != NULL && filter != NULL)
         note_missing_of_filter(&missing, filter);
     return buffer_bytes(&missing.names);
 }
 
-bool read_source_check_filter(struct api_call *call, const struct read_source *source,
-                              const struct condition *filter)
+bool read_source_check_filter(struct arena *arena, const struct read_source *source,
+                              const struct condition *filter, struct error *err)
 {
-    struct bytes names = missing_of_filter(call, source, filter);
+    struct bytes names = missing_of_filter(arena, source, filter);
     if (names.len == 0)
         return true;
     struct bytes before =
-        arena_printf(call->arena,
+        arena_printf(arena,
                      "One or more parameter values were invalid: Secondary index %.*s does not "
                      "project one or more filter attributes: [",
                      BYTES_FMT(source->index->name));
-    return refuse(call, before, names, BYTES("]"));
+    return refuse(arena, err, before, names, BYTES("]"));
 }
 
-void read_source_fetch_for_filter(struct api_call *call, struct read_source *source,
+void read_source_fetch_for_filter(struct arena *arena, struct read_source *source,
                                   const struct condition *filter)
 {
     source->filters_fetched = source->index != NULL && !source->index->global &&
-                              missing_of_filter(call, source, filter).len > 0;
+                              missing_of_filter(arena, source, filter).len > 0;
 }
 
-static bool check_projection(struct api_call *call, struct read_source *source,
-                             const struct path_node *projection)
+static bool check_projection(struct arena *arena, struct read_source *source,
+                             const struct path_node *projection, struct error *err)
 {
     struct missing missing = { .source = source };
-    buffer_init(&missing.names, call->arena);
+    buffer_init(&missing.names, arena);
     for (size_t i = 0; i < projection->child_count; i++)
         note_if_missing(&missing, path_node_child_name(projection, i));
     if (missing.names.len == 0)
@@ -206,28 +203,26 @@ static bool check_projection(struct api_call *call, struct read_source *source,
     source->fetches = !source->index->global;
     if (source->fetches)
         return true;
-    struct bytes before = arena_printf(call->arena,
+    struct bytes before = arena_printf(arena,
                                        "One or more parameter values were invalid: Global "
                                        "secondary index %.*s does not project [",
                                        BYTES_FMT(source->index->name));
-    return refuse(call, before, buffer_bytes(&missing.names), BYTES("]"));
+    return refuse(arena, err, before, buffer_bytes(&missing.names), BYTES("]"));
 }
 
-bool read_source_check_attributes(struct api_call *call, struct read_source *source,
-                                  const struct read_request *request,
-                                  const struct read_expressions *expressions)
+bool read_source_check_attributes(struct arena *arena, struct read_source *source,
+                                  bool all_attributes, const struct path_node *projection,
+                                  struct error *err)
 {
     const struct index_definition *index = source->index;
     if (index == NULL || index->projection == PROJECTION_ALL)
         return true;
-    bool all = bytes_equal_text(request->select, "ALL_ATTRIBUTES");
-    if (all && index->global)
-        return error_validation(&call->error,
+    if (all_attributes && index->global)
+        return error_validation(err,
                                 "One or more parameter values were invalid: Select type "
                                 "ALL_ATTRIBUTES is not supported for global secondary index %.*s "
                                 "because its projection type is not ALL",
                                 BYTES_FMT(index->name));
-    source->fetches = all;
-    return expressions->projection == NULL ||
-           check_projection(call, source, expressions->projection);
+    source->fetches = all_attributes;
+    return projection == NULL || check_projection(arena, source, projection, err);
 }

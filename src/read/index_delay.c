@@ -1,9 +1,9 @@
 /* index_delay.c -- see index_delay.h. */
-#include "api/index_delay.h"
+#include "read/index_delay.h"
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include "api/delayed_views.h"
+#include "read/delayed_views.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/timed_wait.h"
@@ -50,7 +50,7 @@ struct index_delay *index_delay_start(struct engine *engine, int64_t delay_ms,
     pthread_mutex_init(&delay->mutex, NULL);
     timed_wait_init(&delay->stopped);
     if (pthread_create(&delay->thread, NULL, run, delay) != 0) {
-        log_write(LOG_ERROR, "api", "cannot start a thread");
+        log_write(LOG_ERROR, "read", "cannot start a thread");
         abort();
     }
     return delay;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
-#include "api/delayed_views.h"
+#include "read/delayed_views.h"
 #include "api_fixture.h"
 #include "base/byte_order.h"
 #include "base/compiler.h"

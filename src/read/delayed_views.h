@@ -3,8 +3,8 @@
  * A few views are kept open, at even distances in time: as many as it takes to always have one that
  * is as old as wanted, and not much older. Time is passed in, so that a test can set it.
  */
-#ifndef STATOR_API_DELAYED_VIEWS_H
-#define STATOR_API_DELAYED_VIEWS_H
+#ifndef STATOR_READ_DELAYED_VIEWS_H
+#define STATOR_READ_DELAYED_VIEWS_H
 #include <stdint.h>
 #include "base/compiler.h"
 #include "engine/engine.h"

@@ -1,5 +1,5 @@
 /* delayed_views.c -- see delayed_views.h. */
-#include "api/delayed_views.h"
+#include "read/delayed_views.h"
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ int64_t delayed_views_step(struct delayed_views *views, int64_t now_ms)
         return views->step_ms - passed_ms;
     struct taken_view next = { .view = take_view(views->engine, &status), .taken_ms = now_ms };
     if (status != ENGINE_OK)
-        log_write(LOG_ERROR, "api", "view for delayed reads: %s", engine_status_name(status));
+        log_write(LOG_ERROR, "read", "view for delayed reads: %s", engine_status_name(status));
     pthread_mutex_lock(&views->mutex);
     size_t out_count = take_out_locked(views, now_ms, out);
     if (next.view != NULL) {

@@ -1,0 +1,221 @@
+/* item_page.c -- see item_page.h. */
+#include "api/item/item_page.h"
+#include "api/capacity.h"
+#include "api/item/read_expressions.h"
+#include "api/item/read_shapes.h"
+#include "api/operation.h"
+#include "base/arena.h"
+#include "expr/lookup.h"
+#include "expr/projection.h"
+#include "json/writer.h"
+#include "model/item.h"
+#include "model/item_form.h"
+#include "model/value_json.h"
+#include "read/read_page.h"
+#include "read/read_source.h"
+#include "table/catalogue.h"
+
+struct item_page {
+    struct api_call *call;
+    struct item_page_request request;
+    struct read_page *page;
+    struct json_writer writer;
+    struct lookup lookup; /* For PartiQL's columns. */
+};
+
+/* --- Rules --- */
+
+bool item_page_find_source(struct api_call *call, const struct read_request *request,
+                           const struct table *table, struct read_source *out)
+{
+    const struct read_source_name name = { .index_name = request->index_name,
+                                           .consistent = request->consistent_read.value,
+                                           .is_statement = request->is_statement };
+    return operation_check_table(call, table) &&
+           read_source_find(call->arena, table, &name, out, &call->error);
+}
+
+bool item_page_check_attributes(struct api_call *call, struct read_source *source,
+                                const struct read_request *request,
+                                const struct read_expressions *expressions)
+{
+    return read_source_check_attributes(call->arena, source,
+                                        bytes_equal_text(request->select, "ALL_ATTRIBUTES"),
+                                        expressions->projection, &call->error);
+}
+
+/* --- Items, each in the form that the request asks for --- */
+
+static uint64_t show_whole(void *context, const struct shown_item *item)
+{
+    struct item_page *page = context;
+    shown_item_write(&page->writer, item);
+    return 0;
+}
+
+static uint64_t show_projection(void *context, const struct shown_item *item)
+{
+    struct item_page *page = context;
+    projection_write(&page->writer, page->request.expressions->projection, &item->item);
+    return 0;
+}
+
+static uint64_t show_columns(void *context, const struct shown_item *item)
+{
+    struct item_page *page = context;
+    const struct read_expressions *expressions = page->request.expressions;
+    uint64_t work_before = page->lookup.work;
+    lookup_next_item(&page->lookup, &item->item);
+    projection_write_columns(&page->writer, expressions->columns, expressions->column_count,
+                             &page->lookup);
+    return page->lookup.work - work_before;
+}
+
+static read_page_show *choose_show(const struct read_expressions *expressions)
+{
+    if (expressions->count_only)
+        return NULL;
+    if (expressions->column_count > 0)
+        return show_columns;
+    return expressions->projection != NULL ? show_projection : show_whole;
+}
+
+/* --- The call --- */
+
+static bool is_pause_due(const void *context, int64_t now_ns)
+{
+    const struct item_page *page = context;
+    return operation_is_pause_due(page->call, now_ns);
+}
+
+static struct capacity_use capacity_of(const struct item_page *page,
+                                       const struct read_page_end *end)
+{
+    const struct read_source *source = page->request.source;
+    const struct table_definition *table = table_definition(source->table);
+    bool consistent = page->request.request->consistent_read.value;
+    int64_t half_units = capacity_read_half_units(end->size, consistent);
+    struct capacity_use use = { .table = table };
+    if (source->index == NULL) {
+        use.table_half_units = half_units;
+    } else {
+        use.table_half_units = end->fetched_units * (consistent ? 2 : 1);
+        use.index_half_units[source->index - table->indexes] = half_units;
+    }
+    return use;
+}
+
+static void finish(struct item_page *page)
+{
+    const struct read_page_end *end = read_page_end(page->page);
+    struct capacity_use use = capacity_of(page, end);
+    if (!page->request.expressions->count_only)
+        json_close_array(&page->writer);
+    page->request.finish(page->call, &page->request, &page->writer, end, &use);
+    json_close_object(&page->writer);
+}
+
+static void end_call(struct item_page *page, bool ok)
+{
+    if (page->page != NULL)
+        read_page_close(page->page);
+    table_release(page->request.table);
+    operation_end(page->call, ok);
+}
+
+static void run(struct item_page *page);
+
+static void resume(struct api_call *call, bool cancelled)
+{
+    if (cancelled)
+        end_call(call->resume_state, false);
+    else
+        run(call->resume_state);
+}
+
+static void run(struct item_page *page)
+{
+    switch (read_page_run(page->page, &page->call->error)) {
+    case READ_PAGE_PAUSED:
+        operation_pause(page->call, resume, page);
+        return;
+    case READ_PAGE_FAILED:
+        end_call(page, false);
+        return;
+    case READ_PAGE_ENDED:
+        finish(page);
+        end_call(page, true);
+        return;
+    }
+}
+
+void item_page_start(struct api_call *call, const struct item_page_request *request)
+{
+    const struct read_expressions *expressions = request->expressions;
+    const struct shape_integer *limit = &request->request->limit;
+    struct item_page *page = arena_alloc(call->arena, sizeof *page);
+    *page = (struct item_page){ .call = call, .request = *request };
+    json_writer_init(&page->writer, &call->response);
+    lookup_init(&page->lookup, call->arena, NULL);
+    json_open_object(&page->writer);
+    if (!expressions->count_only) {
+        json_write_name(&page->writer, "Items");
+        json_open_array(&page->writer);
+    }
+    page->page = read_page_open(
+        &(struct read_page_request){
+            .arena = call->arena,
+            .engine = api_options(call->api)->engine,
+            .index_delay = api_index_delay(call->api),
+            .purpose = call->operation->name,
+            .source = request->source,
+            .ranges = request->ranges,
+            .range_count = request->range_count,
+            .filter = expressions->filter,
+            .consistent = request->request->consistent_read.value,
+            .count_max = limit->present ? (size_t)limit->value : SIZE_MAX,
+            .work_max = api_options(call->api)->read_work_max,
+            .show = choose_show(expressions),
+            .takes_forms = expressions->projection == NULL && expressions->column_count == 0,
+            .is_pause_due = call->paused != NULL ? is_pause_due : NULL,
+            .context = page,
+        },
+        &call->error);
+    if (page->page == NULL)
+        end_call(page, false);
+    else
+        run(page);
+}
+
+/* --- Query's and Scan's answers --- */
+
+/* In the order of the key, not of the names. */
+static void write_last_key(struct json_writer *writer, const struct read_source *source,
+                           const struct item *key)
+{
+    json_write_name(writer, "LastEvaluatedKey");
+    json_open_object(writer);
+    for (size_t i = 0; i < source->key_count; i++) {
+        struct value value;
+        if (!item_find(key, source->key_names[i], &value))
+            continue;
+        json_write_name_bytes(writer, source->key_names[i]);
+        value_json_write(writer, &value);
+    }
+    json_close_object(writer);
+}
+
+void item_page_finish(struct api_call *call, const struct item_page_request *request,
+                      struct json_writer *writer, const struct read_page_end *end,
+                      const struct capacity_use *use)
+{
+    (void)call;
+    json_write_name(writer, "Count");
+    json_write_integer(writer, (int64_t)end->count);
+    json_write_name(writer, "ScannedCount");
+    json_write_integer(writer, (int64_t)end->scanned_count);
+    if (end->is_full)
+        write_last_key(writer, request->source, &end->last_key);
+    capacity_use_write_json(writer, request->request->return_consumed_capacity,
+                            request->request->table_name, use);
+}

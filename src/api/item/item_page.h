@@ -1,0 +1,55 @@
+/* item_page.h -- a page of items as the answer of a call: what Query, Scan and PartiQL's SELECT
+ * share.
+ *
+ * read/read_page.h reads; this module writes the items to the response, pauses the call where the
+ * page pauses, and ends it.
+ */
+#ifndef STATOR_API_ITEM_ITEM_PAGE_H
+#define STATOR_API_ITEM_ITEM_PAGE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/compiler.h"
+
+struct api_call;
+struct capacity_use;
+struct item_range;
+struct json_writer;
+struct read_expressions;
+struct read_page_end;
+struct read_request;
+struct read_source;
+struct table;
+
+/* The index of `table` that the request names, or the table itself. `table` is NULL if there is
+ * none of that name: the error is set then, too. */
+MUST_CHECK bool item_page_find_source(struct api_call *call, const struct read_request *request,
+                                      const struct table *table, struct read_source *out);
+/* Refuses to show attributes that an index does not have and cannot fetch. */
+MUST_CHECK bool item_page_check_attributes(struct api_call *call, struct read_source *source,
+                                           const struct read_request *request,
+                                           const struct read_expressions *expressions);
+
+/* Everything lives in the call's arena. */
+struct item_page_request {
+    struct table *table; /* Held; released when the call ends. */
+    const struct read_source *source;
+    const struct read_request *request;
+    const struct read_expressions *expressions;
+    struct item_range *ranges; /* Read in their order; changed as the page proceeds. */
+    size_t range_count;
+    /* Writes the members of the answer behind "Items". */
+    void (*finish)(struct api_call *call, const struct item_page_request *request,
+                   struct json_writer *writer, const struct read_page_end *end,
+                   const struct capacity_use *use);
+    const void *context; /* For `finish`. */
+};
+
+/* Reads, answers and ends the call. */
+void item_page_start(struct api_call *call, const struct item_page_request *request);
+
+/* The `finish` of Query and Scan. */
+void item_page_finish(struct api_call *call, const struct item_page_request *request,
+                      struct json_writer *writer, const struct read_page_end *end,
+                      const struct capacity_use *use);
+
+#endif
