@@ -3,15 +3,14 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "access/access.h"
-#include "api/control.h"
-#include "read/index_delay.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
-#include "shape/shape.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "control/control.h"
 #include "model/limits.h"
-#include "stream/stream_upkeep.h"
+#include "read/index_delay.h"
+#include "shape/shape.h"
 #include "stream/streams.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
@@ -24,8 +23,7 @@ struct api {
     struct api_options options;
     struct catalogue *catalogue;
     struct streams *streams;
-    struct stream_upkeep upkeep; /* Control thread only. */
-    struct triggers *triggers;   /* Control thread only. */
+    struct triggers *triggers; /* Control thread only. */
     struct control *control;
     struct index_delay *index_delay; /* NULL: none. */
     struct txn_conflicts *conflicts; /* NULL: writes wait for one another. */
@@ -78,12 +76,16 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
         api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
     if (options->refuse_conflicts)
         api->conflicts = txn_conflicts_create();
-    api->upkeep = (struct stream_upkeep){ .engine = options->engine,
-                                          .catalogue = catalogue,
-                                          .streams = streams,
-                                          .rollover_ms = options->rollover_ms };
     api->opened_ms = clock_server_ms(api->options.clock);
-    api->control = control_start(api);
+    api->control = control_start(
+        &(struct control_options){ .engine = options->engine,
+                                   .clock = options->clock,
+                                   .catalogue = catalogue,
+                                   .streams = streams,
+                                   .triggers = triggers,
+                                   .transition_ms = options->transition_ms,
+                                   .rollover_ms = options->rollover_ms,
+                                   .expiry_interval_ms = options->expiry_interval_ms });
     return api;
 }
 
@@ -168,14 +170,34 @@ struct triggers *api_triggers(const struct api *api)
     return api->triggers;
 }
 
-struct stream_upkeep *api_stream_upkeep(struct api *api)
+struct control *api_control(const struct api *api)
 {
-    return &api->upkeep;
+    return api->control;
 }
 
 const struct api_options *api_options(const struct api *api)
 {
     return &api->options;
+}
+
+static void run_operation(void *context)
+{
+    struct api_call *call = context;
+    call->operation->run(call, call->request);
+}
+
+/* Has the control thread run the call, or refuses it as the service does if too many wait. */
+static void run_on_control_thread(struct api_call *call)
+{
+    struct control_task *task = arena_alloc_zeroed(call->arena, sizeof *task);
+    *task = (struct control_task){ .run = run_operation, .context = call };
+    if (control_submit(call->api->control, task))
+        return;
+    error_set(&call->error, ERROR_LIMIT_EXCEEDED,
+              "Subscriber limit exceeded: Only %d tables can be created, updated, or deleted "
+              "simultaneously",
+              CONTROL_CALLS_MAX);
+    operation_fail(call);
 }
 
 void api_run(struct api *api, struct api_call *call)
@@ -191,7 +213,7 @@ void api_run(struct api *api, struct api_call *call)
         !operation_may_run(call))
         operation_fail(call);
     else if (operation->kind == OPERATION_CONTROL)
-        control_submit(api->control, call);
+        run_on_control_thread(call);
     else
         operation->run(call, call->request);
 }

@@ -95,7 +95,6 @@ struct api_call {
     /* The api's own while the call is under way. */
     struct api *api;
     void *request;
-    struct api_call *next;
     void (*resume)(struct api_call *call, bool cancelled); /* Of a paused one; else NULL. */
     void *resume_state;
 };

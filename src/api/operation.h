@@ -12,14 +12,14 @@
 #include "shape/shape.h"
 #include "base/compiler.h"
 
-struct table_stats;
+struct control;
 struct index_delay;
 struct item;
 struct json_writer;
-struct stream_upkeep;
 struct streams;
 struct table;
 struct table_definition;
+struct table_stats;
 struct triggers;
 struct txn;
 struct txn_conflicts;
@@ -68,9 +68,8 @@ const struct operation *operation_at(size_t index);
 
 struct catalogue *api_catalogue(const struct api *api);
 struct streams *api_streams(const struct api *api);
-/* For the control thread only. */
-struct stream_upkeep *api_stream_upkeep(struct api *api);
-struct triggers *api_triggers(const struct api *api); /* As above. */
+struct control *api_control(const struct api *api);
+struct triggers *api_triggers(const struct api *api); /* For the control thread only. */
 const struct api_options *api_options(const struct api *api);
 int64_t api_opened_ms(const struct api *api);               /* Server time. */
 struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */

@@ -122,43 +122,6 @@ bool projection_type_parse(struct bytes text, enum projection_type *out)
     return index < COUNT_OF(projection_names);
 }
 
-bool table_status_may_follow(enum table_status from, enum table_status to)
-{
-    static const bool allowed[TABLE_STATUS_COUNT][TABLE_STATUS_COUNT] = {
-        [TABLE_CREATING] = { [TABLE_ACTIVE] = true },
-        [TABLE_ACTIVE] = { [TABLE_UPDATING] = true, [TABLE_DELETING] = true },
-        [TABLE_UPDATING] = { [TABLE_ACTIVE] = true },
-        [TABLE_DELETING] = { false },
-    };
-    assert(from < TABLE_STATUS_COUNT && to < TABLE_STATUS_COUNT);
-    return allowed[from][to];
-}
-
-bool index_status_may_follow(enum index_status from, enum index_status to)
-{
-    static const bool allowed[INDEX_STATUS_COUNT][INDEX_STATUS_COUNT] = {
-        [INDEX_ACTIVE] = { [INDEX_DELETING] = true },
-        [INDEX_ALLOCATING] = { [INDEX_BACKFILLING] = true },
-        [INDEX_BACKFILLING] = { [INDEX_ACTIVE] = true, [INDEX_DELETING] = true },
-        [INDEX_DELETING] = { false },
-    };
-    assert(from < INDEX_STATUS_COUNT && to < INDEX_STATUS_COUNT);
-    return allowed[from][to];
-}
-
-bool expiry_status_may_follow(enum expiry_status from, enum expiry_status to)
-{
-    static const bool allowed[EXPIRY_STATUS_COUNT][EXPIRY_STATUS_COUNT] = {
-        [EXPIRY_NONE] = { [EXPIRY_ALLOCATING] = true },
-        [EXPIRY_ALLOCATING] = { [EXPIRY_FILLING] = true },
-        [EXPIRY_FILLING] = { [EXPIRY_ACTIVE] = true },
-        [EXPIRY_ACTIVE] = { [EXPIRY_REMOVING] = true },
-        [EXPIRY_REMOVING] = { [EXPIRY_NONE] = true },
-    };
-    assert(from < EXPIRY_STATUS_COUNT && to < EXPIRY_STATUS_COUNT);
-    return allowed[from][to];
-}
-
 static bool is_among(const struct key_attribute *attributes, size_t count, struct bytes name)
 {
     for (size_t i = 0; i < count; i++) {

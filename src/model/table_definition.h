@@ -26,11 +26,11 @@ enum table_status {
 };
 const char *table_status_name(enum table_status status);
 MUST_CHECK bool table_status_parse(struct bytes text, enum table_status *out);
-/* The lifecycle: may a table go from one status to the other? */
-bool table_status_may_follow(enum table_status from, enum table_status to);
 
-/* The life of an index. A write may still hold the version of its table before the current one, so
- * each status asks of writes what keeps an index right while its neighbours are in use too. */
+/* Which moves are allowed: control/table_life.h, index_life.h, expiry_life.h. */
+
+/* What writes do about an index. A write may still hold the version of its table before the current
+ * one, so each status asks for what keeps the index right while its neighbours are in use too. */
 enum index_status {
     INDEX_ACTIVE, /* Each item has its entry. */
     /* CREATING. A write removes the item's old entry, should there be one, and stores none. */
@@ -42,8 +42,6 @@ enum index_status {
 };
 const char *index_status_name(enum index_status status);
 MUST_CHECK bool index_status_parse(struct bytes text, enum index_status *out);
-/* May an index go from one status to the other? */
-bool index_status_may_follow(enum index_status from, enum index_status to);
 
 /* Time to live, and the queue of the times at which items expire. As with an index, a write may
  * hold the version of its table before the current one. */
@@ -58,8 +56,6 @@ enum expiry_status {
 };
 const char *expiry_status_name(enum expiry_status status);
 MUST_CHECK bool expiry_status_parse(struct bytes text, enum expiry_status *out);
-/* May time to live go from one status to the other? */
-bool expiry_status_may_follow(enum expiry_status from, enum expiry_status to);
 
 enum billing_mode { BILLING_PROVISIONED, BILLING_PAY_PER_REQUEST };
 enum table_class { TABLE_CLASS_STANDARD, TABLE_CLASS_STANDARD_INFREQUENT_ACCESS };

@@ -2,7 +2,7 @@
  *
  * Like the catalogue of tables: readers get an immutable `struct stream` and hold a reference while
  * they use it; a change publishes a new one after its batch is durable. Any thread may look up and
- * release. The functions marked "control" run on the control thread (api/control.h).
+ * release. The functions marked "control" run on the control thread (control/control.h).
  */
 #ifndef STATOR_STREAM_STREAMS_H
 #define STATOR_STREAM_STREAMS_H

@@ -352,16 +352,6 @@ struct table *catalogue_find_transient(struct catalogue *catalogue)
     return count_found(catalogue, &look, first);
 }
 
-static bool has_index_change(const struct table_definition *definition, void *context)
-{
-    (void)context;
-    for (size_t i = 0; i < definition->index_count; i++) {
-        if (definition->indexes[i].status != INDEX_ACTIVE)
-            return true;
-    }
-    return false;
-}
-
 struct table *catalogue_find_next(struct catalogue *catalogue, struct bytes after,
                                   bool (*test)(const struct table_definition *definition,
                                                void *context),
@@ -375,11 +365,6 @@ struct table *catalogue_find_next(struct catalogue *catalogue, struct bytes afte
             found = look.listing->tables[position];
     }
     return count_found(catalogue, &look, found);
-}
-
-struct table *catalogue_find_index_change(struct catalogue *catalogue, struct bytes after)
-{
-    return catalogue_find_next(catalogue, after, has_index_change, NULL);
 }
 
 /* The listing that changes follow: only the control thread makes others. */

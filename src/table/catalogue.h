@@ -7,7 +7,7 @@
  * since they end on another thread.
  *
  * Any thread may look up and release. The functions marked "control" change the catalogue and
- * wait for the disk; they run one at a time, on the control thread (api/control.h).
+ * wait for the disk; they run one at a time, on the control thread (control/control.h).
  */
 #ifndef STATOR_TABLE_CATALOGUE_H
 #define STATOR_TABLE_CATALOGUE_H
@@ -65,8 +65,6 @@ struct table *catalogue_find_next(struct catalogue *catalogue, struct bytes afte
                                   bool (*test)(const struct table_definition *definition,
                                                void *context),
                                   void *context);
-/* The same for a table that has an index which is not ACTIVE. */
-struct table *catalogue_find_index_change(struct catalogue *catalogue, struct bytes after);
 
 /* Control. Gives the draft its table, index and partition ids (written into `draft`), and one to
  * the log of its changes if it needs one, stores it and makes it findable. The name must be free.

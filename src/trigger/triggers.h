@@ -1,5 +1,5 @@
 /* triggers.h -- the triggers there are: stored in the engine, held in memory, each with the thread
- * that delivers its records. For the control thread only (api/control.h). */
+ * that delivers its records. For the control thread only (control/control.h). */
 #ifndef STATOR_TRIGGER_TRIGGERS_H
 #define STATOR_TRIGGER_TRIGGERS_H
 #include <stdbool.h>

@@ -1,13 +1,11 @@
 /* stream_operation.c -- see stream_operation.h. */
 #include "api/stream/stream_operation.h"
-#include <time.h>
 #include "api/operation.h"
 #include "base/clock.h"
 #include "model/arn.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
 #include "stream/stream_names.h"
-#include "stream/stream_upkeep.h"
 #include "stream/streams.h"
 
 const struct shape stream_operation_arn_shape = { .kind = SHAPE_STRING,
@@ -59,18 +57,4 @@ void stream_operation_label(struct api_call *call, struct table_definition *tabl
         table->stream_label = stream_names_label(call->arena, now_ms++);
         taken = streams_find(api_streams(call->api), table->name, table->stream_label);
     } while (taken != NULL);
-}
-
-void stream_operation_settle(struct api_call *call, const struct table_definition *table)
-{
-    struct stream_upkeep *upkeep = api_stream_upkeep(call->api);
-    const struct timespec pause = { .tv_nsec = STREAM_UPKEEP_RETRY_MS * 1000000L };
-    for (int waited_ms = 0;; waited_ms += STREAM_UPKEEP_RETRY_MS) {
-        stream_upkeep_run(upkeep, call->arena, api_options(call->api)->clock);
-        if (table == NULL || !table->stream_enabled ||
-            stream_upkeep_is_open(upkeep, table->log_id) ||
-            waited_ms >= STREAM_OPERATION_SETTLE_MS_MAX)
-            return;
-        nanosleep(&pause, NULL);
-    }
 }

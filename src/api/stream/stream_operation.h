@@ -10,12 +10,6 @@ struct api_call;
 struct stream;
 struct table_definition;
 
-enum {
-    /* How long an operation waits for requests that began before it. If they take longer, its
-     * stream is opened after the answer. */
-    STREAM_OPERATION_SETTLE_MS_MAX = 1000,
-};
-
 extern const struct shape stream_operation_arn_shape;
 extern const struct shape stream_operation_shard_id_shape;
 
@@ -35,9 +29,5 @@ bool stream_operation_trimmed(struct api_call *call);
 /* Gives a table whose stream is new its label: the time, or the next one that no stream of that
  * name has had. */
 void stream_operation_label(struct api_call *call, struct table_definition *table);
-/* Brings streams in line with the tables before the call is answered, so that what a client writes
- * once it has the answer is in the stream of `table`. NULL: nothing is waited for. The call must
- * not hold a reference to an older version of the table. */
-void stream_operation_settle(struct api_call *call, const struct table_definition *table);
 
 #endif

@@ -2,6 +2,7 @@
 #include "api/table/index_update_rules.h"
 #include <assert.h>
 #include "api/table/index_rules.h"
+#include "control/index_life.h"
 #include "api/table/table_shapes.h"
 #include "model/error.h"
 #include "model/table_definition.h"
@@ -172,9 +173,7 @@ void index_update_rules_delete(const struct update_table_request *request,
         struct index_definition *index = &table->indexes[i];
         if (!bytes_equal(index->name, removed->index_name))
             continue;
-        assert(index_status_may_follow(index->status, INDEX_DELETING));
-        index->status = INDEX_DELETING;
-        index->backfilled = (struct bytes){ 0 };
+        index_life_move(index, INDEX_DELETING);
     }
 }
 

@@ -10,6 +10,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/uuid.h"
+#include "control/control.h"
+#include "control/table_life.h"
 #include "model/limits.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
@@ -27,7 +29,8 @@ static bool make_draft(struct api_call *call, const struct create_table_request 
     draft->uuid = uuid_create(call->arena);
     if (draft->stream_enabled)
         stream_operation_label(call, draft);
-    table_operation_begin(call, draft, TABLE_CREATING);
+    struct table_life_pace pace = table_operation_pace(call);
+    table_life_begin(draft, TABLE_CREATING, &pace);
     return true;
 }
 
@@ -51,7 +54,7 @@ static bool create(struct api_call *call, struct table_definition *draft)
     enum engine_status status = catalogue_create(api_catalogue(call->api), call->arena, draft);
     if (status != ENGINE_OK)
         return storage_error_set_for_table(&call->error, status, "CreateTable");
-    stream_operation_settle(call, draft);
+    control_settle_streams(api_control(call->api), call->arena, draft);
     struct table_answer answer = { .member = "TableDescription",
                                    .definition = draft,
                                    .status = TABLE_CREATING,

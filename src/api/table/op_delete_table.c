@@ -4,8 +4,9 @@
  * thread drops the table when it ends; else the table is dropped here.
  */
 #include "api/operation.h"
-#include "api/stream/stream_operation.h"
 #include "api/table/table_operation.h"
+#include "control/control.h"
+#include "control/table_life.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 
@@ -26,17 +27,6 @@ static bool check(struct api_call *call, const struct table_definition *definiti
     return true;
 }
 
-static enum engine_status remove_table(struct api_call *call,
-                                       const struct table_definition *definition)
-{
-    struct catalogue *catalogue = api_catalogue(call->api);
-    if (api_options(call->api)->transition_ms == 0)
-        return catalogue_drop(catalogue, call->arena, definition->name);
-    struct table_definition changed = *definition;
-    table_operation_begin(call, &changed, TABLE_DELETING);
-    return catalogue_update(catalogue, call->arena, &changed);
-}
-
 static void run(struct api_call *call, const void *input)
 {
     const struct table_name_request *request = input;
@@ -51,13 +41,15 @@ static void run(struct api_call *call, const void *input)
         ok = table_operation_answer(call, &answer);
     }
     if (ok) {
-        enum engine_status status = remove_table(call, table_definition(table));
+        struct table_life_pace pace = table_operation_pace(call);
+        enum engine_status status = table_life_delete(api_catalogue(call->api), call->arena,
+                                                      table_definition(table), &pace);
         ok =
             status == ENGINE_OK || storage_error_set_for_table(&call->error, status, "DeleteTable");
     }
     table_release(table);
     if (ok)
-        stream_operation_settle(call, NULL);
+        control_settle_streams(api_control(call->api), call->arena, NULL);
     operation_end(call, ok);
 }
 

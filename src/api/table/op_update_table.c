@@ -7,7 +7,8 @@
 #include "api/table/table_shapes.h"
 #include "api/table/throughput_rules.h"
 #include "base/clock.h"
-#include "stream/stream_upkeep.h"
+#include "control/control.h"
+#include "control/table_life.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 
@@ -23,7 +24,8 @@ static bool change(struct api_call *call, const struct update_table_request *req
         !index_update_rules_create(call->arena, request, changed, &call->error) ||
         !setting_rules_update(request, now_ms, changed, &call->error))
         return false;
-    table_operation_begin(call, changed, TABLE_UPDATING);
+    struct table_life_pace pace = table_operation_pace(call);
+    table_life_begin(changed, TABLE_UPDATING, &pace);
     return true;
 }
 
@@ -32,8 +34,7 @@ static enum engine_status store(struct api_call *call, struct table_definition *
 {
     enum engine_status status = ENGINE_OK;
     if (!changed->stream_enabled)
-        status = stream_upkeep_close(api_stream_upkeep(call->api), call->arena, changed->log_id,
-                                     api_options(call->api)->clock);
+        status = control_close_stream(api_control(call->api), call->arena, changed->log_id);
     if (status == ENGINE_OK)
         status = catalogue_update(api_catalogue(call->api), call->arena, changed);
     return status;
@@ -75,7 +76,7 @@ static void run(struct api_call *call, const void *input)
               update(call, request, table, &changed);
     table_release(table);
     if (ok)
-        stream_operation_settle(call, &changed);
+        control_settle_streams(api_control(call->api), call->arena, &changed);
     operation_end(call, ok);
 }
 

@@ -1,8 +1,8 @@
 /* op_update_time_to_live.c -- UpdateTimeToLive. */
 #include "api/common_shapes.h"
-#include "api/expiry_steps.h"
 #include "api/operation.h"
 #include "api/table/table_operation.h"
+#include "control/expiry_life.h"
 #include "json/writer.h"
 #include "model/limits.h"
 #include "table/catalogue.h"
@@ -80,7 +80,7 @@ static bool update(struct api_call *call, const struct specification *request,
     struct table_definition changed = *table_definition(table);
     if (!table_operation_check_idle(call, &changed) || !check(call, &changed.expiry, request))
         return false;
-    expiry_steps_set_status(&changed, request->enabled.value ? EXPIRY_ALLOCATING : EXPIRY_REMOVING);
+    expiry_life_move(&changed, request->enabled.value ? EXPIRY_ALLOCATING : EXPIRY_REMOVING);
     changed.expiry.attribute = request->attribute_name;
     answer(call, request);
     return table_operation_store(call, &changed, "UpdateTimeToLive");

@@ -1,6 +1,5 @@
 /* table_operation.c -- see table_operation.h. */
 #include "api/table/table_operation.h"
-#include <assert.h>
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/table/table_description.h"
@@ -42,19 +41,11 @@ bool table_operation_check_idle(struct api_call *call, const struct table_defini
                      doing[definition->status], BYTES_FMT(definition->name));
 }
 
-void table_operation_begin(struct api_call *call, struct table_definition *definition,
-                           enum table_status transient)
+struct table_life_pace table_operation_pace(const struct api_call *call)
 {
     const struct api_options *options = api_options(call->api);
-    /* A draft has no status yet. */
-    assert(transient == TABLE_CREATING || table_status_may_follow(definition->status, transient));
-    definition->status = transient;
-    definition->transition_at_ms = clock_wall_ms(options->clock) + options->transition_ms;
-    if (options->transition_ms > 0)
-        return;
-    assert(table_status_may_follow(transient, TABLE_ACTIVE));
-    definition->status = TABLE_ACTIVE;
-    definition->transition_at_ms = 0;
+    return (struct table_life_pace){ .now_ms = clock_wall_ms(options->clock),
+                                     .transition_ms = options->transition_ms };
 }
 
 bool table_operation_store(struct api_call *call, struct table_definition *changed,

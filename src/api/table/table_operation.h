@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "control/table_life.h"
 #include "model/table_definition.h"
 
 struct api_call;
@@ -22,9 +23,8 @@ struct table *table_operation_find(struct api_call *call, struct bytes name_or_a
 /* False with ResourceInUseException set while the table is in a transient status. */
 MUST_CHECK bool table_operation_check_idle(struct api_call *call,
                                            const struct table_definition *definition);
-/* Moves a definition to a transient status, or to where that leads if transitions take no time. */
-void table_operation_begin(struct api_call *call, struct table_definition *definition,
-                           enum table_status transient);
+/* How long a transient status that begins now lasts. */
+struct table_life_pace table_operation_pace(const struct api_call *call);
 
 /* Stores a changed definition, on the control thread. False with call->error set if that fails;
  * `doing` is for the log. */

@@ -19,8 +19,9 @@
 #include "model/error.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
-#include "table/table_stats.h"
 #include "table/item_address.h"
+#include "table/table_stats.h"
+#include "table_fixture.h"
 
 enum {
     /* More than a slice of each table. */
@@ -117,31 +118,8 @@ static void wait_for_saves(size_t count, size_t complete_count)
 /* A table with a global index on "g" in the status. */
 static void create_table(const char *name, enum index_status status)
 {
-    struct key_attribute *attributes = arena_alloc(fixture.arena, 2 * sizeof *attributes);
-    attributes[0] = (struct key_attribute){ .name = BYTES("p"), .type = VALUE_S };
-    attributes[1] = (struct key_attribute){ .name = BYTES("g"), .type = VALUE_S };
-    struct index_definition index = { .name = BYTES("index"),
-                                      .global = true,
-                                      .hash = { attributes[1] },
-                                      .hash_count = 1,
-                                      .projection = PROJECTION_KEYS_ONLY,
-                                      .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
-                                      .warm_throughput = { UNITS_UNSET, UNITS_UNSET },
-                                      .status = status };
-    struct table_definition draft = {
-        .name = bytes_from_text(name),
-        .uuid = BYTES("00000000-0000-4000-8000-000000000000"),
-        .created_ms = 1,
-        .status = TABLE_ACTIVE,
-        .key = { .hash = attributes[0] },
-        .attributes = attributes,
-        .attribute_count = 2,
-        .indexes = &index,
-        .index_count = 1,
-        .billing_mode = BILLING_PAY_PER_REQUEST,
-        .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
-        .warm_throughput = { UNITS_UNSET, UNITS_UNSET },
-    };
+    struct table_definition draft = table_fixture_draft(fixture.arena, bytes_from_text(name));
+    table_fixture_add_index(fixture.arena, &draft, status);
     assert_int_equal(catalogue_create(fixture.catalogue, fixture.arena, &draft), ENGINE_OK);
 }
 

@@ -339,25 +339,6 @@ static void a_position_is_bounded_and_belongs_to_a_backfill(void **state)
     }
 }
 
-static void the_life_of_an_index_has_one_direction(void **state)
-{
-    (void)state;
-    static const enum index_status allowed[][2] = {
-        { INDEX_ALLOCATING, INDEX_BACKFILLING },
-        { INDEX_BACKFILLING, INDEX_ACTIVE },
-        { INDEX_BACKFILLING, INDEX_DELETING },
-        { INDEX_ACTIVE, INDEX_DELETING },
-    };
-    size_t count = 0;
-    for (int from = 0; from < INDEX_STATUS_COUNT; from++) {
-        for (int to = 0; to < INDEX_STATUS_COUNT; to++)
-            count += index_status_may_follow((enum index_status)from, (enum index_status)to);
-    }
-    assert_int_equal(count, COUNT_OF(allowed));
-    for (size_t i = 0; i < COUNT_OF(allowed); i++)
-        assert_true(index_status_may_follow(allowed[i][0], allowed[i][1]));
-}
-
 /* The small table with time to live in a status, and a position of that many bytes. */
 static struct item record_with_expiry(enum expiry_status status, struct bytes attribute,
                                       size_t position_size)
@@ -415,17 +396,6 @@ static void time_to_live_has_an_attribute_and_a_bounded_position(void **state)
     }
     struct item nameless = record_with_expiry(EXPIRY_ACTIVE, (struct bytes){ 0 }, 0);
     assert_false(decodes(&nameless));
-}
-
-static void the_life_of_an_expiry_queue_is_a_circle(void **state)
-{
-    (void)state;
-    for (int from = 0; from < EXPIRY_STATUS_COUNT; from++) {
-        for (int to = 0; to < EXPIRY_STATUS_COUNT; to++)
-            assert_int_equal(
-                expiry_status_may_follow((enum expiry_status)from, (enum expiry_status)to),
-                to == (from + 1) % EXPIRY_STATUS_COUNT);
-    }
 }
 
 static void an_index_goes_with_the_definitions_that_only_it_refers_to(void **state)
@@ -687,7 +657,7 @@ static void the_size_of_policies_is_bounded(void **state)
     }
 }
 
-/* --- Finding and the lifecycle --- */
+/* --- Finding --- */
 
 static void indexes_and_attributes_are_found_by_name(void **state)
 {
@@ -697,24 +667,6 @@ static void indexes_and_attributes_are_found_by_name(void **state)
     assert_null(table_definition_index(&table, BYTES("globa")));
     assert_ptr_equal(table_definition_attribute(&table, BYTES("x")), &table.attributes[2]);
     assert_null(table_definition_attribute(&table, BYTES("y")));
-}
-
-static void a_status_follows_only_where_the_lifecycle_allows_it(void **state)
-{
-    (void)state;
-    static const char *const allowed[TABLE_STATUS_COUNT] = {
-        /* To:            CREATING, ACTIVE, UPDATING, DELETING */
-        [TABLE_CREATING] = "-A--",
-        [TABLE_ACTIVE] = "--UD",
-        [TABLE_UPDATING] = "-A--",
-        [TABLE_DELETING] = "----",
-    };
-    for (int from = 0; from < TABLE_STATUS_COUNT; from++) {
-        for (int to = 0; to < TABLE_STATUS_COUNT; to++)
-            assert_int_equal(
-                table_status_may_follow((enum table_status)from, (enum table_status)to),
-                allowed[from][to] != '-');
-    }
 }
 
 static void words_and_enumerations_correspond(void **state)
@@ -745,10 +697,8 @@ int main(void)
         cmocka_unit_test(every_status_is_kept),
         cmocka_unit_test(every_status_of_an_index_is_kept),
         cmocka_unit_test(a_position_is_bounded_and_belongs_to_a_backfill),
-        cmocka_unit_test(the_life_of_an_index_has_one_direction),
         cmocka_unit_test(every_status_of_time_to_live_is_kept),
         cmocka_unit_test(time_to_live_has_an_attribute_and_a_bounded_position),
-        cmocka_unit_test(the_life_of_an_expiry_queue_is_a_circle),
         cmocka_unit_test(an_index_goes_with_the_definitions_that_only_it_refers_to),
         cmocka_unit_test(an_index_that_is_being_deleted_uses_nothing),
         cmocka_unit_test(a_record_needs_its_required_attributes),
@@ -760,7 +710,6 @@ int main(void)
         cmocka_unit_test(the_number_of_tags_is_bounded),
         cmocka_unit_test(the_size_of_policies_is_bounded),
         cmocka_unit_test(indexes_and_attributes_are_found_by_name),
-        cmocka_unit_test(a_status_follows_only_where_the_lifecycle_allows_it),
         cmocka_unit_test(words_and_enumerations_correspond),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

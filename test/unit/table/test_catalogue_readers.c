@@ -18,6 +18,7 @@
 #include "model/table_definition.h"
 #include "reference_engine.h"
 #include "table/catalogue.h"
+#include "table_fixture.h"
 
 enum { TABLES = 5, READERS = 3, CHANGES = 20000, NAME_SIZE = 16 };
 
@@ -57,7 +58,7 @@ static void use_table(struct reader *reader, size_t number, bool counts)
         assert_true(bytes_equal(definition->name, name));
         assert_true(definition->created_ms >= least);
         atomic_store(&reader->uses[number], definition->created_ms);
-        assert_true(bytes_equal_text(definition->key.hash.name, "pk"));
+        assert_true(bytes_equal_text(definition->key.hash.name, "p"));
         atomic_store(&reader->uses[number], INT64_MAX); /* Before it is let go. */
     }
     table_release(table);
@@ -86,24 +87,6 @@ static void *use_tables(void *argument)
 
 /* --- The control thread --- */
 
-static struct table_definition draft(struct arena *arena, struct bytes name)
-{
-    struct key_attribute *attribute = arena_alloc(arena, sizeof *attribute);
-    *attribute = (struct key_attribute){ .name = BYTES("pk"), .type = VALUE_S };
-    return (struct table_definition){
-        .name = name,
-        .uuid = BYTES("00000000-0000-4000-8000-000000000000"),
-        .status = TABLE_ACTIVE,
-        .key = { .hash = *attribute },
-        .attributes = attribute,
-        .attribute_count = 1,
-        .billing_mode = BILLING_PAY_PER_REQUEST,
-        .billing_mode_given = true,
-        .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
-        .warm_throughput = { UNITS_UNSET, UNITS_UNSET },
-    };
-}
-
 /* Nobody holds a version of the table before this one. A table that was dropped, and had the same
  * name, is another one. */
 static void check_versions_over(struct race *race, size_t number, int64_t version)
@@ -125,7 +108,8 @@ static bool change_table(struct race *race, struct arena *arena, size_t number, 
     bool waiting, only = false;
     struct bytes name = name_of(number, text);
     struct table *table = catalogue_find(race->catalogue, name);
-    struct table_definition changed = table == NULL ? draft(arena, name) : *table_definition(table);
+    struct table_definition changed =
+        table == NULL ? table_fixture_draft(arena, name) : *table_definition(table);
     changed.created_ms = version;
     if (table == NULL) {
         assert_int_equal(catalogue_create(race->catalogue, arena, &changed), ENGINE_OK);

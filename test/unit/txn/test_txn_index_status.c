@@ -283,7 +283,7 @@ static void an_index_is_right_in_every_status(void **state)
         for (int i = 0; i < WRITES_PER_PHASE; i++)
             write_random(run,
                          &with[random_below(&run->random, 2) == 0 ? INDEX_ACTIVE : INDEX_DELETING]);
-        /* As api/index_steps.c removes it, while versions that know it are still in use. */
+        /* As control/index_life.c removes it, while versions that know it are still in use. */
         assert_int_equal(table_stats_drop_others(run->engine, &run->without.table), ENGINE_OK);
         write_random(run, &with[INDEX_DELETING]);
         struct engine_write *write = NULL;

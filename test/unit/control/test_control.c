@@ -1,0 +1,107 @@
+/* test_control.c -- the control thread runs tasks in order, a bounded number of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include "base/clock.h"
+#include "control/control.h"
+#include "reference_engine.h"
+#include "stream/streams.h"
+#include "table/catalogue.h"
+#include "trigger/triggers.h"
+
+struct fixture {
+    struct engine *engine;
+    struct catalogue *catalogue;
+    struct streams *streams;
+    struct triggers *triggers;
+    struct control *control;
+    pthread_mutex_t gate; /* Held by a test that wants the thread to wait. */
+    unsigned started;     /* The control thread's, until it is stopped. */
+    bool out_of_order;
+};
+
+struct numbered_task {
+    struct control_task task;
+    struct fixture *fixture;
+    unsigned number;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    enum engine_status status;
+    fixture->engine = reference_engine_create();
+    fixture->catalogue = catalogue_open(fixture->engine, &status);
+    fixture->streams = streams_open(fixture->engine, &status);
+    fixture->triggers = triggers_open(&(struct trigger_runner_options){ .engine = fixture->engine,
+                                                                        .streams = fixture->streams,
+                                                                        .clock = &clock_system },
+                                      &status);
+    assert_int_equal(status, ENGINE_OK);
+    pthread_mutex_init(&fixture->gate, NULL);
+    fixture->control = control_start(&(struct control_options){ .engine = fixture->engine,
+                                                                .clock = &clock_system,
+                                                                .catalogue = fixture->catalogue,
+                                                                .streams = fixture->streams,
+                                                                .triggers = fixture->triggers });
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    triggers_close(fixture->triggers);
+    streams_close(fixture->streams);
+    catalogue_close(fixture->catalogue);
+    engine_close(fixture->engine);
+    pthread_mutex_destroy(&fixture->gate);
+    free(fixture);
+    return 0;
+}
+
+static void run(void *context)
+{
+    struct numbered_task *task = context;
+    struct fixture *fixture = task->fixture;
+    pthread_mutex_lock(&fixture->gate);
+    fixture->out_of_order |= task->number != fixture->started;
+    fixture->started++;
+    pthread_mutex_unlock(&fixture->gate);
+}
+
+static void so_many_tasks_wait_at_most_and_all_run_in_order(void **state)
+{
+    struct fixture *fixture = *state;
+    static struct numbered_task tasks[CONTROL_CALLS_MAX + 2];
+    pthread_mutex_lock(&fixture->gate);
+    unsigned accepted = 0;
+    bool refused = false;
+    while (!refused) {
+        struct numbered_task *task = &tasks[accepted];
+        *task = (struct numbered_task){ .task = { .run = run, .context = task },
+                                        .fixture = fixture,
+                                        .number = accepted };
+        refused = !control_submit(fixture->control, &task->task);
+        accepted += !refused;
+    }
+    /* The thread may have taken the first, and waits with it. */
+    assert_in_range(accepted, CONTROL_CALLS_MAX, CONTROL_CALLS_MAX + 1);
+    pthread_mutex_unlock(&fixture->gate);
+    control_stop(fixture->control);
+    assert_int_equal(fixture->started, accepted);
+    assert_false(fixture->out_of_order);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(so_many_tasks_wait_at_most_and_all_run_in_order, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
