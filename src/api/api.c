@@ -54,7 +54,8 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     struct index_delay *index_delay = NULL;
     struct catalogue *catalogue =
         catalogue_open_attaching(options->engine, compile_policies, status);
-    struct streams *streams = catalogue == NULL ? NULL : streams_open(options->engine, status);
+    struct streams *streams =
+        catalogue == NULL ? NULL : streams_open(options->engine, options->clock, status);
     struct triggers *triggers = streams == NULL ? NULL : open_triggers(options, streams, status);
     if (triggers != NULL && options->index_delay_ms > 0)
         index_delay = index_delay_start(options->engine, options->index_delay_ms, status);

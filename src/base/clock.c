@@ -1,7 +1,12 @@
 /* clock.c -- see clock.h. */
 #include "base/clock.h"
+#include <assert.h>
+#include <stdatomic.h>
 
-static int64_t system_wall_ms(const struct clock *clock)
+static_assert(CLOCK_WALL_SECOND_MAX <= INT64_MAX / 1000000 / 2,
+              "a duration can be added to the latest time");
+
+static int64_t system_wall_us(const struct clock *clock)
 {
     (void)clock;
     struct timespec now;
@@ -9,8 +14,8 @@ static int64_t system_wall_ms(const struct clock *clock)
     if (now.tv_sec < 0)
         return 0;
     if (now.tv_sec > CLOCK_WALL_SECOND_MAX)
-        return CLOCK_WALL_SECOND_MAX * 1000;
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+        return CLOCK_WALL_SECOND_MAX * 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
 static int64_t read_ns(clockid_t id)
@@ -30,9 +35,9 @@ static int64_t system_server_ms(const struct clock *clock)
     return run_ms() + clock->server_base_ms;
 }
 
-static int64_t fixed_wall_ms(const struct clock *clock)
+static int64_t fixed_wall_us(const struct clock *clock)
 {
-    return clock->fixed_ms + clock->wall_ahead_ms;
+    return (clock->fixed_ms + clock->wall_ahead_ms) * 1000;
 }
 
 static int64_t fixed_server_ms(const struct clock *clock)
@@ -40,20 +45,48 @@ static int64_t fixed_server_ms(const struct clock *clock)
     return clock->fixed_ms;
 }
 
-const struct clock clock_system = { .wall_ms = system_wall_ms, .server_ms = system_server_ms };
+const struct clock clock_system = { .wall_us = system_wall_us, .server_ms = system_server_ms };
 
 struct clock clock_fixed(int64_t now_ms)
 {
     return (
-        struct clock){ .wall_ms = fixed_wall_ms, .server_ms = fixed_server_ms, .fixed_ms = now_ms };
+        struct clock){ .wall_us = fixed_wall_us, .server_ms = fixed_server_ms, .fixed_ms = now_ms };
 }
 
 struct clock clock_resume(int64_t origin_ms, int64_t position_ms)
 {
-    return (struct clock){ .wall_ms = system_wall_ms,
+    return (struct clock){ .wall_us = system_wall_us,
                            .server_ms = system_server_ms,
                            .server_base_ms = position_ms - run_ms(),
                            .server_origin_ms = origin_ms };
+}
+
+int64_t clock_take_commit_us(const struct clock *clock, int64_t after_us)
+{
+    int64_t least_us = clock_wall_us(clock);
+    if (least_us <= after_us)
+        least_us = after_us + 1;
+    if (clock->newest_commit_us == NULL)
+        return least_us;
+    int64_t newest_us = atomic_load_explicit(clock->newest_commit_us, memory_order_relaxed);
+    int64_t taken_us;
+    do
+        taken_us = least_us > newest_us ? least_us : newest_us + 1;
+    while (!atomic_compare_exchange_weak_explicit(clock->newest_commit_us, &newest_us, taken_us,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    assert(taken_us > after_us && taken_us > newest_us);
+    return taken_us;
+}
+
+void clock_raise_commit_us(const struct clock *clock, int64_t seen_us)
+{
+    if (clock->newest_commit_us == NULL)
+        return;
+    int64_t newest_us = atomic_load_explicit(clock->newest_commit_us, memory_order_relaxed);
+    while (newest_us < seen_us &&
+           !atomic_compare_exchange_weak_explicit(clock->newest_commit_us, &newest_us, seen_us,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        continue;
 }
 
 int64_t clock_monotonic_ns(void)

@@ -1,9 +1,10 @@
 /* clock.h -- the time, as a value that is passed down, so that a test can set it.
  *
- * A clock tells two times. Wall time is what people and other machines call the time; whoever may
- * set the system's clock may make it jump. Server time is how long servers have run on this store,
+ * A clock tells three times. Wall time is what people and other machines call the time; it jumps
+ * when somebody sets the system's clock. Server time is how long servers have run on this store,
  * over all their runs: it cannot be set, so everything that must last a certain time is measured by
- * it. doc/architecture.md, "Clocks", says which one serves what.
+ * it. Commit time orders the writes of a store: it follows wall time but never goes back.
+ * doc/architecture.md, "Clocks", says which one serves what.
  *
  * Code that stores or compares times takes a `struct clock *`; only measurement and time-outs of
  * the event loop read the system's clock themselves.
@@ -14,7 +15,7 @@
 #include <time.h>
 
 struct clock {
-    int64_t (*wall_ms)(const struct clock *clock);
+    int64_t (*wall_us)(const struct clock *clock);
     int64_t (*server_ms)(const struct clock *clock);
     /* Of clock_fixed's clocks, which a test may change while other threads read: the server time,
      * and how far the wall clock is ahead of it. */
@@ -24,6 +25,9 @@ struct clock {
     int64_t server_base_ms;
     /* The server time of everything that was stored without one. */
     int64_t server_origin_ms;
+    /* The newest commit time of the store. The store's owner provides it, and all threads share
+     * it. NULL: this clock is for reading only, or for a test of a single log. */
+    _Atomic int64_t *newest_commit_us;
 };
 
 /* The system's real-time clock. Its server time begins with the machine's start. */
@@ -38,13 +42,18 @@ struct clock clock_fixed(int64_t now_ms);
  * one that is wrong. */
 struct clock clock_resume(int64_t origin_ms, int64_t position_ms);
 
-/* Milliseconds since 1970. May jump. A system clock before 1970 reads as 0, since a negative time
- * is taken for damage where it is stored; one beyond the second below reads as that second, so that
- * a duration can be added without an overflow. */
-#define CLOCK_WALL_SECOND_MAX (INT64_C(1) << 50)
+/* Microseconds since 1970. May jump. A system clock before 1970 reads as 0, because readers of
+ * stored times take a negative one for damage. A clock beyond the second below reads as that
+ * second, so that a duration can be added without an overflow. */
+#define CLOCK_WALL_SECOND_MAX (INT64_C(1) << 42)
+static inline int64_t clock_wall_us(const struct clock *clock)
+{
+    return clock->wall_us(clock);
+}
+/* The same in milliseconds. */
 static inline int64_t clock_wall_ms(const struct clock *clock)
 {
-    return clock->wall_ms(clock);
+    return clock_wall_us(clock) / 1000;
 }
 
 /* Milliseconds that servers have run on this store, from an arbitrary beginning, never negative.
@@ -55,16 +64,14 @@ static inline int64_t clock_server_ms(const struct clock *clock)
     return clock->server_ms(clock);
 }
 
-/* Both times of one moment. */
-struct clock_reading {
-    int64_t wall_ms;
-    int64_t server_ms;
-};
-static inline struct clock_reading clock_read(const struct clock *clock)
-{
-    return (struct clock_reading){ .wall_ms = clock_wall_ms(clock),
-                                   .server_ms = clock_server_ms(clock) };
-}
+/* Takes the commit time of an engine write, in microseconds since 1970: the wall time, or one
+ * microsecond more than `after_us` or than the newest commit time of the store, whichever is
+ * latest. So no two writes have the same one, and a write that begins after another one has taken
+ * its time gets a later one, whatever happens to the wall clock. Any thread; never waits.
+ * log/change_log.h says when a write takes it. */
+int64_t clock_take_commit_us(const struct clock *clock, int64_t after_us);
+/* Makes all commit times that are taken from now on later than `seen_us`. */
+void clock_raise_commit_us(const struct clock *clock, int64_t seen_us);
 
 /* The server time since `stamp_ms`; 0: it was stored without one. */
 static inline int64_t clock_server_age_ms(const struct clock *clock, int64_t stamp_ms)

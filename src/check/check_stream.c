@@ -28,7 +28,7 @@ struct log_check {
     /* While the records are walked. */
     size_t shard;      /* Whose record is expected next. */
     uint64_t expected; /* Its number. */
-    int64_t time_ms;   /* Of the last record, */
+    int64_t commit_us; /* Of the last record, */
     int64_t server_ms; /* and in server time. */
 };
 
@@ -141,9 +141,9 @@ static void check_record(struct log_check *check, uint64_t sequence, struct byte
     }
     if (!has_keys(check, &record))
         report_record(check, sequence, "does not have the table's key");
-    if (record.created_ms < check->time_ms || record.server_ms < check->server_ms)
+    if (record.commit_us < check->commit_us || record.server_ms < check->server_ms)
         report_record(check, sequence, "is older than the one before");
-    check->time_ms = record.created_ms;
+    check->commit_us = record.commit_us;
     check->server_ms = record.server_ms;
 }
 

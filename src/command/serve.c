@@ -47,6 +47,7 @@ struct server {
     struct wire *wire;
     struct http_server *http;
     struct clock clock;
+    _Atomic int64_t newest_commit_us;
     struct backup_service *backups; /* NULL: none. */
     struct outbound *network;       /* For calls of triggers. */
     struct trigger_outside outside;
@@ -171,6 +172,7 @@ static enum engine_status start_clock(struct server *server)
     struct server_time time = { 0 };
     enum engine_status status = server_time_load(server->engine, &time);
     server->clock = clock_resume(time.origin_ms, time.position_ms);
+    server->clock.newest_commit_us = &server->newest_commit_us;
     return status;
 }
 

@@ -51,7 +51,7 @@ enum {
     FLAGS_AT = 5,
     NEXT_AT = 6,
     SHARD_FIRST_AT = 14,
-    TIME_AT = 22,
+    COMMIT_AT = 22,
     SERVER_TIME_AT = 30,
     UNSTAMPED_SIZE = LOG_HEAD_SIZE - LOG_STAMP_SIZE,
 
@@ -69,7 +69,8 @@ static uint32_t checksum(const uint8_t *head, size_t size)
 static bool has_size_of_format(struct bytes stored)
 {
     if (stored.len == LOG_HEAD_SIZE)
-        return stored.data[FORMAT_AT] == LOG_HEAD_FORMAT;
+        return stored.data[FORMAT_AT] == LOG_HEAD_FORMAT ||
+               stored.data[FORMAT_AT] == LOG_MILLISECONDS_FORMAT;
     return stored.len == UNSTAMPED_SIZE && stored.data[FORMAT_AT] == LOG_UNSTAMPED_FORMAT;
 }
 
@@ -84,12 +85,14 @@ static bool decode_head(struct bytes bytes, struct change_log_head *out)
         .images = flags >> FLAG_IMAGES_SHIFT & CHANGE_IMAGES_ALL,
         .next = load_u64_le(bytes.data + NEXT_AT),
         .shard_first = load_u64_le(bytes.data + SHARD_FIRST_AT),
-        .time_ms = (int64_t)load_u64_le(bytes.data + TIME_AT),
+        .commit_us = (int64_t)load_u64_le(bytes.data + COMMIT_AT),
     };
-    if (bytes.data[FORMAT_AT] == LOG_HEAD_FORMAT)
+    if (bytes.data[FORMAT_AT] != LOG_HEAD_FORMAT)
+        out->commit_us = log_layout_commit_us(out->commit_us);
+    if (bytes.data[FORMAT_AT] != LOG_UNSTAMPED_FORMAT)
         out->server_ms = (int64_t)load_u64_le(bytes.data + SERVER_TIME_AT);
     return (flags & ~(unsigned)FLAGS_ALL) == 0 && out->shard_first >= LOG_FIRST_SEQUENCE &&
-           out->next > out->shard_first && out->time_ms >= 0 && out->server_ms >= 0;
+           out->next > out->shard_first && out->commit_us >= 0 && out->server_ms >= 0;
 }
 
 /* What was read with `status`. */
@@ -132,26 +135,50 @@ void change_log_put_head(struct engine_write *write, const struct engine_address
     bytes[FLAGS_AT] = (uint8_t)((head->open ? FLAG_OPEN : 0) | head->images << FLAG_IMAGES_SHIFT);
     store_u64_le(bytes + NEXT_AT, head->next);
     store_u64_le(bytes + SHARD_FIRST_AT, head->shard_first);
-    store_u64_le(bytes + TIME_AT, (uint64_t)head->time_ms);
+    store_u64_le(bytes + COMMIT_AT, (uint64_t)head->commit_us);
     store_u64_le(bytes + SERVER_TIME_AT, (uint64_t)head->server_ms);
     store_u32_le(bytes + CHECKSUM_AT, checksum(bytes, sizeof bytes));
     engine_write_put(write, address, bytes_of(bytes, sizeof bytes));
 }
 
+enum engine_status change_log_newest_commit(struct engine_view *view, uint64_t log_id,
+                                            const uint64_t *partitions, size_t count,
+                                            int64_t *commit_us)
+{
+    enum engine_status status = ENGINE_OK;
+    *commit_us = 0;
+    for (size_t i = 0; i < count && status == ENGINE_OK; i++) {
+        struct engine_address address = change_log_head_address(log_id, partitions[i]);
+        struct change_log_head head;
+        status = change_log_view_head(view, &address, &head);
+        if (status == ENGINE_OK && head.commit_us > *commit_us)
+            *commit_us = head.commit_us;
+        if (status == ENGINE_CORRUPT)
+            status = ENGINE_OK;
+    }
+    return status;
+}
+
 /* --- Records --- */
+
+struct change_log_time change_log_take_time(const struct clock *clock, int64_t after_us)
+{
+    return (struct change_log_time){ .commit_us = clock_take_commit_us(clock, after_us),
+                                     .server_ms = clock_server_ms(clock) };
+}
 
 void change_log_append(struct arena *arena, struct engine_write *write,
                        const struct engine_place *place, struct change_log_head *head,
-                       struct change_record *record, const struct clock_reading *now)
+                       struct change_record *record, const struct change_log_time *time)
 {
     assert(head->open);
-    /* The wall clock may be set back, and server time resumes a little earlier after a crash.
-     * Trimming searches by server time, so within a log neither decreases. */
-    if (now->wall_ms > head->time_ms)
-        head->time_ms = now->wall_ms;
-    if (now->server_ms > head->server_ms)
-        head->server_ms = now->server_ms;
-    record->created_ms = head->time_ms;
+    assert(time->commit_us >= head->commit_us); /* Equal: the same write has appended before. */
+    head->commit_us = time->commit_us;
+    /* Server time resumes a little earlier after a crash. Trimming searches by it, so it must not
+     * decrease within a log. */
+    if (time->server_ms > head->server_ms)
+        head->server_ms = time->server_ms;
+    record->commit_us = head->commit_us;
     record->server_ms = head->server_ms;
     struct engine_address address =
         change_log_record_address(arena, place->owner, place->partition, head->next++);

@@ -11,7 +11,7 @@ enum {
     FORMAT_AT = 0,
     CHECKSUM_AT = 1,
     FLAGS_AT = 5,
-    CREATED_AT = 6,
+    COMMIT_AT = 6,
     SERVER_TIME_AT = 14,
     ITEMS_AT = SERVER_TIME_AT + LOG_STAMP_SIZE,
     UNSTAMPED_ITEMS_AT = SERVER_TIME_AT,
@@ -111,7 +111,7 @@ struct bytes change_record_encode(struct arena *arena, const struct change_recor
     out[FORMAT_AT] = LOG_RECORD_FORMAT;
     out[FLAGS_AT] = (uint8_t)((unsigned)record->event | (record->by_service ? FLAG_BY_SERVICE : 0) |
                               record->images << FLAG_IMAGES_SHIFT);
-    store_u64_le(out + CREATED_AT, (uint64_t)record->created_ms);
+    store_u64_le(out + COMMIT_AT, (uint64_t)record->commit_us);
     store_u64_le(out + SERVER_TIME_AT, (uint64_t)record->server_ms);
     size_t at = ITEMS_AT;
     for (size_t i = 0; i < count; i++) {
@@ -154,9 +154,10 @@ static bool open_next_item(struct bytes *rest, struct item *out)
 static size_t items_place(struct bytes encoded)
 {
     size_t at = 0;
-    if (encoded.len > FORMAT_AT && encoded.data[FORMAT_AT] == LOG_RECORD_FORMAT)
+    uint8_t format = encoded.len > FORMAT_AT ? encoded.data[FORMAT_AT] : 0;
+    if (format == LOG_RECORD_FORMAT || format == LOG_MILLISECONDS_FORMAT)
         at = ITEMS_AT;
-    else if (encoded.len > FORMAT_AT && encoded.data[FORMAT_AT] == LOG_UNSTAMPED_FORMAT)
+    else if (format == LOG_UNSTAMPED_FORMAT)
         at = UNSTAMPED_ITEMS_AT;
     return encoded.len < at ? 0 : at;
 }
@@ -171,12 +172,14 @@ bool change_record_decode(struct bytes encoded, struct change_record *out)
     *out = (struct change_record){
         .event = (enum change_event)(flags & FLAG_EVENT_MASK),
         .by_service = (flags & FLAG_BY_SERVICE) != 0,
-        .created_ms = (int64_t)load_u64_le(encoded.data + CREATED_AT),
+        .commit_us = (int64_t)load_u64_le(encoded.data + COMMIT_AT),
         .images = flags >> FLAG_IMAGES_SHIFT & CHANGE_IMAGES_ALL,
     };
+    if (encoded.data[FORMAT_AT] != LOG_RECORD_FORMAT)
+        out->commit_us = log_layout_commit_us(out->commit_us);
     if (items_at == ITEMS_AT)
         out->server_ms = (int64_t)load_u64_le(encoded.data + SERVER_TIME_AT);
-    if ((flags & ~(unsigned)FLAGS_ALL) != 0 || out->created_ms < 0 || out->server_ms < 0 ||
+    if ((flags & ~(unsigned)FLAGS_ALL) != 0 || out->commit_us < 0 || out->server_ms < 0 ||
         !fits_event(out))
         return false;
     struct item *items[2];

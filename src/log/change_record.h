@@ -24,9 +24,9 @@ struct change_record {
     enum change_event event;
     bool by_service; /* Made by the service itself: the item's time to live had passed. */
     /* Neither decreases within a partition's log. */
-    int64_t created_ms; /* Wall time, which readers are shown. */
-    int64_t server_ms;  /* Server time, by which it ages; 0: it was stored without one. */
-    unsigned images;    /* enum change_image: which of the two below are there. */
+    int64_t commit_us; /* Commit time of the write (change_log.h), which clients see in seconds. */
+    int64_t server_ms; /* Server time, by which it ages; 0: it was stored without one. */
+    unsigned images;   /* enum change_image: which of the two below are there. */
     struct item new_image;
     struct item old_image;
     struct item keys; /* If there is no image. */

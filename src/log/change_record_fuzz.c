@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { COVERED_AT = 5, ITEMS_AT = 14, LENGTH_SIZE = 4 };
+enum { COVERED_AT = 5, ITEMS_AT = 22, LENGTH_SIZE = 4 };
 
 /* Items and records both begin with a format and the checksum of the rest. */
 static void seal(uint8_t *bytes, size_t size, uint8_t format)

@@ -46,7 +46,7 @@ static void write_change(const struct record_json *form, struct json_writer *jso
     json_write_name(json, "dynamodb");
     json_open_object(json);
     json_write_name(json, "ApproximateCreationDateTime");
-    json_write_integer(json, record->created_ms / 1000);
+    json_write_integer(json, record->commit_us / 1000000);
     json_write_name(json, "Keys");
     item_json_write(json, &keys);
     write_image(json, "NewImage", &record->new_image, (shown & CHANGE_NEW_IMAGE) != 0);

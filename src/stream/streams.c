@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/byte_order.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "log/change_log.h"
 #include "model/item.h"
 #include "stream/stream_definition.h"
 #include "table/layout.h"
@@ -246,7 +248,22 @@ static bool load_record(struct streams *streams, const struct engine_entry *entr
     return true;
 }
 
-static enum engine_status load(struct streams *streams)
+/* Commit times go on behind those of the logs (log/change_log.h). */
+static enum engine_status resume_commit_time(const struct streams *streams,
+                                             struct engine_view *view, const struct clock *clock)
+{
+    enum engine_status status = ENGINE_OK;
+    for (size_t i = 0; i < streams->count && status == ENGINE_OK; i++) {
+        const struct stream_definition *stream = &streams->list[i]->definition;
+        int64_t newest_us = 0;
+        status = change_log_newest_commit(view, stream->log_id, stream->partitions,
+                                          stream->partition_count, &newest_us);
+        clock_raise_commit_us(clock, newest_us);
+    }
+    return status;
+}
+
+static enum engine_status load(struct streams *streams, const struct clock *clock)
 {
     struct engine_view *view = NULL;
     struct engine_scan *scan = NULL;
@@ -262,16 +279,19 @@ static enum engine_status load(struct streams *streams)
         }
     }
     engine_scan_close(scan);
+    if (status == ENGINE_END)
+        status = resume_commit_time(streams, view, clock);
     engine_view_close(view);
-    return status == ENGINE_END ? ENGINE_OK : status;
+    return status;
 }
 
-struct streams *streams_open(struct engine *engine, enum engine_status *status)
+struct streams *streams_open(struct engine *engine, const struct clock *clock,
+                             enum engine_status *status)
 {
     struct streams *streams = memory_checked(calloc(1, sizeof *streams));
     streams->engine = engine;
     pthread_rwlock_init(&streams->lock, NULL);
-    *status = load(streams);
+    *status = load(streams, clock);
     if (*status == ENGINE_OK)
         return streams;
     streams_close(streams);

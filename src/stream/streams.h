@@ -13,12 +13,15 @@
 #include "engine/engine.h"
 
 struct arena;
+struct clock;
 struct stream;
 struct stream_definition;
 struct streams;
 
-/* Loads every stream. NULL with the engine's status if the store cannot be read. */
-MUST_CHECK struct streams *streams_open(struct engine *engine, enum engine_status *status);
+/* Loads every stream, and raises the clock's commit time to the latest one in their logs. NULL with
+ * the engine's status if the store cannot be read. */
+MUST_CHECK struct streams *streams_open(struct engine *engine, const struct clock *clock,
+                                        enum engine_status *status);
 void streams_close(struct streams *streams); /* Closing NULL is allowed. */
 
 /* NULL if there is none of that name. The caller owes a stream_release. */

@@ -1,5 +1,4 @@
 /* txn_changes.c -- the change records of a write's items. See txn_parts.h. */
-#include "base/clock.h"
 #include "model/table_definition.h"
 #include "log/change_log.h"
 #include "log/change_record.h"
@@ -33,57 +32,77 @@ void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses
         txn_addresses_add(addresses, head_of(item));
 }
 
-static bool same_log(const struct txn_item *a, const struct txn_item *b)
+/* A log that a write appends to. */
+struct changed_log {
+    struct engine_address address; /* The head's. */
+    struct change_log_head head;
+};
+
+static bool is_of_log(const struct txn_item *item, const struct changed_log *log)
 {
-    return a->table->log_id == b->table->log_id &&
-           a->place.address.place.partition == b->place.address.place.partition;
+    return item->table->log_id == log->address.place.owner &&
+           item->place.address.place.partition == log->address.place.partition;
+}
+
+/* Finds the item's log among the first `*count`, or adds it and reads its head. */
+static enum engine_status find_log(const struct txn_item *item, struct engine_write *write,
+                                   struct changed_log *logs, size_t *count, size_t *out)
+{
+    size_t i = 0;
+    while (i < *count && !is_of_log(item, &logs[i]))
+        i++;
+    *out = i;
+    if (i < *count)
+        return ENGINE_OK;
+    logs[i].address = head_of(item);
+    *count = i + 1;
+    return change_log_read_head(write, &logs[i].address, &logs[i].head);
 }
 
 static void append(struct txn *txn, const struct txn_item *item, struct engine_write *write,
-                   const struct engine_place *place, struct change_log_head *head,
-                   const struct clock_reading *now)
+                   struct changed_log *log, const struct change_log_time *time)
 {
     const struct item *before = item->exists ? &item->current : NULL;
     const struct item *after = item->effect == TXN_PUT ? &item->replacement : NULL;
     struct change_record record =
-        change_record_between(txn->arena, &item->table->key, before, after, head->images);
+        change_record_between(txn->arena, &item->table->key, before, after, log->head.images);
     record.by_service = item->by_service;
-    change_log_append(txn->arena, write, place, head, &record, now);
+    change_log_append(txn->arena, write, &log->address.place, &log->head, &record, time);
 }
 
-/* Logs the changes of all items that share the log of `items[first]`, from that one on. `logged`
- * tells of each item that nothing is left to do for it. */
-static enum engine_status append_all(struct txn *txn, size_t first, bool *logged,
-                                     struct engine_write *write)
-{
-    struct engine_address address = head_of(&txn->items[first]);
-    struct change_log_head head;
-    enum engine_status status = change_log_read_head(write, &address, &head);
-    if (status != ENGINE_OK)
-        return status;
-    const struct clock_reading now = clock_read(txn->clock);
-    for (size_t i = first; i < txn->item_count; i++) {
-        const struct txn_item *item = &txn->items[i];
-        if (logged[i] || !same_log(item, &txn->items[first]))
-            continue;
-        logged[i] = true;
-        if (head.open && is_change(item))
-            append(txn, item, write, &address.place, &head, &now);
-    }
-    if (head.open)
-        change_log_put_head(write, &address, &head);
-    return ENGINE_OK;
-}
-
-/* Items of one log are numbered together: a write does not read its own puts. */
+/* A write does not read its own puts, so it reads each head once and puts it once. All heads come
+ * first: every record gets the same commit time, which is later than those of all heads. */
 enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write)
 {
-    bool logged[TXN_ITEMS_MAX] = { false };
-    enum engine_status status = ENGINE_OK;
-    for (size_t i = 0; i < txn->item_count && status == ENGINE_OK; i++) {
+    enum { NOT_LOGGED = TXN_ITEMS_MAX };
+    struct changed_log logs[TXN_ITEMS_MAX];
+    size_t log_of[TXN_ITEMS_MAX];
+    size_t log_count = 0;
+    bool any_open = false;
+    int64_t newest_us = 0;
+    for (size_t i = 0; i < txn->item_count; i++) {
         const struct txn_item *item = &txn->items[i];
-        if (item->table->log_id != 0 && !logged[i] && is_change(item))
-            status = append_all(txn, i, logged, write);
+        log_of[i] = NOT_LOGGED;
+        if (item->table->log_id == 0 || !is_change(item))
+            continue;
+        enum engine_status status = find_log(item, write, logs, &log_count, &log_of[i]);
+        if (status != ENGINE_OK)
+            return status;
+        const struct change_log_head *head = &logs[log_of[i]].head;
+        any_open = any_open || head->open;
+        if (head->commit_us > newest_us)
+            newest_us = head->commit_us;
     }
-    return status;
+    if (!any_open)
+        return ENGINE_OK;
+    const struct change_log_time time = change_log_take_time(txn->clock, newest_us);
+    for (size_t i = 0; i < txn->item_count; i++) {
+        if (log_of[i] != NOT_LOGGED && logs[log_of[i]].head.open)
+            append(txn, &txn->items[i], write, &logs[log_of[i]], &time);
+    }
+    for (size_t i = 0; i < log_count; i++) {
+        if (logs[i].head.open)
+            change_log_put_head(write, &logs[i].address, &logs[i].head);
+    }
+    return ENGINE_OK;
 }

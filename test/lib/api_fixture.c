@@ -36,6 +36,7 @@ void api_fixture_open_with(struct api_fixture *fixture, const struct api_options
     *fixture = (struct api_fixture){ .options = *options,
                                      .clock = clock_fixed(FIXTURE_NOW_SECONDS * INT64_C(1000)),
                                      .arena = arena_create() };
+    fixture->clock.newest_commit_us = &fixture->newest_commit_us;
     if (fixture->options.engine == NULL)
         fixture->options.engine = reference_engine_create();
     if (fixture->options.clock == NULL)

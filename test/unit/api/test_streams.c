@@ -230,7 +230,7 @@ static void a_removal_by_the_service_says_so(void **state)
                                     .old_image = item_fixture_read(arena, ITEM("1")) };
     assert_int_equal(engine_write_begin(db.engine, &address, 1, &write), ENGINE_OK);
     assert_int_equal(change_log_read_head(write, &address, &head), ENGINE_OK);
-    const struct clock_reading now = clock_read(&db.clock);
+    const struct change_log_time now = change_log_take_time(&db.clock, head.commit_us);
     change_log_append(arena, write, &address.place, &head, &record, &now);
     change_log_put_head(write, &address, &head);
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);

@@ -2,7 +2,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <cmocka.h>
 #include <unistd.h>
@@ -73,6 +76,80 @@ static void what_has_no_server_time_is_as_old_as_the_origin(void **state)
                   { 1001, 3999 }, { 5000, 0 },   { 5001, -1 } }; /* From before a crash. */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(clock_server_age_ms(&clock, cases[i].stamp_ms), cases[i].age_ms);
+}
+
+static void commit_time_follows_the_wall_clock_but_never_goes_back(void **state)
+{
+    (void)state;
+    _Atomic int64_t newest_us = 0;
+    struct clock clock = clock_fixed(1000);
+    clock.newest_commit_us = &newest_us;
+    assert_int_equal(clock_take_commit_us(&clock, 0), 1000000);
+    assert_int_equal(clock_take_commit_us(&clock, 0), 1000001);
+    clock.wall_ahead_ms = 5;
+    assert_int_equal(clock_take_commit_us(&clock, 0), 1005000);
+    clock.wall_ahead_ms = -5;
+    assert_int_equal(clock_take_commit_us(&clock, 0), 1005001);
+    assert_int_equal(clock_take_commit_us(&clock, 1005006), 1005007);
+    assert_int_equal(clock_take_commit_us(&clock, 1005006), 1005008);
+    clock_raise_commit_us(&clock, 2000000);
+    clock_raise_commit_us(&clock, 1000000);
+    assert_int_equal(clock_take_commit_us(&clock, 0), 2000001);
+    clock.fixed_ms = 3000;
+    assert_int_equal(clock_take_commit_us(&clock, 0), 2995000);
+}
+
+static void a_clock_without_a_store_orders_commit_times_by_what_it_is_given(void **state)
+{
+    (void)state;
+    struct clock clock = clock_fixed(1);
+    clock_raise_commit_us(&clock, 5000);
+    assert_int_equal(clock_take_commit_us(&clock, 0), 1000);
+    assert_int_equal(clock_take_commit_us(&clock, 1000), 1001);
+}
+
+enum { COMMIT_THREADS = 4, COMMITS_EACH = 20000 };
+struct commits {
+    const struct clock *clock;
+    int64_t taken_us[COMMITS_EACH];
+};
+
+static void *take_commit_times(void *context)
+{
+    struct commits *commits = context;
+    for (size_t i = 0; i < COMMITS_EACH; i++)
+        commits->taken_us[i] = clock_take_commit_us(commits->clock, 0);
+    return NULL;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static void no_two_threads_take_the_same_commit_time(void **state)
+{
+    (void)state;
+    static struct commits commits[COMMIT_THREADS];
+    static int64_t all_us[COMMIT_THREADS * COMMITS_EACH];
+    _Atomic int64_t newest_us = 0;
+    struct clock clock = clock_fixed(1700000000000);
+    pthread_t threads[COMMIT_THREADS];
+    clock.newest_commit_us = &newest_us;
+    for (size_t i = 0; i < COMMIT_THREADS; i++) {
+        commits[i].clock = &clock;
+        assert_int_equal(pthread_create(&threads[i], NULL, take_commit_times, &commits[i]), 0);
+    }
+    for (size_t i = 0; i < COMMIT_THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        for (size_t j = 1; j < COMMITS_EACH; j++)
+            assert_true(commits[i].taken_us[j] > commits[i].taken_us[j - 1]);
+        memcpy(all_us + i * COMMITS_EACH, commits[i].taken_us, sizeof commits[i].taken_us);
+    }
+    qsort(all_us, COMMIT_THREADS * COMMITS_EACH, sizeof all_us[0], compare_times);
+    for (size_t i = 1; i < COMMIT_THREADS * COMMITS_EACH; i++)
+        assert_true(all_us[i] > all_us[i - 1]);
 }
 
 static void a_time_is_written_in_utc_by_the_second(void **state)
@@ -156,6 +233,9 @@ int main(void)
         cmocka_unit_test(setting_the_wall_clock_does_not_move_server_time),
         cmocka_unit_test(server_time_resumes_where_it_is_told_and_advances),
         cmocka_unit_test(what_has_no_server_time_is_as_old_as_the_origin),
+        cmocka_unit_test(commit_time_follows_the_wall_clock_but_never_goes_back),
+        cmocka_unit_test(a_clock_without_a_store_orders_commit_times_by_what_it_is_given),
+        cmocka_unit_test(no_two_threads_take_the_same_commit_time),
         cmocka_unit_test(every_second_has_parts_with_a_year_of_four_digits),
         cmocka_unit_test(a_time_is_written_in_utc_by_the_second),
         cmocka_unit_test(monotonic_time_never_goes_back_and_counts_nanoseconds),

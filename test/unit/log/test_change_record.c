@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/byte_order.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/crc32c.h"
 #include "item_fixture.h"
@@ -70,7 +71,7 @@ static void a_record_holds_the_images_that_are_wanted_and_exist(void **state)
         struct change_record record =
             change_record_between(arena, &schema, cases[i].before ? &before : NULL,
                                   cases[i].after ? &after : NULL, cases[i].wanted);
-        record.created_ms = 1234567890123;
+        record.commit_us = 1234567890123456;
         record.server_ms = 456789;
         record.by_service = i % 2 == 0;
         struct change_record read;
@@ -78,7 +79,7 @@ static void a_record_holds_the_images_that_are_wanted_and_exist(void **state)
             fail_msg("%s: does not decode", cases[i].name);
         assert_int_equal(read.event, cases[i].event);
         assert_int_equal(read.images, cases[i].images);
-        assert_int_equal(read.created_ms, 1234567890123);
+        assert_int_equal(read.commit_us, 1234567890123456);
         assert_int_equal(read.server_ms, 456789);
         assert_int_equal(read.by_service, i % 2 == 0);
         if ((read.images & CHANGE_NEW_IMAGE) != 0)
@@ -96,7 +97,7 @@ static struct bytes full_record(struct arena *arena)
     struct item after = item_fixture_read(arena, after_text);
     struct change_record record =
         change_record_between(arena, &schema, &before, &after, CHANGE_IMAGES_ALL);
-    record.created_ms = 1;
+    record.commit_us = 1;
     record.server_ms = 2;
     return change_record_encode(arena, &record);
 }
@@ -115,8 +116,34 @@ static void a_flipped_bit_or_a_cut_is_refused(void **state)
     }
 }
 
+static void a_record_of_format_2_has_milliseconds(void **state)
+{
+    struct arena *arena = *state;
+    struct bytes encoded = full_record(arena);
+    struct change_record read;
+    static const struct {
+        int64_t created_ms, commit_us;
+    } times[] = {
+        { 0, 0 },
+        { 1, 1000 },
+        { 1700000000123, 1700000000123000 },
+        { CLOCK_WALL_SECOND_MAX * 1000, CLOCK_WALL_SECOND_MAX * 1000000 },
+        { INT64_MAX, CLOCK_WALL_SECOND_MAX * 1000000 }, /* Does not overflow. */
+    };
+    for (size_t i = 0; i < COUNT_OF(times); i++) {
+        uint8_t *bytes = (uint8_t *)arena_copy(arena, encoded).data;
+        bytes[0] = 2;
+        store_u64_le(bytes + 6, (uint64_t)times[i].created_ms);
+        store_u32_le(bytes + 1, crc32c(bytes_of(bytes + 5, encoded.len - 5)));
+        assert_true(change_record_decode(bytes_of(bytes, encoded.len), &read));
+        assert_int_equal(read.commit_us, times[i].commit_us);
+        assert_int_equal(read.server_ms, 2);
+        assert_item(arena, &read.new_image, after_text);
+    }
+}
+
 /* The same without the eight bytes of the server time. */
-static void a_record_of_the_earlier_format_has_no_server_time(void **state)
+static void a_record_of_format_1_has_no_server_time(void **state)
 {
     enum { STAMP_AT = 14, STAMP_SIZE = 8 };
     struct arena *arena = *state;
@@ -132,7 +159,7 @@ static void a_record_of_the_earlier_format_has_no_server_time(void **state)
     assert_true(change_record_decode(bytes_of(bytes, size), &unstamped));
     assert_int_equal(stamped.server_ms, 2);
     assert_int_equal(unstamped.server_ms, 0);
-    assert_int_equal(unstamped.created_ms, 1);
+    assert_int_equal(unstamped.commit_us, 1000);
     assert_item(arena, &unstamped.new_image, after_text);
     assert_item(arena, &unstamped.old_image, before_text);
 }
@@ -147,7 +174,7 @@ static void what_is_never_written_is_refused(void **state)
     } changes[] = {
         { 0, 0 },     /* Another format, */
         { 0, 1 },     /* an earlier one, in which other bytes are the items, */
-        { 0, 3 },     /* or a later one. */
+        { 0, 4 },     /* or a later one. */
         { 5, 0x18 },  /* No event. */
         { 5, 0x19 },  /* An old image of what did not exist. */
         { 5, 0x1B },  /* A new image of what is gone. */
@@ -174,8 +201,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_record_holds_the_images_that_are_wanted_and_exist, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_flipped_bit_or_a_cut_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_record_of_the_earlier_format_has_no_server_time, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_record_of_format_2_has_milliseconds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_record_of_format_1_has_no_server_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_never_written_is_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static void expect(struct bytes view, struct bytes arn, const char *want)
     struct change_record record = {
         .event = CHANGE_REMOVE,
         .by_service = true,
-        .created_ms = 3999,
+        .commit_us = 3999999,
         .images = CHANGE_OLD_IMAGE,
         .old_image = item_fixture_read(arena, "{'p':{'S':'a'},'v':{'N':'1'}}"),
     };

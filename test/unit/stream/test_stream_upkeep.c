@@ -40,6 +40,7 @@ struct fixture {
     struct stream_upkeep upkeep;
     struct table_definition table; /* As last stored. */
     struct clock clock;
+    _Atomic int64_t newest_commit_us;
 };
 
 static void open_stores(struct fixture *fixture)
@@ -47,7 +48,7 @@ static void open_stores(struct fixture *fixture)
     enum engine_status status;
     fixture->catalogue = catalogue_open(fixture->engine, &status);
     assert_non_null(fixture->catalogue);
-    fixture->streams = streams_open(fixture->engine, &status);
+    fixture->streams = streams_open(fixture->engine, &fixture->clock, &status);
     assert_non_null(fixture->streams);
     fixture->upkeep = (struct stream_upkeep){ .engine = fixture->engine,
                                               .catalogue = fixture->catalogue,
@@ -73,6 +74,7 @@ static int set_up(void **state)
     fixture->arena = arena_create();
     fixture->engine = failing_engine_create(reference_engine_create());
     fixture->clock = clock_fixed(NOW_MS);
+    fixture->clock.newest_commit_us = &fixture->newest_commit_us;
     open_stores(fixture);
     *state = fixture;
     return 0;
@@ -143,7 +145,7 @@ static bool log_change(struct fixture *fixture, uint64_t log_id, size_t partitio
     struct change_record record =
         change_record_between(fixture->arena, &fixture->table.key, NULL, &item, head.images);
     fixture->clock.fixed_ms = now_ms;
-    const struct clock_reading now = clock_read(&fixture->clock);
+    const struct change_log_time now = change_log_take_time(&fixture->clock, head.commit_us);
     change_log_append(fixture->arena, write, &address.place, &head, &record, &now);
     change_log_put_head(write, &address, &head);
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
@@ -690,6 +692,19 @@ static void a_restart_changes_nothing(void **state)
 }
 
 /* A whole life, with one call of the engine failing; the next run makes up for it. */
+static void commit_times_resume_behind_those_of_the_logs(void **state)
+{
+    const int64_t ahead_ms = NOW_MS + 3600 * 1000;
+    struct fixture *fixture = *state;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    assert_true(log_change(fixture, fixture->table.log_id, 1, ahead_ms));
+    fixture->newest_commit_us = 0;
+    fixture->clock.fixed_ms = NOW_MS; /* The wall clock was wrong, and was set right. */
+    restart(fixture);
+    assert_int_equal(clock_take_commit_us(&fixture->clock, 0), ahead_ms * 1000 + 1);
+}
+
 static void a_step_that_failed_is_taken_again(void **state)
 {
     struct fixture *fixture = *state;
@@ -744,6 +759,7 @@ int main(void)
         RULE(the_stream_of_a_dropped_table_is_disabled_and_goes_after_a_day),
         RULE(a_table_that_names_a_disabled_stream_loses_it),
         RULE(a_restart_changes_nothing),
+        RULE(commit_times_resume_behind_those_of_the_logs),
         RULE(a_step_that_failed_is_taken_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/random.h"
 #include "failing_engine.h"
 #include "item_fixture.h"
 #include "model/error.h"
@@ -21,6 +23,7 @@
 #include "txn/txn.h"
 
 enum { LOG_ID = 40, PARTITION = 11, OTHER_PARTITION = 12, NOW_MS = 1700000000 };
+enum { SECOND_LOG_ID = 41, SECOND_PARTITION = 21 };
 
 static struct partition partitions[] = {
     { .id = PARTITION, .first_hash = 0 },
@@ -35,20 +38,38 @@ static const struct table_definition definition = {
     .log_id = LOG_ID,
 };
 
+/* Has the items whose keys begin with an 's'. */
+static struct partition second_partitions[] = { { .id = SECOND_PARTITION, .first_hash = 0 } };
+static const struct table_definition second_definition = {
+    .name = { (const uint8_t *)"s", 1 },
+    .id = 8,
+    .key = { .hash = { .name = { (const uint8_t *)"pk", 2 }, .type = VALUE_S } },
+    .partitions = second_partitions,
+    .partition_count = COUNT_OF(second_partitions),
+    .log_id = SECOND_LOG_ID,
+};
+
 struct fixture {
     struct arena *arena;
     struct engine *engine;
     struct clock clock;
+    _Atomic int64_t newest_commit_us;
 };
 
-static void put_head(struct fixture *fixture, uint64_t partition,
-                     const struct change_log_head *head)
+static void put_head_of(struct fixture *fixture, uint64_t log_id, uint64_t partition,
+                        const struct change_log_head *head)
 {
-    struct engine_address address = change_log_head_address(LOG_ID, partition);
+    struct engine_address address = change_log_head_address(log_id, partition);
     struct engine_write *write;
     assert_int_equal(engine_write_begin(fixture->engine, &address, 1, &write), ENGINE_OK);
     change_log_put_head(write, &address, head);
     assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+}
+
+static void put_head(struct fixture *fixture, uint64_t partition,
+                     const struct change_log_head *head)
+{
+    put_head_of(fixture, LOG_ID, partition, head);
 }
 
 static void open_log(struct fixture *fixture, unsigned images)
@@ -66,6 +87,8 @@ static int set_up(void **state)
     fixture->arena = arena_create();
     fixture->engine = failing_engine_create(reference_engine_create());
     fixture->clock = clock_fixed(NOW_MS);
+    fixture->newest_commit_us = 0;
+    fixture->clock.newest_commit_us = &fixture->newest_commit_us;
     *state = fixture;
     return 0;
 }
@@ -127,10 +150,11 @@ static enum engine_status run(struct fixture *fixture, const struct write *write
         struct error err;
         struct item item = item_fixture_read(fixture->arena, writes[i].item);
         error_init(&err, fixture->arena);
-        plan.items[i].table = &definition;
+        plan.items[i].table =
+            strstr(writes[i].item, "'pk':{'S':'s") != NULL ? &second_definition : &definition;
         plan.items[i].by_service = writes[i].by_service;
-        assert_true(
-            item_address_of_item(fixture->arena, &definition, &item, &plan.items[i].place, &err));
+        assert_true(item_address_of_item(fixture->arena, plan.items[i].table, &item,
+                                         &plan.items[i].place, &err));
     }
     txn_start(&plan.txn);
     return plan.status;
@@ -171,7 +195,7 @@ static struct bytes logged(struct fixture *fixture)
             assert_true(change_log_sequence_of_key(entry.key, &sequence));
             assert_int_equal(sequence, expected++);
             assert_true(change_record_decode(arena_copy(fixture->arena, entry.value), &record));
-            assert_int_equal(record.created_ms, NOW_MS);
+            assert_int_equal(record.commit_us / 1000, NOW_MS);
             assert_int_equal(record.server_ms, NOW_MS);
             append_line(fixture->arena, &record, &out);
         }
@@ -270,6 +294,103 @@ static void the_logs_time_does_not_fall_with_the_clock(void **state)
     assert_logged(fixture, "INSERT {} {};MODIFY {} {};"); /* `logged` compares the times. */
 }
 
+/* --- Commit times --- */
+
+static const struct {
+    uint64_t log_id, partition;
+} all_logs[] = { { LOG_ID, PARTITION },
+                 { LOG_ID, OTHER_PARTITION },
+                 { SECOND_LOG_ID, SECOND_PARTITION } };
+
+/* Asserts that the records from `next[]` on have one commit time, moves `next[]` behind them, and
+ * returns it; 0: there are none. */
+static int64_t commit_time_of_new_records(struct fixture *fixture, uint64_t next[])
+{
+    int64_t commit_us = 0;
+    struct engine_view *view;
+    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
+    for (size_t i = 0; i < COUNT_OF(all_logs); i++) {
+        for (;; next[i]++) {
+            struct engine_address address = change_log_record_address(
+                fixture->arena, all_logs[i].log_id, all_logs[i].partition, next[i]);
+            struct engine_value value = { 0 };
+            struct change_record record;
+            if (engine_view_get(view, &address, &value) != ENGINE_OK)
+                break;
+            assert_true(change_record_decode(value.bytes, &record));
+            if (commit_us != 0)
+                assert_int_equal(record.commit_us, commit_us);
+            commit_us = record.commit_us;
+            engine_value_release(&value);
+        }
+    }
+    engine_view_close(view);
+    return commit_us;
+}
+
+/* What a server that starts knows of commit times is what the heads say. */
+static void restart_clock(struct fixture *fixture)
+{
+    static const uint64_t first[] = { PARTITION, OTHER_PARTITION }, second[] = { SECOND_PARTITION };
+    struct engine_view *view;
+    int64_t first_us, second_us;
+    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(change_log_newest_commit(view, LOG_ID, first, COUNT_OF(first), &first_us),
+                     ENGINE_OK);
+    assert_int_equal(
+        change_log_newest_commit(view, SECOND_LOG_ID, second, COUNT_OF(second), &second_us),
+        ENGINE_OK);
+    engine_view_close(view);
+    fixture->newest_commit_us = 0;
+    clock_raise_commit_us(&fixture->clock, first_us);
+    clock_raise_commit_us(&fixture->clock, second_us);
+}
+
+/* Puts to random items of both tables in one write; some of them log nothing. */
+static void write_at_random(struct fixture *fixture, struct random *random, uint64_t round)
+{
+    struct write writes[WRITES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < WRITES_MAX; i++) {
+        if (random_below(random, 4) != 0 && count > 0)
+            continue;
+        struct bytes text = arena_printf(fixture->arena, "{'pk':{'S':'%s%zu'},'v':{'N':'%d'}}%c",
+                                         i % 3 == 0 ? "s" : "", i, (int)(round % 3), 0);
+        writes[count++] = (struct write){ .effect = TXN_PUT, .item = (const char *)text.data };
+    }
+    assert_int_equal(run(fixture, writes, count), ENGINE_OK);
+}
+
+static void commit_times_are_equal_within_a_write_and_increase_over_all_tables(void **state)
+{
+    enum { ROUNDS = 2000, STEP_MS_MAX = 3600 * 1000 };
+    struct fixture *fixture = *state;
+    const struct change_log_head head = { .open = true, .next = 2, .shard_first = 1 };
+    uint64_t next[COUNT_OF(all_logs)] = { 2, 2, 2 };
+    int64_t last_us = 0;
+    struct random random;
+    random_init(&random, 4711);
+    for (size_t i = 0; i < COUNT_OF(all_logs); i++)
+        put_head_of(fixture, all_logs[i].log_id, all_logs[i].partition, &head);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        if (random_below(&random, 5) == 0) /* Somebody sets the wall clock. */
+            fixture->clock.wall_ahead_ms =
+                (int64_t)random_below(&random, 2 * STEP_MS_MAX) - STEP_MS_MAX;
+        if (random_below(&random, 10) == 0)
+            restart_clock(fixture);
+        fixture->clock.fixed_ms += (int64_t)random_below(&random, 3);
+        int64_t wall_us = clock_wall_us(&fixture->clock);
+        write_at_random(fixture, &random, round);
+        int64_t commit_us = commit_time_of_new_records(fixture, next);
+        if (commit_us == 0)
+            continue;
+        assert_true(commit_us > last_us);
+        assert_true(commit_us >= wall_us);
+        last_us = commit_us;
+    }
+    assert_true(next[0] + next[1] + next[2] > ROUNDS);
+}
+
 /* Whatever call of the engine fails, item and record are both there or both not. */
 static void a_failure_leaves_neither_item_nor_record(void **state)
 {
@@ -317,6 +438,7 @@ int main(void)
         RULE(a_closed_log_and_one_never_opened_stay_as_they_are),
         RULE(items_of_one_write_take_successive_numbers),
         RULE(the_logs_time_does_not_fall_with_the_clock),
+        RULE(commit_times_are_equal_within_a_write_and_increase_over_all_tables),
         RULE(a_failure_leaves_neither_item_nor_record),
         RULE(a_damaged_head_fails_the_write),
     };
