@@ -12,7 +12,7 @@
 #include "http/url.h"
 #include "json/reader.h"
 #include "outbound/outbound.h"
-#include "wire/wire.h"
+#include "wire/dynamodb.h"
 
 enum {
     ANSWER_SIZE_MAX = 16 * 1024 * 1024,
@@ -88,7 +88,7 @@ static size_t fill_headers(struct arena *arena, const struct identity *identity,
     headers[count++] =
         (struct http_header){ BYTES("Content-Type"), BYTES("application/x-amz-json-1.0") };
     headers[count++] =
-        (struct http_header){ BYTES("X-Amz-Target"), wire_target(arena, call->operation) };
+        (struct http_header){ BYTES("X-Amz-Target"), dynamodb_target(arena, call->operation) };
     headers[count++] =
         (struct http_header){ BYTES("X-Amz-Date"),
                               sigv4_format_time(arena, clock_wall_ms(&clock_system)) };

@@ -44,8 +44,9 @@ static bool is_admitted(struct http_connection *connection, const uint8_t *head)
     bool has_room = http_pressure_has_room(loop);
     if (LIKELY(has_room && !connection->late))
         return true;
-    if (handler->is_vital != NULL && handler->is_vital(http_span_bytes(parser->method, head),
-                                                       http_span_bytes(parser->target, head)))
+    if (handler->is_vital != NULL &&
+        handler->is_vital(handler->context, http_span_bytes(parser->method, head),
+                          http_span_bytes(parser->target, head)))
         return true;
     return !connection->late && http_pressure_makes_room(loop);
 }
@@ -70,7 +71,8 @@ static void hand_over(struct http_connection *connection)
     connection->exchange = http_exchange_create(http_pool_take_arena(&loop->pool), connection,
                                                 &input->parser, head, body);
     loop->owed_count++;
-    loop->shared->handler.request(loop->context, connection->exchange);
+    loop->shared->handler.request(loop->shared->handler.context, loop->context,
+                                  connection->exchange);
 }
 
 /* More of the request has to come; false, to end `advance`. */

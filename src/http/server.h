@@ -33,16 +33,16 @@ struct http_answer {
 
 struct http_handler {
     void *context;
-    /* Once per loop, on the starting thread, before it runs; the result is passed to the others.
-     * May be NULL: `context` is then passed. */
+    /* Once per loop, on the starting thread, before it runs; the result is the loop's context. May
+     * be NULL: that is `context` then. */
     void *(*loop_open)(void *context, struct http_loop *loop);
     /* On the stopping thread, when the loop no longer runs. May be NULL. */
     void (*loop_close)(void *loop_context);
     /* Must lead to exactly one http_exchange_answer, now or later. */
-    void (*request)(void *loop_context, struct http_exchange *exchange);
+    void (*request)(void *context, void *loop_context, struct http_exchange *exchange);
     /* Whether a request must be answered even if memory is short or the server is stopping: it is
      * small, costs next to nothing, and is answered at once. May be NULL: there are none. */
-    bool (*is_vital)(struct bytes method, struct bytes target);
+    bool (*is_vital)(void *context, struct bytes method, struct bytes target);
     /* The loop has handed over all requests that it found; it is about to look for others, or to
      * wait. For work that is better done for several at once. May be NULL. */
     void (*turn_end)(void *loop_context);

@@ -3,10 +3,11 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/random.h"
+#include "call/compression.h"
 #include "http/server.h"
 #include "json/writer.h"
 #include "model/error.h"
-#include "wire/compression.h"
+#include "router/router.h"
 
 enum { ANSWER_HEADERS_MAX = 8, CRC32_TEXT_MAX = 10 };
 
@@ -39,6 +40,20 @@ static void add_header(struct http_header *headers, size_t *count, struct bytes 
                        struct bytes value)
 {
     headers[(*count)++] = (struct http_header){ .name = name, .value = value };
+}
+
+void answer_context_init(struct answer_context *context, const struct router *router,
+                         struct random *random, const struct http_exchange *exchange, bool gzip)
+{
+    struct bytes type = http_exchange_header(exchange, "Content-Type");
+    *context = (struct answer_context){
+        .arena = http_exchange_arena(exchange),
+        .random = random,
+        .allowed_origin = router_allowed_origin(router, exchange),
+        .gzip = gzip,
+    };
+    if (http_header_equal(http_header_next_part(&type, ';'), BYTES("application/json")))
+        context->content_type = BYTES("application/json");
 }
 
 void answer_fill(const struct answer_context *context, struct bytes body, struct http_answer *out)
@@ -94,4 +109,17 @@ void answer_fill_error(const struct answer_context *context, const struct error 
     json_close_object(&writer);
     out->status = kind->http_status;
     answer_fill(context, buffer_bytes(&body), out);
+}
+
+void answer_send_text(const struct router *router, struct random *random,
+                      struct http_exchange *exchange, int status, struct bytes text)
+{
+    struct answer_context context;
+    struct http_answer answer = { .status = status };
+    answer_context_init(
+        &context, router, random, exchange,
+        compression_accepts_gzip(http_exchange_header(exchange, "Accept-Encoding")));
+    context.content_type = BYTES("text/plain");
+    answer_fill(&context, text, &answer);
+    http_exchange_answer(exchange, &answer);
 }

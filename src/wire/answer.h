@@ -1,12 +1,15 @@
 /* answer.h -- the envelope of an answer: request id, checksum, CORS, compression, error bodies. */
 #ifndef STATOR_WIRE_ANSWER_H
 #define STATOR_WIRE_ANSWER_H
+#include <stdbool.h>
 #include "base/bytes.h"
 
 struct arena;
 struct error;
 struct http_answer;
+struct http_exchange;
 struct random;
+struct router;
 
 enum {
     REQUEST_ID_SIZE = 52,
@@ -22,10 +25,18 @@ struct answer_context {
     bool gzip;                   /* The client takes compressed answers. */
 };
 
-/* Fills in headers and body; the status is the caller's. */
+/* From the headers of the request. `gzip`: the client accepts it, and it is worth its time. */
+void answer_context_init(struct answer_context *context, const struct router *router,
+                         struct random *random, const struct http_exchange *exchange, bool gzip);
+
+/* Fills in headers and body; the caller sets the status. */
 void answer_fill(const struct answer_context *context, struct bytes body, struct http_answer *out);
-/* The same for an exception: sets the status too. */
+/* The same for an exception, and its status. */
 void answer_fill_error(const struct answer_context *context, const struct error *err,
                        struct http_answer *out);
+
+/* Answers with plain text. */
+void answer_send_text(const struct router *router, struct random *random,
+                      struct http_exchange *exchange, int status, struct bytes text);
 
 #endif

@@ -82,8 +82,9 @@ static void answer_large(struct http_exchange *exchange)
     answer_text(exchange, 200, bytes_of(data, HTTP_FIXTURE_LARGE_SIZE));
 }
 
-static void on_request(void *context, struct http_exchange *exchange)
+static void on_request(void *context, void *loop_context, struct http_exchange *exchange)
 {
+    (void)loop_context;
     struct bytes target = http_exchange_target(exchange);
     if (bytes_equal_text(target, "/echo"))
         answer_text(exchange, 200, http_exchange_body(exchange));
@@ -104,8 +105,9 @@ static void on_request(void *context, struct http_exchange *exchange)
         answer_text(exchange, 404, BYTES("no such route"));
 }
 
-static bool is_vital(struct bytes method, struct bytes target)
+static bool is_vital(void *context, struct bytes method, struct bytes target)
 {
+    (void)context;
     return bytes_equal_text(method, "GET") && bytes_equal_text(target, "/vital");
 }
 

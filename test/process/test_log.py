@@ -16,7 +16,7 @@ PIPE_SIZE = 4096
 # More lines than the pipe and the server's buffer (LOG_WAITING_SIZE_MAX, 256 KB) hold.
 BROKEN_HANDSHAKES = 5000
 STRANGERS_REQUESTS = 3000
-# Of these the log has a burst, and a few per second after it (AUDIT_REFUSED_* of wire/audit.h).
+# Of these the log has a burst, and a few per second after it (AUDIT_REFUSED_* of call/audit.h).
 STRANGERS_LINES_MAX = STRANGERS_REQUESTS // 2
 EVERYTHING = {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}
 

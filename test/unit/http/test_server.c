@@ -422,9 +422,10 @@ static void *post_all(void *argument)
     return NULL;
 }
 
-static void ignore(void *context, struct http_exchange *exchange)
+static void ignore(void *context, void *loop_context, struct http_exchange *exchange)
 {
     (void)context;
+    (void)loop_context;
     (void)exchange;
 }
 

@@ -14,8 +14,8 @@
  *
  * Belongs to one thread.
  */
-#ifndef STATOR_WIRE_READ_QUEUE_H
-#define STATOR_WIRE_READ_QUEUE_H
+#ifndef STATOR_CALL_READ_QUEUE_H
+#define STATOR_CALL_READ_QUEUE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* compression.h -- gzip and deflate of bodies, bounded. */
-#ifndef STATOR_WIRE_COMPRESSION_H
-#define STATOR_WIRE_COMPRESSION_H
+#ifndef STATOR_CALL_COMPRESSION_H
+#define STATOR_CALL_COMPRESSION_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
@@ -19,6 +20,9 @@ MUST_CHECK enum compression_result compression_inflate(struct arena *arena, stru
                                                        size_t size_max, struct bytes *out);
 /* Compresses into gzip format. */
 struct bytes compression_gzip(struct arena *arena, struct bytes body);
+
+/* True if the value of an Accept-Encoding header names gzip with a weight other than zero. */
+bool compression_accepts_gzip(struct bytes accept_encoding);
 
 /* zlib's CRC-32, which x-amz-crc32 carries. */
 uint32_t compression_crc32(struct bytes body);

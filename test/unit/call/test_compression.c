@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "base/random.h"
-#include "wire/compression.h"
+#include "call/compression.h"
 
 enum { LIMIT = 100000 };
 

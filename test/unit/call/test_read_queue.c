@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "base/compiler.h"
-#include "wire/read_queue.h"
+#include "call/read_queue.h"
 
 enum { TASKS_MAX = 1000, US = 1000 };
 

@@ -1,5 +1,5 @@
 /* slow_pool.c -- see slow_pool.h. The queue is first come, first served. */
-#include "wire/slow_pool.h"
+#include "call/slow_pool.h"
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

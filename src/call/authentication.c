@@ -1,5 +1,5 @@
 /* authentication.c -- see authentication.h. */
-#include "wire/authentication.h"
+#include "call/authentication.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,12 +15,14 @@
 #include "http/server.h"
 #include "model/error.h"
 
-enum { DATE_SIZE = 8, CALLER_KEYS_MAX = 15 };
+enum { DATE_SIZE = 8, SERVICE_SIZE_MAX = 32, CALLER_KEYS_MAX = 15 };
 
-/* A key derived for one day. */
+/* A key derived for one day and one service. */
 struct derived_key {
     uint8_t id[KEY_ID_SIZE];
     uint8_t date[DATE_SIZE];
+    uint8_t service[SERVICE_SIZE_MAX];
+    size_t service_size;
     uint64_t generation; /* Of the ring that had the secret. */
     bool used;
     uint8_t key[SIGV4_KEY_SIZE];
@@ -68,17 +70,20 @@ static void signing_key(struct authentication *authentication, uint64_t generati
                         const struct sigv4_claim *claim, struct bytes secret,
                         uint8_t out[SIGV4_KEY_SIZE])
 {
-    if (claim->access_key.len != KEY_ID_SIZE) {
+    if (claim->access_key.len != KEY_ID_SIZE || claim->service.len > SERVICE_SIZE_MAX) {
         sigv4_derive_key(authentication->hasher, secret, claim, out);
         return;
     }
     struct derived_key *place = cache_place(authentication, claim->access_key);
     if (!place->used || place->generation != generation ||
         memcmp(place->id, claim->access_key.data, KEY_ID_SIZE) != 0 ||
-        memcmp(place->date, claim->date.data, DATE_SIZE) != 0) {
+        memcmp(place->date, claim->date.data, DATE_SIZE) != 0 ||
+        !bytes_equal(bytes_of(place->service, place->service_size), claim->service)) {
         sigv4_derive_key(authentication->hasher, secret, claim, place->key);
         memcpy(place->id, claim->access_key.data, KEY_ID_SIZE);
         memcpy(place->date, claim->date.data, DATE_SIZE);
+        memcpy(place->service, claim->service.data, claim->service.len);
+        place->service_size = claim->service.len;
         place->generation = generation;
         place->used = true;
     }
@@ -225,7 +230,8 @@ static void fill_caller(struct authentication *authentication, const struct http
 
 struct authenticated *authentication_check(struct authentication *authentication,
                                            const struct http_exchange *exchange,
-                                           struct bytes *claimed, struct error *err)
+                                           const char *service, struct bytes *claimed,
+                                           struct error *err)
 {
     const struct authentication_options *options = &authentication->options;
     struct arena *arena = http_exchange_arena(exchange);
@@ -235,7 +241,7 @@ struct authenticated *authentication_check(struct authentication *authentication
                                      .headers = http_exchange_headers(exchange),
                                      .header_count = http_exchange_header_count(exchange),
                                      .body = http_exchange_body(exchange) };
-    struct sigv4_scope scope = { bytes_from_text(options->region), BYTES("dynamodb") };
+    struct sigv4_scope scope = { bytes_from_text(options->region), bytes_from_text(service) };
     struct sigv4_claim claim;
     bool readable = sigv4_read(arena, &request, &scope, now_ms, &claim, err);
     *claimed = claim.access_key;
@@ -253,6 +259,12 @@ struct authenticated *authentication_check(struct authentication *authentication
     const struct access_key *key = key_ring_find(&ring->ring, claim.access_key);
     fill_caller(authentication, exchange, key, grantor, now_ms, &result->caller);
     return result;
+}
+
+bool authentication_refuse_missing(struct error *err)
+{
+    return error_set(err, ERROR_MISSING_AUTHENTICATION_TOKEN,
+                     "Request is missing Authentication Token");
 }
 
 void authentication_release(struct authenticated *authenticated)

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdint.h>
 #include "base/arena.h"
-#include "wire/compression.h"
+#include "call/compression.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,8 @@
 /* audit.c -- see audit.h. */
-#include "wire/audit.h"
+#include "call/audit.h"
 #include <assert.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,125 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "http/server.h"
+#include "json/utf8.h"
 #include "model/error.h"
-#include "wire/audit_limit.h"
-#include "wire/audit_line.h"
+
+/* --- Lines --- */
+
+enum {
+    ESCAPE_SIZE = 4,       /* \xNN */
+    CUT_SIZE_MAX = 2 + 20, /* \+ and a number */
+    PREFIX_SIZE_MAX = 80,  /* Written by the log: time, level, area. */
+};
+static_assert((int)AUDIT_LINE_SIZE_MAX + PREFIX_SIZE_MAX <= (int)LOG_LINE_MAX,
+              "the log does not cut a line");
+
+/* U+0080 to U+009F are control characters. U+2028 to U+202E and U+2066 to U+2069 separate lines or
+ * change the direction of text, so a terminal could display a forged line. */
+static bool is_harmless(const uint8_t *at, size_t size)
+{
+    if (size == 2)
+        return at[0] != 0xC2 || at[1] > 0x9F;
+    if (size != 3 || at[0] != 0xE2)
+        return true;
+    return !(at[1] == 0x80 && at[2] >= 0xA8 && at[2] <= 0xAE) &&
+           !(at[1] == 0x81 && at[2] >= 0xA6 && at[2] <= 0xA9);
+}
+
+/* Writes the character at `at`, or its first byte escaped. Returns how many bytes it read;
+ * `*written` is how many it wrote. */
+static size_t write_character(const uint8_t *at, const uint8_t *end, char out[ESCAPE_SIZE + 1],
+                              size_t *written)
+{
+    size_t size = *at < 0x80 ? 1 : utf8_size(at, end);
+    if (*at == '"' || *at == '\\') {
+        out[0] = '\\';
+        out[1] = (char)*at;
+        *written = 2;
+        return 1;
+    }
+    if (size == 0 || *at < 0x20 || *at == 0x7F || !is_harmless(at, size)) {
+        snprintf(out, ESCAPE_SIZE + 1, "\\x%02X", (unsigned)*at);
+        *written = ESCAPE_SIZE;
+        return 1;
+    }
+    memcpy(out, at, size);
+    *written = size;
+    return size;
+}
+
+static void append(struct audit_line *line, const char *text, size_t size)
+{
+    assert(line->size + size <= AUDIT_LINE_SIZE_MAX);
+    memcpy(line->text + line->size, text, size);
+    line->size += size;
+}
+
+static void append_value(struct audit_line *line, struct bytes value, size_t size_max)
+{
+    const uint8_t *end = value.data + value.len;
+    char text[ESCAPE_SIZE + 1], cut[CUT_SIZE_MAX + 1];
+    size_t shown = 0, size;
+    for (size_t i = 0; i < value.len;) {
+        size_t taken = write_character(value.data + i, end, text, &size);
+        if (shown + size > size_max) {
+            int cut_size = snprintf(cut, sizeof cut, "\\+%zu", value.len - i);
+            append(line, cut, (size_t)cut_size);
+            return;
+        }
+        append(line, text, size);
+        shown += size;
+        i += taken;
+    }
+}
+
+void audit_line_add(struct audit_line *line, const char *name, struct bytes value, size_t size_max)
+{
+    if (line->size > 0)
+        append(line, " ", 1);
+    append(line, name, strlen(name));
+    append(line, "=\"", 2);
+    append_value(line, value, size_max < AUDIT_VALUE_SIZE_MAX ? size_max : AUDIT_VALUE_SIZE_MAX);
+    append(line, "\"", 1);
+}
+
+/* --- Rate limits ---
+ *
+ * A bucket is stored as the time at which it will be full again. A line moves that time one
+ * interval ahead, at most to where an empty bucket would be. */
+
+#define SECOND_NS INT64_C(1000000000)
+
+void audit_limit_init(struct audit_limit *limit, int64_t per_second, int64_t burst)
+{
+    assert(per_second > 0 && burst > 0);
+    limit->interval_ns = SECOND_NS / per_second;
+    limit->burst = burst;
+    atomic_init(&limit->full_at_ns, 0);
+    atomic_init(&limit->suppressed, 0);
+}
+
+bool audit_limit_take(struct audit_limit *limit, int64_t now_ns, uint64_t *suppressed)
+{
+    int64_t full_at = atomic_load(&limit->full_at_ns);
+    int64_t next;
+    do {
+        next = (full_at > now_ns ? full_at : now_ns) + limit->interval_ns;
+        if (next - now_ns > limit->burst * limit->interval_ns) {
+            atomic_fetch_add(&limit->suppressed, 1);
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(&limit->full_at_ns, &full_at, next));
+    *suppressed = audit_limit_end(limit);
+    return true;
+}
+
+uint64_t audit_limit_end(struct audit_limit *limit)
+{
+    return atomic_exchange(&limit->suppressed, 0);
+}
+
+/* --- Events --- */
 
 enum audit_event { EVENT_CHANGE, EVENT_FAILED, EVENT_DENIED, EVENT_REFUSED, EVENTS };
 
@@ -30,9 +147,9 @@ static const struct {
                         AUDIT_REFUSED_BURST_MAX },
 };
 
-/* How much of a value a line shows. An ARN of an index with the longest names has 570 bytes. */
+/* How much of each value a line shows. The longest ARN of an index has 570 bytes. */
 enum { USER_SIZE_MAX = 256, KEY_SIZE_MAX = 128, RESOURCE_SIZE_MAX = 640, WORD_SIZE_MAX = 64 };
-/* Names, quotes and the mark of a cut value take less than 40 bytes of each field. */
+/* Name, quotes and the \+N of a cut value take less than 40 bytes of each field. */
 static_assert(USER_SIZE_MAX + KEY_SIZE_MAX + RESOURCE_SIZE_MAX + 4 * WORD_SIZE_MAX + 7 * 40 <=
                   (int)AUDIT_LINE_SIZE_MAX,
               "every line has room for its fields");
@@ -54,7 +171,7 @@ static void add_text(struct audit_line *line, const char *name, const char *text
     audit_line_add(line, name, bytes_from_text(text), WORD_SIZE_MAX);
 }
 
-/* False if too many lines of its kind were logged. */
+/* Starts a line. False if its event has reached its limit. */
 static bool begin(struct audit *audit, enum audit_event event, struct audit_line *line,
                   uint64_t *suppressed)
 {
@@ -95,8 +212,8 @@ void audit_destroy(struct audit *audit)
     free(audit);
 }
 
-/* What was refused before access was decided, for its form alone, was no attempt to change
- * anything: it must not use up the lines of those that were. */
+/* A request refused for its form, before access was decided, is no attempt to change anything and
+ * must not use up lines of those that are. */
 static bool is_change(const struct api_call *call)
 {
     return operation_changes_tables(call->operation) && call->asked;

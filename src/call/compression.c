@@ -1,5 +1,5 @@
 /* compression.c -- see compression.h. The only user of zlib. */
-#include "wire/compression.h"
+#include "call/compression.h"
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -7,6 +7,7 @@
 #include <immintrin.h>
 #endif
 #include "base/buffer.h"
+#include "http/header.h"
 
 enum {
     WINDOW_BITS = 15,
@@ -128,4 +129,18 @@ uint32_t compression_crc32(struct bytes body)
         crc = fold_blocks(&body);
 #endif
     return (uint32_t)crc32_z(crc, body.data, body.len);
+}
+
+bool compression_accepts_gzip(struct bytes accept_encoding)
+{
+    struct bytes list = accept_encoding;
+    while (list.len > 0) {
+        struct bytes entry = http_header_next_part(&list, ',');
+        struct bytes coding = http_header_next_part(&entry, ';');
+        if (!http_header_equal(coding, BYTES("gzip")))
+            continue;
+        struct bytes weight = http_header_trim(entry);
+        return !bytes_equal(weight, BYTES("q=0")) && !bytes_equal(weight, BYTES("q=0.0"));
+    }
+    return false;
 }

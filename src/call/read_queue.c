@@ -1,5 +1,5 @@
 /* read_queue.c -- see read_queue.h. */
-#include "wire/read_queue.h"
+#include "call/read_queue.h"
 
 void read_queue_init(struct read_queue *queue, int64_t (*clock_ns)(void))
 {

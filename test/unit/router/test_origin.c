@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/compiler.h"
-#include "wire/origin.h"
+#include "router/origin.h"
 
 static struct bytes header(const char *text)
 {

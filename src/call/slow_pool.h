@@ -6,8 +6,8 @@
  * A pool has one of two priorities. Work that decides about writes holds latches, and other writers
  * wait for those, so it needs the priority of the loops. Work that holds no latches yields to them.
  */
-#ifndef STATOR_WIRE_SLOW_POOL_H
-#define STATOR_WIRE_SLOW_POOL_H
+#ifndef STATOR_CALL_SLOW_POOL_H
+#define STATOR_CALL_SLOW_POOL_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/compiler.h"

@@ -5,8 +5,8 @@
  * that is not its own gets the same answer; that of a wrong signature is another one, as the
  * service's is. The same work is done for all of them.
  */
-#ifndef STATOR_WIRE_AUTHENTICATION_H
-#define STATOR_WIRE_AUTHENTICATION_H
+#ifndef STATOR_CALL_AUTHENTICATION_H
+#define STATOR_CALL_AUTHENTICATION_H
 #include <stdbool.h>
 #include "auth/caller.h"
 #include "base/bytes.h"
@@ -44,7 +44,10 @@ struct authenticated {
  * key that was claimed, if it came that far. */
 MUST_CHECK struct authenticated *authentication_check(struct authentication *authentication,
                                                       const struct http_exchange *exchange,
-                                                      struct bytes *claimed, struct error *err);
+                                                      const char *service, struct bytes *claimed,
+                                                      struct error *err);
+/* Sets the exception for a request without credentials, and returns false. */
+bool authentication_refuse_missing(struct error *err);
 /* When nothing of the call is needed any more; from any thread. NULL is allowed. */
 void authentication_release(struct authenticated *authenticated);
 

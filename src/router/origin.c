@@ -1,5 +1,5 @@
 /* origin.c -- see origin.h. */
-#include "wire/origin.h"
+#include "router/origin.h"
 #include <arpa/inet.h>
 #include "http/header.h"
 

@@ -14,8 +14,8 @@
  *
  * doc/architecture.md, "Web pages", has the argument.
  */
-#ifndef STATOR_WIRE_ORIGIN_H
-#define STATOR_WIRE_ORIGIN_H
+#ifndef STATOR_ROUTER_ORIGIN_H
+#define STATOR_ROUTER_ORIGIN_H
 #include "base/bytes.h"
 #include "base/compiler.h"
 

@@ -4,7 +4,7 @@
  */
 #include <assert.h>
 #include <stdint.h>
-#include "wire/origin.h"
+#include "router/origin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "wire/slow_pool.h"
+#include "call/slow_pool.h"
 
 enum { NICENESS_MAX = 19 }; /* The system's. */
 
@@ -142,5 +142,5 @@ int main(void)
         POOL_TEST(a_background_pool_yields_to_the_loops),
         POOL_TEST(what_waits_at_the_end_is_handed_back),
     };
-    return cmocka_run_group_tests_name("wire/slow_pool", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("call/slow_pool", tests, NULL, NULL);
 }

@@ -1,0 +1,516 @@
+/* call_runner.c -- see call_runner.h. */
+#include "call/call_runner.h"
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include "api/api.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "call/audit.h"
+#include "call/compression.h"
+#include "call/read_queue.h"
+#include "call/slow_pool.h"
+#include "http/server.h"
+#include "model/error.h"
+#include "model/limits.h"
+
+/* A compressed body counts as large if it may be after inflating: deflate makes at most about a
+ * thousand bytes of one. */
+enum { COMPRESSED_LARGE_SIZE_MIN = CALL_LARGE_SIZE_MIN / 1024 };
+
+/* What the last call of a connection cost that writes many items, kept as the connection's hint.
+ * The next one is expected to cost as much. Only a guess, but a transaction cannot be cut into
+ * slices, and running every light one in the pool would cost it two switches of threads. */
+enum cost { COST_UNKNOWN, COST_LOW, COST_HIGH };
+
+struct call_pool {
+    struct slow_pool *threads; /* NULL: stopped. */
+    struct call_worker **workers;
+};
+
+struct call_runner {
+    struct api *api;
+    struct call_runner_options options;
+    struct call_pool slow;       /* Large requests, and operations that write many items. */
+    struct call_pool background; /* The rest of long reads, and compression of large answers. */
+    struct audit *audit;
+    struct call_worker *loops; /* Of the server, until they are closed. */
+};
+
+struct call_worker {
+    struct call_runner *runner;
+    struct random random;
+    struct authentication *authentication; /* NULL: any credentials are accepted. */
+    /* Writes of this turn, and those that wait; NULL in a pool, whose threads may wait. */
+    struct txn_group *group;
+    /* Loops only: */
+    struct call_worker *next;
+    struct http_loop *http_loop;
+    struct http_task resume; /* Resumes writes that had to wait. */
+    struct read_queue reads;
+    struct http_task wake; /* Starts another turn while reads wait. */
+    bool is_woken;
+};
+
+/* In the arena of its exchange. */
+struct call {
+    struct api_call api;
+    struct http_task task;
+    struct slow_task slow_task;
+    struct read_task read_task;
+    struct http_exchange *exchange;
+    const struct call_envelope *envelope;
+    struct call_worker *loop;            /* The exchange's. */
+    struct authenticated *authenticated; /* NULL: callers are not distinguished. */
+    pthread_t loop_thread;
+    pthread_t runner_thread;    /* The thread that runs the call, */
+    struct call_worker *runner; /* and its worker; NULL: the call was not run. */
+    struct http_answer answer;  /* Status 0: not prepared yet. */
+    enum cost cost;             /* What it turned out to be; UNKNOWN: no new information. */
+    bool skips_compression;
+};
+
+static struct call *call_of_api(struct api_call *api_call)
+{
+    return (struct call *)((char *)api_call - offsetof(struct call, api));
+}
+
+static struct call *call_of_slow_task(struct slow_task *task)
+{
+    return (struct call *)((char *)task - offsetof(struct call, slow_task));
+}
+
+static struct call *call_of_read_task(struct read_task *task)
+{
+    return (struct call *)((char *)task - offsetof(struct call, read_task));
+}
+
+static bool accepts_gzip(const struct call *call)
+{
+    return compression_accepts_gzip(http_exchange_header(call->exchange, "Accept-Encoding"));
+}
+
+/* --- The end of a call --- */
+
+/* Compressing a large answer takes long, so a thread of a pool prepares its own answers; `worker`
+ * is that of the thread. */
+static void prepare_answer(struct call_worker *worker, struct call *call)
+{
+    audit_call(worker->runner->audit, &call->api);
+    authentication_release(call->authenticated);
+    buffer_trim(&call->api.response); /* It may wait for its client for long. */
+    const struct call_ending ending = {
+        .exchange = call->exchange,
+        .arena = call->api.arena,
+        .random = &worker->random,
+        .error = &call->api.error,
+        .response = buffer_bytes(&call->api.response),
+        .may_compress = !call->skips_compression && accepts_gzip(call),
+    };
+    call->envelope->fill_answer(call->envelope->context, &ending, &call->answer);
+    assert(call->answer.status != 0);
+}
+
+/* On the loop's thread. */
+static void answer(struct call *call)
+{
+    assert(pthread_equal(call->loop_thread, pthread_self()));
+    if (call->answer.status == 0)
+        prepare_answer(call->loop, call);
+    if (call->cost != COST_UNKNOWN)
+        http_exchange_set_hint(call->exchange, (uint8_t)call->cost);
+    http_exchange_answer(call->exchange, &call->answer);
+}
+
+static void run_answer_task(struct http_task *task)
+{
+    answer((struct call *)((char *)task - offsetof(struct call, task)));
+}
+
+static void post_answer(struct call *call)
+{
+    call->task.run = run_answer_task;
+    http_loop_post(http_exchange_loop(call->exchange), &call->task);
+}
+
+static void run_compression(struct slow_task *task, void *thread_context)
+{
+    struct call *call = call_of_slow_task(task);
+    call->skips_compression = http_exchange_is_in_vain(call->exchange);
+    prepare_answer(thread_context, call);
+    post_answer(call);
+}
+
+/* Compressing a large answer would keep the loop busy for tens of milliseconds. True if the
+ * background pool does it, and owns the call from here on. If the pool is full, the answer is sent
+ * uncompressed, which every client understands. */
+static bool is_compressed_in_background(struct call *call)
+{
+    if (call->api.response.len < CALL_LARGE_ANSWER_SIZE_MIN || error_is_set(&call->api.error) ||
+        !accepts_gzip(call))
+        return false;
+    call->slow_task.run = run_compression;
+    if (slow_pool_submit(call->loop->runner->background.threads, &call->slow_task))
+        return true;
+    call->skips_compression = true;
+    return false;
+}
+
+/* A call that was refused before it read anything says nothing about the next one. */
+static void note_cost(struct call *call)
+{
+    size_t size = call->api.written_size;
+    if (size > 0 || !error_is_set(&call->api.error))
+        call->cost = size > CALL_LOW_COST_SIZE_MAX ? COST_HIGH : COST_LOW;
+}
+
+/* On whichever thread the call ended. */
+static void end_call(struct api_call *api_call)
+{
+    struct call *call = call_of_api(api_call);
+    bool is_runner = call->runner != NULL && pthread_equal(call->runner_thread, pthread_self());
+    bool is_loop = pthread_equal(call->loop_thread, pthread_self());
+    if (operation_writes_many(call->api.operation))
+        note_cost(call);
+    if (is_loop && is_compressed_in_background(call))
+        return;
+    if (is_runner)
+        prepare_answer(call->runner, call);
+    if (is_loop)
+        answer(call);
+    else
+        post_answer(call);
+}
+
+/* --- Running --- */
+
+/* Identifies the sender of the request. `worker` is that of the running thread. */
+static bool authenticate(struct call_worker *worker, struct call *call, struct error *err)
+{
+    struct bytes claimed = { 0 };
+    if (worker->authentication == NULL)
+        return http_exchange_header(call->exchange, "Authorization").data != NULL ||
+               authentication_refuse_missing(err);
+    call->authenticated = authentication_check(worker->authentication, call->exchange,
+                                               call->envelope->service, &claimed, err);
+    if (call->authenticated == NULL) {
+        audit_stranger(worker->runner->audit, call->exchange, call->api.operation, claimed, err);
+        return false;
+    }
+    call->api.caller = &call->authenticated->caller;
+    return true;
+}
+
+/* The body as the operation reads it. */
+static bool read_body(const struct http_exchange *exchange, struct bytes *out, struct error *err)
+{
+    struct bytes encoding = http_exchange_header(exchange, "Content-Encoding");
+    enum compression_result result = COMPRESSION_DAMAGED;
+    *out = http_exchange_body(exchange);
+    if (encoding.len == 0 || http_header_equal(encoding, BYTES("identity")))
+        return true;
+    if (http_header_equal(encoding, BYTES("gzip")) || http_header_equal(encoding, BYTES("deflate")))
+        result =
+            compression_inflate(http_exchange_arena(exchange), *out, REQUEST_BODY_SIZE_MAX, out);
+    if (result == COMPRESSION_OK)
+        return true;
+    if (result == COMPRESSION_TOO_LARGE)
+        return error_set(err, ERROR_REQUEST_TOO_LARGE, "Request body exceeds %d bytes",
+                         REQUEST_BODY_SIZE_MAX);
+    return error_set(err, ERROR_SERIALIZATION, "The body does not follow its Content-Encoding");
+}
+
+/* On the thread of `worker`. */
+static void run(struct call_worker *worker, struct call *call)
+{
+    struct error *err = &call->api.error;
+    call->runner_thread = pthread_self();
+    call->runner = worker;
+    call->api.group = worker->group;
+    if (authenticate(worker, call, err) && read_body(call->exchange, &call->api.body, err))
+        api_run(worker->runner->api, &call->api);
+    else
+        call->api.done(&call->api);
+}
+
+/* The client has gone, and nothing has been done for it. */
+static void drop(struct call *call)
+{
+    error_set(&call->api.error, ERROR_REQUEST_TIMEOUT, "The client is gone");
+    call->api.done(&call->api);
+}
+
+static void run_in_pool(struct slow_task *task, void *thread_context)
+{
+    struct call *call = call_of_slow_task(task);
+    if (http_exchange_is_in_vain(call->exchange))
+        drop(call);
+    else
+        run(thread_context, call);
+}
+
+/* One slice, on the loop. */
+static void run_read(struct read_task *task, int64_t until_ns)
+{
+    struct call *call = call_of_read_task(task);
+    bool is_paused = call->api.resume != NULL;
+    call->api.pause_at_ns = until_ns;
+    call->api.pause_at_size = is_paused ? SIZE_MAX : READ_QUEUE_FIRST_SIZE;
+    if (!http_exchange_is_in_vain(call->exchange)) {
+        if (is_paused)
+            api_resume(&call->api);
+        else
+            run(call->loop, call);
+    } else if (is_paused) {
+        api_cancel(&call->api);
+    } else {
+        drop(call);
+    }
+}
+
+/* The rest of a paused read, in one go. */
+static void run_rest(struct slow_task *task, void *thread_context)
+{
+    struct call *call = call_of_slow_task(task);
+    call->runner_thread = pthread_self();
+    call->runner = thread_context;
+    call->api.paused = NULL;
+    if (http_exchange_is_in_vain(call->exchange))
+        api_cancel(&call->api);
+    else
+        api_resume(&call->api);
+}
+
+/* A read that outlasts its first slice moves to the background pool, so that its loop is free when
+ * the next request comes. If the pool is full, the read stays on its loop, in slices. */
+static void pause_read(struct api_call *api_call)
+{
+    struct call *call = call_of_api(api_call);
+    call->slow_task.run = run_rest;
+    if (call->read_task.begun ||
+        !slow_pool_submit(call->loop->runner->background.threads, &call->slow_task))
+        read_queue_pause(&call->loop->reads, &call->read_task);
+}
+
+/* True if just reading the request would make the loop's other clients wait. */
+static bool is_large(const struct http_exchange *exchange)
+{
+    size_t size = http_exchange_body(exchange).len;
+    return size >= CALL_LARGE_SIZE_MIN ||
+           (size >= COMPRESSED_LARGE_SIZE_MIN &&
+            http_exchange_header(exchange, "Content-Encoding").data != NULL);
+}
+
+/* Decides where the call runs. The first transaction of a connection, whose cost is unknown, runs
+ * in the slow pool if there is room, and otherwise here: most are cheap, and a thousand new clients
+ * must not be refused because a few of them may not be. */
+static void start(struct call *call)
+{
+    const struct operation *operation = call->api.operation;
+    bool large = is_large(call->exchange);
+    uint8_t expected =
+        operation_writes_many(operation) ? http_exchange_hint(call->exchange) : COST_LOW;
+    call->slow_task.run = run_in_pool;
+    if ((large || expected != COST_LOW) &&
+        slow_pool_submit(call->loop->runner->slow.threads, &call->slow_task))
+        return;
+    if (large || expected == COST_HIGH) {
+        error_set(&call->api.error, ERROR_SERVICE_UNAVAILABLE,
+                  "Too many large requests are waiting");
+        call->api.done(&call->api);
+    } else if (operation_reads_many(operation)) {
+        call->api.paused = pause_read;
+        call->read_task.run = run_read;
+        read_queue_start(&call->loop->reads, &call->read_task);
+    } else {
+        run(call->loop, call);
+    }
+}
+
+void call_runner_run(struct call_worker *worker, struct http_exchange *exchange,
+                     const struct operation *operation, const struct call_envelope *envelope)
+{
+    assert(worker->http_loop == http_exchange_loop(exchange));
+    struct arena *arena = http_exchange_arena(exchange);
+    struct call *call = arena_alloc(arena, sizeof *call);
+    *call = (struct call){
+        .api = { .arena = arena,
+                 .operation = operation,
+                 .host = http_exchange_header(exchange, "Host"),
+                 .done = end_call },
+        .exchange = exchange,
+        .envelope = envelope,
+        .loop = worker,
+        .loop_thread = pthread_self(),
+    };
+    error_init(&call->api.error, arena);
+    buffer_init(&call->api.response, arena);
+    start(call);
+}
+
+/* --- Workers --- */
+
+struct random *call_worker_random(struct call_worker *worker)
+{
+    return &worker->random;
+}
+
+static struct call_worker *create_worker(struct call_runner *runner)
+{
+    struct call_worker *worker = memory_checked(malloc(sizeof *worker));
+    *worker = (struct call_worker){ .runner = runner };
+    random_init_from_system(&worker->random);
+    if (runner->options.authentication.keys != NULL)
+        worker->authentication = authentication_create(&runner->options.authentication);
+    return worker;
+}
+
+static void destroy_worker(struct call_worker *worker)
+{
+    if (worker->authentication != NULL)
+        authentication_destroy(worker->authentication);
+    api_group_destroy(worker->group);
+    free(worker);
+}
+
+static void run_wake_task(struct http_task *task)
+{
+    struct call_worker *worker =
+        (struct call_worker *)((char *)task - offsetof(struct call_worker, wake));
+    worker->is_woken = false; /* The end of the turn that this task started runs the reads. */
+}
+
+static void run_resume_task(struct http_task *task)
+{
+    const struct call_worker *worker =
+        (struct call_worker *)((char *)task - offsetof(struct call_worker, resume));
+    api_group_resume(worker->group);
+}
+
+/* On any thread, and not again before the task has run. */
+static void post_resume_task(void *context)
+{
+    struct call_worker *worker = context;
+    http_loop_post(worker->http_loop, &worker->resume);
+}
+
+struct call_worker *call_runner_open_loop(struct call_runner *runner, struct http_loop *http_loop)
+{
+    struct call_worker *worker = create_worker(runner);
+    worker->http_loop = http_loop;
+    worker->resume.run = run_resume_task;
+    worker->group = api_group_create(post_resume_task, worker);
+    worker->wake.run = run_wake_task;
+    read_queue_init(&worker->reads, clock_monotonic_ns);
+    worker->next = runner->loops;
+    runner->loops = worker;
+    return worker;
+}
+
+void call_runner_close_loop(struct call_worker *worker)
+{
+    struct call_worker **at = &worker->runner->loops;
+    while (*at != worker)
+        at = &(*at)->next;
+    *at = worker->next;
+    destroy_worker(worker);
+}
+
+/* Writes come first: they have waited for the others of this turn already. */
+void call_runner_end_turn(struct call_worker *worker)
+{
+    api_group_run(worker->group);
+    if (LIKELY(read_queue_is_empty(&worker->reads))) {
+        worker->reads.turn_used_ns = 0;
+        return;
+    }
+    bool reads_wait = read_queue_end_turn(&worker->reads, http_loop_has_room(worker->http_loop));
+    api_group_run(worker->group); /* Statements may write. */
+    if (reads_wait && !worker->is_woken) {
+        worker->is_woken = true;
+        http_loop_post(worker->http_loop, &worker->wake);
+    }
+}
+
+/* --- Start and stop --- */
+
+static void release_caller(struct api_call *api_call)
+{
+    authentication_release(call_of_api(api_call)->authenticated);
+}
+
+/* Ends a call that nobody will answer, so that a paused read releases what it holds of the store.
+ */
+static void forget(struct call *call)
+{
+    call->api.done = release_caller;
+    if (call->api.resume != NULL)
+        api_cancel(&call->api);
+    else
+        release_caller(&call->api);
+}
+
+static void forget_slow_task(struct slow_task *task)
+{
+    forget(call_of_slow_task(task));
+}
+
+static void forget_reads(struct call_worker *worker)
+{
+    struct read_task *task;
+    while ((task = read_queue_take(&worker->reads)) != NULL)
+        forget(call_of_read_task(task));
+}
+
+static void start_pool(struct call_runner *runner, struct call_pool *pool,
+                       enum slow_pool_priority priority)
+{
+    size_t count = runner->options.slow_thread_count;
+    pool->workers = memory_checked(calloc(count, sizeof(*pool->workers)));
+    for (size_t i = 0; i < count; i++)
+        pool->workers[i] = create_worker(runner);
+    pool->threads = slow_pool_start((void *const *)pool->workers, count, priority);
+}
+
+static void stop_pool(struct call_pool *pool)
+{
+    slow_pool_stop(pool->threads, forget_slow_task);
+    pool->threads = NULL;
+}
+
+static void destroy_pool(const struct call_runner *runner, struct call_pool *pool)
+{
+    for (size_t i = 0; i < runner->options.slow_thread_count; i++)
+        destroy_worker(pool->workers[i]);
+    free(pool->workers);
+}
+
+struct call_runner *call_runner_create(struct api *api, const struct call_runner_options *options)
+{
+    assert(options->slow_thread_count > 0);
+    struct call_runner *runner = memory_checked(malloc(sizeof *runner));
+    *runner = (struct call_runner){ .api = api, .options = *options, .audit = audit_create() };
+    start_pool(runner, &runner->slow, SLOW_POOL_AS_LOOPS);
+    start_pool(runner, &runner->background, SLOW_POOL_BELOW_LOOPS);
+    return runner;
+}
+
+void call_runner_stop(struct call_runner *runner)
+{
+    stop_pool(&runner->slow);
+    stop_pool(&runner->background);
+    for (struct call_worker *worker = runner->loops; worker != NULL; worker = worker->next)
+        forget_reads(worker);
+}
+
+void call_runner_destroy(struct call_runner *runner)
+{
+    call_runner_stop(runner);
+    destroy_pool(runner, &runner->slow);
+    destroy_pool(runner, &runner->background);
+    audit_destroy(runner->audit);
+    free(runner);
+}

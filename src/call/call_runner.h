@@ -1,0 +1,95 @@
+/* call_runner.h -- run the api calls of HTTP requests: on which thread, and until when.
+ *
+ * Every protocol uses it. A protocol finds the operation that a request means and gives its
+ * envelope: how an answer or an exception looks. The runner does the rest, the same for all:
+ * it authenticates the caller, inflates the body, runs the call, writes audit lines, and answers.
+ *
+ * A call runs on the loop that has its connection, except:
+ * - Large requests, and operations that write many items, run in the slow pool. They cannot be cut
+ *   into slices, and decide about writes, so the pool has the priority of the loops.
+ * - Reads of many items start on the loop (read_queue.h). If they need more than their first slice,
+ *   they resume in the background pool, which yields to the loops. It compresses large answers too.
+ *
+ * Wherever a call runs, it ends exactly once, and its loop sends the answer. A call whose client
+ * has gone is dropped if it has not started, and cancelled if it is a paused read.
+ */
+#ifndef STATOR_CALL_CALL_RUNNER_H
+#define STATOR_CALL_CALL_RUNNER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/bytes.h"
+#include "call/authentication.h"
+
+struct api;
+struct arena;
+struct call_runner;
+struct error;
+struct http_answer;
+struct http_exchange;
+struct http_loop;
+struct operation;
+struct random;
+
+/* The state of one thread that runs calls, a loop or a thread of a pool; nothing in it is shared.
+ */
+struct call_worker;
+
+enum {
+    /* Requests of this size run in the slow pool, and so do compressed ones that may inflate to it.
+     */
+    CALL_LARGE_SIZE_MIN = 1024 * 1024,
+    /* So do operations that write many items (TransactWriteItems, ...), unless the last one of the
+     * same connection read and wrote no more than this. */
+    CALL_LOW_COST_SIZE_MAX = 256 * 1024,
+    /* Answers of this size are compressed in the background pool. */
+    CALL_LARGE_ANSWER_SIZE_MIN = 256 * 1024,
+};
+
+/* --- What a protocol provides --- */
+
+/* A call that has ended: either `error` is set, or `response` is the operation's JSON. */
+struct call_ending {
+    const struct http_exchange *exchange;
+    struct arena *arena; /* For everything that the answer points to. */
+    struct random *random;
+    const struct error *error;
+    struct bytes response;
+    bool may_compress; /* The client accepts gzip, and there is time to compress. */
+};
+
+struct call_envelope {
+    const char *service; /* Of SigV4's credential scope: "dynamodb". */
+    void *context;
+    /* Fills in status, headers and body. On any thread. */
+    void (*fill_answer)(void *context, const struct call_ending *ending, struct http_answer *out);
+};
+
+/* Runs `operation` with the body of `exchange`, and answers. On the thread of the exchange's loop,
+ * whose worker is `worker`. The envelope must outlive the call. */
+void call_runner_run(struct call_worker *worker, struct http_exchange *exchange,
+                     const struct operation *operation, const struct call_envelope *envelope);
+
+/* For the answers that a protocol gives itself. */
+struct random *call_worker_random(struct call_worker *worker);
+
+/* --- For whoever starts the server --- */
+
+struct call_runner_options {
+    struct authentication_options authentication;
+    size_t slow_thread_count; /* Threads of each pool; above 0. */
+};
+
+/* Borrows `api` and whatever the options point to. */
+struct call_runner *call_runner_create(struct api *api, const struct call_runner_options *options);
+/* Stops the pools. After the HTTP server has stopped, and before the api is closed. Again is
+ * allowed. */
+void call_runner_stop(struct call_runner *runner);
+/* Stops as well, unless that was done. */
+void call_runner_destroy(struct call_runner *runner);
+
+/* For struct http_handler: see there. A turn's end runs its writes, and reads that wait. */
+struct call_worker *call_runner_open_loop(struct call_runner *runner, struct http_loop *http_loop);
+void call_runner_close_loop(struct call_worker *worker);
+void call_runner_end_turn(struct call_worker *worker);
+
+#endif

@@ -1,0 +1,183 @@
+/* dynamodb.c -- see dynamodb.h. The order of checks is the service's: content type, operation,
+ * credentials, and only then the body. */
+#include "wire/dynamodb.h"
+#include <assert.h>
+#include "api/api.h"
+#include "base/arena.h"
+#include "http/server.h"
+#include "model/error.h"
+#include "model/limits.h"
+#include "router/router.h"
+#include "wire/answer.h"
+
+/* --- Operations --- */
+
+static const char *const service_names[] = {
+    [OPERATION_OF_DYNAMODB] = "DynamoDB_20120810",
+    [OPERATION_OF_STREAMS] = "DynamoDBStreams_20120810",
+    [OPERATION_OF_STATOR] = "Stator_20261101",
+};
+
+static const struct operation *find_operation(const struct http_exchange *exchange)
+{
+    struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
+    struct bytes service = http_header_next_part(&target, '.');
+    const struct operation *operation = operation_find(target);
+    if (operation == NULL)
+        return NULL;
+    return bytes_equal_text(service, service_names[operation_service(operation)]) ? operation
+                                                                                  : NULL;
+}
+
+struct bytes dynamodb_target(struct arena *arena, const char *operation)
+{
+    const struct operation *found = operation_find(bytes_from_text(operation));
+    assert(found != NULL);
+    return arena_printf(arena, "%s.%s", service_names[operation_service(found)], operation);
+}
+
+/* --- Requests --- */
+
+static struct bytes media_type(const struct http_exchange *exchange)
+{
+    struct bytes type = http_exchange_header(exchange, "Content-Type");
+    return http_header_next_part(&type, ';');
+}
+
+/* The service's answer, in XML, to a request that does not follow its protocol. */
+static void answer_foreign(void *context, void *loop_context, struct http_exchange *exchange)
+{
+    const struct dynamodb *dynamodb = context;
+    answer_send_text(dynamodb->router, call_worker_random(loop_context), exchange, 404,
+                     BYTES("<UnknownOperationException/>\n"));
+}
+
+static void answer_error(const struct dynamodb *dynamodb, struct call_worker *worker,
+                         struct http_exchange *exchange, const struct error *err)
+{
+    struct answer_context context;
+    struct http_answer answer = { 0 };
+    /* Too small to be compressed. */
+    answer_context_init(&context, dynamodb->router, call_worker_random(worker), exchange, false);
+    answer_fill_error(&context, err, &answer);
+    http_exchange_answer(exchange, &answer);
+}
+
+/* GET /: health checks of containers rely on this 400. */
+static void answer_missing_token(void *context, void *loop_context, struct http_exchange *exchange)
+{
+    struct error err;
+    error_init(&err, http_exchange_arena(exchange));
+    authentication_refuse_missing(&err);
+    answer_error(context, loop_context, exchange, &err);
+}
+
+static void run_operation(void *context, void *loop_context, struct http_exchange *exchange)
+{
+    const struct dynamodb *dynamodb = context;
+    struct bytes type = media_type(exchange);
+    if (!http_header_equal(type, BYTES("application/x-amz-json-1.0")) &&
+        !http_header_equal(type, BYTES("application/json"))) {
+        answer_foreign(context, loop_context, exchange);
+        return;
+    }
+    const struct operation *operation = find_operation(exchange);
+    if (operation == NULL) {
+        struct error err;
+        error_init(&err, http_exchange_arena(exchange));
+        error_set(&err, ERROR_UNKNOWN_OPERATION, "%s", "");
+        answer_error(dynamodb, loop_context, exchange, &err);
+        return;
+    }
+    call_runner_run(loop_context, exchange, operation, &dynamodb->envelope);
+}
+
+/* OPTIONS: a browser asks whether a page may send a request. */
+static void answer_preflight(void *handler_context, void *loop_context,
+                             struct http_exchange *exchange)
+{
+    const struct dynamodb *dynamodb = handler_context;
+    struct arena *arena = http_exchange_arena(exchange);
+    struct bytes origin = router_allowed_origin(dynamodb->router, exchange);
+    struct bytes wanted = http_exchange_header(exchange, "Access-Control-Request-Headers");
+    struct http_header *headers = arena_alloc(arena, 5 * sizeof *headers);
+    size_t count = 0;
+    (void)loop_context;
+    if (origin.data != NULL) {
+        headers[count++] = (struct http_header){ BYTES("Access-Control-Allow-Origin"), origin };
+        headers[count++] =
+            (struct http_header){ BYTES("Access-Control-Allow-Methods"), BYTES("POST") };
+        headers[count++] = (struct http_header){ BYTES("Access-Control-Max-Age"), BYTES("172800") };
+        if (wanted.data != NULL)
+            headers[count++] =
+                (struct http_header){ BYTES("Access-Control-Allow-Headers"), wanted };
+    }
+    headers[count++] = (struct http_header){ BYTES("Vary"), BYTES("Origin") };
+    struct http_answer answer = {
+        .status = 200, .headers = headers, .header_count = count, .body = BYTES("")
+    };
+    http_exchange_answer(exchange, &answer);
+}
+
+/* --- Answers --- */
+
+static void fill_answer(void *handler_context, const struct call_ending *ending,
+                        struct http_answer *out)
+{
+    const struct dynamodb *dynamodb = handler_context;
+    struct answer_context context;
+    answer_context_init(&context, dynamodb->router, ending->random, ending->exchange,
+                        ending->may_compress);
+    if (error_is_set(ending->error)) {
+        answer_fill_error(&context, ending->error, out);
+    } else {
+        out->status = 200;
+        answer_fill(&context, ending->response, out);
+    }
+}
+
+void dynamodb_fill_refusal(struct random *random, struct arena *arena, struct http_answer *answer)
+{
+    struct answer_context context = { .arena = arena, .random = random };
+    struct error err;
+    int status = answer->status;
+    error_init(&err, arena);
+    switch (status) {
+    case 408:
+        error_set(&err, ERROR_REQUEST_TIMEOUT, "The request did not arrive in time");
+        break;
+    case 413:
+        error_set(&err, ERROR_REQUEST_TOO_LARGE, "Request body exceeds %d bytes",
+                  REQUEST_BODY_SIZE_MAX);
+        break;
+    case 431:
+        error_set(&err, ERROR_REQUEST_TOO_LARGE, "Request headers are too large");
+        break;
+    case 503:
+        error_set(&err, ERROR_SERVICE_UNAVAILABLE,
+                  "The server is stopping or has no room for this request");
+        break;
+    default:
+        error_set(&err, ERROR_MALFORMED_HTTP, "The request is not valid HTTP/1.1");
+        break;
+    }
+    answer_fill_error(&context, &err, answer);
+    answer->status = status;
+}
+
+void dynamodb_init(struct dynamodb *dynamodb, struct router *router)
+{
+    *dynamodb = (struct dynamodb){
+        .router = router,
+        .envelope = { .service = "dynamodb", .context = dynamodb, .fill_answer = fill_answer },
+    };
+    /* A POST is a call wherever it goes; a signature covers "/" only. */
+    const struct route routes[] = {
+        { "POST", "", ROUTE_PREFIX, ROUTE_ASKS, false, dynamodb, run_operation },
+        { "OPTIONS", "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb, answer_preflight },
+        { "GET", "/", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_missing_token },
+        { NULL, "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb, answer_foreign },
+    };
+    for (size_t i = 0; i < COUNT_OF(routes); i++)
+        router_add(router, &routes[i]);
+}

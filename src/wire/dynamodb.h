@@ -1,0 +1,31 @@
+/* dynamodb.h -- DynamoDB's JSON protocol: the operation that a request means, and the envelope of
+ * its answer. api/ knows the meaning of bodies, http/ the framing of bytes.
+ *
+ * Takes every POST, and answers whatever no other route takes as the service would.
+ */
+#ifndef STATOR_WIRE_DYNAMODB_H
+#define STATOR_WIRE_DYNAMODB_H
+#include "base/bytes.h"
+#include "call/call_runner.h"
+
+struct arena;
+struct http_answer;
+struct random;
+struct router;
+
+struct dynamodb {
+    struct router *router;
+    struct call_envelope envelope;
+};
+
+/* Adds the routes. `dynamodb` must outlive the router. */
+void dynamodb_init(struct dynamodb *dynamodb, struct router *router);
+
+/* For struct http_handler: answers a request that never became whole with an exception in the
+ * protocol's format, so that SDKs show a reason. */
+void dynamodb_fill_refusal(struct random *random, struct arena *arena, struct http_answer *answer);
+
+/* The X-Amz-Target of an existing operation: "DynamoDB_20120810.PutItem". */
+struct bytes dynamodb_target(struct arena *arena, const char *operation);
+
+#endif
