@@ -26,6 +26,7 @@
 #include "table/catalogue_record.h"
 #include "table/expiry_queue.h"
 #include "table/layout.h"
+#include "table/table_runtime.h"
 
 enum {
     LINE_SIZE = 64, /* Of a cache line. */
@@ -33,16 +34,14 @@ enum {
     HAZARDS_FOR_TABLES = HAZARDS_PER_THREAD / 2,
 };
 
-/* Shared by all versions of one table, so that a drop knows when the last user has gone. */
-struct table_life {
-    atomic_uint references; /* The versions, and the drop. */
-};
-
 struct table {
     struct catalogue *catalogue;
-    struct table_life *life;
     struct arena *arena; /* Holds the definition. */
     struct table_definition definition;
+    struct table_runtime *runtime;
+    /* Of the table's partitions, then of each index's, in the definition's order. In the arena. */
+    struct partition_runtime **partitions;
+    size_t partition_count;
     const void *attachment;     /* In the arena. */
     struct table *next_retired; /* Guarded by the catalogue's mutex. */
     /* Those of catalogue_find, which writes take. In a line of its own: reads look at the rest. */
@@ -61,7 +60,7 @@ struct listing {
 struct dropped_table {
     struct dropped_table *next;
     uint64_t id;
-    struct table_life *life;
+    struct table_runtime *runtime; /* Has no other reference once the last version is gone. */
     size_t owner_count;
     uint64_t owners[]; /* The table and its indexes. */
 };
@@ -85,39 +84,76 @@ struct catalogue {
 /* A small definition, decoded, takes about four times its record and this. */
 enum { DECODED_SIZE = 1024 };
 
-static struct table_life *life_create(void)
+static size_t count_partitions(const struct table_definition *definition)
 {
-    struct table_life *life = memory_checked(malloc(sizeof *life));
-    atomic_init(&life->references, 1);
-    return life;
+    size_t count = definition->partition_count;
+    for (size_t i = 0; i < definition->index_count; i++)
+        count += definition->indexes[i].partition_count;
+    return count;
 }
 
-static void life_release(struct table_life *life)
+/* What the version before has for the partition, or a new one. Partitions keep their order, so the
+ * search resumes at `*hint`, where the one before was found. */
+static struct partition_runtime *runtime_of_partition(const struct table *before, uint64_t id,
+                                                      size_t *hint)
 {
-    if (atomic_fetch_sub(&life->references, 1) == 1)
-        free(life);
+    size_t count = before == NULL ? 0 : before->partition_count;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (*hint + i) % count;
+        if (before->partitions[at]->partition_id == id) {
+            *hint = at + 1;
+            return partition_runtime_acquire(before->partitions[at]);
+        }
+    }
+    return partition_runtime_create(id);
+}
+
+/* Connects a version with the runtime of its table: that of the version before, or a new one. */
+static void bind_runtime(struct table *table, const struct table *before)
+{
+    const struct table_definition *definition = &table->definition;
+    size_t hint = 0;
+    assert(before == NULL || before->definition.id == definition->id);
+    table->runtime = before == NULL ? table_runtime_create(definition->id)
+                                    : table_runtime_acquire(before->runtime);
+    size_t count = count_partitions(definition);
+    table->partitions = arena_alloc(table->arena, count * sizeof *table->partitions);
+    for (size_t i = 0; i < definition->partition_count; i++)
+        table->partitions[table->partition_count++] =
+            runtime_of_partition(before, definition->partitions[i].id, &hint);
+    for (size_t i = 0; i < definition->index_count; i++) {
+        const struct index_definition *index = &definition->indexes[i];
+        for (size_t p = 0; p < index->partition_count; p++)
+            table->partitions[table->partition_count++] =
+                runtime_of_partition(before, index->partitions[p].id, &hint);
+    }
+    assert(table->partition_count == count);
 }
 
 static void table_destroy(struct table *table)
 {
-    life_release(table->life);
+    for (size_t i = 0; i < table->partition_count; i++)
+        partition_runtime_release(table->partitions[i]);
+    if (table->runtime != NULL)
+        table_runtime_release(table->runtime);
     arena_destroy(table->arena);
     free(table);
 }
 
-/* Takes over one reference of `life`. NULL if the record is no definition. */
+/* `before` is the current version of the table; NULL: it is new. NULL if the record is no
+ * definition. */
 static struct table *table_create(struct catalogue *catalogue, struct bytes record,
-                                  struct table_life *life)
+                                  const struct table *before)
 {
     struct table *table = memory_checked(aligned_alloc(LINE_SIZE, sizeof *table));
+    memset(table, 0, sizeof *table);
     atomic_init(&table->references, 0);
     table->catalogue = catalogue;
-    table->life = life;
-    table->attachment = NULL;
     table->arena = arena_create_sized(4 * record.len + DECODED_SIZE);
     struct item item;
     if (item_open(arena_copy(table->arena, record), &item) &&
         table_definition_decode(table->arena, &item, &table->definition)) {
+        bind_runtime(table, before);
         if (catalogue->attach != NULL)
             table->attachment = catalogue->attach(table->arena, &table->definition);
         return table;
@@ -243,7 +279,7 @@ static void look_end(struct catalogue *catalogue, const struct look *look)
 bool table_is_only_version(const struct table *table)
 {
     release_unused(table->catalogue);
-    return atomic_load(&table->life->references) == 1;
+    return atomic_load(&table->runtime->references) == 1;
 }
 
 const struct table_definition *table_definition(const struct table *table)
@@ -254,6 +290,28 @@ const struct table_definition *table_definition(const struct table *table)
 const void *table_attachment(const struct table *table)
 {
     return table->attachment;
+}
+
+struct table_runtime *table_runtime(const struct table *table)
+{
+    return table->runtime;
+}
+
+struct partition_runtime *table_partition_runtime(const struct table *table,
+                                                  const struct index_definition *index,
+                                                  size_t partition)
+{
+    const struct table_definition *definition = &table->definition;
+    if (index == NULL) {
+        assert(partition < definition->partition_count);
+        return table->partitions[partition];
+    }
+    assert(index >= definition->indexes && index < definition->indexes + definition->index_count);
+    assert(partition < index->partition_count);
+    size_t first = definition->partition_count;
+    for (const struct index_definition *i = definition->indexes; i < index; i++)
+        first += i->partition_count;
+    return table->partitions[first + partition];
 }
 
 /* The first table whose name is not below `name`. */
@@ -403,18 +461,19 @@ static void publish_without(struct catalogue *catalogue, struct bytes name)
 
 /* --- Dropped tables --- */
 
-static struct dropped_table *dropped_create(uint64_t id, struct table_life *life,
+/* Takes over a reference to the runtime. */
+static struct dropped_table *dropped_create(uint64_t id, struct table_runtime *runtime,
                                             size_t owner_count)
 {
     struct dropped_table *dropped =
         memory_checked(malloc(sizeof *dropped + owner_count * sizeof dropped->owners[0]));
-    *dropped = (struct dropped_table){ .id = id, .life = life, .owner_count = owner_count };
+    *dropped = (struct dropped_table){ .id = id, .runtime = runtime, .owner_count = owner_count };
     return dropped;
 }
 
 static void dropped_destroy(struct dropped_table *dropped)
 {
-    life_release(dropped->life);
+    table_runtime_release(dropped->runtime);
     free(dropped);
 }
 
@@ -431,7 +490,7 @@ struct loading {
 /* Records come in the order of their keys, hence of the names. */
 static bool load_table(struct loading *loading, struct bytes record)
 {
-    struct table *table = table_create(loading->catalogue, record, life_create());
+    struct table *table = table_create(loading->catalogue, record, NULL);
     if (table == NULL)
         return false;
     if (loading->count == loading->capacity) {
@@ -456,8 +515,8 @@ static bool load_record(struct loading *loading, struct bytes key, struct bytes 
         ids = catalogue_record_decode_ids(record);
         if (ids.data == NULL || key.len != 1 + 8)
             return false;
-        struct dropped_table *dropped =
-            dropped_create(load_u64_be(key.data + 1), life_create(), ids.len / 8);
+        uint64_t id = load_u64_be(key.data + 1);
+        struct dropped_table *dropped = dropped_create(id, table_runtime_create(id), ids.len / 8);
         for (size_t i = 0; i < dropped->owner_count; i++)
             dropped->owners[i] = load_u64_be(ids.data + i * 8);
         dropped->next = catalogue->dropped;
@@ -572,14 +631,15 @@ static void remove_with(const struct removal *removal, const struct table_defini
     }
 }
 
-/* Writes the record of `definition` and the next free id, then makes the table findable. */
+/* Writes the record of `definition` and the next free id, then makes the table findable. `before`
+ * is the version that it replaces; NULL: none. */
 static enum engine_status store(struct catalogue *catalogue, struct arena *arena,
-                                const struct table_definition *definition, struct table_life *life,
-                                const struct removal *removal)
+                                const struct table_definition *definition,
+                                const struct table *before, const struct removal *removal)
 {
     struct engine_write *write = NULL;
     struct item record = table_definition_encode(arena, definition);
-    struct table *table = table_create(catalogue, record.encoded, life);
+    struct table *table = table_create(catalogue, record.encoded, before);
     assert(table != NULL); /* What we encode decodes. */
     enum engine_status status = begin_change(catalogue, &write);
     if (status == ENGINE_OK) {
@@ -643,7 +703,7 @@ enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *a
     give_index_ids(catalogue, arena, draft);
     give_log_id(catalogue, draft);
     draft->partitions = give_partitions(catalogue, arena, &draft->partition_count);
-    return store(catalogue, arena, draft, life_create(), &(struct removal){ 0 });
+    return store(catalogue, arena, draft, NULL, &(struct removal){ 0 });
 }
 
 static enum engine_status update(struct catalogue *catalogue, struct arena *arena,
@@ -651,12 +711,10 @@ static enum engine_status update(struct catalogue *catalogue, struct arena *aren
 {
     struct table *table = catalogue_find(catalogue, changed->name);
     assert(table != NULL && table->definition.id == changed->id);
-    struct table_life *life = table->life;
-    atomic_fetch_add(&life->references, 1);
-    table_release(table);
+    table_release(table); /* The listing keeps it until `store` publishes another one. */
     give_index_ids(catalogue, arena, changed);
     give_log_id(catalogue, changed);
-    return store(catalogue, arena, changed, life, removal);
+    return store(catalogue, arena, changed, table, removal);
 }
 
 enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
@@ -684,9 +742,8 @@ enum engine_status catalogue_drop(struct catalogue *catalogue, struct arena *are
     struct table *table = catalogue_find(catalogue, name);
     assert(table != NULL);
     const struct table_definition *definition = &table->definition;
-    struct dropped_table *dropped =
-        dropped_create(definition->id, table->life, 1 + definition->index_count);
-    atomic_fetch_add(&table->life->references, 1);
+    struct dropped_table *dropped = dropped_create(
+        definition->id, table_runtime_acquire(table->runtime), 1 + definition->index_count);
     dropped->owners[0] = definition->id;
     for (size_t i = 0; i < definition->index_count; i++)
         dropped->owners[1 + i] = definition->indexes[i].id;
@@ -732,7 +789,7 @@ enum engine_status catalogue_remove_dropped(struct catalogue *catalogue, struct 
 {
     struct dropped_table **link = &catalogue->dropped;
     release_unused(catalogue);
-    while (*link != NULL && atomic_load(&(*link)->life->references) > 1)
+    while (*link != NULL && atomic_load(&(*link)->runtime->references) > 1)
         link = &(*link)->next;
     struct dropped_table *dropped = *link;
     *waiting = catalogue->dropped != NULL;

@@ -20,8 +20,11 @@
 
 struct arena;
 struct catalogue;
+struct index_definition;
+struct partition_runtime;
 struct table;
 struct table_definition;
+struct table_runtime;
 
 /* Loads every table. NULL with the engine's status if the store cannot be read. */
 MUST_CHECK struct catalogue *catalogue_open(struct engine *engine, enum engine_status *status);
@@ -43,6 +46,13 @@ void table_release(struct table *table); /* Releasing NULL is allowed. */
 const struct table_definition *table_definition(const struct table *table);
 /* What catalogue_attach made of the definition; NULL: nothing attaches anything. As valid. */
 const void *table_attachment(const struct table *table);
+/* Shared by all versions of the table (table_runtime.h). As valid as the reference. */
+struct table_runtime *table_runtime(const struct table *table);
+/* That of a partition of the table, or of an index among the definition's if it is not NULL. A
+ * local index has no partitions of its own. */
+struct partition_runtime *table_partition_runtime(const struct table *table,
+                                                  const struct index_definition *index,
+                                                  size_t partition);
 /* True if no other version of the table is referenced, i.e. all work started under an older one has
  * finished. Stays true until there is a newer version. */
 bool table_is_only_version(const struct table *table);
