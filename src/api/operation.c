@@ -60,7 +60,7 @@ bool operation_table_stats(struct api_call *call, const struct table *table,
         status = table_stats_sum(view, table_definition(table), stats, indexes);
     engine_view_close(view);
     return status == ENGINE_OK ||
-           storage_error_set_for_table(&call->error, status, "table figures");
+           storage_error_set_for_table(&call->error, status, "table statistics");
 }
 
 bool operation_check_item_size(struct api_call *call, const struct table_definition *table,

@@ -35,7 +35,7 @@ static bool has_place(const struct check_owner *owner, const struct engine_place
     const struct table_definition *table = owner->table;
     const struct index_definition *index = owner->index;
     if (index == NULL)
-        return (place->space == ENGINE_SPACE_ITEMS || place->space == ENGINE_SPACE_FIGURES ||
+        return (place->space == ENGINE_SPACE_ITEMS || place->space == ENGINE_SPACE_STATS ||
                 (place->space == ENGINE_SPACE_EXPIRY && table->expiry.status != EXPIRY_NONE) ||
                 (place->space == ENGINE_SPACE_COLLECTIONS &&
                  table_definition_has_local_index(table))) &&

@@ -1,7 +1,7 @@
 /* check_table.c -- see check_table.h.
  *
  * What is damaged is reported once, where it is found, and taken out of what follows from it: its
- * entries are not held against it, and figures are compared only with what was read whole.
+ * entries are not held against it, and statistics are compared only with what was read whole.
  */
 #include "check/check_table.h"
 #include <inttypes.h>
@@ -206,16 +206,17 @@ static bool visit_entry(void *context, const struct engine_place *place,
     return !check_report_gave_up(check->report);
 }
 
-/* --- Figures --- */
+/* --- Statistics --- */
 
 static bool visit_stats(void *context, const struct engine_place *place,
                         const struct engine_entry *stored)
 {
     struct table_check *check = context;
-    if (stored->key.len != 1 || stored->key.data[0] >= LAYOUT_FIGURES_SHARDS)
-        check_report_problem(
-            check->report, "table %.*s, partition %" PRIu64 ": a record of its figures is unknown",
-            BYTES_FMT(check->table->name), place->partition);
+    if (stored->key.len != 1 || stored->key.data[0] >= LAYOUT_STATS_SHARDS)
+        check_report_problem(check->report,
+                             "table %.*s, partition %" PRIu64
+                             ": a record of its statistics is unknown",
+                             BYTES_FMT(check->table->name), place->partition);
     return true;
 }
 
@@ -226,7 +227,7 @@ static void compare_stats(const struct table_check *check, const struct index_de
         (told->item_count == found->stats.item_count && told->size == found->stats.size))
         return;
     check_report_problem(check->report,
-                         "table %.*s%s%.*s: its figures tell of %" PRId64 " %s of %" PRId64
+                         "table %.*s%s%.*s: its statistics tell of %" PRId64 " %s of %" PRId64
                          " bytes, and there are %" PRId64 " of %" PRId64 " bytes",
                          BYTES_FMT(check->table->name), index == NULL ? "" : ", index ",
                          BYTES_FMT(index == NULL ? BYTES("") : index->name), told->item_count,
@@ -240,7 +241,7 @@ static void check_stats(const struct table_check *check, const struct tally *ite
     struct table_stats told, told_indexes[INDEXES_MAX];
     enum engine_status status = table_stats_sum(check->view, check->table, &told, told_indexes);
     if (status != ENGINE_OK) {
-        check_report_unreadable(check->report, status, "table %.*s, its figures",
+        check_report_unreadable(check->report, status, "table %.*s, its statistics",
                                 BYTES_FMT(check->table->name));
         return;
     }
@@ -277,7 +278,7 @@ static void walk_index(struct table_check *check, const struct index_definition 
     check->index = index;
     check->tally = tally;
     if (index->status == INDEX_DELETING)
-        tally->partial = true; /* Nothing holds for its entries and figures any more. */
+        tally->partial = true; /* Nothing holds for its entries and statistics any more. */
     else if (index->global)
         walk_partitions(check, index->partitions, index->partition_count, place, visit_entry);
     else
@@ -300,7 +301,7 @@ struct check_table_counts check_table(struct engine_view *view,
     walk_partitions(&check, table->partitions, table->partition_count, place, visit_item);
     check_collections_end(&check.collections);
     check_expiry_queues(&check.expiry);
-    place.space = ENGINE_SPACE_FIGURES;
+    place.space = ENGINE_SPACE_STATS;
     walk_partitions(&check, table->partitions, table->partition_count, place, visit_stats);
     struct check_table_counts counts = { .item_count = (uint64_t)items.stats.item_count };
     for (size_t i = 0; i < table->index_count; i++) {

@@ -1,4 +1,4 @@
-/* check_table.h -- a table's items, its indexes' entries and its figures against one another.
+/* check_table.h -- a table's items, its indexes' entries and its statistics against one another.
  *
  * Each item is looked up in every index and each entry in the table, so nothing is remembered from
  * one to the other and memory does not grow with the table.

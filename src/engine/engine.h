@@ -65,7 +65,7 @@ enum engine_space {
     ENGINE_SPACE_CHANGES = 4,
     ENGINE_SPACE_EXPIRY = 5,
     ENGINE_SPACE_TOKENS = 6,
-    ENGINE_SPACE_FIGURES = 7,     /* Item counts and sizes. */
+    ENGINE_SPACE_STATS = 7,       /* Item counts and sizes. */
     ENGINE_SPACE_COLLECTIONS = 8, /* Sizes of item collections. */
 };
 
@@ -73,7 +73,7 @@ enum engine_space {
  * engine_write_extend. */
 static inline bool engine_space_is_shared(enum engine_space space)
 {
-    return space == ENGINE_SPACE_FIGURES || space == ENGINE_SPACE_CHANGES;
+    return space == ENGINE_SPACE_STATS || space == ENGINE_SPACE_CHANGES;
 }
 
 /* Far above what DynamoDB's key limits lead to, even with every byte escaped. */

@@ -76,7 +76,7 @@ struct throughput {
     int64_t decreases_today; /* On the day of last_decrease_ms. */
 };
 
-/* A cap or a figure that may be absent: -1 stands for absent. */
+/* Units that may be absent: -1 stands for absent. */
 enum { UNITS_UNSET = -1 };
 struct unit_pair {
     int64_t read_units;

@@ -36,11 +36,11 @@ enum {
 
     LAYOUT_EXPIRY_SECOND_SIZE = 8, /* Before the item's key in the expiry queue, big-endian. */
 
-    LAYOUT_FIGURES_FORMAT = 1,
-    LAYOUT_FIGURES_SIZE = 1 + 4 + 8 + 8,   /* Of the table's part, which comes first. */
-    LAYOUT_FIGURES_INDEX_SIZE = 8 + 8 + 8, /* Of each index's part. */
+    LAYOUT_STATS_FORMAT = 1,
+    LAYOUT_STATS_SIZE = 1 + 4 + 8 + 8,   /* Of the table's part, which comes first. */
+    LAYOUT_STATS_INDEX_SIZE = 8 + 8 + 8, /* Of each index's part. */
     /* Per partition. A writer holds one shard while it commits, so more shards wait less. */
-    LAYOUT_FIGURES_SHARDS = 16,
+    LAYOUT_STATS_SHARDS = 16,
 
     LAYOUT_COLLECTION_FORMAT = 1,
     LAYOUT_COLLECTION_SIZE = 1 + 4 + 8, /* Of the record. */

@@ -1,4 +1,4 @@
-/* figures.c -- see figures.h. Record layout: doc/disk-format.md, "Figures". */
+/* table_stats.c -- see table_stats.h. Record layout: doc/disk-format.md, "Statistics". */
 #include "table/table_stats.h"
 #include <assert.h>
 #include "base/byte_order.h"
@@ -17,19 +17,19 @@ enum {
     INDEX_ID_AT = 0,
     INDEX_COUNT_AT = 8,
     INDEX_SIZE_AT = 16,
-    RECORD_SIZE_MAX = LAYOUT_FIGURES_SIZE + INDEXES_MAX * LAYOUT_FIGURES_INDEX_SIZE,
+    RECORD_SIZE_MAX = LAYOUT_STATS_SIZE + INDEXES_MAX * LAYOUT_STATS_INDEX_SIZE,
 };
-static_assert(SIZE_AT + 8 == LAYOUT_FIGURES_SIZE, "the table's part ends with the size");
-static_assert(INDEX_SIZE_AT + 8 == LAYOUT_FIGURES_INDEX_SIZE, "so does an index's");
+static_assert(SIZE_AT + 8 == LAYOUT_STATS_SIZE, "the table's part ends with the size");
+static_assert(INDEX_SIZE_AT + 8 == LAYOUT_STATS_INDEX_SIZE, "so does an index's");
 
 /* A shard's key is its number. Literals, so that an address borrows nothing that dies. */
-static const uint8_t shard_keys[LAYOUT_FIGURES_SHARDS] = { 0, 1, 2,  3,  4,  5,  6,  7,
-                                                           8, 9, 10, 11, 12, 13, 14, 15 };
+static const uint8_t shard_keys[LAYOUT_STATS_SHARDS] = { 0, 1, 2,  3,  4,  5,  6,  7,
+                                                         8, 9, 10, 11, 12, 13, 14, 15 };
 
 static struct engine_address shard_address(uint64_t owner, uint64_t partition, size_t shard)
 {
     return (struct engine_address){
-        .place = { .owner = owner, .partition = partition, .space = ENGINE_SPACE_FIGURES },
+        .place = { .owner = owner, .partition = partition, .space = ENGINE_SPACE_STATS },
         .key = bytes_of(&shard_keys[shard], 1),
     };
 }
@@ -37,12 +37,12 @@ static struct engine_address shard_address(uint64_t owner, uint64_t partition, s
 struct engine_address table_stats_address(const struct item_address *place)
 {
     return shard_address(place->address.place.owner, place->address.place.partition,
-                         place->hash % LAYOUT_FIGURES_SHARDS);
+                         place->hash % LAYOUT_STATS_SHARDS);
 }
 
 bool table_stats_shared(const struct item_address *a, const struct item_address *b)
 {
-    return a->hash % LAYOUT_FIGURES_SHARDS == b->hash % LAYOUT_FIGURES_SHARDS &&
+    return a->hash % LAYOUT_STATS_SHARDS == b->hash % LAYOUT_STATS_SHARDS &&
            engine_place_equal(&a->address.place, &b->address.place);
 }
 
@@ -78,15 +78,15 @@ static void add_index(const struct table_definition *table, const uint8_t *part,
 static bool add_record(const struct table_definition *table, struct bytes record,
                        struct table_stats *sum, struct table_stats *indexes)
 {
-    if (record.len < LAYOUT_FIGURES_SIZE ||
-        (record.len - LAYOUT_FIGURES_SIZE) % LAYOUT_FIGURES_INDEX_SIZE != 0 ||
-        record.data[FORMAT_AT] != LAYOUT_FIGURES_FORMAT ||
+    if (record.len < LAYOUT_STATS_SIZE ||
+        (record.len - LAYOUT_STATS_SIZE) % LAYOUT_STATS_INDEX_SIZE != 0 ||
+        record.data[FORMAT_AT] != LAYOUT_STATS_FORMAT ||
         load_u32_le(record.data + CHECKSUM_AT) != checksum(record))
         return false;
     const struct table_stats stats = { .item_count = (int64_t)load_u64_le(record.data + COUNT_AT),
                                        .size = (int64_t)load_u64_le(record.data + SIZE_AT) };
     add(sum, &stats);
-    for (size_t at = LAYOUT_FIGURES_SIZE; at < record.len; at += LAYOUT_FIGURES_INDEX_SIZE)
+    for (size_t at = LAYOUT_STATS_SIZE; at < record.len; at += LAYOUT_STATS_INDEX_SIZE)
         add_index(table, record.data + at, indexes);
     return true;
 }
@@ -95,8 +95,8 @@ static bool add_record(const struct table_definition *table, struct bytes record
 static size_t encode(const struct table_definition *table, const struct table_stats *stats,
                      const struct table_stats *indexes, uint8_t record[RECORD_SIZE_MAX])
 {
-    size_t size = LAYOUT_FIGURES_SIZE;
-    record[FORMAT_AT] = LAYOUT_FIGURES_FORMAT;
+    size_t size = LAYOUT_STATS_SIZE;
+    record[FORMAT_AT] = LAYOUT_STATS_FORMAT;
     store_u64_le(record + COUNT_AT, (uint64_t)stats->item_count);
     store_u64_le(record + SIZE_AT, (uint64_t)stats->size);
     for (size_t i = 0; i < table->index_count; i++) {
@@ -105,7 +105,7 @@ static size_t encode(const struct table_definition *table, const struct table_st
         store_u64_le(record + size + INDEX_ID_AT, table->indexes[i].id);
         store_u64_le(record + size + INDEX_COUNT_AT, (uint64_t)indexes[i].item_count);
         store_u64_le(record + size + INDEX_SIZE_AT, (uint64_t)indexes[i].size);
-        size += LAYOUT_FIGURES_INDEX_SIZE;
+        size += LAYOUT_STATS_INDEX_SIZE;
     }
     store_u32_le(record + CHECKSUM_AT, checksum(bytes_of(record, size)));
     return size;
@@ -122,7 +122,7 @@ static enum engine_status take(enum engine_status status, const struct table_def
     if (status == ENGINE_NOT_FOUND)
         return ENGINE_OK;
     if (status == ENGINE_OK && !add_record(table, value->bytes, sum, indexes)) {
-        log_write(LOG_ERROR, "table", "damaged record of a table's figures");
+        log_write(LOG_ERROR, "table", "damaged record of a table's statistics");
         status = ENGINE_CORRUPT;
     }
     engine_value_release(value);
@@ -172,12 +172,12 @@ enum engine_status table_stats_drop_others(struct engine *engine,
 {
     enum engine_status status = ENGINE_OK;
     for (size_t p = 0; p < table->partition_count && status == ENGINE_OK; p++) {
-        struct engine_address addresses[LAYOUT_FIGURES_SHARDS];
+        struct engine_address addresses[LAYOUT_STATS_SHARDS];
         struct engine_write *write = NULL;
-        for (size_t shard = 0; shard < LAYOUT_FIGURES_SHARDS; shard++)
+        for (size_t shard = 0; shard < LAYOUT_STATS_SHARDS; shard++)
             addresses[shard] = shard_address(table->id, table->partitions[p].id, shard);
-        status = engine_write_begin(engine, addresses, LAYOUT_FIGURES_SHARDS, &write);
-        for (size_t shard = 0; shard < LAYOUT_FIGURES_SHARDS && status == ENGINE_OK; shard++)
+        status = engine_write_begin(engine, addresses, LAYOUT_STATS_SHARDS, &write);
+        for (size_t shard = 0; shard < LAYOUT_STATS_SHARDS && status == ENGINE_OK; shard++)
             status = drop_others(write, table, &addresses[shard]);
         if (status == ENGINE_OK)
             status = engine_write_commit_wait(write);
@@ -194,7 +194,7 @@ enum engine_status table_stats_sum(struct engine_view *view, const struct table_
     for (size_t i = 0; i < table->index_count; i++)
         indexes[i] = (struct table_stats){ 0 };
     for (size_t p = 0; p < table->partition_count; p++) {
-        for (size_t shard = 0; shard < LAYOUT_FIGURES_SHARDS; shard++) {
+        for (size_t shard = 0; shard < LAYOUT_STATS_SHARDS; shard++) {
             struct engine_address address =
                 shard_address(table->id, table->partitions[p].id, shard);
             struct engine_value value = { 0 };

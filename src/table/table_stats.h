@@ -1,7 +1,7 @@
-/* figures.h -- how many items a table and its indexes hold and their size, kept in the batch that
- * changes them.
+/* table_stats.h -- how many items a table and its indexes hold and their size, kept in the batch
+ * that changes them.
  *
- * Each partition has LAYOUT_FIGURES_SHARDS records and an item's hash picks one, so writers of
+ * Each partition has LAYOUT_STATS_SHARDS records and an item's hash picks one, so writers of
  * different items rarely meet, nothing is scanned, and the sum is exact after a kill. A shard is
  * one of the addresses a write begins with. It counts its items' index entries too, wherever those
  * are stored: so one record is read and written whatever the number of indexes, and the latches of
@@ -26,14 +26,14 @@ struct engine_address table_stats_address(const struct item_address *place);
 /* Whether one shard counts both. */
 bool table_stats_shared(const struct item_address *a, const struct item_address *b);
 /* Adds to a shard within a write. `indexes` has one element for each of the table's indexes, in
- * their order. Figures of an index that `table` does not have are dropped. */
+ * their order. Statistics of an index that `table` does not have are dropped. */
 MUST_CHECK enum engine_status table_stats_change(struct engine_write *write,
                                                  const struct table_definition *table,
                                                  const struct engine_address *address,
                                                  const struct table_stats *change,
                                                  const struct table_stats *indexes);
-/* Drops, for good, the figures of indexes that `table` does not have. Waits for the disk. Whoever
- * still counts for such an index must be gone. */
+/* Drops, for good, the statistics of indexes that `table` does not have. Waits for the disk.
+ * Whoever still counts for such an index must be gone. */
 MUST_CHECK enum engine_status table_stats_drop_others(struct engine *engine,
                                                       const struct table_definition *table);
 /* The sums of all shards of a table: of its items, and into `indexes` of each index's entries. */

@@ -2,8 +2,8 @@
  *
  * Whoever changes items describes which ones and how to decide; everything that must change in
  * the same step (the items, their index entries, change records, expiry times, the sizes of item
- * collections and the table's figures) is derived here and goes into the same engine batch. What
- * many writes share, figures and the heads of change logs, is read and changed once all else is
+ * collections and the table's statistics) is derived here and goes into the same engine batch. What
+ * many writes share, statistics and the heads of change logs, is read and changed once all else is
  * decided, so that it is held for a moment only.
  */
 #ifndef STATOR_TXN_TXN_H

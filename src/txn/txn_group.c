@@ -1,8 +1,8 @@
 /* txn_group.c -- see txn_group.h.
  *
- * What two txns of a batch may have in common are the figures of a table and the head of a change
- * log: both are added up over the items of all. Nothing else: a decision reads the items, records
- * and collections as they were before the batch.
+ * What two txns of a batch may have in common are the statistics of a table and the head of a
+ * change log: both are added up over the items of all. Nothing else: a decision reads the items,
+ * records and collections as they were before the batch.
  */
 #include "txn/txn_group.h"
 #include <assert.h>

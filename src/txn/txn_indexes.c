@@ -31,7 +31,7 @@ static bool has_entry(struct txn *txn, const struct index_view *view,
     return status == ENGINE_OK;
 }
 
-/* Figures count what is stored: so where an entry may be missing, it is looked for. */
+/* Statistics count what is stored: so where an entry may be missing, it is looked for. */
 static struct index_change change_of(struct txn *txn, const struct index_comparison *items,
                                      const struct index_definition *index)
 {

@@ -14,7 +14,7 @@ struct txn;
 struct txn_item;
 
 /* Of each item: itself and its collection's size; then the head of its change log and the shard of
- * figures that counts it, which are shared. */
+ * statistics that counts it, which are shared. */
 enum { TXN_OWN_ADDRESSES_PER_ITEM = 2, TXN_SHARED_ADDRESSES_PER_ITEM = 2 };
 
 /* The addresses that a write begins with, or is extended by. */
@@ -63,11 +63,11 @@ void txn_expiry_apply(struct txn *txn, const struct txn_item *item, struct engin
 void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
 MUST_CHECK enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write);
 
-/* The figures of all tables that the items belong to. Index changes are known by then. Addresses
+/* The statistics of all tables that the items belong to. Index changes are known by then. Addresses
  * are those of shards that change. */
 void txn_stats_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
 MUST_CHECK enum engine_status txn_stats_apply(struct txn *txn, struct engine_write *write);
-/* Adds what an item's effect changes in its table's figures, and in those of each index. */
+/* Adds what an item's effect changes in its table's statistics, and in those of each index. */
 void txn_stats_add(const struct txn_item *item, struct table_stats *table,
                    struct table_stats *indexes);
 

@@ -1,4 +1,4 @@
-/* txn_stats.c -- the figures of the tables that a write's items belong to. See txn_parts.h. */
+/* txn_stats.c -- the statistics of the tables that a write's items belong to. See txn_parts.h. */
 #include "table/table_stats.h"
 #include "model/table_definition.h"
 #include "txn/txn.h"

@@ -148,7 +148,7 @@ describe('a transaction', () => {
       + 'refer cancellation reasons for specific reasons [None, ConditionalCheckFailed]"}');
   });
 
-  test('writes index entries and figures with its items', async () => {
+  test('writes index entries and statistics with its items', async () => {
     const indexed = (number, g) => ({
       Put: {
         TableName: INDEXED,

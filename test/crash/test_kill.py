@@ -5,7 +5,7 @@ their own, readers read them, and one thread create and delete tables, until SIG
 at a random moment. After a restart each item must be in the state of the last write that was
 acknowledged or seen, or of one attempted later. Readers also check, while the server runs, that no
 read misses a write acknowledged before it began. What a kill leaves behind is whole, says `stator
-check`: each item has exactly its index entries, and the figures add up.
+check`: each item has exactly its index entries, and the statistics add up.
 """
 
 import random

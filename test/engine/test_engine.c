@@ -68,7 +68,7 @@ static void owners_partitions_and_spaces_do_not_meet(void **state)
         { 1, 2, ENGINE_SPACE_ITEMS },
         { 2, 1, ENGINE_SPACE_ITEMS },
         { 256, 1, ENGINE_SPACE_ITEMS }, /* Differs from 1 in another byte. */
-        { ENGINE_OWNER_MAX - 1, UINT64_MAX, ENGINE_SPACE_FIGURES },
+        { ENGINE_OWNER_MAX - 1, UINT64_MAX, ENGINE_SPACE_STATS },
     };
     struct engine *engine = engine_of(state);
     for (size_t i = 0; i < COUNT_OF(places); i++)

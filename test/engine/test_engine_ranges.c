@@ -274,7 +274,7 @@ static void deleting_an_owner_spares_its_neighbours(void **state)
     for (size_t gone = 0; gone < COUNT_OF(owners); gone++) {
         for (size_t i = 0; i < COUNT_OF(owners); i++) {
             struct engine_place low = { owners[i], 0, ENGINE_SPACE_CATALOGUE };
-            struct engine_place high = { owners[i], UINT64_MAX, ENGINE_SPACE_FIGURES };
+            struct engine_place high = { owners[i], UINT64_MAX, ENGINE_SPACE_STATS };
             engine_fixture_put(engine, low, BYTES(""), BYTES("low"));
             engine_fixture_put(engine, high, BYTES("\xFF\xFF"), BYTES("high"));
         }
@@ -284,7 +284,7 @@ static void deleting_an_owner_spares_its_neighbours(void **state)
         assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
         for (size_t i = 0; i < COUNT_OF(owners); i++) {
             struct engine_place low = { owners[i], 0, ENGINE_SPACE_CATALOGUE };
-            struct engine_place high = { owners[i], UINT64_MAX, ENGINE_SPACE_FIGURES };
+            struct engine_place high = { owners[i], UINT64_MAX, ENGINE_SPACE_STATS };
             assert_int_equal(engine_fixture_lacks(engine, low, BYTES("")), i == gone);
             assert_int_equal(engine_fixture_lacks(engine, high, BYTES("\xFF\xFF")), i == gone);
         }
@@ -298,12 +298,12 @@ static void places_that_hold_anything_are_listed_in_order(void **state)
     static const struct engine_place places[] = {
         { 0, 0, ENGINE_SPACE_CATALOGUE },
         { 1, 1, ENGINE_SPACE_ITEMS },
-        { 1, 1, ENGINE_SPACE_FIGURES },
+        { 1, 1, ENGINE_SPACE_STATS },
         { 1, 256, ENGINE_SPACE_ITEMS },
         { 1, UINT64_MAX, ENGINE_SPACE_INDEX },
         { 255, 1, ENGINE_SPACE_ITEMS },
         { 256, 0, ENGINE_SPACE_ITEMS },
-        { ENGINE_OWNER_MAX - 1, UINT64_MAX, ENGINE_SPACE_FIGURES },
+        { ENGINE_OWNER_MAX - 1, UINT64_MAX, ENGINE_SPACE_STATS },
     };
     struct engine *engine = engine_of(state);
     struct engine_place place;

@@ -87,7 +87,7 @@ static void latches_are_held_once_and_in_order(void **state)
 
 static void shared_latches_come_behind_all_others(void **state)
 {
-    static const enum engine_space shared[] = { ENGINE_SPACE_FIGURES, ENGINE_SPACE_CHANGES };
+    static const enum engine_space shared[] = { ENGINE_SPACE_STATS, ENGINE_SPACE_CHANGES };
     (void)state;
     for (size_t s = 0; s < COUNT_OF(shared); s++) {
         make_addresses(200, 200, ENGINE_SPACE_ITEMS);
@@ -406,7 +406,7 @@ static void run_race(void)
     for (size_t i = 0; i < PLACES; i++) {
         int size = snprintf(place_names[i], KEY_SIZE, "%zu", i);
         places[i] = (struct engine_address){
-            { 7, 1, i < PLACES / 2 ? ENGINE_SPACE_ITEMS : ENGINE_SPACE_FIGURES },
+            { 7, 1, i < PLACES / 2 ? ENGINE_SPACE_ITEMS : ENGINE_SPACE_STATS },
             bytes_of(place_names[i], (size_t)size),
         };
     }

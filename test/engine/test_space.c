@@ -33,7 +33,7 @@ enum { WAIT_MS = 60 * 1000, WAIT_STEP_MS = 5 };
 
 static const struct engine_place items = { 7, 1, ENGINE_SPACE_ITEMS };
 static const struct engine_place entries = { 8, 1, ENGINE_SPACE_INDEX };
-static const struct engine_place stats = { 7, 1, ENGINE_SPACE_FIGURES };
+static const struct engine_place stats = { 7, 1, ENGINE_SPACE_STATS };
 
 static struct {
     atomic_uint_fast64_t size;
@@ -267,7 +267,8 @@ static void much_that_is_written_is_looked_at_sooner(void **state)
     assert_int_equal(engine_write_commit_wait(write), ENGINE_FULL);
 }
 
-/* How much of the log is filled ahead once figures were written, which a short disk still takes. */
+/* How much of the log is filled ahead once statistics were written, which a short disk still takes.
+ */
 static size_t fill_behind_stats(struct engine_fixture *fixture)
 {
     static char value[STORE_AHEAD_LOOK_SIZE];

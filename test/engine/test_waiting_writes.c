@@ -12,7 +12,7 @@
 
 static const struct engine_address item = { { 7, 1, ENGINE_SPACE_ITEMS },
                                             { (const uint8_t *)"a", 1 } };
-static const struct engine_address stats = { { 7, 1, ENGINE_SPACE_FIGURES },
+static const struct engine_address stats = { { 7, 1, ENGINE_SPACE_STATS },
                                              { (const uint8_t *)"f", 1 } };
 
 static int setup(void **state)

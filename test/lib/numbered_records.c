@@ -10,7 +10,7 @@
 #include "engine_fixture.h"
 
 static const struct engine_place items = { 7, 1, ENGINE_SPACE_ITEMS };
-static const struct engine_place stats = { 7, 2, ENGINE_SPACE_FIGURES };
+static const struct engine_place stats = { 7, 2, ENGINE_SPACE_STATS };
 #define HEAD BYTES("head")
 
 static struct bytes record_value(uint32_t number, uint8_t space[NUMBERED_RECORDS_VALUE_SIZE])

@@ -477,7 +477,7 @@ static void check_all_queries(struct run *run)
     }
 }
 
-/* --- Scans and figures --- */
+/* --- Scans and statistics --- */
 
 /* Takes the items of a response out of what is still missing; each must be there once. Returns the
  * text of LastEvaluatedKey, empty if there is none. */

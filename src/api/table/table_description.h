@@ -11,7 +11,7 @@ struct json_writer;
 struct table_description {
     const struct table_definition *definition;
     enum table_status status;      /* What is shown; the stored one may have moved on already. */
-    struct throughput provisioned; /* Likewise: UpdateTable still shows the old figures. */
+    struct throughput provisioned; /* Likewise: UpdateTable still shows the old units. */
     struct table_stats stats;
     struct table_stats index_stats[INDEXES_MAX]; /* In the order of the table's indexes. */
     int64_t now_ms;

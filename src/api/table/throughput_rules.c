@@ -40,7 +40,7 @@ static bool is_index(const struct capacity *capacity)
     return capacity->index_name.data != NULL;
 }
 
-/* --- Figures --- */
+/* --- Units --- */
 
 static int64_t larger(int64_t a, int64_t b)
 {

@@ -11,7 +11,7 @@
  * its own before it passes it to another thread's, LATCHES_PASSES_MAX times in a row at most. A hot
  * item would otherwise change threads with every write, each time for the cost of waking one up.
  *
- * Latches of what many writes share, which are figures and the heads of change logs, come behind
+ * Latches of what many writes share, which are statistics and the heads of change logs, come behind
  * all others in that order. So a write can take them last, when everything else is decided.
  *
  * The wait is bounded: one thread looks after those that wait, and sleeps while there are none.

@@ -421,8 +421,8 @@ static void a_write_that_fails_changes_nothing(void **state)
     expect_stats("sorted", 1, 5);
 }
 
-/* The outcome is not known, so the client is told of a failure; the figures follow the items. */
-static void a_write_of_unknown_outcome_keeps_figures_in_step(void **state)
+/* The outcome is not known, so the client is told of a failure; the statistics follow the items. */
+static void a_write_of_unknown_outcome_keeps_statistics_in_step(void **state)
 {
     (void)state;
     prepare();
@@ -486,7 +486,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(deletes_take_items_away, set_up, tear_down),
         cmocka_unit_test_setup_teardown(capacity_is_told_per_table, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_write_that_fails_changes_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_write_of_unknown_outcome_keeps_figures_in_step, set_up,
+        cmocka_unit_test_setup_teardown(a_write_of_unknown_outcome_keeps_statistics_in_step, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_conflict_decides_again_and_answers_once, set_up,
                                         tear_down),

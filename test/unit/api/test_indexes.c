@@ -217,7 +217,7 @@ static void item_collections_belong_to_tables_with_a_local_index(void **state)
         "{'TableName':'one','ReturnItemCollectionMetrics':'SIZE','Item':{'p':{'S':'a'}}}", "{}");
 }
 
-/* --- Figures --- */
+/* --- Statistics --- */
 
 static void describe_table_counts_the_entries_of_each_index(void **state)
 {

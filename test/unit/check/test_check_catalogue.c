@@ -121,9 +121,9 @@ static void put_at(struct check_fixture *fixture, uint64_t owner, uint64_t parti
 static void put_orphans(struct check_fixture *fixture)
 {
     put_at(fixture, ORPHAN, 1, ENGINE_SPACE_ITEMS);
-    put_at(fixture, ORPHAN, 1, ENGINE_SPACE_FIGURES);
+    put_at(fixture, ORPHAN, 1, ENGINE_SPACE_STATS);
     put_at(fixture, ORPHAN, 2, ENGINE_SPACE_INDEX);
-    put_at(fixture, ENGINE_OWNER_MAX - 1, UINT64_MAX, ENGINE_SPACE_FIGURES);
+    put_at(fixture, ENGINE_OWNER_MAX - 1, UINT64_MAX, ENGINE_SPACE_STATS);
 }
 
 static void put_dropped(struct check_fixture *fixture)
@@ -146,7 +146,7 @@ static void put_in_other_spaces(struct check_fixture *fixture)
     put_at(fixture, table->id, table->partitions[0].id, ENGINE_SPACE_CHANGES);
     put_at(fixture, local->id, 7777, ENGINE_SPACE_INDEX);
     put_at(fixture, global->id, table->partitions[0].id, ENGINE_SPACE_INDEX);
-    put_at(fixture, global->id, global->partitions[0].id, ENGINE_SPACE_FIGURES);
+    put_at(fixture, global->id, global->partitions[0].id, ENGINE_SPACE_STATS);
 }
 
 #define DAMAGED(key) "catalogue: record " key " is damaged or unknown"

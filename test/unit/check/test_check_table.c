@@ -1,5 +1,5 @@
 /* test_check_table.c -- a store that was only ever written to is clean; damage to items, entries
- * and figures is found and named.
+ * and statistics is found and named.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -221,7 +221,7 @@ static struct check_fixture_entry table_stats_record(struct check_fixture *fixtu
 {
     return (struct check_fixture_entry){ .place = { .owner = fixture->orders->id,
                                                     .partition = fixture->orders->partitions[0].id,
-                                                    .space = ENGINE_SPACE_FIGURES },
+                                                    .space = ENGINE_SPACE_STATS },
                                          .key = key,
                                          .value = BYTES("nonsense") };
 }
@@ -244,7 +244,7 @@ static void put_unknown_stats(struct check_fixture *fixture)
 #define ITEM "table orders, partition [0-9]*, item */c*\\\\x00\\\\x01*: "
 #define ENTRY(index) "table orders, index " index ", partition [0-9]*, entry */*: "
 #define TABLE_STATS(index, told, found)                                                            \
-    "table orders" index ": its figures tell of " told " bytes, and there are " found " bytes"
+    "table orders" index ": its statistics tell of " told " bytes, and there are " found " bytes"
 
 static const struct {
     const char *name;
@@ -301,17 +301,19 @@ static const struct {
     { "a flipped bit in an entry",
       flip_entry,
       { ITEM "does not agree with its entry in index by-date", ENTRY("by-date") "is damaged" } },
-    { "figures that count an item too many",
+    { "statistics that count an item too many",
       count_one_item_more,
       { TABLE_STATS("", "41 items of *", "40 of *") } },
-    { "figures of an index that miss a byte",
+    { "statistics of an index that miss a byte",
       count_one_byte_less_in_an_index,
       { TABLE_STATS(", index by-group", "40 entries of *", "40 of *") } },
-    { "damaged figures", damage_stats, { "table orders, its figures: cannot be read: corrupt" } },
-    { "figures beyond the last shard",
+    { "damaged statistics",
+      damage_stats,
+      { "table orders, its statistics: cannot be read: corrupt" } },
+    { "statistics beyond the last shard",
       put_unknown_stats,
-      { "table orders, partition [0-9]*: a record of its figures is unknown",
-        "table orders, partition [0-9]*: a record of its figures is unknown" } },
+      { "table orders, partition [0-9]*: a record of its statistics is unknown",
+        "table orders, partition [0-9]*: a record of its statistics is unknown" } },
 };
 
 static void each_kind_of_damage_is_found_and_named(void **state)

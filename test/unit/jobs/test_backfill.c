@@ -132,8 +132,8 @@ static void begin_backfill(const char *name)
     table_release(table);
 }
 
-/* Items as they were written before there was an index; every third has no key of it. Figures are
- * left to the entries. */
+/* Items as they were written before there was an index; every third has no key of it. Statistics
+ * are left to the entries. */
 static void put_items(const char *name, int count)
 {
     struct table *table = catalogue_find(fixture.catalogue, bytes_from_text(name));

@@ -374,7 +374,7 @@ static void a_damaged_item_does_not_hold_up_others(void **state)
     }
     engine_fixture_delete(db.engine, damaged.place, damaged.key);
     expiry_run_round(expiry);                     /* Takes the entry that leads nowhere now. */
-    call("DeleteTable", "{'TableName':'table'}"); /* Its figures count the damaged item. */
+    call("DeleteTable", "{'TableName':'table'}"); /* Its statistics count the damaged item. */
 }
 
 static void a_failure_anywhere_is_made_up_for(void **state)

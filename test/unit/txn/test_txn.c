@@ -1,4 +1,4 @@
-/* test_txn.c -- a write is one step, its figures go with it, and a conflict decides again. */
+/* test_txn.c -- a write is one step, its statistics go with it, and a conflict decides again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,7 +143,7 @@ static struct table_stats stats(struct fixture *fixture)
     return out;
 }
 
-static void figures_follow_puts_overwrites_and_deletes(void **state)
+static void statistics_follow_puts_overwrites_and_deletes(void **state)
 {
     struct fixture *fixture = *state;
     static const struct {
@@ -255,8 +255,8 @@ static void a_conflict_decides_again(void **state)
     assert_int_equal(stats(fixture).item_count, 1);
 }
 
-/* Whichever call fails, the call ends once, and the items and the figures still agree. */
-static void a_failure_leaves_items_and_figures_in_step(void **state)
+/* Whichever call fails, the call ends once, and the items and the statistics still agree. */
+static void a_failure_leaves_items_and_statistics_in_step(void **state)
 {
     struct fixture *fixture = *state;
     bool struck = true;
@@ -278,12 +278,12 @@ static void a_failure_leaves_items_and_figures_in_step(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(figures_follow_puts_overwrites_and_deletes),
+        TEST(statistics_follow_puts_overwrites_and_deletes),
         TEST(items_of_one_shard_are_added_up),
         TEST(a_refusal_changes_nothing),
         TEST(records_are_read_and_stored_with_the_items),
         TEST(a_conflict_decides_again),
-        TEST(a_failure_leaves_items_and_figures_in_step),
+        TEST(a_failure_leaves_items_and_statistics_in_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

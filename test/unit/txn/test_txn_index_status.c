@@ -214,7 +214,8 @@ static int64_t count_entries(struct engine_view *view, const struct engine_range
     return count;
 }
 
-/* Each entry is that of an item, and the figures count what is there. Returns how many are missing.
+/* Each entry is that of an item, and the statistics count what is there. Returns how many are
+ * missing.
  */
 static int64_t check(struct run *run)
 {
@@ -314,7 +315,7 @@ static void a_write_fails_when_an_entry_cannot_be_read(void **state)
         assert_int_equal(status, struck ? ENGINE_IO : ENGINE_OK);
         check(run);
     }
-    /* Begin, the item, its entry, the latch of the figures, the figures, the commit. */
+    /* Begin, the item, its entry, the latch of the statistics, the statistics, the commit. */
     assert_int_equal(call, 6 + 1);
 }
 

@@ -1,5 +1,5 @@
-/* test_txn_indexes.c -- items, their index entries, the sizes of their collections and the figures
- * are one step, whatever fails. */
+/* test_txn_indexes.c -- items, their index entries, the sizes of their collections and the
+ * statistics are one step, whatever fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -213,7 +213,7 @@ static void check_collections(struct fixture *fixture, struct engine_view *view)
     assert_int_equal(sum.size, 0);
 }
 
-/* Every item has its entries, there are no others, and the figures tell the same. Returns the
+/* Every item has its entries, there are no others, and the statistics tell the same. Returns the
  * number of items. */
 static int64_t check(struct fixture *fixture)
 {
@@ -286,7 +286,7 @@ static size_t count_of(const struct write *list)
     return count;
 }
 
-static void entries_collections_and_figures_follow_the_items(void **state)
+static void entries_collections_and_statistics_follow_the_items(void **state)
 {
     struct fixture *fixture = *state;
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
@@ -331,7 +331,7 @@ static void a_conflict_derives_the_entries_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(entries_collections_and_figures_follow_the_items),
+        TEST(entries_collections_and_statistics_follow_the_items),
         TEST(a_failure_leaves_everything_in_step),
         TEST(a_conflict_derives_the_entries_again),
     };

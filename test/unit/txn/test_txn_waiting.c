@@ -309,8 +309,8 @@ static void a_txn_goes_on_on_the_thread_of_its_group(void **state)
     expect_ended(&a, ENGINE_OK, 1);
 }
 
-/* The figures of a table are shared by its writers: they are asked for once all is decided. */
-static void held_figures_are_waited_for_after_the_decision(void **state)
+/* The statistics of a table are shared by its writers: they are asked for once all is decided. */
+static void held_statistics_are_waited_for_after_the_decision(void **state)
 {
     struct loop *loop = *state;
     struct addition a, b, again;
@@ -339,7 +339,7 @@ static void held_figures_are_waited_for_after_the_decision(void **state)
     engine_view_close(view);
 }
 
-static void a_write_that_changes_no_figures_does_not_wait_for_them(void **state)
+static void a_write_that_changes_no_statistics_does_not_wait_for_them(void **state)
 {
     struct loop *loop = *state;
     struct addition a;
@@ -371,8 +371,8 @@ static void who_waits_for_too_long_is_refused_alone(void **state)
     expect_ended(&b, ENGINE_OK, 1);
 }
 
-/* Both were decided together. The one whose figures are free is carried out all the same. */
-static void who_waits_for_figures_for_too_long_is_refused_alone(void **state)
+/* Both were decided together. The one whose statistics are free is carried out all the same. */
+static void who_waits_for_statistics_for_too_long_is_refused_alone(void **state)
 {
     struct loop *loop = *state;
     struct addition a, b;
@@ -609,10 +609,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(one_held_item_holds_up_nobody_else_of_its_group, set_up),
         TEST(a_txn_goes_on_on_the_thread_of_its_group, set_up),
-        TEST(held_figures_are_waited_for_after_the_decision, set_up),
-        TEST(a_write_that_changes_no_figures_does_not_wait_for_them, set_up),
+        TEST(held_statistics_are_waited_for_after_the_decision, set_up),
+        TEST(a_write_that_changes_no_statistics_does_not_wait_for_them, set_up),
         TEST(who_waits_for_too_long_is_refused_alone, set_up_impatient),
-        TEST(who_waits_for_figures_for_too_long_is_refused_alone, set_up_impatient),
+        TEST(who_waits_for_statistics_for_too_long_is_refused_alone, set_up_impatient),
         TEST(large_items_are_carried_out_in_turns, set_up),
         TEST(writes_of_other_tables_pass_by_those_of_large_items, set_up),
         TEST(those_that_waited_go_on_first, set_up),
