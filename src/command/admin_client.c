@@ -154,10 +154,10 @@ static bool ask(struct arena *arena, const struct admin_client_call *call,
         fprintf(stderr, "stator: %s\n", message);
         return false;
     }
-    struct outbound_client *client = outbound_client_create(outbound);
+    struct outbound_client *client = outbound_client_create(outbound, message);
     enum outbound_result result = OUTBOUND_UNUSABLE;
     if (client == NULL)
-        got->problem = BYTES("the system has no file descriptors left");
+        got->problem = arena_copy(arena, bytes_from_text(message));
     else
         result = outbound_client_send(client, arena, request, got);
     outbound_client_destroy(client);

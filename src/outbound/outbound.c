@@ -8,7 +8,6 @@
 #include "outbound/outbound.h"
 #include <arpa/inet.h>
 #include <assert.h>
-#include <curl/curl.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -23,7 +22,6 @@
 #include "http/server.h"
 #include "http/url.h"
 #include "outbound/outbound_exchange.h"
-#include "outbound/outbound_sockets.h"
 
 enum {
     POLL_MS = 1000, /* Curl's own timers and a cancellation end it sooner. */
@@ -36,6 +34,9 @@ static_assert((int)NAMES_HOST_SIZE_MAX >= (int)HTTP_URL_HOST_SIZE_MAX,
 
 struct outbound {
     struct outbound_options options;
+    pthread_mutex_t mutex;    /* Held while libcurl is loaded. */
+    struct curl_library curl; /* Set by the first client; `loaded` is guarded by the mutex. */
+    bool loaded;
     bool has_proxy;
     struct http_url proxy;
     struct names *names;
@@ -43,6 +44,7 @@ struct outbound {
 
 struct outbound_client {
     struct outbound *outbound;
+    const struct curl_library *curl; /* The outbound's. */
     CURLM *multi;
     CURL *easy;
     struct outbound_sockets sockets; /* Of the thread that sends. */
@@ -95,8 +97,9 @@ struct outbound *outbound_open(const struct outbound_options *options,
                                char message[OUTBOUND_MESSAGE_MAX])
 {
     struct outbound *outbound = calloc(1, sizeof *outbound);
-    if (outbound == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+    if (outbound == NULL)
         abort();
+    pthread_mutex_init(&outbound->mutex, NULL);
     outbound->options = *options;
     if (outbound->options.name_timeout_ms == 0)
         outbound->options.name_timeout_ms = OUTBOUND_NAME_TIMEOUT_MS;
@@ -117,24 +120,46 @@ void outbound_close(struct outbound *outbound)
     if (outbound == NULL)
         return;
     names_release(outbound->names);
+    if (outbound->loaded)
+        outbound->curl.global_cleanup();
+    pthread_mutex_destroy(&outbound->mutex);
     free(outbound);
-    curl_global_cleanup();
 }
 
-struct outbound_client *outbound_client_create(struct outbound *outbound)
+static bool load_curl(struct outbound *outbound, char message[OUTBOUND_MESSAGE_MAX])
 {
+    pthread_mutex_lock(&outbound->mutex);
+    if (!outbound->loaded &&
+        curl_library_load(&outbound->curl, CURL_LIBRARY_FILE, message, OUTBOUND_MESSAGE_MAX)) {
+        if (outbound->curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+            abort();
+        outbound->loaded = true;
+    }
+    bool loaded = outbound->loaded;
+    pthread_mutex_unlock(&outbound->mutex);
+    return loaded;
+}
+
+struct outbound_client *outbound_client_create(struct outbound *outbound,
+                                               char message[OUTBOUND_MESSAGE_MAX])
+{
+    if (!load_curl(outbound, message))
+        return NULL;
+    const struct curl_library *curl = &outbound->curl;
     struct outbound_client *client = calloc(1, sizeof *client);
     if (client == NULL)
         abort();
     client->outbound = outbound;
+    client->curl = curl;
     pthread_mutex_init(&client->mutex, NULL);
-    client->multi = curl_multi_init();
-    client->easy = curl_easy_init();
+    client->multi = curl->multi_init();
+    client->easy = curl->easy_init();
     if (client->multi == NULL || client->easy == NULL)
         abort();
-    curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT_MAX);
+    curl->multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT_MAX);
     /* Without descriptors curl makes do without a way to wake it up. */
-    if (curl_multi_wakeup(client->multi) != CURLM_OK) {
+    if (curl->multi_wakeup(client->multi) != CURLM_OK) {
+        snprintf(message, OUTBOUND_MESSAGE_MAX, "no file descriptors are left");
         outbound_client_destroy(client);
         return NULL;
     }
@@ -145,8 +170,8 @@ void outbound_client_destroy(struct outbound_client *client)
 {
     if (client == NULL)
         return;
-    curl_easy_cleanup(client->easy);
-    curl_multi_cleanup(client->multi);
+    client->curl->easy_cleanup(client->easy);
+    client->curl->multi_cleanup(client->multi);
     pthread_mutex_destroy(&client->mutex);
     free(client);
 }
@@ -156,7 +181,7 @@ void outbound_client_cancel(struct outbound_client *client)
     pthread_mutex_lock(&client->mutex);
     atomic_store(&client->cancelled, true);
     pthread_mutex_unlock(&client->mutex);
-    curl_multi_wakeup(client->multi);
+    client->curl->multi_wakeup(client->multi);
     names_wake(client->outbound->names);
 }
 
@@ -252,11 +277,11 @@ static enum outbound_result give_addresses(struct outbound_client *client,
         return result;
     /* The plus sign has curl forget the entry again. */
     snprintf(entry, sizeof entry, "+%s:%u:%s", host, (unsigned)peer->port, client->addresses.text);
-    *list = curl_slist_append(NULL, entry);
+    *list = client->curl->slist_append(NULL, entry);
     if (*list == NULL)
         abort();
-    curl_easy_setopt(client->easy, CURLOPT_RESOLVE, *list);
-    curl_easy_setopt(client->easy, CURLOPT_RESOLVER_START_FUNCTION, forbid_lookup);
+    client->curl->easy_setopt(client->easy, CURLOPT_RESOLVE, *list);
+    client->curl->easy_setopt(client->easy, CURLOPT_RESOLVER_START_FUNCTION, forbid_lookup);
     return OUTBOUND_OK;
 }
 
@@ -270,16 +295,18 @@ static bool run(struct outbound_client *client, CURLcode *code)
     while (running > 0) {
         pthread_mutex_lock(&client->mutex);
         bool cancelled = atomic_load(&client->cancelled);
-        CURLMcode step = cancelled ? CURLM_OK : curl_multi_perform(client->multi, &running);
+        CURLMcode step =
+            cancelled ? CURLM_OK : client->curl->multi_perform(client->multi, &running);
         pthread_mutex_unlock(&client->mutex);
         if (cancelled)
             return false;
         if (step != CURLM_OK)
             return true;
-        if (running > 0 && curl_multi_poll(client->multi, NULL, 0, POLL_MS, NULL) != CURLM_OK)
+        if (running > 0 &&
+            client->curl->multi_poll(client->multi, NULL, 0, POLL_MS, NULL) != CURLM_OK)
             return true;
     }
-    const CURLMsg *message = curl_multi_info_read(client->multi, &ignored);
+    const CURLMsg *message = client->curl->multi_info_read(client->multi, &ignored);
     if (message != NULL && message->msg == CURLMSG_DONE)
         *code = message->data.result;
     return true;
@@ -289,13 +316,13 @@ static enum outbound_result transfer(struct outbound_client *client,
                                      struct outbound_exchange *exchange)
 {
     CURLcode code;
-    if (curl_multi_add_handle(client->multi, client->easy) != CURLM_OK)
+    if (client->curl->multi_add_handle(client->multi, client->easy) != CURLM_OK)
         abort();
     bool ended = run(client, &code);
     enum outbound_result result =
         ended ? outbound_exchange_end(exchange, client->easy, code)
               : outbound_exchange_fail(exchange, OUTBOUND_CANCELLED, "cancelled");
-    curl_multi_remove_handle(client->multi, client->easy);
+    client->curl->multi_remove_handle(client->multi, client->easy);
     if (outbound_is_unsent(result))
         forget_addresses(client); /* They may be out of date. */
     return result;
@@ -306,7 +333,8 @@ enum outbound_result outbound_client_send(struct outbound_client *client, struct
                                           struct outbound_answer *answer)
 {
     const struct outbound *outbound = client->outbound;
-    struct outbound_exchange exchange = { .arena = arena,
+    struct outbound_exchange exchange = { .curl = client->curl,
+                                          .arena = arena,
                                           .request = request,
                                           .answer = answer,
                                           .sockets = &client->sockets,
@@ -319,7 +347,7 @@ enum outbound_result outbound_client_send(struct outbound_client *client, struct
     if (problem != NULL)
         return outbound_exchange_fail(&exchange, OUTBOUND_UNUSABLE, problem);
     bool by_proxy = outbound->has_proxy && !is_loopback(&url);
-    curl_easy_reset(client->easy);
+    client->curl->easy_reset(client->easy);
     enum outbound_result result =
         give_addresses(client, &exchange, by_proxy ? &outbound->proxy : &url, &addresses);
     if (result == OUTBOUND_OK) {
@@ -332,8 +360,8 @@ enum outbound_result outbound_client_send(struct outbound_client *client, struct
                      : outbound_exchange_fail(&exchange, OUTBOUND_UNUSABLE,
                                               "the request cannot be made");
     }
-    curl_easy_reset(client->easy); /* It refers to this frame. */
-    curl_slist_free_all(headers);
-    curl_slist_free_all(addresses);
+    client->curl->easy_reset(client->easy); /* It refers to this frame. */
+    client->curl->slist_free_all(headers);
+    client->curl->slist_free_all(addresses);
     return result;
 }

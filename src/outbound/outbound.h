@@ -48,7 +48,7 @@ struct outbound_options {
 };
 
 /* The texts must outlive it. NULL with one line for people if the CA file cannot be read, or the
- * proxy is none. To be called once before other threads are started. */
+ * proxy is none. Does not load libcurl. */
 MUST_CHECK struct outbound *outbound_open(const struct outbound_options *options,
                                           char message[OUTBOUND_MESSAGE_MAX]);
 /* After its last client was destroyed. Does not wait for lookups of names. Closing NULL is allowed.
@@ -57,9 +57,11 @@ void outbound_close(struct outbound *outbound);
 
 /* --- One owner's requests, one at a time --- */
 
-/* Keeps a connection for the next request to the same server. NULL if the system has no file
- * descriptors left. */
-MUST_CHECK struct outbound_client *outbound_client_create(struct outbound *outbound);
+/* Keeps a connection for the next request to the same server. The first client loads libcurl. Any
+ * thread. NULL with one line for people if the system has no libcurl or no file descriptors left.
+ */
+MUST_CHECK struct outbound_client *outbound_client_create(struct outbound *outbound,
+                                                          char message[OUTBOUND_MESSAGE_MAX]);
 /* No call may be under way. Destroying NULL is allowed. */
 void outbound_client_destroy(struct outbound_client *client);
 /* Any thread. Once it has returned nothing more is sent; a call that is under way ends at once, and

@@ -1,13 +1,16 @@
 /* outbound_exchange.c -- see outbound_exchange.h. */
 #include "outbound/outbound_exchange.h"
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include "base/arena.h"
 #include "base/clock.h"
 #include "http/grammar.h"
 #include "http/header.h"
 #include "http/server.h"
-#include "outbound/outbound_sockets.h"
 
 enum { STATUS_FINAL_MIN = 200 }; /* Below it are interim answers. */
 
@@ -20,7 +23,47 @@ void outbound_exchange_init(struct outbound_exchange *exchange)
     buffer_init(&exchange->answer->body, exchange->arena);
 }
 
-/* --- What curl is told --- */
+/* --- Sockets --- */
+
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct outbound_sockets *sockets = context;
+    (void)purpose;
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd < 0)
+        return CURL_SOCKET_BAD;
+    if (sockets->count < OUTBOUND_SOCKETS_MAX)
+        sockets->fds[sockets->count++] = fd;
+    return fd;
+}
+
+static int close_socket(void *context, curl_socket_t fd)
+{
+    struct outbound_sockets *sockets = context;
+    for (size_t i = 0; i < sockets->count; i++) {
+        if (sockets->fds[i] == fd)
+            sockets->fds[i--] = sockets->fds[--sockets->count];
+    }
+    return close(fd);
+}
+
+bool outbound_sockets_set(struct outbound_sockets *sockets, const struct curl_library *curl,
+                          CURL *easy)
+{
+    return curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_OPENSOCKETDATA, sockets) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, sockets) == CURLE_OK;
+}
+
+void outbound_sockets_acknowledge(const struct outbound_sockets *sockets)
+{
+    const int on = 1;
+    for (size_t i = 0; i < sockets->count; i++)
+        setsockopt(sockets->fds[i], IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
+/* --- The options of a handle --- */
 
 /* One line of a head, with its end. Only headers of the last head are kept: not those of interim
  * answers, and no trailers. */
@@ -58,9 +101,10 @@ static size_t take_body(char *data, size_t one, size_t size, void *context)
     return size;
 }
 
-static void append_header(struct curl_slist **list, struct bytes line)
+static void append_header(const struct outbound_exchange *exchange, struct curl_slist **list,
+                          struct bytes line)
 {
-    struct curl_slist *longer = curl_slist_append(*list, (const char *)line.data);
+    struct curl_slist *longer = exchange->curl->slist_append(*list, (const char *)line.data);
     if (longer == NULL)
         abort();
     *list = longer;
@@ -75,93 +119,99 @@ static struct curl_slist *make_headers(const struct outbound_exchange *exchange)
         const struct http_header *header = &request->headers[i];
         has_type |= http_header_equal(header->name, BYTES("Content-Type"));
         /* Curl leaves a header with an empty value out unless a semicolon stands for the colon. */
-        append_header(&list,
+        append_header(exchange, &list,
                       arena_printf(exchange->arena, header->value.len == 0 ? "%.*s;" : "%.*s: %.*s",
                                    BYTES_FMT(header->name), BYTES_FMT(header->value)));
     }
-    append_header(&list, BYTES("Expect:")); /* Or curl waits for 100 Continue with a large body. */
-    append_header(&list, BYTES("Accept:"));
+    append_header(exchange, &list,
+                  BYTES("Expect:")); /* Or curl waits for 100 Continue with a large body. */
+    append_header(exchange, &list, BYTES("Accept:"));
     if (!has_type)
-        append_header(&list, BYTES("Content-Type:")); /* Or it is a form's. */
+        append_header(exchange, &list, BYTES("Content-Type:")); /* Or it is a form's. */
     return list;
 }
 
-static bool set_method(CURL *easy, const struct outbound_request *request)
+static bool set_method(const struct curl_library *curl, CURL *easy,
+                       const struct outbound_request *request)
 {
     bool has_body = request->body.len > 0 || strcmp(request->method, "POST") == 0 ||
                     strcmp(request->method, "PUT") == 0;
     if (strcmp(request->method, "HEAD") == 0)
-        return curl_easy_setopt(easy, CURLOPT_NOBODY, 1L) == CURLE_OK;
-    if (has_body && (curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                                      (curl_off_t)request->body.len) != CURLE_OK ||
-                     curl_easy_setopt(easy, CURLOPT_POSTFIELDS,
-                                      request->body.len > 0 ? (const char *)request->body.data
-                                                            : "") != CURLE_OK))
+        return curl->easy_setopt(easy, CURLOPT_NOBODY, 1L) == CURLE_OK;
+    if (has_body && (curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                                       (curl_off_t)request->body.len) != CURLE_OK ||
+                     curl->easy_setopt(easy, CURLOPT_POSTFIELDS,
+                                       request->body.len > 0 ? (const char *)request->body.data
+                                                             : "") != CURLE_OK))
         return false;
-    return curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method) == CURLE_OK;
+    return curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method) == CURLE_OK;
 }
 
 static bool set_bounds(struct outbound_exchange *exchange, CURL *easy,
                        const struct outbound_exchange_route *route)
 {
+    const struct curl_library *curl = exchange->curl;
     int64_t left_ms = exchange->deadline_ms - clock_monotonic_ns() / 1000000;
     long timeout_ms = left_ms < 1 ? 1 : (long)left_ms; /* 0 would mean for ever. */
-    return curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)route->connect_timeout_ms) ==
+    return curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)route->connect_timeout_ms) ==
                CURLE_OK &&
            /* The length in an answer to HEAD is not that of its body. */
            (strcmp(exchange->request->method, "HEAD") == 0 ||
-            curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE,
-                             (curl_off_t)exchange->request->answer_size_max) == CURLE_OK);
+            curl->easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE,
+                              (curl_off_t)exchange->request->answer_size_max) == CURLE_OK);
 }
 
 /* TLS 1.2 at least, and the server's certificate and name verified, whatever curl's defaults are.
  */
-static bool set_trust(CURL *easy, const struct outbound_exchange_route *route)
+static bool set_trust(const struct curl_library *curl, CURL *easy,
+                      const struct outbound_exchange_route *route)
 {
     bool ok =
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
-        curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK &&
-        curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, (long)OUTBOUND_CA_KEPT_S) == CURLE_OK;
+        curl->easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
+        curl->easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
+        curl->easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK &&
+        curl->easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, (long)OUTBOUND_CA_KEPT_S) == CURLE_OK;
     if (ok && route->ca_file != NULL && route->ca_file[0] != '\0')
-        ok = curl_easy_setopt(easy, CURLOPT_CAINFO, route->ca_file) == CURLE_OK &&
-             curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK;
+        ok = curl->easy_setopt(easy, CURLOPT_CAINFO, route->ca_file) == CURLE_OK &&
+             curl->easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK;
     return ok;
 }
 
 /* An empty proxy keeps curl from taking one from the environment; so does an empty list of hosts
  * that go without it. */
-static bool set_route(CURL *easy, const struct outbound_exchange_route *route, const char *url)
+static bool set_route(const struct curl_library *curl, CURL *easy,
+                      const struct outbound_exchange_route *route, const char *url)
 {
-    return curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK && /* As it was signed. */
-           curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_PROXY, route->proxy) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_NOPROXY, "") == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
+    return curl->easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK && /* As it was signed. */
+           curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_PROXY, route->proxy) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_NOPROXY, "") == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
 }
 
 bool outbound_exchange_prepare(struct outbound_exchange *exchange, CURL *easy,
                                const struct outbound_exchange_route *route,
                                struct curl_slist **headers)
 {
+    const struct curl_library *curl = exchange->curl;
     const struct outbound_request *request = exchange->request;
     const char *url =
         (const char *)arena_printf(exchange->arena, "%.*s", BYTES_FMT(request->url)).data;
     *headers = make_headers(exchange);
-    return set_route(easy, route, url) && set_trust(easy, route) &&
-           set_bounds(exchange, easy, route) && set_method(easy, request) &&
-           outbound_sockets_set(exchange->sockets, easy) &&
-           curl_easy_setopt(easy, CURLOPT_HTTPHEADER, *headers) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_head) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->error) == CURLE_OK;
+    return set_route(curl, easy, route, url) && set_trust(curl, easy, route) &&
+           set_bounds(exchange, easy, route) && set_method(curl, easy, request) &&
+           outbound_sockets_set(exchange->sockets, curl, easy) &&
+           curl->easy_setopt(easy, CURLOPT_HTTPHEADER, *headers) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_head) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_HEADERDATA, exchange) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_WRITEDATA, exchange) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->error) == CURLE_OK;
 }
 
 /* --- How it ended --- */
@@ -178,16 +228,17 @@ enum outbound_result outbound_exchange_fail(struct outbound_exchange *exchange,
     return result;
 }
 
-static bool was_sent(CURL *easy)
+static bool was_sent(const struct outbound_exchange *exchange, CURL *easy)
 {
     curl_off_t us = 0;
-    return curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &us) == CURLE_OK && us > 0;
+    return exchange->curl->easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &us) == CURLE_OK &&
+           us > 0;
 }
 
 static enum outbound_result fail_to_connect(struct outbound_exchange *exchange, CURL *easy)
 {
     long number = 0;
-    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+    exchange->curl->easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
     return outbound_exchange_fail(exchange, OUTBOUND_REFUSED,
                                   number > 0 ? strerror((int)number) : exchange->error);
 }
@@ -201,7 +252,7 @@ static enum outbound_result fail_in_tls(struct outbound_exchange *exchange)
 
 static enum outbound_result fail_by(struct outbound_exchange *exchange, CURL *easy, CURLcode code)
 {
-    bool sent = was_sent(easy);
+    bool sent = was_sent(exchange, easy);
     switch (code) {
     case CURLE_COULDNT_CONNECT:
         return fail_to_connect(exchange, easy);
@@ -239,7 +290,7 @@ enum outbound_result outbound_exchange_end(struct outbound_exchange *exchange, C
         return outbound_exchange_fail(exchange, OUTBOUND_TOO_LARGE, "the answer is too large");
     if (code != CURLE_OK)
         return fail_by(exchange, easy, code);
-    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    exchange->curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     /* Curl is content with a head that the end of the connection cut short. */
     if (exchange->in_head || status < STATUS_FINAL_MIN)
         return outbound_exchange_fail(exchange, OUTBOUND_BROKEN, no_answer);

@@ -1,13 +1,36 @@
-/* outbound_exchange.h -- one request as curl is told of it, and its answer as curl tells of it.
+/* outbound_exchange.h -- one request as it is given to curl, and its answer as curl reports it.
  * Internal to outbound/. */
 #ifndef STATOR_OUTBOUND_OUTBOUND_EXCHANGE_H
 #define STATOR_OUTBOUND_OUTBOUND_EXCHANGE_H
-#include <curl/curl.h>
+#include "outbound/curl_library.h"
 #include "outbound/outbound.h"
 
-struct outbound_sockets;
+/* --- The sockets that curl has open for a client --- */
+
+/* A kept connection, and two addresses of the next one that are tried side by side. Further ones
+ * work as well, but are not acknowledged at once. */
+enum { OUTBOUND_SOCKETS_MAX = 4 };
+
+/* Curl does not say which socket a transfer uses while it runs, so a client opens and closes them
+ * itself. */
+struct outbound_sockets {
+    int fds[OUTBOUND_SOCKETS_MAX];
+    size_t count;
+};
+
+/* Makes curl use them: `sockets` must outlive all connections made with the handle. False if curl
+ * refuses. */
+MUST_CHECK bool outbound_sockets_set(struct outbound_sockets *sockets,
+                                     const struct curl_library *curl, CURL *easy);
+/* Acknowledges at once what has arrived. A server that writes head and body apart, without
+ * TCP_NODELAY, sends the body only when the head was acknowledged, and on a kept connection the
+ * kernel delays that by 40 ms. */
+void outbound_sockets_acknowledge(const struct outbound_sockets *sockets);
+
+/* --- A request and its answer --- */
 
 struct outbound_exchange {
+    const struct curl_library *curl;
     struct arena *arena;
     const struct outbound_request *request;
     struct outbound_answer *answer;

@@ -422,7 +422,8 @@ static void destroy(struct trigger_runner *runner)
 }
 
 struct trigger_runner *trigger_runner_start(const struct trigger_runner_options *options,
-                                            const struct trigger_definition *definition)
+                                            const struct trigger_definition *definition,
+                                            char message[OUTBOUND_MESSAGE_MAX])
 {
     struct trigger_runner *runner = calloc(1, sizeof *runner);
     if (runner == NULL)
@@ -436,7 +437,8 @@ struct trigger_runner *trigger_runner_start(const struct trigger_runner_options 
     pthread_mutex_init(&runner->mutex, NULL);
     note_result(runner, "No records processed", BYTES(""));
     timed_wait_init(&runner->asked);
-    runner->client = outbound_client_create(options->outside.network);
+    snprintf(message, OUTBOUND_MESSAGE_MAX, "no thread is left");
+    runner->client = outbound_client_create(options->outside.network, message);
     if (runner->client != NULL && prepare(runner) &&
         pthread_create(&runner->thread, NULL, runner_main, runner) == 0)
         return runner;

@@ -45,10 +45,11 @@ struct trigger_runner_options {
     struct trigger_outside outside;
 };
 
-/* `definition` and what the options point to must outlive the runner. NULL if the system has no
- * thread or no file descriptors for it. */
+/* `definition` and what the options point to must outlive the runner. NULL with one line for people
+ * if the system has no thread, no file descriptors or no libcurl for it. */
 struct trigger_runner *trigger_runner_start(const struct trigger_runner_options *options,
-                                            const struct trigger_definition *definition);
+                                            const struct trigger_definition *definition,
+                                            char message[OUTBOUND_MESSAGE_MAX]);
 /* Does not wait for the thread. A call of the function that is under way is broken off, and none
  * begins from then on; the batch of that call counts as not delivered. */
 void trigger_runner_ask_to_stop(struct trigger_runner *runner);

@@ -48,11 +48,11 @@ static void run(struct triggers *triggers, struct trigger *trigger)
 {
     if (triggers->options.outside.network == NULL)
         return;
-    trigger->runner = trigger_runner_start(&triggers->options, &trigger->definition);
+    char message[OUTBOUND_MESSAGE_MAX];
+    trigger->runner = trigger_runner_start(&triggers->options, &trigger->definition, message);
     if (trigger->runner == NULL && !trigger->was_refused)
-        log_write(LOG_ERROR, "trigger",
-                  "%.*s: the system has no thread or no files for it; will try again",
-                  BYTES_FMT(trigger->definition.uuid));
+        log_write(LOG_ERROR, "trigger", "%.*s: cannot run: %s; will try again",
+                  BYTES_FMT(trigger->definition.uuid), message);
     trigger->was_refused = trigger->runner == NULL;
 }
 

@@ -1,6 +1,7 @@
 """Triggers of a running server: the command, the event, failures and what becomes of them."""
 
 import json
+import pathlib
 import subprocess
 import time
 
@@ -97,6 +98,20 @@ def test_a_function_gets_the_event_that_lambda_sends(server):
         ]
         line = trigger(server, "list").stdout
         assert line == f"{uuid}  orders  {target.url}  Enabled  OK\n"
+
+
+def has_loaded_curl(server):
+    return "libcurl" in pathlib.Path(f"/proc/{server.pid}/maps").read_text()
+
+
+def test_libcurl_is_loaded_with_the_first_trigger(server):
+    """It brings 26 libraries, which an idle server shall not pay for."""
+    put(server, "a")
+    assert not has_loaded_curl(server)
+    with FunctionTarget() as target:
+        add_trigger(server, target)
+        wait_for(target.delivered, "no delivery")
+        assert has_loaded_curl(server)
 
 
 def test_a_trigger_that_was_removed_calls_no_more(server):

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <arpa/inet.h>
-#include <curl/curl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -27,7 +26,7 @@
 #include "http/server.h"
 #include "http_fixture.h"
 #include "outbound/outbound.h"
-#include "outbound/outbound_sockets.h"
+#include "outbound/outbound_exchange.h"
 #include "scripted_server.h"
 #include "tls_files.h"
 
@@ -62,8 +61,9 @@ static void open_peer(struct peer *peer, struct outbound_options options)
     peer->outbound = outbound_open(&options, message);
     if (peer->outbound == NULL)
         fail_msg("%s", message);
-    peer->client = outbound_client_create(peer->outbound);
-    assert_non_null(peer->client);
+    peer->client = outbound_client_create(peer->outbound, message);
+    if (peer->client == NULL)
+        fail_msg("%s", message);
     peer->arena = arena_create();
 }
 
@@ -310,10 +310,24 @@ static void a_client_needs_file_descriptors(void **state)
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = (struct rlimit){ .rlim_cur = 0, .rlim_max = before.rlim_max };
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    struct outbound_client *client = outbound_client_create(peer.outbound);
+    char message[OUTBOUND_MESSAGE_MAX];
+    struct outbound_client *client = outbound_client_create(peer.outbound, message);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_null(client);
+    assert_string_equal(message, "no file descriptors are left");
     close_peer(&peer);
+}
+
+static void a_missing_library_or_function_is_named(void **state)
+{
+    (void)state;
+    struct curl_library curl;
+    char message[OUTBOUND_MESSAGE_MAX] = "";
+    assert_false(curl_library_load(&curl, "libstator-missing.so.4", message, sizeof message));
+    assert_string_equal(message, "libstator-missing.so.4: cannot open shared object file: No such "
+                                 "file or directory; install libcurl4 to send requests");
+    assert_false(curl_library_load(&curl, "libz.so.1", message, sizeof message));
+    assert_non_null(strstr(message, "libz.so.1: undefined symbol: curl_easy_cleanup"));
 }
 
 static void a_connection_is_used_again(void **state)
@@ -351,16 +365,21 @@ static void the_sockets_of_a_client_are_acknowledged_and_known_until_they_are_cl
     char url[URL_MAX];
     scripted_server_start(&server);
     snprintf(url, sizeof url, "http://127.0.0.1:%u/", (unsigned)server.port);
-    CURL *easy = curl_easy_init();
-    assert_true(outbound_sockets_set(&sockets, easy));
-    assert_int_equal(curl_easy_setopt(easy, CURLOPT_URL, url), CURLE_OK);
-    assert_int_equal(curl_easy_perform(easy), CURLE_OK);
+    struct curl_library curl;
+    char message[OUTBOUND_MESSAGE_MAX];
+    assert_true(curl_library_load(&curl, CURL_LIBRARY_FILE, message, sizeof message));
+    assert_int_equal(curl.global_init(CURL_GLOBAL_DEFAULT), CURLE_OK);
+    CURL *easy = curl.easy_init();
+    assert_true(outbound_sockets_set(&sockets, &curl, easy));
+    assert_int_equal(curl.easy_setopt(easy, CURLOPT_URL, url), CURLE_OK);
+    assert_int_equal(curl.easy_perform(easy), CURLE_OK);
     assert_int_equal(sockets.count, 1);
     setsockopt(sockets.fds[0], IPPROTO_TCP, TCP_QUICKACK, &off, sizeof off);
     assert_false(acknowledges_at_once(sockets.fds[0]));
     outbound_sockets_acknowledge(&sockets);
     assert_true(acknowledges_at_once(sockets.fds[0]));
-    curl_easy_cleanup(easy);
+    curl.easy_cleanup(easy);
+    curl.global_cleanup();
     assert_int_equal(sockets.count, 0);
     scripted_server_stop(&server);
 }
@@ -653,6 +672,7 @@ int main(void)
         cmocka_unit_test(a_large_body_is_sent_at_once),
         cmocka_unit_test(the_length_in_an_answer_to_head_is_not_that_of_its_body),
         cmocka_unit_test(a_client_needs_file_descriptors),
+        cmocka_unit_test(a_missing_library_or_function_is_named),
         cmocka_unit_test(a_connection_is_used_again),
         cmocka_unit_test(the_sockets_of_a_client_are_acknowledged_and_known_until_they_are_closed),
         cmocka_unit_test(nothing_is_sent_to_whom_cannot_be_reached),
