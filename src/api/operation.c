@@ -1,6 +1,5 @@
 /* operation.c -- what operations share: how a call names its table. */
 #include "api/operation.h"
-#include "api/expression_input.h"
 #include "base/arena.h"
 #include "index/index_entry.h"
 #include "model/arn.h"
@@ -76,12 +75,17 @@ bool operation_refuse_item_size(struct error *err)
     return error_validation(err, "Item size has exceeded the maximum allowed size");
 }
 
+bool operation_is_enveloped(const struct api_call *call)
+{
+    return call->operation == &op_put_item || call->operation == &op_update_item;
+}
+
 bool operation_check_rule(struct api_call *call, const struct error *rule)
 {
     if (!error_is_set(rule))
         return true;
     call->error = *rule;
-    if (!expression_input_is_enveloped(call))
+    if (!operation_is_enveloped(call))
         call->error.message = error_without_envelope(rule->message);
     return false;
 }

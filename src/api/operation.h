@@ -57,7 +57,7 @@ void operation_pause(struct api_call *call, void (*resume)(struct api_call *call
 /* Has the call, which is passed as `context`, been asked to pause by now? */
 bool operation_is_pause_due(const void *context, int64_t now_ns);
 
-/* One per operation, in op_<name>.c. */
+/* Defined in an op_*.c. */
 #define DECLARE_OPERATION(identifier, name) extern const struct operation op_##identifier;
 OPERATION_LIST(DECLARE_OPERATION)
 #undef DECLARE_OPERATION
@@ -114,8 +114,12 @@ MUST_CHECK bool operation_check_item_size(struct api_call *call,
                                           const struct item *item);
 bool operation_refuse_item_size(struct error *err); /* Returns false. */
 
-/* Reports the broken rule of a request's attribute values, if there is one, in its turn. Observed:
- * only PutItem and UpdateItem put the envelope around it that some rules have. */
+/* Observed: PutItem and UpdateItem report most faults of expressions behind an envelope, the other
+ * operations report them bare. */
+bool operation_is_enveloped(const struct api_call *call);
+
+/* Reports the broken rule of a request's attribute values, if there is one, in its turn. The
+ * envelope that some rules have stays only where operation_is_enveloped. */
 MUST_CHECK bool operation_check_rule(struct api_call *call, const struct error *rule);
 
 #endif

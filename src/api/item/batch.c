@@ -2,11 +2,13 @@
 #include "api/item/batch.h"
 #include "api/capacity.h"
 #include "api/common_shapes.h"
-#include "api/item/item_collection.h"
+#include "api/item/item_change.h"
 #include "api/operation.h"
-#include "shape/shape.h"
+#include "base/arena.h"
 #include "json/writer.h"
 #include "model/table_definition.h"
+#include "shape/shape.h"
+#include "table/catalogue.h"
 #include "table/item_address.h"
 #include "txn/txn.h"
 
@@ -73,7 +75,7 @@ void batch_write_collections(struct json_writer *writer, struct bytes wanted, st
     bool open = false;
     for (size_t t = 0; t < table_count; t++) {
         const struct table_definition *table = tables[t].use.table;
-        if (!item_collection_is_wanted(wanted, table))
+        if (!item_change_wants_collection(wanted, table))
             continue;
         if (!open) {
             json_write_name(writer, "ItemCollectionMetrics");
@@ -84,11 +86,60 @@ void batch_write_collections(struct json_writer *writer, struct bytes wanted, st
         json_open_array(writer);
         for (size_t i = 0; i < item_count; i++) {
             if (items[i].table_index == t && is_first_of_collection(items, i))
-                item_collection_write(writer, table, items[i].key,
-                                      txn_collection_size_after(txn, items[i].item));
+                item_change_write_collection(writer, table, items[i].key,
+                                             txn_collection_size_after(txn, items[i].item));
         }
         json_close_array(writer);
     }
     if (open)
         json_close_object(writer);
+}
+
+/* --- Tables --- */
+
+void batch_tables_init(struct batch_tables *tables, struct arena *arena, size_t action_count)
+{
+    tables->tables = arena_alloc(arena, action_count * sizeof(*tables->tables));
+    tables->capacity = arena_alloc(arena, action_count * sizeof *tables->capacity);
+    tables->count = 0;
+    tables->borrowed = false;
+}
+
+void batch_tables_release(struct batch_tables *tables)
+{
+    for (size_t i = 0; i < tables->count; i++)
+        table_release(tables->tables[i]);
+    tables->count = 0;
+}
+
+size_t batch_tables_find(struct batch_tables *tables, struct api_call *call,
+                         struct bytes table_name)
+{
+    for (size_t i = 0; i < tables->count; i++)
+        if (bytes_equal(tables->capacity[i].table_name, table_name))
+            return i;
+    size_t index = tables->count++;
+    tables->tables[index] = tables->borrowed ? operation_borrow_table(call, table_name)
+                                             : operation_find_table(call, table_name);
+    tables->capacity[index] = (struct batch_capacity){ .table_name = table_name };
+    return index;
+}
+
+const struct table *batch_tables_at(const struct batch_tables *tables, size_t index)
+{
+    return tables->tables[index];
+}
+
+bool batch_tables_check(struct batch_tables *tables, struct api_call *call, size_t index)
+{
+    if (!operation_check_table(call, tables->tables[index]))
+        return false;
+    tables->capacity[index].use.table = table_definition(tables->tables[index]);
+    return true;
+}
+
+const struct table_definition *batch_tables_definition(const struct batch_tables *tables,
+                                                       size_t index)
+{
+    return table_definition(tables->tables[index]);
 }

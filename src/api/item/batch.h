@@ -1,5 +1,5 @@
-/* batch.h -- what operations on several items share: rules about the tables and items they name,
- * and what is told about them.
+/* batch.h -- what operations on several items share: the tables that they name, rules about tables
+ * and items, and what the answer says about capacity and item collections.
  */
 #ifndef STATOR_API_ITEM_BATCH_H
 #define STATOR_API_ITEM_BATCH_H
@@ -11,11 +11,14 @@
 #include "base/compiler.h"
 
 struct api_call;
+struct arena;
 struct error;
 struct item;
 struct item_address;
 struct json_writer;
 struct shape_map;
+struct table;
+struct table_definition;
 struct txn;
 struct txn_item;
 
@@ -49,5 +52,31 @@ struct batch_item {
 void batch_write_collections(struct json_writer *writer, struct bytes wanted, struct txn *txn,
                              const struct batch_capacity *tables, size_t table_count,
                              const struct batch_item *items, size_t item_count);
+
+/* The tables that the actions of a transaction or the statements of a batch name, each held once,
+ * in the order in which they were found first. */
+struct batch_tables {
+    struct table **tables;           /* NULL: there is none of that name. */
+    struct batch_capacity *capacity; /* One for each table. */
+    size_t count;
+    /* The call ends on the thread that runs it: see operation_borrow_table. */
+    bool borrowed;
+};
+
+/* Room for the tables of `action_count` actions. */
+void batch_tables_init(struct batch_tables *tables, struct arena *arena, size_t action_count);
+void batch_tables_release(struct batch_tables *tables);
+
+/* The index of a table among these, by the name or ARN sent. It may be one that does not exist,
+ * which nobody may be told before access was decided: batch_tables_check tells it. */
+size_t batch_tables_find(struct batch_tables *tables, struct api_call *call,
+                         struct bytes table_name);
+const struct table *batch_tables_at(const struct batch_tables *tables, size_t index);
+/* False with call->error set if there is no such table. */
+MUST_CHECK bool batch_tables_check(struct batch_tables *tables, struct api_call *call,
+                                   size_t index);
+/* Of a table that passed batch_tables_check. */
+const struct table_definition *batch_tables_definition(const struct batch_tables *tables,
+                                                       size_t index);
 
 #endif

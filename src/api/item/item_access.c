@@ -5,14 +5,12 @@
  * that nobody can name beforehand, which access.h calls unnamed.
  */
 #include "api/item/item_access.h"
-#include "api/item/batch_shapes.h"
-#include "api/item/item_expressions.h"
 #include "api/item/item_shapes.h"
+#include "api/item/item_expressions.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
 #include "api/partiql/partiql_plan.h"
-#include "api/item/read_expressions.h"
-#include "api/item/read_shapes.h"
+#include "api/item/item_page.h"
 #include "api/transaction/transaction.h"
 #include "api/transaction/transaction_read.h"
 #include "base/arena.h"

@@ -1,17 +1,117 @@
 /* item_expressions.c -- see item_expressions.h. */
 #include "api/item/item_expressions.h"
-#include "api/expression_input.h"
 #include "api/item/item_shapes.h"
 #include "api/operation.h"
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "expr/ast.h"
 #include "expr/condition_parse.h"
 #include "expr/legacy_condition.h"
 #include "expr/legacy_mix.h"
 #include "expr/legacy_update.h"
 #include "expr/params.h"
+#include "expr/path_tree.h"
+#include "expr/projection_parse.h"
 #include "expr/update_parse.h"
 #include "model/table_definition.h"
+
+/* --- Parts of requests, as expr/ takes them --- */
+
+struct expr_params_input item_expressions_params(const struct api_call *call,
+                                                 const struct shape_map *names,
+                                                 const struct shape_item *values)
+{
+    return (struct expr_params_input){
+        .enveloped = operation_is_enveloped(call),
+        .names_present = names->present,
+        .name_keys = names->names,
+        .name_values = names->elements,
+        .name_count = names->count,
+        .values = values != NULL && values->present ? &values->item : NULL,
+    };
+}
+
+/* The service names the placeholder whose value broke a rule, behind the envelope if there is one.
+ */
+bool item_expressions_check_values(struct api_call *call, const struct shape_item *values)
+{
+    struct bytes attribute = values->rule.attribute;
+    if (attribute.data != NULL && attribute.len == 0)
+        return true; /* No placeholder has this name: expr_params_init says so. */
+    if (operation_check_rule(call, &values->rule))
+        return true;
+    if (attribute.data == NULL)
+        return false;
+    struct bytes message = error_without_envelope(call->error.message);
+    bool enveloped = message.len < call->error.message.len;
+    struct buffer out; /* The value and the name may hold NUL. */
+    buffer_init(&out, call->arena);
+    if (enveloped)
+        buffer_append_bytes(&out, BYTES(ERROR_ENVELOPE));
+    buffer_append_bytes(&out, BYTES("ExpressionAttributeValues contains invalid value: "));
+    buffer_append_bytes(&out, message);
+    buffer_append_bytes(&out, BYTES(" for key "));
+    buffer_append_bytes(&out, attribute);
+    return error_set_bytes(&call->error, ERROR_VALIDATION, buffer_bytes(&out));
+}
+
+bool item_expressions_is_too_deep(const struct shape_item *values)
+{
+    return error_is_set(&values->rule) && values->rule.attribute.data == NULL;
+}
+
+bool item_expressions_tree(struct api_call *call, struct bytes expression,
+                           const struct shape_list *attributes_to_get, struct expr_params *params,
+                           const struct path_node **out)
+{
+    *out = NULL;
+    if (expression.data == NULL) {
+        if (attributes_to_get->present)
+            *out = legacy_update_projection(call->arena, attributes_to_get->elements,
+                                            attributes_to_get->count, &call->error);
+        return !attributes_to_get->present || *out != NULL;
+    }
+    const struct projection *projection =
+        projection_parse(call->arena, expression, params, &call->error);
+    if (projection == NULL)
+        return false;
+    *out = path_tree_build(call->arena, projection->paths, projection->path_count);
+    return true;
+}
+
+/* A value of an older parameter: NULL if it is absent. Does nothing once `*ok` is false, which it
+ * becomes, with the error set, when the value breaks a rule. */
+static const struct value *read_value(struct api_call *call, const struct shape_value *from,
+                                      bool *ok)
+{
+    if (!*ok || !from->present)
+        return NULL;
+    *ok = operation_check_rule(call, &from->rule);
+    if (!*ok)
+        return NULL;
+    struct value *value = arena_alloc(call->arena, sizeof *value);
+    *value = value_view(from->encoded);
+    return value;
+}
+
+bool item_expressions_comparison(struct api_call *call, struct bytes comparison_operator,
+                                 const struct shape_list *values, struct legacy_condition *out)
+{
+    const struct shape_value *elements = values->elements;
+    struct value *opened_values = arena_alloc(call->arena, values->count * sizeof *opened_values);
+    for (size_t i = 0; i < values->count; i++) {
+        if (!operation_check_rule(call, &elements[i].rule))
+            return false;
+        opened_values[i] = value_view(elements[i].encoded);
+    }
+    out->comparison_operator = comparison_operator;
+    out->values_present = values->present;
+    out->values = opened_values;
+    out->value_count = values->count;
+    return true;
+}
+
+/* --- Writes of one item --- */
 
 bool item_expressions_check(struct api_call *call, const struct condition_request *condition,
                             const struct update_item_request *update)
@@ -25,12 +125,12 @@ bool item_expressions_check(struct api_call *call, const struct condition_reques
         { "UpdateExpression", update != NULL && update->update_expression.data != NULL },
         { "ConditionExpression", condition->condition_expression.data != NULL },
     };
-    if (!(expression_input_is_enveloped(call) ? legacy_mix_check_enveloped : legacy_mix_check)(
+    if (!(operation_is_enveloped(call) ? legacy_mix_check_enveloped : legacy_mix_check)(
             legacy, COUNT_OF(legacy), expressions, COUNT_OF(expressions), &call->error))
         return false;
     if (expressions[0].present || expressions[1].present)
         return true;
-    struct expr_params_input input = expression_input_params(
+    struct expr_params_input input = item_expressions_params(
         call, &condition->expression_attribute_names, &condition->expression_attribute_values);
     return expr_params_check_absent(&input,
                                     update == NULL
@@ -44,9 +144,9 @@ bool item_expressions_check(struct api_call *call, const struct condition_reques
 static bool fill_condition(struct api_call *call, const struct expected_attribute *from,
                            struct legacy_condition *out)
 {
-    bool ok = expression_input_comparison(call, from->comparison_operator,
+    bool ok = item_expressions_comparison(call, from->comparison_operator,
                                           &from->attribute_value_list, out);
-    out->value = expression_input_value(call, &from->value, &ok);
+    out->value = read_value(call, &from->value, &ok);
     if (from->exists.present)
         out->exists = from->exists.value ? LEGACY_EXISTS_TRUE : LEGACY_EXISTS_FALSE;
     return ok;
@@ -81,7 +181,7 @@ static bool compile_attribute_updates(struct api_call *call, const struct shape_
     for (size_t i = 0; i < request->count && ok; i++) {
         updates[i].name = request->names[i];
         updates[i].action = elements[i]->action;
-        updates[i].value = expression_input_value(call, &elements[i]->value, &ok);
+        updates[i].value = read_value(call, &elements[i]->value, &ok);
     }
     if (ok)
         *out = legacy_update_translate(call->arena, updates, request->count, &call->error);
@@ -118,10 +218,10 @@ bool item_expressions_compile(struct api_call *call, const struct condition_requ
                               const struct update_item_request *update,
                               struct item_expressions *out)
 {
-    struct expr_params_input input = expression_input_params(
+    struct expr_params_input input = item_expressions_params(
         call, &condition->expression_attribute_names, &condition->expression_attribute_values);
     *out = (struct item_expressions){ 0 };
-    return expression_input_check_values(call, &condition->expression_attribute_values) &&
+    return item_expressions_check_values(call, &condition->expression_attribute_values) &&
            expr_params_init(&out->params, call->arena, &input, &call->error) &&
            (update == NULL || compile_update(call, update, &out->params, &out->update)) &&
            compile_condition(call, condition, &out->params, &out->condition) &&
@@ -147,7 +247,7 @@ bool item_expressions_check_projections(struct api_call *call,
     bool ok = legacy_mix_check(&legacy, 1, &expression, 1, &call->error);
     for (size_t i = 0; i < count && ok; i++) {
         struct expr_params_input input =
-            expression_input_params(call, &requests[i]->expression_attribute_names, NULL);
+            item_expressions_params(call, &requests[i]->expression_attribute_names, NULL);
         ok = requests[i]->projection_expression.data != NULL ||
              expr_params_check_absent(&input, "ProjectionExpression is null", &call->error);
     }
@@ -158,12 +258,12 @@ bool item_expressions_projection(struct api_call *call, const struct item_projec
                                  struct expr_params *params, const struct path_node **out)
 {
     struct expr_params_input input =
-        expression_input_params(call, &request->expression_attribute_names, NULL);
+        item_expressions_params(call, &request->expression_attribute_names, NULL);
     *params = (struct expr_params){ 0 };
     if (request->projection_expression.data != NULL &&
         !expr_params_init(params, call->arena, &input, &call->error))
         return false;
-    return expression_input_projection(call, request->projection_expression,
-                                       &request->attributes_to_get, params, out) &&
+    return item_expressions_tree(call, request->projection_expression, &request->attributes_to_get,
+                                 params, out) &&
            expr_params_check_unused(params, call->arena, &call->error);
 }

@@ -9,12 +9,14 @@
 #include <stddef.h>
 #include "base/compiler.h"
 #include "expr/params.h"
+#include "shape/shape.h"
 
 struct api_call;
 struct condition;
 struct condition_request;
-struct path_node;
 struct item_projection;
+struct legacy_condition;
+struct path_node;
 struct table_definition;
 struct update;
 struct update_item_request;
@@ -49,5 +51,28 @@ MUST_CHECK bool item_expressions_projection(struct api_call *call,
                                             const struct item_projection *request,
                                             struct expr_params *params,
                                             const struct path_node **out);
+
+/* ExpressionAttributeNames and ExpressionAttributeValues; `values` is NULL where the operation has
+ * none. */
+struct expr_params_input item_expressions_params(const struct api_call *call,
+                                                 const struct shape_map *names,
+                                                 const struct shape_item *values);
+/* Reports a broken value among ExpressionAttributeValues, with the placeholder's name. */
+MUST_CHECK bool item_expressions_check_values(struct api_call *call,
+                                              const struct shape_item *values);
+
+/* Is what is broken the depth of a value? No placeholder is named then. */
+bool item_expressions_is_too_deep(const struct shape_item *values);
+
+/* ProjectionExpression, or AttributesToGet in its place, as a tree of paths; NULL in `*out`:
+ * neither is there. */
+MUST_CHECK bool item_expressions_tree(struct api_call *call, struct bytes expression,
+                                      const struct shape_list *attributes_to_get,
+                                      struct expr_params *params, const struct path_node **out);
+
+/* Fills in ComparisonOperator and AttributeValueList of an older condition. */
+MUST_CHECK bool item_expressions_comparison(struct api_call *call, struct bytes comparison_operator,
+                                            const struct shape_list *values,
+                                            struct legacy_condition *out);
 
 #endif

@@ -1,8 +1,7 @@
 /* item_page.c -- see item_page.h. */
 #include "api/item/item_page.h"
 #include "api/capacity.h"
-#include "api/item/read_expressions.h"
-#include "api/item/read_shapes.h"
+#include "api/item/item_shapes.h"
 #include "api/operation.h"
 #include "base/arena.h"
 #include "expr/lookup.h"

@@ -8,17 +8,34 @@
 #define STATOR_API_ITEM_ITEM_PAGE_H
 #include <stdbool.h>
 #include <stddef.h>
+#include "base/bytes.h"
 #include "base/compiler.h"
+#include "expr/params.h"
 
 struct api_call;
 struct capacity_use;
+struct condition;
 struct item_range;
+struct key_condition;
+struct path_node;
+struct projection_column;
 struct json_writer;
-struct read_expressions;
 struct read_page_end;
 struct read_request;
 struct read_source;
 struct table;
+
+/* What Query and Scan compile from their expressions, or the older forms of those. */
+struct read_expressions {
+    const struct condition *filter;     /* NULL: none. */
+    const struct path_node *projection; /* NULL: whole items. */
+    /* PartiQL: how the projection is shown; `projection` says then which attributes it needs. */
+    const struct projection_column *columns;
+    size_t column_count;                       /* 0: as it is. */
+    const struct key_condition *key_condition; /* Query; NULL: none was given. */
+    bool count_only;
+    struct expr_params params;
+};
 
 /* The index of `table` that the request names, or the table itself. `table` is NULL if there is
  * none of that name: the error is set then, too. */

@@ -9,9 +9,9 @@
  */
 #include <assert.h>
 #include "api/item/batch.h"
-#include "api/item/batch_shapes.h"
+#include "api/item/item_shapes.h"
 #include "api/item/item_access.h"
-#include "api/item/item_collection.h"
+#include "api/item/item_change.h"
 #include "api/operation.h"
 #include "base/arena.h"
 #include "index/index_entry.h"
@@ -246,7 +246,7 @@ static bool decide(struct txn *txn)
         capacity_use_add_write(use, item->exists ? item->current.size : 0,
                                put == NULL ? 0 : put->item.item.size, txn_index_changes(txn, item));
     }
-    if (!item_collection_check(batch->call, txn))
+    if (!item_change_check_collections(batch->call, txn))
         return false;
     answer(batch);
     return true;

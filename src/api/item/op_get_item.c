@@ -1,62 +1,81 @@
-/* op_get_item.c -- GetItem: one read, written to JSON from the stored bytes. */
+/* op_get_item.c -- GetItem and BatchGetItem: reads by key, written to JSON from the stored bytes.
+ *
+ * A batch reads up to a hundred items, all from one view of the store. It writes each to the answer
+ * as it reads it, so it holds one item's bytes at a time. Once the next item would not fit into
+ * BATCH_GET_SIZE_MAX, it and all behind it become UnprocessedKeys: the client asks for those again.
+ * Between two items a batch may pause (api.h).
+ */
+#include <assert.h>
 #include "api/capacity.h"
+#include "api/item/batch.h"
 #include "api/item/item_access.h"
 #include "api/item/item_expressions.h"
 #include "api/item/item_shapes.h"
 #include "api/operation.h"
+#include "base/arena.h"
 #include "expr/projection.h"
 #include "json/writer.h"
+#include "model/limits.h"
+#include "model/value_json.h"
+#include "read/read_items.h"
 #include "table/catalogue.h"
 #include "table/item_address.h"
-#include "table/storage_error.h"
 
-/* `found` is NULL when no item has the key. With a projection it has no form. */
+static_assert(ITEM_SIZE_MAX <= BATCH_GET_SIZE_MAX, "every answer has room for an item");
+
+/* Whole items can be shown without looking at their attributes. */
+static enum read_item_as read_as(const struct path_node *projection)
+{
+    return projection == NULL ? READ_ITEM_SHOWN : READ_ITEM_OPENED;
+}
+
+static void write_item(struct json_writer *writer, const struct path_node *projection,
+                       const struct read_item *item)
+{
+    if (projection == NULL)
+        shown_item_write(writer, &item->shown);
+    else
+        projection_write(writer, projection, &item->shown.item);
+}
+
+/* --- GetItem --- */
+
 static void answer(struct api_call *call, const struct get_item_request *request,
-                   const struct path_node *projection, const struct shown_item *found)
+                   const struct path_node *projection, const struct read_item *item)
 {
     struct json_writer writer;
     json_writer_init(&writer, &call->response);
     json_open_object(&writer);
-    if (found != NULL) {
+    if (item->exists) {
         json_write_name(&writer, "Item");
-        if (projection == NULL)
-            shown_item_write(&writer, found);
-        else
-            projection_write(&writer, projection, &found->item);
+        write_item(&writer, projection, item);
     }
-    capacity_write_json(&writer, request->return_consumed_capacity, request->table_name,
-                        capacity_read_half_units(found == NULL ? 0 : shown_item_size(found),
-                                                 request->consistent_read.value));
+    capacity_write_json(
+        &writer, request->return_consumed_capacity, request->table_name,
+        capacity_read_half_units(shown_item_size(&item->shown), request->consistent_read.value));
     json_close_object(&writer);
 }
 
-static enum engine_status read_and_answer(struct api_call *call,
-                                          const struct get_item_request *request,
-                                          const struct path_node *projection,
-                                          const struct table *table,
-                                          const struct item_address *place)
+static bool read_and_answer(struct api_call *call, const struct get_item_request *request,
+                            const struct path_node *projection, const struct table *table,
+                            const struct item_address *place)
 {
-    struct engine_view *view = NULL;
-    struct engine_value value = { 0 };
-    struct shown_item found = { 0 };
-    const struct table_definition *definition = table_definition(table);
-    enum engine_status status =
-        engine_view_open(api_options(call->api)->engine,
-                         request->consistent_read.value ? ENGINE_STRONG : ENGINE_EVENTUAL, &view);
-    if (status == ENGINE_OK && projection == NULL)
-        status = item_address_get_shown(view, definition, place, &value, &found);
-    else if (status == ENGINE_OK)
-        status = item_address_get(view, definition, place, &value, &found.item);
-    if (status == ENGINE_OK || status == ENGINE_NOT_FOUND) {
-        answer(call, request, projection, status == ENGINE_OK ? &found : NULL);
-        status = ENGINE_OK;
+    struct read_items items;
+    struct read_item item;
+    if (!read_items_open(api_options(call->api)->engine, request->consistent_read.value, "GetItem",
+                         &items, &call->error))
+        return false;
+    bool ok = read_items_get(&items, table_definition(table), place, read_as(projection), &item,
+                             &call->error);
+    if (ok) {
+        answer(call, request, projection, &item);
+        read_item_release(&item);
     }
-    engine_value_release(&value);
-    engine_view_close(view);
-    return status;
+    read_items_close(&items);
+    return ok;
 }
 
-static void run(struct api_call *call, const void *input)
+static void run_get(struct api_call *call, const void *input)
 {
     const struct get_item_request *request = input;
     struct item_address place;
@@ -75,10 +94,7 @@ static void run(struct api_call *call, const void *input)
                                  &call->error) &&
              item_expressions_check_keys(call, &params, table_definition(table));
     }
-    if (ok) {
-        enum engine_status status = read_and_answer(call, request, projection, table, &place);
-        ok = status == ENGINE_OK || storage_error_set(&call->error, status, "GetItem");
-    }
+    ok = ok && read_and_answer(call, request, projection, table, &place);
     table_release(table);
     operation_end(call, ok);
 }
@@ -87,4 +103,363 @@ const struct operation op_get_item = { .name = "GetItem",
                                        .kind = OPERATION_DATA,
                                        .request = &get_item_shape,
                                        .asks = OPERATION_ASKS_ITSELF,
-                                       .run = run };
+                                       .run = run_get };
+
+/* --- BatchGetItem --- */
+
+/* One table of the request. */
+struct table_read {
+    const struct keys_and_attributes *request;
+    const struct path_node *projection; /* NULL: whole items. */
+    struct expr_params params;          /* Of the projection. */
+    struct table *table;
+    const struct item_address *places; /* One per key. */
+    size_t read_count;                 /* Of the keys; the others are unprocessed. */
+};
+
+struct batch_read {
+    struct api_call *call;
+    const struct batch_get_item_request *request;
+    struct table_read *tables; /* In the order of the request's map, like `capacity`. */
+    struct batch_capacity *capacity;
+    size_t table_count;
+    struct read_items items;
+    struct json_writer writer;
+    size_t table_index; /* Of the table that is being read. */
+    bool is_full;       /* Everything not yet read is unprocessed. */
+};
+
+/* --- Rules, in the service's order --- */
+
+static const struct shape_item *key_at(const struct keys_and_attributes *request, size_t index)
+{
+    return (const struct shape_item *)request->keys.elements + index;
+}
+
+/* Observed: these texts show no value, and their paths differ in letter case. */
+static bool check_key_counts(const struct batch_read *batch)
+{
+    const struct shape_map *items = &batch->request->request_items;
+    struct error *err = &batch->call->error;
+    if (items->count == 0)
+        return error_validation(err, "1 validation error detected: Value at 'RequestItems' failed "
+                                     "to satisfy constraint: Member must have length greater than "
+                                     "or equal to 1");
+    for (size_t i = 0; i < items->count; i++) {
+        if (batch->tables[i].request->keys.count == 0)
+            return error_validation(err,
+                                    "1 validation error detected: Value at "
+                                    "'requestItems.%.*s.member.keys' failed to satisfy constraint: "
+                                    "Member must have length greater than or equal to 1",
+                                    BYTES_FMT(items->names[i]));
+    }
+    if (!batch_check_names(batch->call, items))
+        return false;
+    for (size_t i = 0; i < items->count; i++) {
+        if (batch->tables[i].request->keys.count > BATCH_GET_KEYS_MAX)
+            return error_validation(err,
+                                    "1 validation error detected: Value at "
+                                    "'RequestItems.%.*s.member.Keys' failed to satisfy constraint: "
+                                    "Member must have length less than or equal to %d",
+                                    BYTES_FMT(items->names[i]), BATCH_GET_KEYS_MAX);
+    }
+    return true;
+}
+
+static bool check_key_values(const struct batch_read *batch)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < batch->table_count; i++) {
+        const struct keys_and_attributes *request = batch->tables[i].request;
+        for (size_t k = 0; k < request->keys.count; k++) {
+            if (!operation_check_rule(batch->call, &key_at(request, k)->rule))
+                return false;
+        }
+        total += request->keys.count;
+    }
+    if (total > BATCH_GET_KEYS_MAX)
+        return error_validation(&batch->call->error,
+                                "Too many items requested for the BatchGetItem call");
+    return true;
+}
+
+/* Judged before the table is known, so by all attributes. Equal values have equal bytes. */
+static bool check_distinct_keys(const struct batch_read *batch,
+                                const struct keys_and_attributes *request)
+{
+    for (size_t k = 1; k < request->keys.count; k++) {
+        for (size_t earlier = 0; earlier < k; earlier++) {
+            if (bytes_equal(key_at(request, earlier)->item.encoded,
+                            key_at(request, k)->item.encoded))
+                return batch_refuse_duplicates(batch->call);
+        }
+    }
+    return true;
+}
+
+static bool check_projections(const struct batch_read *batch)
+{
+    struct arena *arena = batch->call->arena;
+    const struct item_projection **sent = arena_alloc(arena, batch->table_count * sizeof *sent);
+    for (size_t i = 0; i < batch->table_count; i++)
+        sent[i] = &batch->tables[i].request->projection;
+    return item_expressions_check_projections(batch->call, sent, batch->table_count);
+}
+
+static bool check(struct batch_read *batch)
+{
+    bool ok = check_key_counts(batch) && check_key_values(batch) && check_projections(batch);
+    for (size_t i = 0; i < batch->table_count && ok; i++)
+        ok = check_distinct_keys(batch, batch->tables[i].request);
+    for (size_t i = 0; i < batch->table_count && ok; i++)
+        ok = item_expressions_projection(batch->call, &batch->tables[i].request->projection,
+                                         &batch->tables[i].params, &batch->tables[i].projection);
+    return ok;
+}
+
+/* Access to all tables is decided before anything is told of one of them. */
+static bool find_tables(struct batch_read *batch)
+{
+    const struct shape_map *items = &batch->request->request_items;
+    for (size_t i = 0; i < batch->table_count; i++) {
+        struct table_read *read = &batch->tables[i];
+        read->table = operation_find_table(batch->call, items->names[i]);
+        if (!item_access_batch_get(batch->call, items->names[i], read->table, &read->request->keys,
+                                   read->projection, batch->request->return_consumed_capacity))
+            return false;
+    }
+    return true;
+}
+
+static bool find_items(struct batch_read *batch)
+{
+    struct api_call *call = batch->call;
+    struct item_address *places = arena_alloc(call->arena, BATCH_GET_KEYS_MAX * sizeof *places);
+    size_t count = 0;
+    for (size_t i = 0; i < batch->table_count; i++) {
+        struct table_read *read = &batch->tables[i];
+        if (!operation_check_table(call, read->table) ||
+            !item_expressions_check_keys(call, &read->params, table_definition(read->table)))
+            return false;
+        batch->capacity[i].use.table = table_definition(read->table);
+        read->places = &places[count];
+        for (size_t k = 0; k < read->request->keys.count; k++, count++) {
+            assert(count < BATCH_GET_KEYS_MAX);
+            if (!item_address_of_key(call->arena, table_definition(read->table),
+                                     &key_at(read->request, k)->item, &places[count],
+                                     &call->error) ||
+                !batch_check_place(call, places, count))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* --- Reading --- */
+
+/* Reads and writes the next item of a table, unless it does not fit any more. */
+static bool read_next(struct batch_read *batch)
+{
+    struct table_read *read = &batch->tables[batch->table_index];
+    struct read_item item;
+    if (!read_items_get(&batch->items, table_definition(read->table),
+                        &read->places[read->read_count], read_as(read->projection), &item,
+                        &batch->call->error))
+        return false;
+    batch->is_full = batch->items.size > BATCH_GET_SIZE_MAX;
+    if (!batch->is_full) {
+        batch->capacity[batch->table_index].use.table_half_units += capacity_read_half_units(
+            shown_item_size(&item.shown), read->request->consistent_read.value);
+        read->read_count++;
+        if (item.exists)
+            write_item(&batch->writer, read->projection, &item);
+    }
+    read_item_release(&item);
+    return true;
+}
+
+static void open_table(struct batch_read *batch)
+{
+    json_write_name_bytes(&batch->writer, batch->capacity[batch->table_index].table_name);
+    json_open_array(&batch->writer);
+}
+
+enum slice { SLICE_ENDED, SLICE_PAUSED, SLICE_FAILED };
+
+/* Reads until nothing is left, a pause is due or the engine fails. */
+static enum slice read_slice(struct batch_read *batch)
+{
+    work_clock_start(&batch->items.clock);
+    while (batch->table_index < batch->table_count) {
+        const struct table_read *read = &batch->tables[batch->table_index];
+        if (batch->is_full || read->read_count == read->request->keys.count) {
+            json_close_array(&batch->writer);
+            batch->table_index++;
+            if (batch->table_index < batch->table_count)
+                open_table(batch);
+            continue;
+        }
+        if (!read_next(batch))
+            return SLICE_FAILED;
+        if (batch->items.clock.spent_ns >= READ_ITEMS_NS_MAX)
+            batch->is_full = true;
+        else if (batch->items.clock.must_pause)
+            return SLICE_PAUSED;
+    }
+    return SLICE_ENDED;
+}
+
+/* The parameters of a table's reads, as sent. */
+static void write_parameters(struct json_writer *writer, const struct keys_and_attributes *request)
+{
+    const struct item_projection *projection = &request->projection;
+    if (request->consistent_read.present) {
+        json_write_name(writer, "ConsistentRead");
+        json_write_bool(writer, request->consistent_read.value);
+    }
+    if (projection->projection_expression.data != NULL) {
+        json_write_name(writer, "ProjectionExpression");
+        json_write_string(writer, projection->projection_expression);
+    }
+    if (projection->expression_attribute_names.present) {
+        const struct shape_map *names = &projection->expression_attribute_names;
+        json_write_name(writer, "ExpressionAttributeNames");
+        json_open_object(writer);
+        for (size_t i = 0; i < names->count; i++) {
+            json_write_name_bytes(writer, names->names[i]);
+            json_write_string(writer, ((const struct bytes *)names->elements)[i]);
+        }
+        json_close_object(writer);
+    }
+    if (projection->attributes_to_get.present) {
+        const struct shape_list *names = &projection->attributes_to_get;
+        json_write_name(writer, "AttributesToGet");
+        json_open_array(writer);
+        for (size_t i = 0; i < names->count; i++)
+            json_write_string(writer, ((const struct bytes *)names->elements)[i]);
+        json_close_array(writer);
+    }
+}
+
+static void write_unprocessed_keys(const struct batch_read *batch, struct json_writer *writer)
+{
+    json_write_name(writer, "UnprocessedKeys");
+    json_open_object(writer);
+    for (size_t i = 0; i < batch->table_count; i++) {
+        const struct table_read *read = &batch->tables[i];
+        if (read->read_count == read->request->keys.count)
+            continue;
+        json_write_name_bytes(writer, batch->capacity[i].table_name);
+        json_open_object(writer);
+        json_write_name(writer, "Keys");
+        json_open_array(writer);
+        for (size_t k = read->read_count; k < read->request->keys.count; k++)
+            item_json_write(writer, &key_at(read->request, k)->item);
+        json_close_array(writer);
+        write_parameters(writer, read->request);
+        json_close_object(writer);
+    }
+    json_close_object(writer);
+}
+
+static void finish(struct batch_read *batch)
+{
+    struct json_writer *writer = &batch->writer;
+    json_close_object(writer);
+    write_unprocessed_keys(batch, writer);
+    batch_write_capacity(writer, batch->request->return_consumed_capacity, batch->capacity,
+                         batch->table_count);
+    json_close_object(writer);
+}
+
+static void end(struct batch_read *batch, bool ok)
+{
+    read_items_close(&batch->items);
+    for (size_t i = 0; i < batch->table_count; i++)
+        table_release(batch->tables[i].table);
+    operation_end(batch->call, ok);
+}
+
+static void run_slice(struct batch_read *batch);
+
+static void resume(struct api_call *call, bool cancelled)
+{
+    if (cancelled)
+        end(call->resume_state, false);
+    else
+        run_slice(call->resume_state);
+}
+
+static void run_slice(struct batch_read *batch)
+{
+    switch (read_slice(batch)) {
+    case SLICE_PAUSED:
+        read_items_pause(&batch->items);
+        operation_pause(batch->call, resume, batch);
+        return;
+    case SLICE_FAILED:
+        end(batch, false);
+        return;
+    case SLICE_ENDED:
+        finish(batch);
+        end(batch, true);
+        return;
+    }
+}
+
+/* One view serves all tables: the strongest that one of them asks for is good for all. */
+static bool open_items(struct batch_read *batch)
+{
+    bool consistent = false;
+    for (size_t i = 0; i < batch->table_count; i++)
+        consistent |= batch->tables[i].request->consistent_read.value;
+    if (!read_items_open(api_options(batch->call->api)->engine, consistent, "BatchGetItem",
+                         &batch->items, &batch->call->error))
+        return false;
+    batch->items.clock.is_pause_due = operation_is_pause_due;
+    batch->items.clock.context = batch->call;
+    return true;
+}
+
+/* --- The operation --- */
+
+static void init(struct batch_read *batch, struct api_call *call,
+                 const struct batch_get_item_request *request)
+{
+    const struct shape_map *items = &request->request_items;
+    struct keys_and_attributes *const *elements = items->elements;
+    *batch = (struct batch_read){
+        .call = call,
+        .request = request,
+        .tables = arena_alloc_zeroed(call->arena, items->count * sizeof *batch->tables),
+        .capacity = arena_alloc_zeroed(call->arena, items->count * sizeof *batch->capacity),
+        .table_count = items->count,
+    };
+    for (size_t i = 0; i < items->count; i++) {
+        batch->tables[i].request = elements[i];
+        batch->capacity[i].table_name = items->names[i];
+    }
+}
+
+static void run_batch_get(struct api_call *call, const void *input)
+{
+    struct batch_read *batch = arena_alloc(call->arena, sizeof *batch);
+    init(batch, call, input);
+    if (!check(batch) || !find_tables(batch) || !find_items(batch) || !open_items(batch)) {
+        end(batch, false);
+        return;
+    }
+    json_writer_init(&batch->writer, &call->response);
+    json_open_object(&batch->writer);
+    json_write_name(&batch->writer, "Responses");
+    json_open_object(&batch->writer);
+    open_table(batch); /* There is at least one. */
+    run_slice(batch);
+}
+
+const struct operation op_batch_get_item = { .name = "BatchGetItem",
+                                             .kind = OPERATION_DATA,
+                                             .request = &batch_get_item_shape,
+                                             .asks = OPERATION_ASKS_ITSELF,
+                                             .reads_many = true,
+                                             .run = run_batch_get };

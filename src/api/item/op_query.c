@@ -1,19 +1,211 @@
-/* op_query.c -- Query: the items of one partition key of a table or index, in the order of their
- * sort keys. */
+/* op_query.c -- Query and Scan.
+ *
+ * Query reads the items of one partition key of a table or index, in the order of their sort keys.
+ * Scan reads all of them, or one segment, in the order of the hash. Both compile the same
+ * expressions by the same rules, in the service's order, and answer by item_page.h.
+ */
 #include "api/item/item_access.h"
-#include "api/operation.h"
-#include "api/item/read_expressions.h"
+#include "api/item/item_expressions.h"
 #include "api/item/item_page.h"
-#include "read/read_range.h"
-#include "api/item/read_shapes.h"
-#include "read/read_source.h"
+#include "api/item/item_shapes.h"
+#include "api/operation.h"
 #include "base/arena.h"
+#include "expr/ast.h"
+#include "expr/condition_parse.h"
 #include "expr/key_condition_check.h"
+#include "expr/key_condition_parse.h"
+#include "expr/legacy_condition.h"
+#include "expr/legacy_mix.h"
+#include "model/table_definition.h"
+#include "read/read_range.h"
+#include "read/read_source.h"
 #include "table/catalogue.h"
 #include "table/item_address.h"
 #include "table/item_range.h"
 
-/* --- What to read --- */
+/* --- Expressions --- */
+
+/* KeyConditions are older than KeyConditionExpression, which came after the other expressions: they
+ * go together with those. */
+static bool check_mix(struct api_call *call, const struct read_request *request,
+                      const struct query_request *query)
+{
+    bool has_key_expression = query != NULL && query->key_condition_expression.data != NULL;
+    const struct legacy_mix_parameter legacy[] = {
+        { "AttributesToGet", request->attributes_to_get.present },
+        { query == NULL ? "ScanFilter" : "QueryFilter", request->filter.present },
+        { "ConditionalOperator", request->conditional_operator.data != NULL },
+        { "KeyConditions", has_key_expression && query->key_conditions.present },
+    };
+    const struct legacy_mix_parameter expressions[] = {
+        { "ProjectionExpression", request->projection_expression.data != NULL },
+        { "FilterExpression", request->filter_expression.data != NULL },
+        { "KeyConditionExpression", has_key_expression },
+    };
+    return legacy_mix_check(legacy, COUNT_OF(legacy), expressions, COUNT_OF(expressions),
+                            &call->error);
+}
+
+/* A projection has names but no values, so values need one of the other expressions. */
+static bool check_absent(struct api_call *call, const struct read_request *request,
+                         const struct query_request *query, struct expr_params_input input)
+{
+    if (request->filter_expression.data != NULL ||
+        (query != NULL && query->key_condition_expression.data != NULL))
+        return true;
+    if (request->projection_expression.data != NULL)
+        input.names_present = false;
+    return expr_params_check_absent(&input,
+                                    query == NULL
+                                        ? "FilterExpression is null"
+                                        : "FilterExpression and KeyConditionExpression are null",
+                                    &call->error);
+}
+
+/* --- Each expression and its older form --- */
+
+/* NULL with the error set where a value breaks a rule. */
+static struct legacy_condition *read_conditions(struct api_call *call, const struct shape_map *map)
+{
+    struct condition_element *const *elements = map->elements;
+    struct legacy_condition *conditions =
+        arena_alloc_zeroed(call->arena, map->count * sizeof *conditions);
+    for (size_t i = 0; i < map->count; i++) {
+        conditions[i].name = map->names[i];
+        if (!item_expressions_comparison(call, elements[i]->comparison_operator,
+                                         &elements[i]->attribute_value_list, &conditions[i]))
+            return NULL;
+    }
+    return conditions;
+}
+
+static bool compile_filter(struct api_call *call, const struct read_request *request,
+                           struct read_expressions *out)
+{
+    if (request->filter_expression.data != NULL) {
+        out->filter = condition_parse(call->arena, request->filter_expression, "FilterExpression",
+                                      &out->params, &call->error);
+        return out->filter != NULL;
+    }
+    const struct shape_map *filter = &request->filter;
+    if (filter->count == 0)
+        return true;
+    const struct legacy_condition *conditions = read_conditions(call, filter);
+    if (conditions == NULL)
+        return false;
+    out->filter = legacy_condition_filter(
+        call->arena, conditions, filter->count,
+        bytes_equal_text(request->conditional_operator, "OR") ? LEGACY_OR : LEGACY_AND,
+        &call->error);
+    return out->filter != NULL;
+}
+
+static bool compile_key_condition(struct api_call *call, const struct query_request *query,
+                                  struct read_expressions *out)
+{
+    if (query->key_condition_expression.data != NULL) {
+        out->key_condition = key_condition_parse(call->arena, query->key_condition_expression,
+                                                 &out->params, &call->error);
+        return out->key_condition != NULL;
+    }
+    if (query->key_conditions.count == 0)
+        return true;
+    const struct legacy_condition *conditions = read_conditions(call, &query->key_conditions);
+    if (conditions == NULL)
+        return false;
+    out->key_condition =
+        legacy_condition_keys(call->arena, conditions, query->key_conditions.count, &call->error);
+    return out->key_condition != NULL;
+}
+
+/* --- Select --- */
+
+static bool check_select(struct api_call *call, const struct read_request *request, bool is_query)
+{
+    const char *projection = request->attributes_to_get.present            ? "AttributesToGet"
+                             : request->projection_expression.data != NULL ? "ProjectionExpression"
+                                                                           : NULL;
+    bool specific = bytes_equal_text(request->select, "SPECIFIC_ATTRIBUTES");
+    bool count = bytes_equal_text(request->select, "COUNT");
+    if (specific && projection == NULL)
+        return error_validation(&call->error,
+                                "%sMust specify the AttributesToGet or ProjectionExpression when "
+                                "choosing to get SPECIFIC_ATTRIBUTES",
+                                is_query ? ERROR_ENVELOPE : "");
+    if (projection != NULL && request->select.data != NULL && !specific)
+        return error_validation(&call->error, "Cannot specify the %s when choosing to get %.*s",
+                                projection,
+                                BYTES_FMT(count ? BYTES("only the Count") : request->select));
+    if (bytes_equal_text(request->select, "ALL_PROJECTED_ATTRIBUTES") &&
+        request->index_name.data == NULL)
+        return error_validation(&call->error, "ALL_PROJECTED_ATTRIBUTES can be used only when "
+                                              "Querying using an IndexName");
+    return true;
+}
+
+/* The rules that come before any expression is parsed. `query` is NULL for a Scan. */
+static bool check_expressions(struct api_call *call, const struct read_request *request,
+                              const struct query_request *query, struct read_expressions *out)
+{
+    struct expr_params_input input = item_expressions_params(
+        call, &request->expression_attribute_names, &request->expression_attribute_values);
+    *out = (struct read_expressions){ .count_only = bytes_equal_text(request->select, "COUNT") };
+    return check_mix(call, request, query) && check_absent(call, request, query, input) &&
+           item_expressions_check_values(call, &request->expression_attribute_values) &&
+           expr_params_init(&out->params, call->arena, &input, &call->error) &&
+           operation_check_rule(call, &request->exclusive_start_key.rule);
+}
+
+/* Then the expressions themselves. What `out` holds lives in the call's arena and borrows the
+ * request. */
+static bool compile_expressions(struct api_call *call, const struct read_request *request,
+                                const struct query_request *query, struct read_expressions *out)
+{
+    return compile_filter(call, request, out) &&
+           item_expressions_tree(call, request->projection_expression, &request->attributes_to_get,
+                                 &out->params, &out->projection) &&
+           (query == NULL || compile_key_condition(call, query, out)) &&
+           expr_params_check_unused(&out->params, call->arena, &call->error) &&
+           legacy_condition_check_operator(request->conditional_operator.data != NULL,
+                                           request->filter.count, &call->error) &&
+           check_select(call, request, query != NULL);
+}
+
+/* Recursion is as deep as parsing lets conditions nest. */
+static bool mentions(const struct condition *condition, struct bytes name)
+{
+    if (condition->left != NULL && mentions(condition->left, name))
+        return true;
+    if (condition->right != NULL && mentions(condition->right, name))
+        return true;
+    for (size_t i = 0; i < condition->operand_count; i++) {
+        const struct operand *operand = &condition->operands[i];
+        if (operand->type != OPERAND_VALUE && bytes_equal(operand->path.steps[0].name, name))
+            return true;
+    }
+    return false;
+}
+
+/* Refuses a filter on a key attribute, which only a Scan may have. `key_names` are those of the
+ * source. */
+static bool check_filter(struct api_call *call, const struct read_request *request,
+                         const struct read_expressions *expressions, const struct bytes *key_names,
+                         size_t key_count)
+{
+    if (expressions->filter == NULL)
+        return true;
+    for (size_t i = 0; i < key_count; i++) {
+        if (mentions(expressions->filter, key_names[i]))
+            return error_validation(
+                &call->error,
+                "%s can only contain non-primary key attributes: Primary key attribute: %.*s",
+                request->filter_expression.data != NULL ? "Filter Expression" : "QueryFilter",
+                BYTES_FMT(key_names[i]));
+    }
+    return true;
+}
+
+/* --- Query --- */
 
 struct query {
     const struct query_request *request;
@@ -24,7 +216,7 @@ struct query {
 };
 
 /* ExclusiveStartKey must lie where the pages before could have ended. */
-static bool start(struct api_call *call, struct query *query, bool has_condition)
+static bool start_query(struct api_call *call, struct query *query, bool has_condition)
 {
     const struct read_request *request = &query->request->read;
     struct item_address place;
@@ -45,7 +237,7 @@ static bool start(struct api_call *call, struct query *query, bool has_condition
                                   "provided conditions");
 }
 
-static bool plan(struct api_call *call, struct query *query)
+static bool plan_query(struct api_call *call, struct query *query)
 {
     const struct shape_boolean *forward = &query->request->scan_index_forward;
     const struct read_key key = read_range_key(&query->source);
@@ -57,10 +249,10 @@ static bool plan(struct api_call *call, struct query *query)
     if (read_range_of_plan(call->arena, &query->source, &key, &terms,
                            forward->present && !forward->value, &query->range))
         query->range_count = 1;
-    return start(call, query, terms.range_count > 0);
+    return start_query(call, query, terms.range_count > 0);
 }
 
-static bool prepare(struct api_call *call, struct query *query)
+static bool prepare_query(struct api_call *call, struct query *query)
 {
     const struct read_request *request = &query->request->read;
     const struct read_expressions *expressions = &query->expressions;
@@ -70,24 +262,24 @@ static bool prepare(struct api_call *call, struct query *query)
                                               "parameter must be specified in the request.");
     return expr_params_check_key_paths(&expressions->params, source->key_names,
                                        source->own_key_count, &call->error) &&
-           plan(call, query) &&
-           read_expressions_check_filter(call, request, expressions, source->key_names,
-                                         source->own_key_count) &&
+           plan_query(call, query) &&
+           check_filter(call, request, expressions, source->key_names, source->own_key_count) &&
            read_source_check_filter(call->arena, source, expressions->filter, &call->error) &&
            item_page_check_attributes(call, source, request, expressions);
 }
 
-static void run(struct api_call *call, const void *input)
+static void run_query(struct api_call *call, const void *input)
 {
     struct query *query = arena_alloc(call->arena, sizeof *query);
     *query = (struct query){ .request = input };
     const struct read_request *request = &query->request->read;
     struct table *table = NULL;
-    if (!read_expressions_check(call, request, query->request, &query->expressions) ||
-        !read_expressions_compile(call, request, query->request, &query->expressions) ||
+    if (!check_expressions(call, request, query->request, &query->expressions) ||
+        !compile_expressions(call, request, query->request, &query->expressions) ||
         !item_access_read(call, table = operation_find_table(call, request->table_name), request,
                           &query->expressions) ||
-        !item_page_find_source(call, request, table, &query->source) || !prepare(call, query)) {
+        !item_page_find_source(call, request, table, &query->source) ||
+        !prepare_query(call, query)) {
         table_release(table);
         operation_fail(call);
         return;
@@ -106,4 +298,106 @@ const struct operation op_query = { .name = "Query",
                                     .request = &query_shape,
                                     .asks = OPERATION_ASKS_ITSELF,
                                     .reads_many = true,
-                                    .run = run };
+                                    .run = run_query };
+
+/* --- Scan --- */
+
+static bool check_segment(struct api_call *call, const struct scan_request *request)
+{
+    const struct shape_integer *segment = &request->segment;
+    const struct shape_integer *total = &request->total_segments;
+    if (total->present && !segment->present)
+        return error_validation(&call->error,
+                                "The Segment parameter is required but was not present in the "
+                                "request when parameter TotalSegments is present");
+    if (segment->present && !total->present)
+        return error_validation(&call->error,
+                                "The TotalSegments parameter is required but was not present in "
+                                "the request when Segment parameter is present");
+    if (segment->present && segment->value >= total->value)
+        return error_validation(&call->error,
+                                "The Segment parameter is zero-based and must be less than "
+                                "parameter TotalSegments: Segment: %d is not less than "
+                                "TotalSegments: %d",
+                                (int)segment->value, (int)total->value);
+    return true;
+}
+
+struct scan {
+    const struct scan_request *request;
+    struct read_expressions expressions;
+    struct read_source source;
+    struct item_range_segment segment;
+    struct item_range *ranges;
+    size_t range_count;
+};
+
+/* ExclusiveStartKey must lie within the segment. Leaves the ranges behind it. */
+static bool start_scan(struct api_call *call, struct scan *scan)
+{
+    const struct read_request *request = &scan->request->read;
+    struct item_address place;
+    if (!request->exclusive_start_key.present)
+        return true;
+    if (!read_source_locate(call->arena, &scan->source, &request->exclusive_start_key.item, &place,
+                            &call->error))
+        return false;
+    if (!item_range_segment_contains(&scan->segment, place.hash))
+        return error_validation(&call->error,
+                                "The provided starting key is invalid: Invalid ExclusiveStartKey. "
+                                "Please use ExclusiveStartKey with correct Segment. "
+                                "TotalSegments: %d Segment: %d",
+                                (int)scan->segment.total, (int)scan->segment.index);
+    read_range_start_behind(call->arena, &scan->ranges, &scan->range_count, place.address.key);
+    return true;
+}
+
+static bool prepare_scan(struct api_call *call, struct scan *scan)
+{
+    const struct scan_request *request = scan->request;
+    scan->segment = (struct item_range_segment){ .index = 0, .total = 1 };
+    if (request->segment.present)
+        scan->segment = (struct item_range_segment){
+            .index = (uint32_t)request->segment.value,
+            .total = (uint32_t)request->total_segments.value,
+        };
+    scan->range_count = item_range_of_segment(call->arena, table_definition(scan->source.table),
+                                              scan->source.index, &scan->segment, &scan->ranges);
+    read_source_fetch_for_filter(call->arena, &scan->source, scan->expressions.filter);
+    return start_scan(call, scan) &&
+           expr_params_check_key_paths(&scan->expressions.params, scan->source.key_names,
+                                       scan->source.own_key_count, &call->error) &&
+           item_page_check_attributes(call, &scan->source, &request->read, &scan->expressions);
+}
+
+static void run_scan(struct api_call *call, const void *input)
+{
+    struct scan *scan = arena_alloc(call->arena, sizeof *scan);
+    *scan = (struct scan){ .request = input };
+    const struct read_request *request = &scan->request->read;
+    struct table *table = NULL;
+    if (!check_expressions(call, request, NULL, &scan->expressions) ||
+        !check_segment(call, scan->request) ||
+        !compile_expressions(call, request, NULL, &scan->expressions) ||
+        !item_access_read(call, table = operation_find_table(call, request->table_name), request,
+                          &scan->expressions) ||
+        !item_page_find_source(call, request, table, &scan->source) || !prepare_scan(call, scan)) {
+        table_release(table);
+        operation_fail(call);
+        return;
+    }
+    item_page_start(call, &(struct item_page_request){ .table = table,
+                                                       .source = &scan->source,
+                                                       .request = request,
+                                                       .expressions = &scan->expressions,
+                                                       .ranges = scan->ranges,
+                                                       .range_count = scan->range_count,
+                                                       .finish = item_page_finish });
+}
+
+const struct operation op_scan = { .name = "Scan",
+                                   .kind = OPERATION_DATA,
+                                   .request = &scan_shape,
+                                   .asks = OPERATION_ASKS_ITSELF,
+                                   .reads_many = true,
+                                   .run = run_scan };

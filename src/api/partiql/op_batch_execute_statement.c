@@ -9,14 +9,12 @@
 #include "api/item/batch.h"
 #include "api/capacity.h"
 #include "api/item/item_access.h"
-#include "api/item/item_collection.h"
+#include "api/item/item_change.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
-#include "api/partiql/partiql_key.h"
-#include "api/partiql/partiql_shapes.h"
+#include "api/partiql/partiql_plan.h"
 #include "api/partiql/partiql_statement.h"
 #include "api/partiql/partiql_write.h"
-#include "api/transaction/transaction_tables.h"
 #include "base/arena.h"
 #include "expr/lookup.h"
 #include "expr/projection.h"
@@ -26,6 +24,7 @@
 #include "model/table_definition.h"
 #include "model/value_json.h"
 #include "partiql/statement.h"
+#include "read/read_items.h"
 #include "table/item_address.h"
 #include "table/storage_error.h"
 #include "txn/txn.h"
@@ -52,7 +51,7 @@ struct statement_batch {
     struct txn_item items[BATCH_STATEMENTS_MAX];
     struct api_call *call;
     const struct batch_execute_statement_request *request;
-    struct transaction_tables tables;
+    struct batch_tables tables;
     struct batch_member members[BATCH_STATEMENTS_MAX];
     size_t count;
 };
@@ -108,12 +107,11 @@ static bool locate_read(struct statement_batch *batch, struct batch_member *memb
     const struct statement *statement = &member->statement;
     struct arena *arena = batch->call->arena;
     if (statement->index_name.data != NULL ||
-        partiql_key_form_of(arena, statement->where, &table->key) != PARTIQL_KEY_WHOLE)
+        partiql_plan_key_form(arena, statement->where, &table->key) != PARTIQL_KEY_WHOLE)
         return error_validation(&member->fault,
                                 "Select statements within BatchExecuteStatement must specify the "
                                 "primary key in the where clause.");
-    return partiql_key_of_condition(arena, statement->where, &table->key, &member->key,
-                                    &member->fault) &&
+    return partiql_plan_key(arena, statement->where, &table->key, &member->key, &member->fault) &&
            item_address_of_key(arena, table, &member->key, &member->place, &member->fault) &&
            partiql_statement_check_paths(statement, table, &member->fault);
 }
@@ -129,15 +127,14 @@ static bool move_fault(struct api_call *call, struct batch_member *member)
 static bool find_table(struct statement_batch *batch, struct batch_member *member)
 {
     struct api_call *call = batch->call;
-    member->table_index =
-        transaction_tables_find(&batch->tables, call, member->statement.table_name);
+    member->table_index = batch_tables_find(&batch->tables, call, member->statement.table_name);
     const struct item_access_statement asked = {
         .statement = &member->statement,
-        .table = transaction_tables_at(&batch->tables, member->table_index),
+        .table = batch_tables_at(&batch->tables, member->table_index),
         .return_consumed_capacity = batch->request->return_consumed_capacity,
     };
     return (item_access_statement(call, &asked) &&
-            transaction_tables_check(&batch->tables, call, member->table_index)) ||
+            batch_tables_check(&batch->tables, call, member->table_index)) ||
            move_fault(call, member);
 }
 
@@ -148,7 +145,7 @@ static bool locate(struct statement_batch *batch, struct batch_member *member)
         !find_table(batch, member))
         return false;
     const struct table_definition *table =
-        transaction_tables_definition(&batch->tables, member->table_index);
+        batch_tables_definition(&batch->tables, member->table_index);
     if (partiql_statement_is_read(&member->statement))
         return locate_read(batch, member, table);
     return partiql_write_prepare(arena, &member->statement, table, &member->write,
@@ -273,46 +270,40 @@ static struct bytes show_item(struct arena *arena, const struct statement *state
     return buffer_bytes(&text);
 }
 
-static enum engine_status read_item(struct statement_batch *batch, struct engine_view *view,
-                                    struct batch_member *member)
+static bool read_item(struct statement_batch *batch, struct read_items *items,
+                      struct batch_member *member)
 {
-    const struct table_definition *table =
-        transaction_tables_definition(&batch->tables, member->table_index);
-    struct engine_value value = { 0 };
-    struct item item = { .size = 0 };
-    enum engine_status status = item_address_get(view, table, &member->place, &value, &item);
-    if (status == ENGINE_OK)
-        member->item_json = show_item(batch->call->arena, &member->statement, &item);
-    if (status == ENGINE_OK || status == ENGINE_NOT_FOUND) {
-        use_of(batch, member)->table_half_units += capacity_read_half_units(
-            status == ENGINE_OK ? item.size : 0, member->request->consistent_read.value);
-        status = ENGINE_OK;
-    }
-    engine_value_release(&value);
-    return status;
+    struct read_item item;
+    if (!read_items_get(items, batch_tables_definition(&batch->tables, member->table_index),
+                        &member->place, READ_ITEM_OPENED, &item, &batch->call->error))
+        return false;
+    if (item.exists)
+        member->item_json = show_item(batch->call->arena, &member->statement, &item.shown.item);
+    use_of(batch, member)->table_half_units +=
+        capacity_read_half_units(item.shown.item.size, member->request->consistent_read.value);
+    read_item_release(&item);
+    return true;
 }
 
 /* All from one view: the strongest that one of them asks for is good for all. */
 static void run_reads(struct statement_batch *batch)
 {
     struct api_call *call = batch->call;
-    struct engine_view *view = NULL;
-    enum engine_consistency consistency = ENGINE_EVENTUAL;
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->members[i].request->consistent_read.value)
-            consistency = ENGINE_STRONG;
-    }
-    enum engine_status status =
-        engine_view_open(api_options(call->api)->engine, consistency, &view);
-    for (size_t i = 0; i < batch->count && status == ENGINE_OK; i++) {
+    struct read_items items;
+    bool consistent = false;
+    for (size_t i = 0; i < batch->count; i++)
+        consistent |= batch->members[i].request->consistent_read.value;
+    bool ok = read_items_open(api_options(call->api)->engine, consistent, call->operation->name,
+                              &items, &call->error);
+    for (size_t i = 0; i < batch->count && ok; i++) {
         if (batch->members[i].was_run)
-            status = read_item(batch, view, &batch->members[i]);
+            ok = read_item(batch, &items, &batch->members[i]);
     }
-    engine_view_close(view);
-    if (status == ENGINE_OK)
+    read_items_close(&items);
+    if (ok)
         answer(batch);
-    transaction_tables_release(&batch->tables);
-    operation_end_engine(call, status);
+    batch_tables_release(&batch->tables);
+    operation_end(call, ok);
 }
 
 /* --- Writes --- */
@@ -331,11 +322,12 @@ static void check_collection(struct statement_batch *batch, struct batch_member 
 {
     struct txn_item *item = &batch->items[member->item_index];
     if (error_is_set(&member->fault) ||
-        !item_collection_is_exceeded(batch->call->api, &batch->txn, item))
+        !item_change_exceeds_collection(batch->call->api, &batch->txn, item))
         return;
     item->effect = TXN_KEEP;
     member->item_json = BYTES("");
-    error_set(&member->fault, ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED, ITEM_COLLECTION_EXCEEDED);
+    error_set(&member->fault, ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED,
+              ITEM_CHANGE_COLLECTION_EXCEEDED);
 }
 
 static void add_capacity(struct statement_batch *batch, const struct batch_member *member)
@@ -403,7 +395,7 @@ static void done(struct txn *txn, enum engine_status status)
         refuse_conflict(batch, status);
         status = ENGINE_OK;
     }
-    transaction_tables_release(&batch->tables);
+    batch_tables_release(&batch->tables);
     operation_end_engine(batch->call, status);
 }
 
@@ -417,7 +409,7 @@ static void run_writes(struct statement_batch *batch)
             continue;
         member->item_index = batch->txn.item_count;
         batch->items[batch->txn.item_count++] = (struct txn_item){
-            .table = transaction_tables_definition(&batch->tables, member->table_index),
+            .table = batch_tables_definition(&batch->tables, member->table_index),
             .place = member->place,
         };
     }
@@ -435,7 +427,7 @@ static void answer_faults(struct statement_batch *batch)
 {
     operation_asks_nothing(batch->call); /* Those that could be read were asked about. */
     answer(batch);
-    transaction_tables_release(&batch->tables);
+    batch_tables_release(&batch->tables);
     operation_succeed(batch->call);
 }
 
@@ -448,7 +440,7 @@ static void run(struct api_call *call, const void *input)
     batch->call = call;
     batch->request = request;
     batch->count = request->statements.count;
-    transaction_tables_init(&batch->tables, call->arena, batch->count);
+    batch_tables_init(&batch->tables, call->arena, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
         batch->members[i].request = statements[i];
         error_init(&batch->members[i].fault, call->arena);
@@ -456,7 +448,7 @@ static void run(struct api_call *call, const void *input)
     bool ok = parse(batch) && check_kinds(batch, &is_read);
     batch->tables.borrowed = ok && is_read;
     if (!ok || !locate_all(batch)) {
-        transaction_tables_release(&batch->tables);
+        batch_tables_release(&batch->tables);
         operation_fail(call);
         return;
     }

@@ -7,8 +7,7 @@
  */
 #include "api/item/item_access.h"
 #include "api/operation.h"
-#include "api/partiql/partiql_key.h"
-#include "api/partiql/partiql_shapes.h"
+#include "api/partiql/partiql_plan.h"
 #include "api/partiql/partiql_statement.h"
 #include "api/partiql/partiql_write.h"
 #include "api/transaction/transaction.h"
@@ -26,7 +25,7 @@ struct statements {
     const struct execute_transaction_request *request;
     struct statement *list;
     size_t count;
-    struct transaction_tables tables;
+    struct batch_tables tables;
 };
 
 static const struct statement_request *request_at(const struct statements *statements, size_t index)
@@ -105,7 +104,7 @@ static bool check_form(struct statements *statements, size_t index,
 {
     const struct statement *statement = &statements->list[index];
     enum partiql_key_form form =
-        partiql_key_form_of(statements->call->arena, statement->where, &table->key);
+        partiql_plan_key_form(statements->call->arena, statement->where, &table->key);
     if (statement->type == STATEMENT_TYPE_SELECT && form != PARTIQL_KEY_WHOLE)
         return refuse(statements, index,
                       BYTES("Select statements within ExecuteTransaction must specify the primary "
@@ -127,14 +126,14 @@ static bool shows_item(const struct statements *statements, size_t index)
 /* Decided about every statement before anything is told of a table. */
 static bool find_tables(struct statements *statements)
 {
-    struct transaction_tables *tables = &statements->tables;
-    transaction_tables_init(tables, statements->call->arena, statements->count);
+    struct batch_tables *tables = &statements->tables;
+    batch_tables_init(tables, statements->call->arena, statements->count);
     for (size_t i = 0; i < statements->count; i++) {
         const struct statement *statement = &statements->list[i];
-        size_t table = transaction_tables_find(tables, statements->call, statement->table_name);
+        size_t table = batch_tables_find(tables, statements->call, statement->table_name);
         const struct item_access_statement asked = {
             .statement = statement,
-            .table = transaction_tables_at(tables, table),
+            .table = batch_tables_at(tables, table),
             .return_consumed_capacity = statements->request->return_consumed_capacity,
             .in_transaction = true,
             .shows_item_on_failure = shows_item(statements, i),
@@ -148,11 +147,11 @@ static bool find_tables(struct statements *statements)
 /* NULL with the error set if a statement's table does not exist. */
 static const struct table_definition *table_of(struct statements *statements, size_t index)
 {
-    size_t table = transaction_tables_find(&statements->tables, statements->call,
-                                           statements->list[index].table_name);
-    if (!transaction_tables_check(&statements->tables, statements->call, table))
+    size_t table = batch_tables_find(&statements->tables, statements->call,
+                                     statements->list[index].table_name);
+    if (!batch_tables_check(&statements->tables, statements->call, table))
         return NULL;
-    return transaction_tables_definition(&statements->tables, table);
+    return batch_tables_definition(&statements->tables, table);
 }
 
 /* --- Reads --- */
@@ -171,7 +170,7 @@ static bool make_read(struct statements *statements, size_t index,
                                       .column_count = statement->column_count,
                                       .params = statement->params };
     return check_form(statements, index, table) &&
-           (partiql_key_of_condition(arena, statement->where, &table->key, key, &fault) ||
+           (partiql_plan_key(arena, statement->where, &table->key, key, &fault) ||
             cancel(statements, index, &fault));
 }
 
@@ -322,7 +321,7 @@ static void run(struct api_call *call, const void *input)
                                                                    : start_writes(&statements));
     if (started)
         return; /* The tables are the transaction's now. */
-    transaction_tables_release(&statements.tables);
+    batch_tables_release(&statements.tables);
     operation_fail(call);
 }
 

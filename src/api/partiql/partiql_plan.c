@@ -2,18 +2,140 @@
 #include "api/partiql/partiql_plan.h"
 #include <assert.h>
 #include "api/operation.h"
-#include "api/partiql/partiql_key.h"
-#include "read/read_range.h"
-#include "read/read_source.h"
 #include "base/arena.h"
 #include "expr/ast.h"
 #include "expr/condition.h"
 #include "expr/key_condition_check.h"
+#include "expr/operand_rules.h"
 #include "model/error.h"
+#include "model/item.h"
+#include "model/key.h"
 #include "model/table_definition.h"
 #include "partiql/statement.h"
+#include "read/read_range.h"
+#include "read/read_source.h"
 #include "table/catalogue.h"
 #include "table/item_range.h"
+
+/* --- Terms --- */
+
+/* In the order of the text. */
+struct terms {
+    const struct condition **items;
+    size_t count;
+};
+
+/* `where` is NULL where a statement has none. */
+static struct terms terms_of(struct arena *arena, const struct condition *where)
+{
+    enum { TERMS_MAX = OPERAND_RULES_OPERATORS_MAX + 1 }; /* One more than there are operators. */
+    const struct condition *waiting[TERMS_MAX];
+    struct terms terms = { .count = 0 };
+    size_t count = 0;
+    if (where == NULL)
+        return terms;
+    terms.items = arena_alloc(arena, TERMS_MAX * sizeof(*terms.items));
+    waiting[count++] = where;
+    while (count > 0) {
+        const struct condition *condition = waiting[--count];
+        if (condition->type == CONDITION_AND) {
+            assert(count + 2 <= TERMS_MAX);
+            waiting[count++] = condition->right;
+            waiting[count++] = condition->left;
+        } else {
+            assert(terms.count < TERMS_MAX);
+            terms.items[terms.count++] = condition;
+        }
+    }
+    return terms;
+}
+
+/* Is the operand the whole attribute of that name? */
+static bool is_attribute(const struct operand *operand, struct bytes name)
+{
+    return operand->type == OPERAND_PATH && operand->path.step_count == 1 &&
+           bytes_equal(operand->path.steps[0].name, name);
+}
+
+/* The value that the term says the attribute is equal to; NULL if it says something else. */
+static const struct value *equal_value(const struct condition *term, struct bytes name)
+{
+    if (term->type != CONDITION_COMPARE || term->comparator != COMPARE_EQUAL)
+        return NULL;
+    for (size_t i = 0; i < 2; i++) {
+        if (is_attribute(&term->operands[i], name) && term->operands[1 - i].type == OPERAND_VALUE)
+            return &term->operands[1 - i].value;
+    }
+    return NULL;
+}
+
+bool partiql_plan_check_type(const struct key_attribute *attribute, const struct value *value,
+                             struct error *err)
+{
+    return value->type == attribute->type ||
+           error_validation(err,
+                            "Key attribute's data type should match its data type in table's "
+                            "schema: Key %.*s",
+                            BYTES_FMT(attribute->name));
+}
+
+/* The one value that the terms give to a key attribute. */
+static bool add_attribute(const struct terms *terms, const struct key_attribute *attribute,
+                          struct item_builder *key, struct error *err)
+{
+    const struct value *found = NULL;
+    for (size_t i = 0; i < terms->count; i++) {
+        const struct value *value = equal_value(terms->items[i], attribute->name);
+        if (value == NULL)
+            continue;
+        if (found != NULL)
+            return error_validation(err,
+                                    "Multiple conditions on same key %.*s. Only single item "
+                                    "Update/Insert/Delete are supported",
+                                    BYTES_FMT(attribute->name));
+        found = value;
+    }
+    if (found == NULL)
+        return error_validation(
+            err, "Where clause does not contain a mandatory equality on all key attributes");
+    if (!partiql_plan_check_type(attribute, found, err))
+        return false;
+    item_builder_add(key, attribute->name, found->encoded);
+    return true;
+}
+
+bool partiql_plan_key(struct arena *arena, const struct condition *where,
+                      const struct key_schema *schema, struct item *key, struct error *err)
+{
+    struct terms terms = terms_of(arena, where);
+    struct item_builder builder;
+    item_builder_init(&builder, arena);
+    if (!add_attribute(&terms, &schema->hash, &builder, err) ||
+        (schema->has_range && !add_attribute(&terms, &schema->range, &builder, err)))
+        return false;
+    *key = item_builder_finish(&builder);
+    return true;
+}
+
+static size_t count_equalities(const struct terms *terms, struct bytes name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < terms->count; i++)
+        count += equal_value(terms->items[i], name) != NULL;
+    return count;
+}
+
+enum partiql_key_form partiql_plan_key_form(struct arena *arena, const struct condition *where,
+                                            const struct key_schema *schema)
+{
+    struct terms terms = terms_of(arena, where);
+    if (count_equalities(&terms, schema->hash.name) != 1 ||
+        (schema->has_range && count_equalities(&terms, schema->range.name) != 1))
+        return PARTIQL_KEY_OPEN;
+    return terms.count == (schema->has_range ? 2 : 1) ? PARTIQL_KEY_WHOLE : PARTIQL_KEY_AND_MORE;
+}
+
+/* --- Plans --- */
 
 /* The values that a key attribute may have. */
 struct values {
@@ -34,7 +156,7 @@ struct planner {
     struct api_call *call;
     const struct read_source *source;
     struct read_key key;
-    struct partiql_terms terms;
+    struct terms terms;
     struct order order;
     struct values sets[SETS_MAX]; /* Of the key's attributes in their order, each an equality. */
     size_t set_count;
@@ -69,12 +191,12 @@ static bool collect_values(struct arena *arena, const struct condition *conditio
     if (condition->type == CONDITION_OR)
         return collect_values(arena, condition->left, name, out) &&
                collect_values(arena, condition->right, name, out);
-    const struct value *equal = partiql_key_equal_value(condition, name);
+    const struct value *equal = equal_value(condition, name);
     if (equal != NULL) {
         add_value(arena, out, equal);
         return true;
     }
-    if (condition->type != CONDITION_IN || !partiql_key_is_attribute(&condition->operands[0], name))
+    if (condition->type != CONDITION_IN || !is_attribute(&condition->operands[0], name))
         return false;
     for (size_t i = 1; i < condition->operand_count; i++) {
         if (condition->operands[i].type != OPERAND_VALUE)
@@ -84,7 +206,7 @@ static bool collect_values(struct arena *arena, const struct condition *conditio
     return true;
 }
 
-static bool find_values(struct arena *arena, const struct partiql_terms *terms, struct bytes name,
+static bool find_values(struct arena *arena, const struct terms *terms, struct bytes name,
                         struct values *out)
 {
     for (size_t i = 0; i < terms->count; i++) {
@@ -97,8 +219,7 @@ static bool find_values(struct arena *arena, const struct partiql_terms *terms, 
 
 /* Those of all terms, not only of the first one that says which there may be: which term a write
  * goes by is not known here. */
-static struct values all_values(struct arena *arena, const struct partiql_terms *terms,
-                                struct bytes name)
+static struct values all_values(struct arena *arena, const struct terms *terms, struct bytes name)
 {
     struct values all = { .count = 0 };
     for (size_t i = 0; i < terms->count; i++) {
@@ -115,7 +236,7 @@ bool partiql_plan_partitions(struct arena *arena, const struct condition *where,
                              const struct key_attribute *hash, size_t hash_count,
                              struct partiql_values out[INDEX_HASH_KEYS_MAX])
 {
-    struct partiql_terms terms = partiql_key_terms(arena, where);
+    struct terms terms = terms_of(arena, where);
     size_t range_count = hash_count > 0;
     for (size_t i = 0; i < hash_count; i++) {
         struct values all = all_values(arena, &terms, hash[i].name);
@@ -132,7 +253,7 @@ static bool check_types(struct planner *planner, const struct key_attribute *att
                         const struct values *values)
 {
     for (size_t i = 0; i < values->count; i++) {
-        if (!partiql_key_check_type(attribute, values->items[i], &planner->call->error))
+        if (!partiql_plan_check_type(attribute, values->items[i], &planner->call->error))
             return false;
     }
     return true;
@@ -166,8 +287,7 @@ static bool make_term(const struct condition *condition, struct bytes name, stru
         if (condition->comparator == COMPARE_NOT_EQUAL)
             return false;
         for (size_t i = 0; i < 2; i++) {
-            if (!partiql_key_is_attribute(&operands[i], name) ||
-                operands[1 - i].type != OPERAND_VALUE)
+            if (!is_attribute(&operands[i], name) || operands[1 - i].type != OPERAND_VALUE)
                 continue;
             out->type = KEY_TERM_COMPARE;
             out->comparator =
@@ -180,12 +300,12 @@ static bool make_term(const struct condition *condition, struct bytes name, stru
         out->type = KEY_TERM_BETWEEN;
         out->values[0] = operands[1].value;
         out->values[1] = operands[2].value;
-        return partiql_key_is_attribute(&operands[0], name) && operands[1].type == OPERAND_VALUE &&
+        return is_attribute(&operands[0], name) && operands[1].type == OPERAND_VALUE &&
                operands[2].type == OPERAND_VALUE;
     case CONDITION_BEGINS_WITH:
         out->type = KEY_TERM_BEGINS_WITH;
         out->values[0] = operands[1].value;
-        return partiql_key_is_attribute(&operands[0], name) && operands[1].type == OPERAND_VALUE;
+        return is_attribute(&operands[0], name) && operands[1].type == OPERAND_VALUE;
     default:
         return false;
     }
@@ -197,9 +317,9 @@ static bool find_last(struct planner *planner, const struct key_attribute *attri
         planner->has_last = make_term(planner->terms.items[i], attribute->name, &planner->last);
     if (!planner->has_last)
         return true;
-    return partiql_key_check_type(attribute, &planner->last.values[0], &planner->call->error) &&
+    return partiql_plan_check_type(attribute, &planner->last.values[0], &planner->call->error) &&
            (planner->last.type != KEY_TERM_BETWEEN ||
-            partiql_key_check_type(attribute, &planner->last.values[1], &planner->call->error));
+            partiql_plan_check_type(attribute, &planner->last.values[1], &planner->call->error));
 }
 
 /* --- Sets --- */
@@ -352,7 +472,7 @@ bool partiql_plan_make(struct api_call *call, const struct read_source *source,
     struct planner planner = { .call = call,
                                .source = source,
                                .key = read_range_key(source),
-                               .terms = partiql_key_terms(call->arena, statement->where) };
+                               .terms = terms_of(call->arena, statement->where) };
     *out = (struct partiql_plan){ .range_count = 0 };
     if (!read_order(&planner, statement))
         return false;

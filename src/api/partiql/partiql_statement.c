@@ -1,14 +1,114 @@
 /* partiql_statement.c -- see partiql_statement.h. */
 #include "api/partiql/partiql_statement.h"
+#include <assert.h>
+#include "api/common_shapes.h"
+#include "api/item/item_shapes.h"
 #include "api/operation.h"
-#include "api/partiql/partiql_shapes.h"
 #include "api/table/table_name.h"
+#include "api/transaction/transaction.h"
 #include "base/arena.h"
+#include "base/buffer.h"
+#include "base/compiler.h"
+#include "json/base64.h"
+#include "model/error.h"
+#include "model/item.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
 #include "model/value.h"
 #include "partiql/statement_parse.h"
 #include "table/token_record.h"
+
+/* --- Shapes --- */
+
+static const struct shape statement_shape = { .kind = SHAPE_STRING,
+                                              .min = 1,
+                                              .max = STATEMENT_SIZE_MAX };
+static const struct shape parameters_shape = {
+    .kind = SHAPE_LIST, .element = &common_attribute_value, .min = 1, .max = SHAPE_NO_MAX
+};
+/* Observed: an empty NextToken is reported as invalid, not as too short: no minimum. */
+static const struct shape next_token_shape = { .kind = SHAPE_STRING,
+                                               .min = SHAPE_NO_MIN,
+                                               .max = STATEMENT_NEXT_TOKEN_SIZE_MAX };
+static const struct shape limit_shape = { .kind = SHAPE_INTEGER, .min = 1, .max = SHAPE_NO_MAX };
+
+static const struct shape_field execute_statement_fields[] = {
+    { SHAPE_FIELD(struct execute_statement_request, statement.statement, "Statement",
+                  &statement_shape),
+      .required = true },
+    { SHAPE_FIELD(struct execute_statement_request, statement.parameters, "Parameters",
+                  &parameters_shape) },
+    { SHAPE_FIELD(struct execute_statement_request, statement.consistent_read, "ConsistentRead",
+                  &common_boolean) },
+    { SHAPE_FIELD(struct execute_statement_request, next_token, "NextToken", &next_token_shape) },
+    { SHAPE_FIELD(struct execute_statement_request, return_consumed_capacity,
+                  "ReturnConsumedCapacity", &common_return_consumed_capacity) },
+    { SHAPE_FIELD(struct execute_statement_request, limit, "Limit", &limit_shape) },
+    { SHAPE_FIELD(struct execute_statement_request,
+                  statement.return_values_on_condition_check_failure,
+                  "ReturnValuesOnConditionCheckFailure", &item_on_check_failure_shape) },
+};
+const struct shape execute_statement_shape = { SHAPE_STRUCTURE_OF(struct execute_statement_request,
+                                                                  execute_statement_fields),
+                                               .type_name = "ExecuteStatementInput" };
+
+static const struct shape_field batch_statement_fields[] = {
+    { SHAPE_FIELD(struct statement_request, statement, "Statement", &statement_shape),
+      .required = true },
+    { SHAPE_FIELD(struct statement_request, parameters, "Parameters", &parameters_shape) },
+    { SHAPE_FIELD(struct statement_request, consistent_read, "ConsistentRead", &common_boolean) },
+    { SHAPE_FIELD(struct statement_request, return_values_on_condition_check_failure,
+                  "ReturnValuesOnConditionCheckFailure", &item_on_check_failure_shape) },
+};
+static const struct shape batch_statement_shape = {
+    SHAPE_STRUCTURE_OF(struct statement_request, batch_statement_fields),
+    .type_name = "BatchStatementRequest",
+};
+static const struct shape batch_statements_shape = {
+    .kind = SHAPE_LIST, .element = &batch_statement_shape, .min = 1, .max = BATCH_STATEMENTS_MAX
+};
+static const struct shape_field batch_execute_statement_fields[] = {
+    { SHAPE_FIELD(struct batch_execute_statement_request, statements, "Statements",
+                  &batch_statements_shape),
+      .required = true },
+    { SHAPE_FIELD(struct batch_execute_statement_request, return_consumed_capacity,
+                  "ReturnConsumedCapacity", &common_return_consumed_capacity) },
+};
+const struct shape batch_execute_statement_shape = {
+    SHAPE_STRUCTURE_OF(struct batch_execute_statement_request, batch_execute_statement_fields),
+    .type_name = "BatchExecuteStatementInput",
+};
+
+static const struct shape_field transact_statement_fields[] = {
+    { SHAPE_FIELD(struct statement_request, statement, "Statement", &statement_shape),
+      .required = true },
+    { SHAPE_FIELD(struct statement_request, parameters, "Parameters", &parameters_shape) },
+    { SHAPE_FIELD(struct statement_request, return_values_on_condition_check_failure,
+                  "ReturnValuesOnConditionCheckFailure", &item_on_check_failure_shape) },
+};
+static const struct shape transact_statement_shape = {
+    SHAPE_STRUCTURE_OF(struct statement_request, transact_statement_fields),
+    .type_name = "ParameterizedStatement",
+};
+static const struct shape transact_statements_shape = { .kind = SHAPE_LIST,
+                                                        .element = &transact_statement_shape,
+                                                        .min = 1,
+                                                        .max = TRANSACTION_ACTIONS_MAX };
+static const struct shape_field execute_transaction_fields[] = {
+    { SHAPE_FIELD(struct execute_transaction_request, transact_statements, "TransactStatements",
+                  &transact_statements_shape),
+      .required = true },
+    { SHAPE_FIELD(struct execute_transaction_request, client_request_token, "ClientRequestToken",
+                  &transaction_token_shape) },
+    { SHAPE_FIELD(struct execute_transaction_request, return_consumed_capacity,
+                  "ReturnConsumedCapacity", &common_return_consumed_capacity) },
+};
+const struct shape execute_transaction_shape = {
+    SHAPE_STRUCTURE_OF(struct execute_transaction_request, execute_transaction_fields),
+    .type_name = "ExecuteTransactionInput",
+};
+
+/* --- Statements --- */
 
 static const struct shape_value *parameter_at(const struct statement_request *request, size_t index)
 {
@@ -63,4 +163,55 @@ void partiql_statement_add_hash(struct token_hash *hash, const struct statement_
     token_hash_add(hash, request->statement);
     for (size_t i = 0; i < request->parameters.count; i++)
         token_hash_add(hash, parameter_at(request, i)->encoded);
+}
+
+/* --- NextToken ---
+ *
+ * In base64: one byte of version, the fingerprint, and the key in the encoding of items, whose
+ * checksum vouches for it.
+ */
+
+enum { TOKEN_VERSION = 1, KEY_AT = 1 + sizeof(struct token_hash) };
+
+static struct token_hash fingerprint(const struct statement_request *request)
+{
+    struct token_hash hash = { { 0 } };
+    partiql_statement_add_hash(&hash, request);
+    return hash;
+}
+
+struct bytes partiql_statement_format_token(struct arena *arena,
+                                            const struct statement_request *request,
+                                            const struct item *last_key)
+{
+    struct token_hash hash = fingerprint(request);
+    struct buffer out;
+    buffer_init(&out, arena);
+    buffer_append_byte(&out, TOKEN_VERSION);
+    buffer_append(&out, &hash, sizeof hash);
+    buffer_append_bytes(&out, last_key->encoded);
+    size_t len = base64_encoded_size(out.len);
+    assert(len <= STATEMENT_NEXT_TOKEN_SIZE_MAX);
+    char *text = arena_alloc(arena, len);
+    base64_encode(buffer_bytes(&out), text);
+    return bytes_of(text, len);
+}
+
+bool partiql_statement_refuse_token(struct error *err)
+{
+    return error_validation(err, "Invalid NextToken");
+}
+
+bool partiql_statement_parse_token(struct arena *arena, struct bytes token,
+                                   const struct statement_request *request, struct item *last_key,
+                                   struct error *err)
+{
+    struct token_hash hash = fingerprint(request);
+    uint8_t *data = arena_alloc(arena, base64_decoded_max(token.len));
+    size_t size;
+    if (!base64_decode(token, data, &size) || size < KEY_AT || data[0] != TOKEN_VERSION ||
+        memcmp(&data[1], &hash, sizeof hash) != 0)
+        return partiql_statement_refuse_token(err);
+    return (item_open(bytes_of(&data[KEY_AT], size - KEY_AT), last_key) && item_verify(last_key)) ||
+           partiql_statement_refuse_token(err);
 }

@@ -1,10 +1,9 @@
 /* partiql_write.c -- see partiql_write.h. */
 #include "api/partiql/partiql_write.h"
 #include <assert.h>
-#include "api/item/item_update.h"
-#include "api/item/item_write.h"
+#include "api/item/item_change.h"
 #include "api/operation.h"
-#include "api/partiql/partiql_key.h"
+#include "api/partiql/partiql_plan.h"
 #include "api/partiql/partiql_statement.h"
 #include "base/arena.h"
 #include "expr/ast.h"
@@ -63,7 +62,7 @@ static bool check_inserted(const struct item *item, const struct key_attribute *
     if (!item_find(item, attribute->name, &value))
         return error_validation(err, "Key attribute should be present in the item: Key %.*s",
                                 BYTES_FMT(attribute->name));
-    return partiql_key_check_type(attribute, &value, err);
+    return partiql_plan_check_type(attribute, &value, err);
 }
 
 static bool prepare_insert(const struct statement *statement, const struct key_schema *key,
@@ -85,7 +84,7 @@ bool partiql_write_prepare(struct arena *arena, const struct statement *statemen
                                    .condition = condition_of(arena, statement, table) };
     if (statement->type == STATEMENT_TYPE_INSERT)
         return prepare_insert(statement, key, out, err);
-    return partiql_key_of_condition(arena, statement->where, key, &out->key, err) &&
+    return partiql_plan_key(arena, statement->where, key, &out->key, err) &&
            partiql_statement_check_paths(statement, table, err);
 }
 
@@ -100,7 +99,7 @@ bool partiql_write_locate(struct arena *arena, const struct partiql_write *write
                 operation_refuse_item_size(err));
     return item_address_of_key(arena, table, &write->key, out, err) &&
            (write->statement->type != STATEMENT_TYPE_UPDATE ||
-            item_update_check_keys(write->statement->update, table, err));
+            item_change_check_keys(write->statement->update, table, err));
 }
 
 /* --- Decisions --- */
@@ -120,13 +119,13 @@ static struct bytes returned_item(struct arena *arena, const struct statement *s
     case RETURNING_NOTHING:
         break;
     case RETURNING_ALL_OLD:
-        return item_write_item_json(arena, current);
+        return item_change_item_json(arena, current);
     case RETURNING_MODIFIED_OLD:
-        return item_update_changed_json(arena, statement->update, current);
+        return item_change_updated_json(arena, statement->update, current);
     case RETURNING_ALL_NEW:
-        return item_write_item_json(arena, updated);
+        return item_change_item_json(arena, updated);
     case RETURNING_MODIFIED_NEW:
-        return item_update_changed_json(arena, statement->update, updated);
+        return item_change_updated_json(arena, statement->update, updated);
     }
     return BYTES("");
 }
@@ -136,10 +135,10 @@ static bool decide_update(struct arena *arena, const struct partiql_write *write
 {
     const struct statement *statement = write->statement;
     assert(item->exists); /* Else its condition did not hold. */
-    if (!item_update_apply(arena, statement->update, item->table, &item->current, &write->key,
-                           &item->replacement, err))
+    if (!item_change_apply_update(arena, statement->update, item->table, &item->current,
+                                  &write->key, &item->replacement, err))
         return false;
-    if (!item_update_fits(arena, item->table, &item->replacement))
+    if (!item_change_fits(arena, item->table, &item->replacement))
         return update_refuse_size(err);
     item->effect = TXN_PUT;
     *returned = returned_item(arena, statement, &item->current, &item->replacement);

@@ -1,34 +1,223 @@
 /* transaction.c -- see transaction.h.
  *
- * What is wrong with a transaction shows in two ways. A fault that can be seen without its tables,
- * an item named twice and an empty key refuse the request. Everything else that concerns one
+ * A fault in a transaction has one of two results. A fault that can be seen without its tables, an
+ * item named twice and an empty key refuse the request. Everything else that concerns one
  * action, from a key that does not fit the schema to a condition that does not hold, cancels the
- * transaction and is told as that action's reason.
+ * transaction and is reported as that action's reason.
  */
 #include "api/transaction/transaction.h"
 #include <assert.h>
-#include "api/item/batch.h"
 #include "api/capacity.h"
+#include "api/item/batch.h"
 #include "api/item/item_access.h"
-#include "api/item/item_collection.h"
-#include "api/item/item_update.h"
-#include "api/item/item_write.h"
+#include "api/item/item_change.h"
 #include "api/operation.h"
-#include "api/transaction/transaction_tables.h"
 #include "auth/caller.h"
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "expr/condition.h"
 #include "expr/lookup.h"
 #include "expr/update.h"
 #include "index/index_entry.h"
 #include "json/writer.h"
+#include "model/error.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
+#include "model/value_json.h"
+#include "shape/shape.h"
+#include "table/storage_error.h"
 #include "txn/txn.h"
 
+enum { TRANSACTION_TOKEN_RECORDS = TOKEN_RECORD_PLACES };
 static_assert((int)TRANSACTION_ACTIONS_MAX <= (int)TXN_ITEMS_MAX, "a transaction fits into a txn");
 static_assert((int)TRANSACTION_TOKEN_RECORDS <= (int)TXN_RECORDS_MAX, "so does its token");
+
+const struct shape transaction_token_shape = { .kind = SHAPE_STRING,
+                                               .min = 1,
+                                               .max = TRANSACTION_TOKEN_SIZE_MAX };
+
+/* --- Reasons of a cancellation --- */
+
+static const char no_fault[] = "None";
+
+struct transaction_reason transaction_reason_condition(void)
+{
+    return (struct transaction_reason){ .code = "ConditionalCheckFailed",
+                                        .message = BYTES("The conditional request failed") };
+}
+
+struct transaction_reason transaction_reason_conflict(void)
+{
+    return (struct transaction_reason){ .code = "TransactionConflict",
+                                        .message = BYTES("Transaction is ongoing for the item") };
+}
+
+struct transaction_reason transaction_reason_collection(void)
+{
+    return (struct transaction_reason){ .code = "ItemCollectionSizeLimitExceeded",
+                                        .message = BYTES(ITEM_CHANGE_COLLECTION_EXCEEDED) };
+}
+
+struct transaction_reason transaction_reason_validation(const struct error *fault)
+{
+    return (struct transaction_reason){ .code = "ValidationError", .message = fault->message };
+}
+
+bool transaction_reason_is_of_request(const struct error *fault)
+{
+    return bytes_starts_with(fault->message, BYTES("One or more parameter values are not valid."));
+}
+
+static const char *code_of(const struct transaction_reason *reason)
+{
+    return reason->code == NULL ? no_fault : reason->code;
+}
+
+static void write_reason(struct json_writer *writer, const struct transaction_reason *reason)
+{
+    json_open_object(writer);
+    json_write_name(writer, "Code");
+    json_write_text(writer, code_of(reason));
+    if (reason->item != NULL) {
+        json_write_name(writer, "Item");
+        item_json_write(writer, reason->item);
+    }
+    if (reason->code != NULL) {
+        json_write_name(writer, "Message");
+        json_write_string(writer, reason->message);
+    }
+    json_close_object(writer);
+}
+
+bool transaction_reasons_cancel(struct error *err, const struct transaction_reason *reasons,
+                                size_t count)
+{
+    struct buffer json, message;
+    struct json_writer writer;
+    buffer_init(&json, err->arena);
+    buffer_init(&message, err->arena);
+    json_writer_init(&writer, &json);
+    json_open_array(&writer);
+    buffer_append_bytes(&message, BYTES("Transaction cancelled, please refer cancellation reasons "
+                                        "for specific reasons ["));
+    for (size_t i = 0; i < count; i++) {
+        write_reason(&writer, &reasons[i]);
+        if (i > 0)
+            buffer_append_bytes(&message, BYTES(", "));
+        buffer_append_bytes(&message, bytes_from_text(code_of(&reasons[i])));
+    }
+    json_close_array(&writer);
+    buffer_append_byte(&message, ']');
+    err->reasons_json = buffer_bytes(&json);
+    return error_set_bytes(err, ERROR_TRANSACTION_CANCELED, buffer_bytes(&message));
+}
+
+bool transaction_refuse_duplicates(struct api_call *call)
+{
+    return error_validation(&call->error,
+                            "Transaction request cannot include multiple operations on one item");
+}
+
+/* --- ClientRequestToken: a repeated request has no second effect ---
+ *
+ * The record of a token is written in the batch of the transaction's effects, and its address is
+ * among those that the transaction depends on. So a crash cannot separate the two, and of two
+ * requests with one token the second always finds what the first one did.
+ *
+ * Where requests are authenticated, each caller has tokens of its own: nobody learns of another's
+ * requests by repeating a token, or keeps another from using one. A caller is a user, not an access
+ * key, so that a request can be repeated with the user's next key, or in another session.
+ */
+
+/* The records that a transaction with this token depends on; NULL if it has none. */
+static struct txn_record *token_records(struct arena *arena, const struct transaction_token *token,
+                                        int64_t now_ms)
+{
+    struct engine_address addresses[TRANSACTION_TOKEN_RECORDS];
+    if (token->text.data == NULL)
+        return NULL;
+    struct txn_record *records =
+        arena_alloc_zeroed(arena, TRANSACTION_TOKEN_RECORDS * sizeof *records);
+    if (token->caller.data == NULL)
+        token_record_addresses(arena, token->scope, token->text, now_ms, addresses);
+    else
+        token_record_addresses(arena, token->scope | LAYOUT_TOKEN_OF_CALLER,
+                               token_record_of_caller(arena, token->caller, token->text), now_ms,
+                               addresses);
+    for (size_t i = 0; i < TRANSACTION_TOKEN_RECORDS; i++)
+        records[i].address = addresses[i];
+    return records;
+}
+
+/* Stores of earlier formats had one name space of tokens for all callers, and a server without
+ * authentication still has. Looks for a record that was stored that way, so that a request sent
+ * before an upgrade has no second effect after it. Only a record of the same request counts. A
+ * server that tells callers apart stores no such record, so none can appear or change meanwhile.
+ * False with the error set. */
+static bool token_find_shared(struct arena *arena, struct engine *engine,
+                              struct transaction_token *token, int64_t now_ms, struct error *err)
+{
+    struct engine_address addresses[TOKEN_RECORD_PLACES];
+    struct engine_view *view = NULL;
+    token_record_addresses(arena, token->scope, token->text, now_ms, addresses);
+    enum engine_status status = engine_view_open(engine, ENGINE_STRONG, &view);
+    for (size_t i = 0; i < TOKEN_RECORD_PLACES && status == ENGINE_OK; i++) {
+        struct engine_value value = { 0 };
+        struct token_record record;
+        status = engine_view_get(view, &addresses[i], &value);
+        if (status == ENGINE_OK && !token_record_decode(value.bytes, &record))
+            status = ENGINE_CORRUPT;
+        if (status == ENGINE_OK && record.expires_at_ms > now_ms &&
+            memcmp(&record.hash, &token->hash, sizeof record.hash) == 0)
+            token->was_repeated = true;
+        engine_value_release(&value);
+        if (status == ENGINE_NOT_FOUND)
+            status = ENGINE_OK;
+    }
+    engine_view_close(view);
+    if (status != ENGINE_OK)
+        storage_error_set(err, status, "record of a ClientRequestToken");
+    return status == ENGINE_OK;
+}
+
+enum transaction_token_state {
+    TRANSACTION_TOKEN_NEW,      /* The record to be written is set. */
+    TRANSACTION_TOKEN_REPEATED, /* The same request was carried out. */
+    TRANSACTION_TOKEN_REFUSED,  /* The error is set. */
+};
+/* Within a decision. `records` are those of token_records, read. */
+static enum transaction_token_state token_judge(struct arena *arena,
+                                                const struct transaction_token *token,
+                                                struct txn_record *records, int64_t now_ms,
+                                                struct error *err)
+{
+    struct token_record record;
+    if (token->was_repeated)
+        return TRANSACTION_TOKEN_REPEATED;
+    for (size_t i = 0; i < TRANSACTION_TOKEN_RECORDS; i++) {
+        if (!records[i].exists)
+            continue;
+        if (!token_record_decode(records[i].current, &record)) {
+            storage_error_set(err, ENGINE_CORRUPT, "record of a ClientRequestToken");
+            return TRANSACTION_TOKEN_REFUSED;
+        }
+        if (record.expires_at_ms <= now_ms)
+            continue;
+        if (memcmp(&record.hash, &token->hash, sizeof record.hash) == 0)
+            return TRANSACTION_TOKEN_REPEATED;
+        error_set(err, ERROR_IDEMPOTENT_PARAMETER_MISMATCH,
+                  "DynamoDB rejected the request because you retried a request with a different "
+                  "payload but with an idempotent token that was already used.");
+        return TRANSACTION_TOKEN_REFUSED;
+    }
+    record = (struct token_record){ .expires_at_ms = now_ms + TOKEN_RECORD_LIFETIME_MS,
+                                    .hash = token->hash };
+    records[0].replacement = token_record_encode(arena, &record);
+    return TRANSACTION_TOKEN_NEW;
+}
+
+/* --- The transaction --- */
 
 struct transaction {
     struct txn txn; /* Its items are those of the actions, in their order. */
@@ -38,7 +227,7 @@ struct transaction {
     /* One of each for each action. */
     struct transaction_reason *reasons;
     size_t *table_of;
-    struct transaction_tables tables;
+    struct batch_tables tables;
 };
 
 static struct transaction *of_txn(struct txn *txn)
@@ -52,22 +241,19 @@ static struct transaction *of_txn(struct txn *txn)
 static bool find_tables(struct transaction *transaction)
 {
     const struct transaction_start *start = &transaction->start;
-    struct transaction_tables *tables = &transaction->tables;
+    struct batch_tables *tables = &transaction->tables;
     bool was_asked = start->tables.count > 0;
     for (size_t i = 0; i < start->action_count; i++) {
-        size_t table =
-            transaction_tables_find(tables, transaction->call, start->actions[i].table_name);
+        size_t table = batch_tables_find(tables, transaction->call, start->actions[i].table_name);
         transaction->table_of[i] = table;
-        if (!was_asked &&
-            !item_access_action(transaction->call, transaction_tables_at(tables, table),
-                                &start->actions[i], start->return_consumed_capacity))
+        if (!was_asked && !item_access_action(transaction->call, batch_tables_at(tables, table),
+                                              &start->actions[i], start->return_consumed_capacity))
             return false;
     }
     for (size_t i = 0; i < start->action_count; i++) {
-        if (!transaction_tables_check(tables, transaction->call, transaction->table_of[i]))
+        if (!batch_tables_check(tables, transaction->call, transaction->table_of[i]))
             return false;
-        transaction->txn.items[i].table =
-            transaction_tables_definition(tables, transaction->table_of[i]);
+        transaction->txn.items[i].table = batch_tables_definition(tables, transaction->table_of[i]);
     }
     return true;
 }
@@ -84,7 +270,7 @@ static bool locate_item(struct transaction *transaction, size_t index, struct er
                 operation_refuse_item_size(fault));
     if (!item_address_of_key(arena, item->table, action->key, &item->place, fault) ||
         (action->kind == TRANSACTION_UPDATE &&
-         !item_update_check_keys(action->expressions.update, item->table, fault)))
+         !item_change_check_keys(action->expressions.update, item->table, fault)))
         return false;
     if (action->value_fault != NULL)
         *fault = *action->value_fault;
@@ -123,7 +309,7 @@ static bool check_distinct(struct transaction *transaction)
     for (size_t i = 1; i < transaction->start.action_count; i++) {
         for (size_t j = 0; j < i; j++) {
             if (item_address_equal(&items[i].place, &items[j].place))
-                return transaction_tables_refuse_duplicates(transaction->call);
+                return transaction_refuse_duplicates(transaction->call);
         }
     }
     return true;
@@ -151,7 +337,7 @@ static void write_capacity(struct transaction *transaction, struct json_writer *
     struct bytes wanted = transaction->start.return_consumed_capacity;
     if (!capacity_is_wanted(wanted))
         return;
-    struct transaction_tables *tables = &transaction->tables;
+    struct batch_tables *tables = &transaction->tables;
     for (size_t i = 0; i < tables->count; i++)
         tables->capacity[i].use = (struct capacity_use){ .table = tables->capacity[i].use.table };
     for (size_t i = 0; i < transaction->start.action_count; i++)
@@ -196,11 +382,11 @@ static void answer(struct transaction *transaction, bool repeated)
 static bool decide_update(struct transaction *transaction, const struct transaction_action *action,
                           struct txn_item *item, struct error *fault)
 {
-    if (!item_update_apply(transaction->call->arena, action->expressions.update, item->table,
-                           item->exists ? &item->current : NULL, action->key, &item->replacement,
-                           fault))
+    if (!item_change_apply_update(transaction->call->arena, action->expressions.update, item->table,
+                                  item->exists ? &item->current : NULL, action->key,
+                                  &item->replacement, fault))
         return false;
-    if (!item_update_fits(transaction->call->arena, item->table, &item->replacement))
+    if (!item_change_fits(transaction->call->arena, item->table, &item->replacement))
         return update_refuse_size(fault);
     item->effect = TXN_PUT;
     return true;
@@ -213,7 +399,7 @@ static bool check_collections(struct transaction *transaction)
     bool ok = true;
     for (size_t i = 0; i < txn->item_count; i++) {
         if (txn->items[i].effect != TXN_PUT ||
-            !item_collection_is_exceeded(transaction->call->api, txn, &txn->items[i]))
+            !item_change_exceeds_collection(transaction->call->api, txn, &txn->items[i]))
             continue;
         transaction->reasons[i] = transaction_reason_collection();
         ok = false;
@@ -284,8 +470,8 @@ static bool decide(struct txn *txn)
     buffer_init(&call->response, call->arena);
     error_init(&call->error, call->arena);
     if (txn->record_count > 0) {
-        switch (transaction_token_judge(call->arena, &transaction->start.token, txn->records,
-                                        transaction->now_ms, &call->error)) {
+        switch (token_judge(call->arena, &transaction->start.token, txn->records,
+                            transaction->now_ms, &call->error)) {
         case TRANSACTION_TOKEN_REFUSED:
             return false;
         case TRANSACTION_TOKEN_REPEATED:
@@ -329,7 +515,7 @@ static void done(struct txn *txn, enum engine_status status)
 {
     struct transaction *transaction = of_txn(txn);
     struct api_call *call = transaction->call;
-    transaction_tables_release(&transaction->tables);
+    batch_tables_release(&transaction->tables);
     if (status == ENGINE_BUSY || status == ENGINE_CONFLICT) {
         refuse_conflict(transaction);
         operation_fail(call);
@@ -350,14 +536,14 @@ static struct transaction *create(struct api_call *call, const struct transactio
     transaction->table_of = arena_alloc_zeroed(arena, count * sizeof *transaction->table_of);
     transaction->tables = start->tables;
     if (start->tables.count == 0)
-        transaction_tables_init(&transaction->tables, arena, count);
+        batch_tables_init(&transaction->tables, arena, count);
     struct txn *txn = &transaction->txn;
     operation_txn_init(txn, call);
     txn->items = arena_alloc_zeroed(arena, count * sizeof *txn->items);
     txn->item_count = count;
     if (call->caller != NULL)
         transaction->start.token.caller = call->caller->arn;
-    txn->records = transaction_token_records(arena, &transaction->start.token, transaction->now_ms);
+    txn->records = token_records(arena, &transaction->start.token, transaction->now_ms);
     txn->conflicts = api_conflicts(call->api);
     txn->is_transaction = true;
     txn->decide = decide;
@@ -377,8 +563,8 @@ static bool find_shared_token(struct transaction *transaction)
     if (token->text.data == NULL || token->caller.data == NULL ||
         transaction->now_ms - api_opened_ms(call->api) >= 2 * TOKEN_RECORD_LIFETIME_MS)
         return true;
-    return transaction_token_find_shared(call->arena, api_options(call->api)->engine, token,
-                                         transaction->now_ms, &call->error);
+    return token_find_shared(call->arena, api_options(call->api)->engine, token,
+                             transaction->now_ms, &call->error);
 }
 
 void transaction_start(struct api_call *call, const struct transaction_start *start)
@@ -390,6 +576,6 @@ void transaction_start(struct api_call *call, const struct transaction_start *st
         txn_start(&transaction->txn);
         return;
     }
-    transaction_tables_release(&transaction->tables);
+    batch_tables_release(&transaction->tables);
     operation_fail(call);
 }

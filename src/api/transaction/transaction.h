@@ -1,25 +1,67 @@
-/* transaction.h -- a transaction's actions, from whichever operation has them, done all or not at
+/* transaction.h -- a transaction's writes, from whichever operation has them, done all or not at
  * all.
  *
  * TransactWriteItems and ExecuteTransaction turn their requests into actions; everything behind
- * that is here: the tables and places, one txn for all items, the reasons of a cancellation
- * (transaction_reasons.h), the token that makes a repeated request harmless (transaction_token.h),
- * and the answer.
+ * that is here: the tables and addresses, one txn for all items, the reasons of a cancellation, the
+ * token that makes a repeated request harmless, and the answer.
  */
 #ifndef STATOR_API_TRANSACTION_TRANSACTION_H
 #define STATOR_API_TRANSACTION_TRANSACTION_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include "api/item/batch.h"
 #include "api/item/item_expressions.h"
-#include "api/transaction/transaction_reasons.h"
-#include "api/transaction/transaction_tables.h"
-#include "api/transaction/transaction_token.h"
 #include "base/bytes.h"
+#include "base/compiler.h"
+#include "table/token_record.h"
 
 struct api_call;
 struct error;
 struct item;
 struct json_writer;
+struct shape;
+
+/* --- Why a transaction was cancelled: one reason for each of its actions --- */
+
+struct transaction_reason {
+    const char *code; /* NULL: nothing is wrong with this action, "None". */
+    struct bytes message;
+    const struct item *item; /* As it is; NULL: not shown. */
+};
+
+/* The condition does not hold. */
+struct transaction_reason transaction_reason_condition(void);
+/* Another transaction has the item. */
+struct transaction_reason transaction_reason_conflict(void);
+
+/* The action makes an item collection too large. */
+struct transaction_reason transaction_reason_collection(void);
+/* The reason of an action that a rule refuses, in the words of `fault`. */
+struct transaction_reason transaction_reason_validation(const struct error *fault);
+/* Measured: a key of a table or index that is empty is refused with the whole request, while other
+ * faults of keys cancel it. */
+bool transaction_reason_is_of_request(const struct error *fault);
+
+/* Sets a TransactionCanceledException. Returns false. */
+bool transaction_reasons_cancel(struct error *err, const struct transaction_reason *reasons,
+                                size_t count);
+
+/* Sets the error of a transaction that names an item twice. Returns false. */
+bool transaction_refuse_duplicates(struct api_call *call);
+
+/* --- ClientRequestToken: a repeated request has no second effect --- */
+
+struct transaction_token {
+    struct bytes text;      /* data NULL: none was sent. */
+    uint8_t scope;          /* LAYOUT_TOKEN_* */
+    struct bytes caller;    /* The user's ARN; data NULL: requests are not authenticated. */
+    bool was_repeated;      /* Set by the transaction. */
+    struct token_hash hash; /* Of all that the request's effects depend on. */
+};
+extern const struct shape transaction_token_shape;
+
+/* --- Actions --- */
 
 enum transaction_kind {
     TRANSACTION_PUT,
@@ -48,7 +90,7 @@ struct transaction_start {
     struct bytes return_consumed_capacity;
     struct bytes return_item_collection_metrics;
     /* Tables that were found and asked about already, which are handed over; count 0: none yet. */
-    struct transaction_tables tables;
+    struct batch_tables tables;
     /* Keys that do not fit their tables' schemas: the first one is reported, or all of them. */
     bool every_key_fault;
     /* Writes what the response has besides metrics; may be NULL. */

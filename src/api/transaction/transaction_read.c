@@ -1,7 +1,7 @@
 /* transaction_read.c -- see transaction_read.h.
  *
- * A view is consistent and waits for nobody: reads see all of a transaction that is under way or
- * nothing of it. They need not meet it, and are refused only where conflicts are asked for.
+ * Reads see all of a transaction under way or nothing of it (read/read_items.h), so they do not
+ * conflict with it. They are refused only where the server was told to refuse conflicts.
  */
 #include "api/transaction/transaction_read.h"
 #include <assert.h>
@@ -9,27 +9,26 @@
 #include "api/item/item_access.h"
 #include "api/item/item_expressions.h"
 #include "api/operation.h"
-#include "api/transaction/transaction_reasons.h"
-#include "api/transaction/transaction_tables.h"
+#include "api/transaction/transaction.h"
+#include "api/item/batch.h"
 #include "base/arena.h"
 #include "expr/lookup.h"
 #include "expr/projection.h"
 #include "json/writer.h"
+#include "read/read_items.h"
 #include "model/limits.h"
 #include "model/value_json.h"
 #include "table/item_address.h"
-#include "table/storage_error.h"
 #include "txn/txn_conflicts.h"
 
 struct transaction_view {
     struct api_call *call;
     const struct transaction_read_start *start;
-    struct transaction_tables tables;
+    struct batch_tables tables;
     /* One of each for each read. */
     struct transaction_reason *reasons;
     struct item_address *places;
     size_t *table_of;
-    size_t size; /* Of the items read so far. */
 };
 
 /* --- Rules, in the service's order --- */
@@ -41,15 +40,15 @@ static bool find_tables(struct transaction_view *view)
     bool was_asked = start->tables.count > 0;
     for (size_t i = 0; i < start->read_count; i++) {
         const struct transaction_read *read = &start->reads[i];
-        size_t table = transaction_tables_find(&view->tables, view->call, read->table_name);
+        size_t table = batch_tables_find(&view->tables, view->call, read->table_name);
         view->table_of[i] = table;
         if (!was_asked &&
-            !item_access_transact_get(view->call, transaction_tables_at(&view->tables, table), read,
+            !item_access_transact_get(view->call, batch_tables_at(&view->tables, table), read,
                                       start->return_consumed_capacity))
             return false;
     }
     for (size_t i = 0; i < start->read_count; i++)
-        if (!transaction_tables_check(&view->tables, view->call, view->table_of[i]))
+        if (!batch_tables_check(&view->tables, view->call, view->table_of[i]))
             return false;
     return true;
 }
@@ -61,7 +60,7 @@ static bool locate_items(struct transaction_view *view)
     for (size_t i = 0; i < view->start->read_count; i++) {
         const struct transaction_read *read = &view->start->reads[i];
         const struct table_definition *table =
-            transaction_tables_definition(&view->tables, view->table_of[i]);
+            batch_tables_definition(&view->tables, view->table_of[i]);
         struct error fault;
         error_init(&fault, call->arena);
         if (item_address_of_key(call->arena, table, read->key, &view->places[i], &fault)) {
@@ -85,7 +84,7 @@ static bool check_distinct(struct transaction_view *view)
     for (size_t i = 1; i < view->start->read_count; i++) {
         for (size_t j = 0; j < i; j++) {
             if (item_address_equal(&view->places[i], &view->places[j]))
-                return transaction_tables_refuse_duplicates(view->call);
+                return transaction_refuse_duplicates(view->call);
         }
     }
     return true;
@@ -137,60 +136,46 @@ static void write_item(struct transaction_view *view, struct json_writer *writer
     json_write_raw(writer, buffer_bytes(&text));
 }
 
-static enum engine_status read_item(struct transaction_view *view, struct engine_view *from,
-                                    struct json_writer *writer, size_t index)
+static bool read_item(struct transaction_view *view, struct read_items *items,
+                      struct json_writer *writer, size_t index)
 {
-    struct engine_value value = { 0 };
-    struct item item = { 0 };
+    struct read_item item;
     size_t table = view->table_of[index];
-    enum engine_status status =
-        item_address_get(from, transaction_tables_definition(&view->tables, table),
-                         &view->places[index], &value, &item);
-    if (status != ENGINE_OK && status != ENGINE_NOT_FOUND)
-        return status;
-    view->size += item.size;
-    if (view->size > TRANSACTION_SIZE_MAX) { /* The rest only counts. */
-        engine_value_release(&value);
-        return ENGINE_OK;
+    if (!read_items_get(items, batch_tables_definition(&view->tables, table), &view->places[index],
+                        READ_ITEM_OPENED, &item, &view->call->error))
+        return false;
+    if (items->size <= TRANSACTION_SIZE_MAX) { /* Beyond that, items only count. */
+        capacity_use_add_transaction_read(&view->tables.capacity[table].use, item.shown.item.size);
+        json_open_object(writer);
+        if (item.exists)
+            write_item(view, writer, index, &item.shown.item);
+        json_close_object(writer);
     }
-    capacity_use_add_transaction_read(&view->tables.capacity[table].use, item.size);
-    json_open_object(writer);
-    if (status == ENGINE_OK)
-        write_item(view, writer, index, &item);
-    json_close_object(writer);
-    engine_value_release(&value);
-    return ENGINE_OK;
-}
-
-static enum engine_status read_items(struct transaction_view *view)
-{
-    struct engine_view *from = NULL;
-    struct json_writer writer;
-    enum engine_status status =
-        engine_view_open(api_options(view->call->api)->engine, ENGINE_STRONG, &from);
-    json_writer_init(&writer, &view->call->response);
-    json_open_object(&writer);
-    json_write_name(&writer, "Responses");
-    json_open_array(&writer);
-    for (size_t i = 0; i < view->start->read_count && status == ENGINE_OK; i++)
-        status = read_item(view, from, &writer, i);
-    json_close_array(&writer);
-    batch_write_capacity(&writer, view->start->return_consumed_capacity, view->tables.capacity,
-                         view->tables.count);
-    json_close_object(&writer);
-    engine_view_close(from);
-    return status;
+    read_item_release(&item);
+    return true;
 }
 
 static bool read_and_answer(struct transaction_view *view)
 {
-    enum engine_status status = read_items(view);
-    if (status != ENGINE_OK)
-        return storage_error_set(&view->call->error, status, view->call->operation->name);
-    if (view->size > TRANSACTION_SIZE_MAX)
-        return error_validation(&view->call->error, "Payload in response is too large.%zu",
-                                view->size);
-    return true;
+    struct api_call *call = view->call;
+    struct read_items items;
+    struct json_writer writer;
+    bool ok = read_items_open(api_options(call->api)->engine, true, call->operation->name, &items,
+                              &call->error);
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "Responses");
+    json_open_array(&writer);
+    for (size_t i = 0; i < view->start->read_count && ok; i++)
+        ok = read_item(view, &items, &writer, i);
+    json_close_array(&writer);
+    batch_write_capacity(&writer, view->start->return_consumed_capacity, view->tables.capacity,
+                         view->tables.count);
+    json_close_object(&writer);
+    read_items_close(&items);
+    if (ok && items.size > TRANSACTION_SIZE_MAX)
+        return error_validation(&call->error, "Payload in response is too large.%zu", items.size);
+    return ok;
 }
 
 void transaction_read_start(struct api_call *call, const struct transaction_read_start *start)
@@ -206,11 +191,11 @@ void transaction_read_start(struct api_call *call, const struct transaction_read
     };
     view.tables = start->tables;
     if (start->tables.count == 0) {
-        transaction_tables_init(&view.tables, call->arena, count);
+        batch_tables_init(&view.tables, call->arena, count);
         view.tables.borrowed = true;
     }
     bool ok = find_tables(&view) && locate_items(&view) && check_distinct(&view) &&
               check_conflicts(&view) && read_and_answer(&view);
-    transaction_tables_release(&view.tables);
+    batch_tables_release(&view.tables);
     operation_end(call, ok);
 }

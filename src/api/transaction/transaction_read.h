@@ -5,7 +5,7 @@
 #define STATOR_API_TRANSACTION_TRANSACTION_READ_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "api/transaction/transaction_tables.h"
+#include "api/item/batch.h"
 #include "base/bytes.h"
 #include "expr/params.h"
 
@@ -30,7 +30,7 @@ struct transaction_read_start {
     size_t read_count; /* From 1 to TRANSACTION_ACTIONS_MAX. */
     struct bytes return_consumed_capacity;
     /* Tables that were found and asked about already, which are handed over; count 0: none yet. */
-    struct transaction_tables tables;
+    struct batch_tables tables;
     /* Keys that do not fit their tables' schemas: the first one is reported, or all of them. */
     bool every_key_fault;
 };

@@ -5,8 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "api/partiql/partiql_shapes.h"
-#include "api/partiql/partiql_token.h"
+#include "api/partiql/partiql_statement.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "item_fixture.h"
@@ -44,7 +43,7 @@ static bool parses(struct bytes token, const struct statement_request *of, struc
 {
     struct error err;
     error_init(&err, arena);
-    bool ok = partiql_token_parse(arena, token, of, key, &err);
+    bool ok = partiql_statement_parse_token(arena, token, of, key, &err);
     if (!ok)
         assert_true(bytes_equal_text(err.message, "Invalid NextToken"));
     return ok;
@@ -53,7 +52,7 @@ static bool parses(struct bytes token, const struct statement_request *of, struc
 static struct bytes a_token(void)
 {
     struct item key = item_fixture_read(arena, "{'pk':{'S':'a'},'sk':{'N':'1.5'}}");
-    return partiql_token_format(arena, &request, &key);
+    return partiql_statement_format_token(arena, &request, &key);
 }
 
 static void a_token_gives_its_key_back(void **state)
@@ -120,7 +119,7 @@ static void the_longest_key_fits_into_a_token(void **state)
                          buffer_bytes(&value));
     }
     key = item_builder_finish(&builder);
-    struct bytes token = partiql_token_format(arena, &request, &key);
+    struct bytes token = partiql_statement_format_token(arena, &request, &key);
     assert_true(token.len <= STATEMENT_NEXT_TOKEN_SIZE_MAX);
     assert_true(parses(token, &request, &key));
 }

@@ -16,7 +16,6 @@
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "base/uuid.h"
-#include "engine/engine.h"
 #include "scratch.h"
 #include "trigger/trigger_records.h"
 #include "trigger/trigger_runner.h"

@@ -1,11 +1,11 @@
-/* test_delayed_views.c -- which old view is read when; and reads of global indexes that lag. */
+/* test_index_delay.c -- which old view is read when; and reads of global indexes that lag. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
-#include "read/delayed_views.h"
+#include "read/index_delay.h"
 #include "api_fixture.h"
 #include "base/byte_order.h"
 #include "base/compiler.h"

@@ -1,0 +1,365 @@
+/* op_write_item.c -- PutItem, UpdateItem and DeleteItem: one item, one condition, one answer.
+ *
+ * The three differ in their rules and in the effect that they decide on; the rest is shared: the
+ * condition, what its failure shows, ReturnValues, capacity and the metrics of item collections.
+ */
+#include <stdbool.h>
+#include "api/capacity.h"
+#include "api/item/item_access.h"
+#include "api/item/item_change.h"
+#include "api/item/item_expressions.h"
+#include "api/item/item_shapes.h"
+#include "api/operation.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/compiler.h"
+#include "expr/condition.h"
+#include "expr/lookup.h"
+#include "index/index_entry.h"
+#include "json/writer.h"
+#include "model/value_json.h"
+#include "table/catalogue.h"
+#include "txn/txn.h"
+
+struct item_write {
+    struct txn txn;
+    struct txn_item item;
+    struct api_call *call;
+    struct table *table; /* Held until the call ends. */
+    const void *request;
+    const struct condition_request *condition_request;
+    const struct item *key; /* Has at least the key attributes. */
+    struct item_expressions expressions;
+    /* Called if the condition holds. Sets the item's effect and writes the whole response, or sets
+     * call->error and returns false. May run more than once: call->response is empty each time. */
+    bool (*decide)(struct item_write *write);
+};
+
+/* What to start with; a plain value. */
+struct item_write_start {
+    struct bytes table_name; /* As sent. */
+    const void *request;
+    const struct condition_request *condition_request;
+    const struct item *key; /* Has at least the key attributes. */
+    /* How `key` says where the item lives: item_address_of_item or item_address_of_key. */
+    bool (*locate)(struct arena *arena, const struct table_definition *table,
+                   const struct item *key, struct item_address *out, struct error *err);
+    /* The operation's rules that need the table, judged once the item was located. May be NULL. */
+    bool (*check)(struct api_call *call, const struct table_definition *table, const void *request,
+                  const struct item_expressions *expressions);
+    struct item_expressions expressions;
+    bool (*decide)(struct item_write *write);
+};
+
+/* --- Rules --- */
+
+/* The first checks: expressions that may not stand together, then `rule`, the broken rule, if any,
+ * of the attribute values sent. `update` is NULL except for UpdateItem. */
+static bool check_first(struct api_call *call, const struct condition_request *condition,
+                        const struct update_item_request *update, const struct error *rule)
+{
+    return item_expressions_check(call, condition, update) && operation_check_rule(call, rule);
+}
+
+/* PutItem and DeleteItem know fewer ReturnValues than UpdateItem. */
+static bool check_return_values(struct api_call *call, struct bytes return_values)
+{
+    if (return_values.data == NULL || bytes_equal_text(return_values, "NONE") ||
+        bytes_equal_text(return_values, "ALL_OLD"))
+        return true;
+    return error_validation(&call->error, ERROR_ENVELOPE "ReturnValues can only be "
+                                                         "ALL_OLD or NONE");
+}
+
+/* --- The answer --- */
+
+/* The old item as JSON if ReturnValues is ALL_OLD and there was one; otherwise empty. */
+static struct bytes old_item(struct item_write *write)
+{
+    if (!write->item.exists ||
+        !bytes_equal_text(write->condition_request->return_values, "ALL_OLD"))
+        return BYTES("");
+    return item_change_item_json(write->call->arena, &write->item.current);
+}
+
+static void write_capacity(struct item_write *write, struct json_writer *writer,
+                           struct bytes table_name)
+{
+    struct bytes wanted = write->condition_request->return_consumed_capacity;
+    struct txn_item *item = &write->item;
+    if (!capacity_is_wanted(wanted))
+        return;
+    struct capacity_use use = { .table = item->table };
+    capacity_use_add_write(&use, item->exists ? item->current.size : 0,
+                           item->effect == TXN_PUT ? item->replacement.size : 0,
+                           txn_index_changes(&write->txn, item));
+    capacity_use_write_json(writer, wanted, table_name, &use);
+}
+
+/* An object with Attributes, if `attributes` (JSON) is not empty, ConsumedCapacity and
+ * ItemCollectionMetrics. The item's effect is set. */
+static void answer(struct item_write *write, struct bytes attributes, struct bytes table_name)
+{
+    const struct table_definition *table = write->item.table;
+    struct json_writer writer;
+    json_writer_init(&writer, &write->call->response);
+    json_open_object(&writer);
+    if (attributes.len > 0) {
+        json_write_name(&writer, "Attributes");
+        json_write_raw(&writer, attributes);
+    }
+    write_capacity(write, &writer, table_name);
+    if (item_change_wants_collection(write->condition_request->return_item_collection_metrics,
+                                     table)) {
+        json_write_name(&writer, "ItemCollectionMetrics");
+        item_change_write_collection(&writer, table, write->key,
+                                     txn_collection_size_after(&write->txn, &write->item));
+    }
+    json_close_object(&writer);
+}
+
+/* --- The write --- */
+
+static struct item_write *of_txn(struct txn *txn)
+{
+    return (struct item_write *)((char *)txn - offsetof(struct item_write, txn));
+}
+
+static bool refuse(struct item_write *write)
+{
+    struct api_call *call = write->call;
+    error_set(&call->error, ERROR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
+    if (write->item.exists &&
+        bytes_equal_text(write->condition_request->return_values_on_condition_check_failure,
+                         "ALL_OLD"))
+        call->error.item_json = item_change_item_json(call->arena, &write->item.current);
+    return false;
+}
+
+static bool decide(struct txn *txn)
+{
+    struct item_write *write = of_txn(txn);
+    const struct condition *condition = write->expressions.condition;
+    struct lookup lookup;
+    buffer_init(&write->call->response, write->call->arena);
+    error_init(&write->call->error, write->call->arena);
+    lookup_init(&lookup, write->call->arena, write->item.exists ? &write->item.current : NULL);
+    if (condition != NULL && !condition_matches(condition, &lookup))
+        return refuse(write);
+    return write->decide(write) && item_change_check_collections(write->call, txn);
+}
+
+static void done(struct txn *txn, enum engine_status status)
+{
+    struct item_write *write = of_txn(txn);
+    table_release(write->table);
+    operation_end_engine(write->call, status);
+}
+
+static bool may_write(struct api_call *call, const struct table *table,
+                      const struct item_write_start *start)
+{
+    const struct item_access_write write = { .table_name = start->table_name,
+                                             .table = table,
+                                             .request = start->condition_request,
+                                             .item = start->key,
+                                             .expressions = &start->expressions };
+    return item_access_write(call, &write);
+}
+
+static bool locate(struct api_call *call, const struct table_definition *table,
+                   const struct item_write_start *start, struct item_address *place)
+{
+    return start->locate(call->arena, table, start->key, place, &call->error) &&
+           (start->check == NULL ||
+            start->check(call, table, start->request, &start->expressions)) &&
+           item_expressions_check_keys(call, &start->expressions.params, table);
+}
+
+/* Finds the table and the address of the item, runs the write and ends the call. */
+static void start_write(struct api_call *call, const struct item_write_start *start)
+{
+    struct item_address place;
+    struct table *table = operation_find_table(call, start->table_name);
+    if (!may_write(call, table, start) || !operation_check_table(call, table) ||
+        !locate(call, table_definition(table), start, &place)) {
+        table_release(table);
+        operation_fail(call);
+        return;
+    }
+    struct item_write *write = arena_alloc(call->arena, sizeof *write);
+    *write = (struct item_write){
+        .item = { .table = table_definition(table), .place = place },
+        .call = call,
+        .table = table,
+        .request = start->request,
+        .condition_request = start->condition_request,
+        .key = start->key,
+        .expressions = start->expressions,
+        .decide = start->decide,
+    };
+    operation_txn_init(&write->txn, call);
+    write->txn.items = &write->item;
+    write->txn.item_count = 1;
+    write->txn.conflicts = api_conflicts(call->api);
+    write->txn.decide = decide;
+    write->txn.done = done;
+    txn_start(&write->txn);
+}
+
+/* --- PutItem: the item replaces the one that has its key --- */
+
+static bool check_put(struct api_call *call, const struct put_item_request *request,
+                      struct item_expressions *expressions)
+{
+    if (!check_first(call, &request->condition, NULL, &request->item.rule) ||
+        !check_return_values(call, request->condition.return_values) ||
+        !operation_check_item_size(call, NULL, &request->item.item))
+        return false;
+    return item_expressions_compile(call, &request->condition, NULL, expressions);
+}
+
+static bool decide_put(struct item_write *write)
+{
+    const struct put_item_request *request = write->request;
+    write->item.effect = TXN_PUT;
+    write->item.replacement = request->item.item;
+    answer(write, old_item(write), request->table_name);
+    return true;
+}
+
+static bool check_put_indexes(struct api_call *call, const struct table_definition *table,
+                              const void *input, const struct item_expressions *expressions)
+{
+    const struct put_item_request *request = input;
+    (void)expressions;
+    return index_entry_check_put(table, &request->item.item, &call->error) &&
+           operation_check_item_size(call, table, &request->item.item);
+}
+
+static void run_put(struct api_call *call, const void *input)
+{
+    const struct put_item_request *request = input;
+    struct item_write_start start = { .table_name = request->table_name,
+                                      .request = request,
+                                      .condition_request = &request->condition,
+                                      .key = &request->item.item,
+                                      .locate = item_address_of_item,
+                                      .check = check_put_indexes,
+                                      .decide = decide_put };
+    if (check_put(call, request, &start.expressions))
+        start_write(call, &start);
+    else
+        operation_fail(call);
+}
+
+const struct operation op_put_item = { .name = "PutItem",
+                                       .kind = OPERATION_DATA,
+                                       .request = &put_item_shape,
+                                       .asks = OPERATION_ASKS_ITSELF,
+                                       .run = run_put };
+
+/* --- UpdateItem: changes an item in place, or creates one from its key --- */
+
+static bool check_keys_untouched(struct api_call *call, const struct table_definition *table,
+                                 const void *input, const struct item_expressions *expressions)
+{
+    (void)input;
+    return item_change_check_keys(expressions->update, table, &call->error);
+}
+
+static struct bytes updated_attributes(struct item_write *write, const struct item *updated)
+{
+    struct bytes wanted = write->condition_request->return_values;
+    if (bytes_equal_text(wanted, "ALL_NEW"))
+        return item_change_item_json(write->call->arena, updated);
+    if (bytes_equal_text(wanted, "UPDATED_NEW"))
+        return item_change_updated_json(write->call->arena, write->expressions.update, updated);
+    if (bytes_equal_text(wanted, "UPDATED_OLD"))
+        return write->item.exists
+                   ? item_change_updated_json(write->call->arena, write->expressions.update,
+                                              &write->item.current)
+                   : BYTES("");
+    return old_item(write);
+}
+
+static bool decide_update(struct item_write *write)
+{
+    const struct update_item_request *request = write->request;
+    const struct update *update = write->expressions.update;
+    struct api_call *call = write->call;
+    const struct item *key = &request->key.item;
+    struct item updated;
+    if (!item_change_apply_update(call->arena, update, write->item.table,
+                                  write->item.exists ? &write->item.current : NULL, key, &updated,
+                                  &call->error) ||
+        !item_change_check_update_size(call->arena, write->item.table, update, key, &updated,
+                                       &call->error))
+        return false;
+    write->item.effect = TXN_PUT;
+    write->item.replacement = updated;
+    answer(write, updated_attributes(write, &updated), request->table_name);
+    return true;
+}
+
+static void run_update(struct api_call *call, const void *input)
+{
+    const struct update_item_request *request = input;
+    struct item_write_start start = { .table_name = request->table_name,
+                                      .request = request,
+                                      .condition_request = &request->condition,
+                                      .key = &request->key.item,
+                                      .locate = item_address_of_key,
+                                      .check = check_keys_untouched,
+                                      .decide = decide_update };
+    if (check_first(call, &request->condition, request, &request->key.rule) &&
+        item_expressions_compile(call, &request->condition, request, &start.expressions))
+        start_write(call, &start);
+    else
+        operation_fail(call);
+}
+
+const struct operation op_update_item = { .name = "UpdateItem",
+                                          .kind = OPERATION_DATA,
+                                          .request = &update_item_shape,
+                                          .asks = OPERATION_ASKS_ITSELF,
+                                          .run = run_update };
+
+/* --- DeleteItem: deleting an item that does not exist succeeds --- */
+
+static bool check_delete(struct api_call *call, const struct delete_item_request *request,
+                         struct item_expressions *expressions)
+{
+    return check_first(call, &request->condition, NULL, &request->key.rule) &&
+           check_return_values(call, request->condition.return_values) &&
+           item_expressions_compile(call, &request->condition, NULL, expressions);
+}
+
+static bool decide_delete(struct item_write *write)
+{
+    const struct delete_item_request *request = write->request;
+    write->item.effect = TXN_DELETE;
+    answer(write, old_item(write), request->table_name);
+    return true;
+}
+
+static void run_delete(struct api_call *call, const void *input)
+{
+    const struct delete_item_request *request = input;
+    struct item_write_start start = { .table_name = request->table_name,
+                                      .request = request,
+                                      .condition_request = &request->condition,
+                                      .key = &request->key.item,
+                                      .locate = item_address_of_key,
+                                      .decide = decide_delete };
+    if (check_delete(call, request, &start.expressions))
+        start_write(call, &start);
+    else
+        operation_fail(call);
+}
+
+const struct operation op_delete_item = { .name = "DeleteItem",
+                                          .kind = OPERATION_DATA,
+                                          .request = &delete_item_shape,
+                                          .asks = OPERATION_ASKS_ITSELF,
+                                          .run = run_delete };
