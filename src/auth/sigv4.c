@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "crypto/sha256.h"
-#include "http/header.h"
+#include "http/grammar.h"
 #include "model/error.h"
 
 #define ALGORITHM "AWS4-HMAC-SHA256"

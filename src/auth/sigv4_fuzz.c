@@ -12,7 +12,6 @@
 #include "base/compiler.h"
 #include "crypto/sha256.h"
 #include "http/grammar.h"
-#include "http/header.h"
 #include "model/error.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

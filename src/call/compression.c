@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 #include "base/buffer.h"
-#include "http/header.h"
+#include "http/grammar.h"
 
 enum {
     WINDOW_BITS = 15,

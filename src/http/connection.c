@@ -1,25 +1,25 @@
-/* connection.c -- the life of a connection: which bytes are read, when, and into what.
+/* connection.c -- the life of a connection: what is read when, and how it becomes requests.
  *
- * `advance` is the centre: it takes the connection from state to state as far as what has arrived
- * allows (request.c). A handler that answers at once comes back to that loop instead of recursing,
- * so a thousand pipelined requests need no more stack than one.
+ * `advance` is the centre: it takes the connection from state to state as far as the bytes received
+ * allow. A handler that answers at once returns to that loop instead of recursing, so a thousand
+ * pipelined requests need no more stack than one.
  *
- * Input: [start, end) of the buffer. While a request is under way its bytes stay where they are,
- * for the exchange borrows them; later requests pile up behind until the buffer is full, and then
- * reading stops.
+ * The input is [start, end) of its buffer. The bytes of the current request do not move, because
+ * the exchange borrows them. Later requests follow them until the buffer is full; then reading
+ * stops.
  */
 #include "http/connection.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/memory.h"
+#include "base/memory_budget.h"
 #include "http/addresses.h"
-#include "http/discard.h"
 #include "http/exchange.h"
 #include "http/loop.h"
-#include "http/pool.h"
-#include "http/request.h"
+#include "http/request_memory.h"
 
-static_assert(sizeof(struct http_connection) <= 1024, "ten thousand idle clients cost 10 MB");
+static_assert(sizeof(struct http_connection) <= 1024, "ten thousand idle clients take 10 MB");
 
 #define BIT(name) (1u << HTTP_CONNECTION_##name)
 static const unsigned allowed_next[HTTP_CONNECTION_STATE_COUNT] = {
@@ -36,7 +36,8 @@ static const unsigned allowed_next[HTTP_CONNECTION_STATE_COUNT] = {
 
 static void advance(struct http_connection *connection);
 
-void http_connection_set_state(struct http_connection *connection, enum http_connection_state state)
+/* Aborts on a move that the table does not allow. */
+static void set_state(struct http_connection *connection, enum http_connection_state state)
 {
     assert((allowed_next[connection->state] & 1u << state) != 0);
     connection->state = state;
@@ -47,19 +48,18 @@ static const struct http_options *options_of(const struct http_connection *conne
     return &connection->loop->shared->options;
 }
 
-void http_connection_watch(struct http_connection *connection, enum http_deadline_kind kind)
+/* A connection has one deadline. */
+static void set_deadline(struct http_connection *connection, enum http_deadline_kind kind)
 {
     http_loop_set_deadline(connection->loop, &connection->deadline, kind);
 }
 
-void http_connection_unwatch(struct http_connection *connection)
+static void clear_deadline(struct http_connection *connection)
 {
     http_deadline_clear(&connection->loop->deadlines, &connection->deadline);
 }
 
-/* --- Places ---
- *
- * Of the connections there may be, and of those that one address may have. */
+/* --- The bounds on connections, in all and per address --- */
 
 static bool take_place(struct http_shared *shared, uint64_t address_key)
 {
@@ -77,21 +77,21 @@ static void leave_place(struct http_shared *shared, uint64_t address_key)
     atomic_fetch_sub(&shared->connection_count, 1);
 }
 
-/* --- Letting go --- */
+/* --- Closing --- */
 
-void http_connection_drop_input(struct http_connection *connection)
+static void drop_input(struct http_connection *connection)
 {
     if (connection->input != NULL)
         http_pool_give_input(&connection->loop->pool, connection->input);
     connection->input = NULL;
 }
 
-/* The request under way is over: forgets its bytes, its body and its exchange. */
+/* Releases the bytes, the body and the exchange of the current request. */
 static void drop_request(struct http_connection *connection)
 {
     struct http_exchange *exchange = connection->exchange;
     connection->exchange = NULL;
-    http_discard_arena(connection->loop, exchange->arena); /* It was in there. */
+    http_discard_arena(connection->loop, exchange->arena); /* The exchange is in it. */
     http_discard_body(connection->loop, &connection->body);
     if (connection->input != NULL)
         connection->input->start += connection->request_size;
@@ -102,7 +102,7 @@ static void free_connection(struct http_connection *connection)
 {
     assert(connection->state == HTTP_CONNECTION_CLOSED && connection->exchange == NULL);
     struct http_loop *loop = connection->loop;
-    http_connection_drop_input(connection);
+    drop_input(connection);
     http_discard_body(loop, &connection->body);
     if (connection->counted)
         leave_place(loop->shared, connection->address_key);
@@ -132,24 +132,24 @@ void http_connection_close(struct http_connection *connection)
 {
     if (connection->state == HTTP_CONNECTION_CLOSED)
         return;
-    http_connection_set_state(connection, HTTP_CONNECTION_CLOSED);
+    set_state(connection, HTTP_CONNECTION_CLOSED);
     atomic_store_explicit(&connection->gone, true, memory_order_relaxed);
-    http_connection_unwatch(connection);
-    /* A write under way ends with an error first, and its exchange is dropped then. */
+    clear_deadline(connection);
+    /* An unfinished write fails before the socket closes, and drops its exchange. */
     http_transport_close(&connection->transport);
 }
 
-/* Closing at once would reset the connection if anything is unread, and with that take the
- * answer away from a client that is still sending. */
+/* Closing at once would reset the connection if input is unread, and a client that is still sending
+ * would lose the answer. */
 static void begin_to_drain(struct http_connection *connection)
 {
-    http_connection_drop_input(connection);
+    drop_input(connection);
     if (connection->at_end || !http_transport_end(&connection->transport)) {
         http_connection_close(connection);
         return;
     }
-    http_connection_set_state(connection, HTTP_CONNECTION_DRAINING);
-    http_connection_watch(connection, HTTP_DEADLINE_DRAIN);
+    set_state(connection, HTTP_CONNECTION_DRAINING);
+    set_deadline(connection, HTTP_DEADLINE_DRAIN);
 }
 
 /* --- Writing --- */
@@ -157,11 +157,11 @@ static void begin_to_drain(struct http_connection *connection)
 static void finish_answer(struct http_connection *connection)
 {
     drop_request(connection);
-    http_connection_unwatch(connection);
+    clear_deadline(connection);
     if (connection->closes)
         begin_to_drain(connection);
     else
-        http_connection_set_state(connection, HTTP_CONNECTION_IDLE);
+        set_state(connection, HTTP_CONNECTION_IDLE);
     advance(connection);
 }
 
@@ -179,7 +179,7 @@ void http_connection_send(struct http_connection *connection, struct bytes head,
                           bool closes)
 {
     struct http_transport *transport = &connection->transport;
-    http_connection_set_state(connection, HTTP_CONNECTION_WRITING);
+    set_state(connection, HTTP_CONNECTION_WRITING);
     connection->closes = closes;
     switch (http_transport_write(transport, &connection->exchange->write, head, body)) {
     case HTTP_TRANSPORT_DONE:
@@ -187,7 +187,7 @@ void http_connection_send(struct http_connection *connection, struct bytes head,
         return;
     case HTTP_TRANSPORT_LATER:
         connection->unwritten_size = http_transport_unwritten(transport);
-        http_connection_watch(connection, HTTP_DEADLINE_WRITE);
+        set_deadline(connection, HTTP_DEADLINE_WRITE);
         return;
     case HTTP_TRANSPORT_FAILED:
         drop_request(connection);
@@ -199,7 +199,7 @@ void http_connection_send(struct http_connection *connection, struct bytes head,
 bool http_connection_take_back(struct http_connection *connection, struct http_exchange *exchange)
 {
     struct http_loop *loop = connection->loop;
-    assert(connection->exchange == exchange); /* Answered once only. */
+    assert(connection->exchange == exchange); /* Each request is answered once. */
     assert(loop->owed_count > 0);
     loop->owed_count--;
     if (connection->state == HTTP_CONNECTION_HANDLING)
@@ -211,11 +211,245 @@ bool http_connection_take_back(struct http_connection *connection, struct http_e
     return false;
 }
 
-void http_connection_send_continue(struct http_connection *connection)
+/* Best effort: a client whose socket is full waits a moment, then sends anyway. */
+static void send_continue(struct http_connection *connection)
 {
     struct bytes text = BYTES("HTTP/1.1 100 Continue\r\n\r\n");
     if (!http_transport_write_now(&connection->transport, text))
         http_connection_close(connection);
+}
+
+/* --- Requests: from bytes to a request, or a refusal ---
+ *
+ * Bodies that fit stay in the input after their head. Larger ones, and chunked ones, go to the
+ * connection's `body`. */
+
+/* Answers bytes that never became a request, and closes. Not during a request. */
+static void refuse(struct http_connection *connection, int status)
+{
+    assert(connection->exchange == NULL);
+    struct http_loop *loop = connection->loop;
+    const struct http_handler *handler = &loop->shared->handler;
+    clear_deadline(connection);
+    bool is_head = false;
+    if (connection->input != NULL && connection->state != HTTP_CONNECTION_IDLE) {
+        const struct http_input *input = connection->input;
+        is_head = bytes_equal(http_span_bytes(input->parser.method, input->data + input->start),
+                              BYTES("HEAD"));
+    }
+    struct arena *arena = http_pool_take_arena(&loop->pool);
+    connection->exchange = http_exchange_create_refusal(arena, connection, is_head);
+    struct http_answer answer = { .status = status, .body = BYTES(""), .close = true };
+    if (handler->refusal != NULL)
+        handler->refusal(loop->context, arena, &answer);
+    answer.close = true;
+    http_exchange_send(connection->exchange, &answer);
+}
+
+/* True if the request may start now. */
+static bool is_admitted(struct http_connection *connection, const uint8_t *head)
+{
+    struct http_loop *loop = connection->loop;
+    const struct http_handler *handler = &loop->shared->handler;
+    const struct http_parser *parser = &connection->input->parser;
+    bool has_room = memory_budget_used(&loop->shared->memory) <= loop->shared->options.memory_max;
+    if (LIKELY(has_room && !connection->late))
+        return true;
+    if (handler->is_vital != NULL &&
+        handler->is_vital(handler->context, http_span_bytes(parser->method, head),
+                          http_span_bytes(parser->target, head)))
+        return true;
+    return !connection->late && http_pressure_makes_room(loop);
+}
+
+static void hand_over(struct http_connection *connection)
+{
+    struct http_loop *loop = connection->loop;
+    struct http_input *input = connection->input;
+    const uint8_t *head = input->data + input->start;
+    struct bytes body = bytes_of(head + input->parser.at, (size_t)input->parser.content_length);
+    if (connection->body_apart || input->parser.chunked)
+        body = bytes_of(connection->body.data, connection->body.len);
+    if (body.len == 0)
+        body = BYTES("");
+    clear_deadline(connection);
+    if (!is_admitted(connection, head)) {
+        refuse(connection, 503);
+        return;
+    }
+    set_state(connection, HTTP_CONNECTION_HANDLING);
+    connection->served = true;
+    connection->exchange = http_exchange_create(http_pool_take_arena(&loop->pool), connection,
+                                                &input->parser, head, body);
+    loop->owed_count++;
+    loop->shared->handler.request(loop->shared->handler.context, loop->context,
+                                  connection->exchange);
+}
+
+/* The request is incomplete. False, to end `advance`. */
+static bool wait_for_more(struct http_connection *connection)
+{
+    if (connection->at_end)
+        http_connection_close(connection);
+    return false;
+}
+
+/* Makes room for `more` bytes in `body`. False if memory is short: the request has been refused. */
+static bool reserve_in_body(struct http_connection *connection, size_t more, size_t len_max)
+{
+    struct http_loop *loop = connection->loop;
+    struct memory_budget *budget = &loop->shared->memory;
+    size_t growth = http_body_growth(&connection->body, more, len_max);
+    if (growth == 0)
+        return true;
+    if (!memory_budget_try_take(budget, growth)) {
+        set_deadline(connection, HTTP_DEADLINE_BODY); /* So that it is not dropped as stalled. */
+        if (!http_pressure_makes_room_for_body(loop, growth)) {
+            refuse(connection, 503);
+            return false;
+        }
+        memory_budget_take(budget, growth);
+    }
+    http_body_grow(&connection->body, growth);
+    return true;
+}
+
+/* A body of known length that does not fit into the input: it is read directly into `body`. */
+static bool begin_body_apart(struct http_connection *connection, size_t length, size_t arrived)
+{
+    struct http_input *input = connection->input;
+    if (!http_pressure_makes_room_for_body(connection->loop, length)) {
+        refuse(connection, 503); /* Before the client sends it in vain. */
+        return false;
+    }
+    if (!reserve_in_body(connection, arrived, length))
+        return false;
+    http_body_append(&connection->body, bytes_of(input->data + input->parser.at, arrived));
+    connection->body_apart = true;
+    input->end = input->parser.at;
+    return true;
+}
+
+/* The head is complete. Decides where the body goes. */
+static void begin_body(struct http_connection *connection)
+{
+    struct http_input *input = connection->input;
+    const struct http_parser *parser = &input->parser;
+    if (parser->content_length > options_of(connection)->body_size_max) {
+        refuse(connection, 413);
+        return;
+    }
+    set_state(connection, HTTP_CONNECTION_BODY);
+    size_t length = (size_t)parser->content_length;
+    size_t arrived = input->end - input->start - parser->at;
+    connection->body_apart = false;
+    if (!parser->chunked && arrived >= length)
+        return;
+    connection->progress_size = 0;
+    set_deadline(connection, HTTP_DEADLINE_BODY);
+    http_input_compact(input);
+    if (parser->chunked)
+        http_chunked_init(&input->chunked, options_of(connection)->body_size_max);
+    else if (length > input->capacity - parser->at &&
+             !begin_body_apart(connection, length, arrived))
+        return;
+    if (parser->expects_continue && arrived == 0)
+        send_continue(connection);
+}
+
+static bool advance_head(struct http_connection *connection)
+{
+    struct http_input *input = connection->input;
+    enum http_parser_status status =
+        http_parser_feed(&input->parser, input->data + input->start, input->end - input->start);
+    if (status == HTTP_PARSER_DONE) {
+        begin_body(connection);
+        return true;
+    }
+    if (status == HTTP_PARSER_REFUSED) {
+        refuse(connection, input->parser.refusal);
+        return true;
+    }
+    http_input_compact(input);
+    if (connection->deadline.kind != HTTP_DEADLINE_HEADER)
+        set_deadline(connection, HTTP_DEADLINE_HEADER);
+    return wait_for_more(connection);
+}
+
+static bool advance_chunked_body(struct http_connection *connection)
+{
+    struct http_input *input = connection->input;
+    size_t body_start = input->start + input->parser.at;
+    struct bytes raw = bytes_of(input->data + body_start, input->end - body_start);
+    struct bytes content;
+    enum http_chunked_status status;
+    while ((status = http_chunked_next(&input->chunked, &raw, &content)) == HTTP_CHUNKED_CONTENT) {
+        if (!reserve_in_body(connection, content.len, options_of(connection)->body_size_max))
+            return true;
+        http_body_append(&connection->body, content);
+    }
+    if (status == HTTP_CHUNKED_REFUSED) {
+        refuse(connection, input->chunked.refusal);
+        return true;
+    }
+    if (status == HTTP_CHUNKED_MORE) {
+        input->end = body_start; /* All taken: the next bytes may overwrite these. */
+        return wait_for_more(connection);
+    }
+    connection->request_size = (size_t)(raw.data - (input->data + input->start));
+    hand_over(connection);
+    return true;
+}
+
+static bool advance_body(struct http_connection *connection)
+{
+    const struct http_input *input = connection->input;
+    const struct http_parser *parser = &input->parser;
+    if (parser->chunked)
+        return advance_chunked_body(connection);
+    size_t length = (size_t)parser->content_length;
+    size_t arrived =
+        connection->body_apart ? connection->body.len : input->end - input->start - parser->at;
+    if (arrived < length) {
+        if (connection->body_apart && !reserve_in_body(connection, 1, length))
+            return true;
+        return wait_for_more(connection);
+    }
+    connection->request_size = parser->at + (connection->body_apart ? 0 : length);
+    hand_over(connection);
+    return true;
+}
+
+/* Between requests a connection holds no buffers. */
+static bool advance_idle(struct http_connection *connection)
+{
+    struct http_input *input = connection->input;
+    if (input != NULL && input->start < input->end) {
+        http_parser_init(&input->parser, options_of(connection)->header_size_max);
+        set_state(connection, HTTP_CONNECTION_HEAD);
+        return true;
+    }
+    drop_input(connection);
+    if (connection->at_end || (connection->loop->stopping && !connection->late))
+        http_connection_close(connection);
+    else if (connection->deadline.kind != HTTP_DEADLINE_IDLE)
+        set_deadline(connection, HTTP_DEADLINE_IDLE);
+    return false;
+}
+
+/* Takes the connection one state further if the bytes received allow it. False if not. */
+static bool advance_once(struct http_connection *connection)
+{
+    switch (connection->state) {
+    case HTTP_CONNECTION_IDLE:
+        return advance_idle(connection);
+    case HTTP_CONNECTION_HEAD:
+        return advance_head(connection);
+    case HTTP_CONNECTION_BODY:
+        return advance_body(connection);
+    default:
+        return false;
+    }
 }
 
 /* --- Reading --- */
@@ -229,7 +463,8 @@ uint8_t *http_connection_room(struct http_connection *connection, size_t *size)
     }
     if (connection->state == HTTP_CONNECTION_BODY && connection->body_apart) {
         struct http_body *body = &connection->body;
-        *size = body->capacity - body->len; /* request.c has made room. */
+        *size = body->capacity - body->len;
+        assert(*size > 0); /* reserve_in_body has made room. */
         return body->data + body->len;
     }
     if (connection->input == NULL)
@@ -247,15 +482,15 @@ size_t http_connection_turn(struct http_connection *connection)
     return http_loop_turn_left(connection->loop, connection);
 }
 
-/* A few bytes now and then are no progress: else 16 MB could be held for good by one byte at a
- * time. */
+/* A few bytes now and then are no progress: otherwise a client could hold 16 MB forever by sending
+ * one byte at a time. */
 static void count_progress(struct http_connection *connection, size_t size)
 {
     connection->progress_size += size;
     if (connection->progress_size < HTTP_CONNECTION_PROGRESS_SIZE)
         return;
     connection->progress_size = 0;
-    http_connection_watch(connection, HTTP_DEADLINE_BODY);
+    set_deadline(connection, HTTP_DEADLINE_BODY);
 }
 
 static void count_arrived(struct http_connection *connection, size_t size)
@@ -294,8 +529,7 @@ void http_connection_ended(struct http_connection *connection, bool orderly)
     advance(connection);
 }
 
-/* Reads as long as there is somewhere to read to. Left alone in the usual case: each change would
- * cost a system call. */
+/* Reads while there is room. Usually changes nothing: each change would cost a system call. */
 static void update_reading(struct http_connection *connection)
 {
     if (connection->state == HTTP_CONNECTION_CLOSED || connection->at_end)
@@ -312,22 +546,20 @@ static void update_reading(struct http_connection *connection)
 static void advance(struct http_connection *connection)
 {
     if (connection->advancing)
-        return; /* The caller further up goes on. */
+        return; /* The caller further up the stack continues. */
     connection->advancing = true;
-    while (http_request_advance(connection))
+    while (advance_once(connection))
         continue;
     connection->advancing = false;
     update_reading(connection);
 }
 
-/* --- Beginning, time-outs, stopping --- */
+/* --- Opening, time-outs, stopping --- */
 
 static struct http_connection *create_connection(struct http_loop *loop,
                                                  const struct sockaddr *peer, bool counted)
 {
-    struct http_connection *connection = calloc(1, sizeof *connection);
-    if (connection == NULL)
-        abort();
+    struct http_connection *connection = memory_checked(calloc(1, sizeof *connection));
     connection->loop = loop;
     connection->counted = counted;
     connection->late = loop->stopping;
@@ -347,7 +579,7 @@ void http_connection_open(struct http_loop *loop, int fd, const struct sockaddr 
 {
     bool counted = take_place(loop->shared, http_addresses_key(peer));
     if (!counted) {
-        /* A handshake would cost more than the request that is refused. */
+        /* A handshake would cost more than answering the request. */
         if (loop->shared->options.tls != NULL ||
             loop->refused_count >= loop->shared->options.refused_max) {
             close(fd);
@@ -361,25 +593,25 @@ void http_connection_open(struct http_loop *loop, int fd, const struct sockaddr 
         return;
     }
     if (http_transport_is_secure(&connection->transport))
-        http_connection_watch(connection, HTTP_DEADLINE_HEADER);
+        set_deadline(connection, HTTP_DEADLINE_HEADER);
     else
-        http_connection_set_state(connection, HTTP_CONNECTION_IDLE);
+        set_state(connection, HTTP_CONNECTION_IDLE);
     if (counted)
         advance(connection);
     else
-        http_request_refuse(connection, 503);
+        refuse(connection, 503);
 }
 
 void http_connection_opened(struct http_connection *connection)
 {
-    http_connection_set_state(connection, HTTP_CONNECTION_IDLE);
+    set_state(connection, HTTP_CONNECTION_IDLE);
     advance(connection);
 }
 
 void http_connection_failed(struct http_connection *connection)
 {
     if (connection->state == HTTP_CONNECTION_OPENING)
-        begin_to_drain(connection); /* So that it can read what it was told. */
+        begin_to_drain(connection); /* So that the client can read the alert. */
     else
         http_connection_close(connection);
     advance(connection);
@@ -397,7 +629,7 @@ struct http_connection *http_connection_of_deadline(struct http_deadline *deadli
                                               offsetof(struct http_connection, deadline));
 }
 
-/* The client has made progress, but others had their turn: it waits, not we. */
+/* True if the client has sent enough, and we have not read it because others had their turn. */
 static bool is_kept_waiting(struct http_connection *connection)
 {
     const struct http_input *input = connection->input;
@@ -418,20 +650,20 @@ void http_connection_expire(struct http_connection *connection)
     case HTTP_DEADLINE_HEADER:
         if (connection->state == HTTP_CONNECTION_OPENING)
             break;
-        http_request_refuse(connection, 408);
+        refuse(connection, 408);
         return;
     case HTTP_DEADLINE_BODY:
         if (is_kept_waiting(connection))
-            http_connection_watch(connection, HTTP_DEADLINE_BODY);
+            set_deadline(connection, HTTP_DEADLINE_BODY);
         else
-            http_request_refuse(connection, 408);
+            refuse(connection, 408);
         return;
     case HTTP_DEADLINE_WRITE: {
         uint64_t unwritten_size = http_transport_unwritten(&connection->transport);
         if (unwritten_size == connection->unwritten_size)
             break;
         connection->unwritten_size = unwritten_size;
-        http_connection_watch(connection, HTTP_DEADLINE_WRITE);
+        set_deadline(connection, HTTP_DEADLINE_WRITE);
         return;
     }
     default:

@@ -6,6 +6,7 @@
 #define STATOR_HTTP_EXCHANGE_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 #include <uv.h>
 #include "base/bytes.h"
 #include "http/server.h"
@@ -36,5 +37,19 @@ struct http_exchange *
 http_exchange_create_refusal(struct arena *arena, struct http_connection *connection, bool is_head);
 /* Formats the answer and gives it to the connection. */
 void http_exchange_send(struct http_exchange *exchange, const struct http_answer *answer);
+
+/* --- The head of an answer --- */
+
+/* The Date header's value, formatted once a second. All zero at first. */
+struct http_date {
+    time_t second;
+    char text[sizeof "Sun, 06 Nov 1994 08:49:37 GMT"];
+};
+struct bytes http_date_at(struct http_date *date, time_t second);
+
+/* `connection` is the Connection header's value, NULL for none. In the arena. The names and values
+ * of headers are the program's own and hold no control bytes. */
+struct bytes http_answer_format_head(struct arena *arena, const struct http_answer *answer,
+                                     struct bytes date, const char *connection);
 
 #endif

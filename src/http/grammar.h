@@ -1,4 +1,7 @@
-/* grammar.h -- the character classes of HTTP (RFC 9110), shared by the head and the chunk parser.
+/* grammar.h -- the text of HTTP messages (RFC 9110): classes of characters, headers, and the parts
+ * of their values.
+ *
+ * Pure functions over bytes, for servers and clients alike. Results borrow their arguments.
  */
 #ifndef STATOR_HTTP_GRAMMAR_H
 #define STATOR_HTTP_GRAMMAR_H
@@ -6,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
+
+/* --- Characters --- */
 
 enum http_grammar_class {
     HTTP_GRAMMAR_TOKEN = 1,  /* Methods and header names. */
@@ -36,5 +41,19 @@ static inline bool http_grammar_is_digit(uint8_t byte)
 {
     return byte >= '0' && byte <= '9';
 }
+
+/* --- Headers --- */
+
+struct http_header {
+    struct bytes name;  /* As sent; names differ in case, so compare with http_header_equal. */
+    struct bytes value; /* Without the white space around it. */
+};
+
+/* Ignores the case of ASCII letters. */
+bool http_header_equal(struct bytes a, struct bytes b);
+/* Removes spaces and tabs at both ends. */
+struct bytes http_header_trim(struct bytes text);
+/* Splits the part before the next `separator` off the front of `rest`, and trims it. */
+struct bytes http_header_next_part(struct bytes *rest, char separator);
 
 #endif

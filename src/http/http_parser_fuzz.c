@@ -13,7 +13,6 @@
 #include "base/random.h"
 #include "http/chunked.h"
 #include "http/grammar.h"
-#include "http/header.h"
 #include "http/parser.h"
 
 enum { HEAD_SIZE_MAX = 600, CONTENT_SIZE_MAX = 1000, PIECE_MAX = 40 };

@@ -2,20 +2,66 @@
 #include "http/loop.h"
 #include <assert.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include "base/log.h"
+#include "base/memory.h"
 #include "http/connection.h"
-#include "http/pressure.h"
 
 enum {
     TIMER_STEP_MS = 10, /* Deadlines closer together than this share one wake-up. */
-    /* Room behind a head of the largest size, so that most bodies need no memory of their own. */
+    /* Room after the largest head, so that most bodies need no memory of their own. */
     INPUT_BODY_SIZE = 16 * 1024,
-    /* Of the memory of requests, what all loops together may keep between requests. */
+    /* The share of the memory of requests that all loops together may keep as spares. */
     SPARES_PART = 8,
 };
 
 /* --- Deadlines --- */
+
+void http_deadline_clear(struct http_deadlines *deadlines, struct http_deadline *deadline)
+{
+    if (deadline->kind == HTTP_DEADLINE_NONE)
+        return;
+    if (deadline->previous != NULL)
+        deadline->previous->next = deadline->next;
+    else
+        deadlines->queues[deadline->kind].first = deadline->next;
+    if (deadline->next != NULL)
+        deadline->next->previous = deadline->previous;
+    else
+        deadlines->queues[deadline->kind].last = deadline->previous;
+    *deadline = (struct http_deadline){ .kind = HTTP_DEADLINE_NONE };
+}
+
+/* `now_ms` must not decrease between calls. Replaces a deadline that is set. */
+static void set_deadline(struct http_deadlines *deadlines, struct http_deadline *deadline,
+                         enum http_deadline_kind kind, uint64_t now_ms)
+{
+    assert(kind != HTTP_DEADLINE_NONE);
+    http_deadline_clear(deadlines, deadline);
+    struct http_deadline *last = deadlines->queues[kind].last;
+    deadline->kind = kind;
+    deadline->due_ms = now_ms + deadlines->queues[kind].duration_ms;
+    assert(last == NULL || last->due_ms <= deadline->due_ms);
+    deadline->previous = last;
+    if (last != NULL)
+        last->next = deadline;
+    else
+        deadlines->queues[kind].first = deadline;
+    deadlines->queues[kind].last = deadline;
+}
+
+/* The next to expire; NULL if none is set. */
+static struct http_deadline *first_deadline(const struct http_deadlines *deadlines)
+{
+    struct http_deadline *earliest = NULL;
+    for (int kind = 0; kind < HTTP_DEADLINE_KIND_COUNT; kind++) {
+        struct http_deadline *first = deadlines->queues[kind].first;
+        if (first != NULL && (earliest == NULL || first->due_ms < earliest->due_ms))
+            earliest = first;
+    }
+    return earliest;
+}
 
 static void on_timer(uv_timer_t *timer);
 
@@ -32,7 +78,7 @@ static void on_timer(uv_timer_t *timer)
     uint64_t now_ms = uv_now(&loop->uv);
     loop->timer_due_ms = UINT64_MAX;
     struct http_deadline *first;
-    while ((first = http_deadlines_first(&loop->deadlines)) != NULL && first->due_ms <= now_ms)
+    while ((first = first_deadline(&loop->deadlines)) != NULL && first->due_ms <= now_ms)
         http_connection_expire(http_connection_of_deadline(first));
     if (first != NULL && first->due_ms < loop->timer_due_ms) {
         uint64_t soonest_ms = now_ms + TIMER_STEP_MS;
@@ -43,8 +89,8 @@ static void on_timer(uv_timer_t *timer)
 void http_loop_set_deadline(struct http_loop *loop, struct http_deadline *deadline,
                             enum http_deadline_kind kind)
 {
-    http_deadline_set(&loop->deadlines, deadline, kind, uv_now(&loop->uv));
-    /* Deadlines mostly move away; the timer follows them only when it has gone off. */
+    set_deadline(&loop->deadlines, deadline, kind, uv_now(&loop->uv));
+    /* Deadlines are mostly renewed before they expire, so the timer moves only when it fires. */
     if (deadline->due_ms < loop->timer_due_ms)
         arm_timer(loop, deadline->due_ms);
 }
@@ -75,7 +121,7 @@ static void on_round_end(uv_check_t *round_end)
 static void on_round(uv_prepare_t *round)
 {
     struct http_loop *loop = round->data;
-    end_turn(loop); /* Timers may have led to requests, too. */
+    end_turn(loop); /* Timers may have led to requests as well. */
     loop->turn.reader = NULL;
     loop->turn.asked_before = loop->turn.asked;
     loop->turn.asked = 0;
@@ -84,16 +130,15 @@ static void on_round(uv_prepare_t *round)
         loop->turn.first = 0;
 }
 
-/* Connections ask in the same order in every turn, so that of many the first ones would always be
- * served first. Counting them, and moving on by as many as are served, gives all the same. */
+/* Connections ask in the same order in every turn, so the first of many would always be served.
+ * Counting them, and starting further on in each turn, gives all the same share. */
 static bool is_served(struct http_loop *loop)
 {
     size_t place = loop->turn.asked++, all = loop->turn.asked_before;
     return all <= TURN_READERS || (place + all - loop->turn.first) % all < TURN_READERS;
 }
 
-/* libuv reads from one connection until nothing is left, so who reads changes when it is through.
- */
+/* libuv reads from one connection until it is done, so another reader means that it is. */
 size_t http_loop_turn_left(struct http_loop *loop, const struct http_connection *connection)
 {
     if (loop->turn.reader != connection) {
@@ -125,7 +170,7 @@ static void post_locked(struct http_loop *loop, struct http_task *task)
     else
         loop->task_last->next = task;
     loop->task_last = task;
-    /* Inside the lock: the loop cannot end between the two. */
+    /* Inside the lock, so that the loop cannot end in between. */
     if (was_empty)
         uv_async_send(&loop->wakeup);
 }
@@ -182,7 +227,7 @@ static void close_connections(struct http_loop *loop)
         http_connection_close(connection);
 }
 
-/* Connections that came late are not waited for. */
+/* Does not wait for connections that came while stopping. */
 void http_loop_end_if_done(struct http_loop *loop)
 {
     if (!loop->stopping || loop->ending || loop->early_count > 0 || loop->owed_count > 0)
@@ -191,7 +236,7 @@ void http_loop_end_if_done(struct http_loop *loop)
     if (loop->connections == NULL)
         close_handles(loop);
     else
-        close_connections(loop); /* Again is allowed; the last one to go ends the loop. */
+        close_connections(loop); /* Again is allowed; the last one to close ends the loop. */
 }
 
 static void on_grace_over(uv_timer_t *timer)
@@ -201,7 +246,7 @@ static void on_grace_over(uv_timer_t *timer)
     close_connections(loop);
     if (loop->owed_count == 0)
         return;
-    /* Others still hold these exchanges and may post to this loop: freeing it would be worse. */
+    /* Other threads still hold these exchanges and may post to this loop, so it is not freed. */
     log_write(LOG_WARN, "http", "stopping with %zu requests unanswered", loop->owed_count);
     loop->abandoned = true;
     uv_stop(&loop->uv);
@@ -276,9 +321,7 @@ static void free_loop(struct http_loop *loop)
 
 struct http_loop *http_loop_create(struct http_shared *shared, int fd)
 {
-    struct http_loop *loop = calloc(1, sizeof *loop);
-    if (loop == NULL)
-        abort();
+    struct http_loop *loop = memory_checked(calloc(1, sizeof *loop));
     loop->shared = shared;
     loop->timer_due_ms = UINT64_MAX;
     loop->listener.fd = -1;
@@ -292,7 +335,7 @@ struct http_loop *http_loop_create(struct http_shared *shared, int fd)
         return NULL;
     }
     if (init_handles(loop, fd) != 0) {
-        loop->listener.fd = -1; /* Still the caller's. */
+        loop->listener.fd = -1; /* The caller still owns it. */
         http_loop_destroy(loop);
         return NULL;
     }
@@ -316,7 +359,7 @@ void http_loop_destroy(struct http_loop *loop)
 static void *run(void *argument)
 {
     struct http_loop *loop = argument;
-    /* Writing to a client that has gone is an error code here, not the end of the process. */
+    /* Writing to a closed connection must be an error here, not the end of the process. */
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);

@@ -1,6 +1,6 @@
 /* loop.h -- one event loop and its thread, inside http/. What others see of it: server.h.
  *
- * Everything here belongs to the loop's thread, except what says otherwise.
+ * Everything here belongs to the loop's thread, unless it says otherwise.
  */
 #ifndef STATOR_HTTP_LOOP_H
 #define STATOR_HTTP_LOOP_H
@@ -12,10 +12,9 @@
 #include <uv.h>
 #include "base/compiler.h"
 #include "base/memory_budget.h"
-#include "http/answer.h"
-#include "http/deadlines.h"
+#include "http/exchange.h"
 #include "http/listener.h"
-#include "http/pool.h"
+#include "http/request_memory.h"
 #include "http/server.h"
 #include "http/tls_link.h"
 
@@ -24,26 +23,61 @@ struct http_connection;
 struct http_discard;
 
 enum {
-    /* Reading goes on this long, and for twice the largest body, after an answer that closes the
-     * connection: the client can then still read it. */
+    /* After an answer that closes the connection, reading continues for so long, or for twice the
+     * largest body, so that the client can still read the answer. */
     HTTP_DRAIN_TIMEOUT_MS = 2000,
     HTTP_DRAIN_READ_SIZE = 64 * 1024,
-    /* Of bodies, and of what is thrown away, so much is read before others have their turn: by one
-     * connection, and by all of a loop. A body of 16 MB, or a hundred of them, must not keep small
-     * requests waiting for longer than such a read takes. */
+    /* How much of bodies, and of input that is thrown away, a loop reads in one turn: from one
+     * connection, and from all. A hundred bodies of 16 MB must not make small requests wait for
+     * longer than such a read takes. */
     HTTP_TURN_CONNECTION_SIZE = 64 * 1024,
     HTTP_TURN_SIZE = 256 * 1024,
 };
 
+/* --- Deadlines: the time-outs of a loop's connections ---
+ *
+ * All deadlines of a kind last equally long, so each kind is a queue: setting one appends it, and
+ * the first of a queue is always the next to expire. Setting, clearing and finding one take
+ * constant time, without a timer per connection. */
+
+enum http_deadline_kind {
+    HTTP_DEADLINE_NONE,
+    HTTP_DEADLINE_IDLE,
+    HTTP_DEADLINE_HEADER,
+    HTTP_DEADLINE_BODY,
+    HTTP_DEADLINE_WRITE,
+    HTTP_DEADLINE_DRAIN,
+    HTTP_DEADLINE_KIND_COUNT,
+};
+
+/* Embedded in its owner; all zero is "not set". */
+struct http_deadline {
+    struct http_deadline *previous, *next;
+    uint64_t due_ms;
+    enum http_deadline_kind kind;
+};
+
+struct http_deadlines {
+    struct {
+        struct http_deadline *first, *last;
+        uint64_t duration_ms;
+    } queues[HTTP_DEADLINE_KIND_COUNT];
+};
+
+/* Clearing one that is not set is allowed. */
+void http_deadline_clear(struct http_deadlines *deadlines, struct http_deadline *deadline);
+
+/* --- Loops --- */
+
 /* What all loops of a server share. */
 struct http_shared {
-    struct http_options options;      /* Does not change; its `tls` may be gone: see below. */
+    struct http_options options;      /* Does not change; use `tls` below, not the one in it. */
     struct http_handler handler;      /* Does not change. */
-    atomic_size_t connection_count;   /* Of those that count against connections_max. */
-    struct http_addresses *addresses; /* NULL: they are not counted. */
-    struct memory_budget memory;      /* See pressure.h; its bound is that of bodies. */
+    atomic_size_t connection_count;   /* Against connections_max. */
+    struct http_addresses *addresses; /* NULL: no bound per address. */
+    struct memory_budget memory;      /* See request_memory.h; its bound is that of bodies. */
     struct http_discard *discard;
-    struct http_loop **loops; /* Do not change while one runs. */
+    struct http_loop **loops; /* Unchanged while one runs. */
     unsigned loop_count;
     pthread_mutex_t tls_mutex; /* Guards `tls`. */
     struct tls_context *tls;   /* For new connections; NULL: they are plain. */
@@ -63,46 +97,46 @@ struct http_loop {
     struct http_deadlines deadlines;
     uint64_t timer_due_ms; /* UINT64_MAX while the timer is not set. */
     struct http_date date;
-    struct http_connection *connections; /* All whose socket is open. */
-    size_t early_count;                  /* Of these, all but the late ones. */
-    size_t refused_count;                /* Connections that are there only to be told 503. */
+    struct http_connection *connections; /* Those with an open socket. */
+    size_t early_count;                  /* Those of them that came before stopping. */
+    size_t refused_count;                /* Connections open only to answer 503. */
     size_t owed_count;                   /* Answers that the handler owes. */
     bool stopping;
     bool ending;    /* Its handles are being closed. */
     bool abandoned; /* Stopped with answers owed: never freed, see http_server_stop. */
-    uint8_t drain[HTTP_DRAIN_READ_SIZE];      /* Where bytes go that nobody wants. */
-    uv_prepare_t round;                       /* Begins a new turn, */
-    uv_check_t round_end;                     /* which ends when all that came was looked at. */
-    struct {                                  /* Who reads of bodies. */
-        const struct http_connection *reader; /* Who asked last, */
+    uint8_t drain[HTTP_DRAIN_READ_SIZE];      /* Receives bytes that are thrown away. */
+    uv_prepare_t round;                       /* Starts a new turn, */
+    uv_check_t round_end;                     /* which ends when all input has been handled. */
+    struct {                                  /* Who reads bodies. */
+        const struct http_connection *reader; /* The connection that asked last, */
         size_t reader_left;                   /* and how much it may still read. */
         size_t asked;                         /* How many have asked in this turn, */
         size_t asked_before;                  /* and in the one before. */
-        size_t first;                         /* Of those, who is served first. */
+        size_t first;                         /* Which of them is served first. */
     } turn;
-    uint64_t pressure_told_ms;           /* When the log was told last; 0: never. */
-    struct http_task relief;             /* Posted by other loops, by whoever finds 0 in */
-    atomic_size_t relief_size;           /* this: how much memory they want. */
-    struct http_tls_buffers tls_buffers; /* Never touched without TLS, so that they cost nothing. */
+    uint64_t pressure_told_ms;           /* When that was logged last; 0: never. */
+    struct http_task relief;             /* Posted by the loop that finds 0 in */
+    atomic_size_t relief_size;           /* this: how much memory others want. */
+    struct http_tls_buffers tls_buffers; /* Without TLS never touched, so they cost nothing. */
 
-    pthread_t thread; /* Of http_server_start and http_server_stop. */
+    pthread_t thread; /* Used by http_server_start and http_server_stop. */
 
-    pthread_mutex_t mutex; /* Guards what follows; any thread may take it, for a few moments. */
+    pthread_mutex_t mutex; /* Guards the rest; held by any thread, briefly. */
     struct http_task *task_first, *task_last;
     bool stop_asked;
     uint64_t grace_ms;
 };
 
-/* With a listener on `fd`, which it then owns. NULL if the system refuses. */
+/* Listens on `fd`, and then owns it. NULL if the system refuses. */
 MUST_CHECK struct http_loop *http_loop_create(struct http_shared *shared, int fd);
-/* The loop must not run. An abandoned one is left alone. */
+/* The loop must not run. Leaves an abandoned one alone. */
 void http_loop_destroy(struct http_loop *loop);
 /* Starts the thread; false if the system refuses. */
 MUST_CHECK bool http_loop_start(struct http_loop *loop);
-/* From any thread: begins to stop. The thread ends by itself after `grace_ms` at the latest. */
+/* Asks the loop to stop, from any thread. Its thread ends after `grace_ms` at the latest. */
 void http_loop_ask_to_stop(struct http_loop *loop, uint64_t grace_ms);
 
-/* http_loop_post from one loop to another, which may be about to stop and then does not run it. */
+/* Like http_loop_post, from one loop to another, which drops the task if it is stopping. */
 void http_loop_post_if_running(struct http_loop *loop, struct http_task *task);
 
 /* For connections. */
@@ -112,7 +146,7 @@ struct bytes http_loop_date(struct http_loop *loop);
 /* How much of a body the connection may read now; 0: not before the next turn. */
 size_t http_loop_turn_left(struct http_loop *loop, const struct http_connection *connection);
 void http_loop_turn_count(struct http_loop *loop, size_t size); /* It has read so much. */
-/* To be called whenever a connection is gone or an answer no longer owed. */
+/* To be called when a connection has closed or the handler has answered. */
 void http_loop_end_if_done(struct http_loop *loop);
 
 #endif

@@ -6,7 +6,6 @@
 #include <assert.h>
 #include "base/compiler.h"
 #include "http/grammar.h"
-#include "http/header.h"
 
 enum state {
     IN_METHOD,

@@ -7,10 +7,9 @@
 #include <unistd.h>
 #include "crypto/tls_context.h"
 #include "http/addresses.h"
-#include "http/discard.h"
 #include "http/loop.h"
 #include "http/parser.h"
-#include "http/pressure.h"
+#include "http/request_memory.h"
 
 const struct http_options http_options_default = {
     .address = "127.0.0.1",

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
-#include "http/header.h"
+#include "http/grammar.h"
 
 struct arena;
 struct http_exchange;

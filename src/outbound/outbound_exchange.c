@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "http/grammar.h"
-#include "http/header.h"
 #include "http/server.h"
 
 enum { STATUS_FINAL_MIN = 200 }; /* Below it are interim answers. */

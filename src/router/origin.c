@@ -1,7 +1,7 @@
 /* origin.c -- see origin.h. */
 #include "router/origin.h"
 #include <arpa/inet.h>
-#include "http/header.h"
+#include "http/grammar.h"
 
 enum { PORT_DIGITS_MAX = 5 };
 

@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "base/compiler.h"
 #include "crypto/sha256.h"
-#include "http/header.h"
+#include "http/grammar.h"
 #include "model/error.h"
 
 /* Those of AWS's test suite for Signature Version 4. */

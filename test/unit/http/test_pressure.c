@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/compiler.h"
-#include "http/pressure.h"
+#include "http/request_memory.h"
 #include "http_fixture.h"
 #include "raw_http.h"
 

@@ -1,11 +1,11 @@
-/* test_answer.c -- the Date of an answer. */
+/* test_exchange.c -- the Date of an answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/compiler.h"
-#include "http/answer.h"
+#include "http/exchange.h"
 
 static void a_date_has_its_length_whatever_the_clock_says(void **state)
 {
