@@ -8,6 +8,7 @@
 #include "model/key.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
+#include "table/key_hash.h"
 #include "table/layout.h"
 
 /* --- The walk --- */
@@ -101,6 +102,19 @@ static void append_parts(struct buffer *out, const struct index_view *view,
         key_encode_part(out, &view->values[positions[i]]);
 }
 
+/* What orders entries with equal keys: the hash of the table's key. */
+static void append_tie_hash(struct buffer *out, const struct index_view *view)
+{
+    struct buffer hash, range;
+    buffer_init(&hash, out->arena);
+    buffer_init(&range, out->arena);
+    append_parts(&hash, view, &view->names->table_hash, 1);
+    append_parts(&range, view, &view->names->table_range, view->table->key.has_range ? 1 : 0);
+    uint8_t bytes[LAYOUT_HASH_SIZE];
+    store_u64_be(bytes, key_hash_of_item(view->table, buffer_bytes(&hash), buffer_bytes(&range)));
+    buffer_append(out, bytes, sizeof bytes);
+}
+
 bool index_view_locate(struct arena *arena, const struct index_view *view,
                        const struct index_definition *index, struct item_address *out)
 {
@@ -113,10 +127,13 @@ bool index_view_locate(struct arena *arena, const struct index_view *view,
     key.len = LAYOUT_HASH_SIZE; /* Filled in below, once the partition key is known. */
     append_parts(&key, view, at->hash, index->hash_count);
     out->hash =
-        item_address_hash(bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
+        key_hash_of_partition(view->table, index->hash, index->hash_count,
+                              bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
     store_u64_be(key.data, out->hash);
     out->prefix_size = key.len;
     append_parts(&key, view, at->range, index->range_count);
+    if (view->table->hash == TABLE_HASH_MD5)
+        append_tie_hash(&key, view);
     /* A local index has the table's partition key, which its own part stands for already. */
     append_parts(&key, view, &view->names->table_hash, index->global ? 1 : 0);
     append_parts(&key, view, &view->names->table_range, view->table->key.has_range ? 1 : 0);

@@ -129,8 +129,13 @@ struct tag {
     struct bytes value;
 };
 
+/* By which the items of a table are ordered (table/key_hash.h). Stored: the numbers stay. */
+enum table_hash {
+    TABLE_HASH_XXH3 = 0, /* Of tables that were created before the other one was known. */
+    TABLE_HASH_MD5 = 1,  /* The service's. Entries of an index with equal keys follow it, too. */
+};
+
 enum {
-    PARTITIONS_PER_TABLE = 4, /* And per global index, when it is created. */
     PARTITIONS_MAX = 4096,
     INDEXES_MAX = GLOBAL_INDEXES_MAX + LOCAL_INDEXES_MAX,
     /* Every key attribute of the table and of all indexes may be another one. */
@@ -161,6 +166,7 @@ struct table_definition {
     /* What the indexes look at (index_names.h). Set by table_definition_decode, so that writes need
      * not sort; NULL: no index, or a definition that is being made or changed. */
     const struct index_names *index_names;
+    enum table_hash hash;
     struct partition *partitions; /* By first_hash; the first one's is 0. */
     size_t partition_count;
 

@@ -487,6 +487,9 @@ bool table_definition_decode(struct arena *arena, const struct item *record,
     read_attributes(&in, out);
     read_table_key(&in, out);
     read_indexes(&in, out);
+    int64_t hash = find_integer(&in, "h");
+    require(&in, hash == TABLE_HASH_XXH3 || hash == TABLE_HASH_MD5);
+    out->hash = (enum table_hash)hash;
     out->partitions = read_partitions(&in, "p", &out->partition_count);
     read_settings(&in, out);
     read_tags(&in, out);

@@ -261,6 +261,8 @@ static void add_expiry(struct record_writer *record, const struct expiry_definit
 
 int64_t table_record_version(const struct table_definition *definition)
 {
+    if (definition->hash != TABLE_HASH_XXH3)
+        return TABLE_RECORD_VERSION_HASH;
     if (definition->expiry.status != EXPIRY_NONE)
         return TABLE_RECORD_VERSION_EXPIRY;
     for (size_t i = 0; i < definition->index_count; i++) {
@@ -284,6 +286,7 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_integer(&record, "sa", definition->transition_at_ms);
     add_keys(&record, definition);
     add_indexes(&record, definition);
+    add_integer(&record, "h", definition->hash);
     add_partitions(&record, definition);
     add_capacity(&record, definition);
     add_name(&record, "tc", table_class_name(definition->table_class));

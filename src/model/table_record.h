@@ -12,6 +12,7 @@ enum {
     TABLE_RECORD_VERSION_INDEX_CHANGE = 2,
     /* Of a record with time to live, whose queue a reader that knew nothing of it would neglect. */
     TABLE_RECORD_VERSION_EXPIRY = 3,
+    TABLE_RECORD_VERSION_HASH = 4, /* Its items are ordered by another hash. */
     TABLE_RECORD_THROUGHPUT_FIELDS = 5,
     TABLE_RECORD_UNIT_PAIR_FIELDS = 2,
     TABLE_RECORD_PARTITION_FIELDS = 3,

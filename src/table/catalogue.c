@@ -11,6 +11,7 @@
  */
 #include "table/catalogue.h"
 #include <assert.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -659,16 +660,35 @@ static enum engine_status store(struct catalogue *catalogue, struct arena *arena
     return status;
 }
 
-static struct partition *give_partitions(struct catalogue *catalogue, struct arena *arena,
-                                         size_t *count)
+enum {
+    /* What one partition of the service can take in a second. */
+    PARTITION_READ_UNITS_MAX = 3000,
+    PARTITION_WRITE_UNITS_MAX = 1000,
+    /* A bound of ours, since each costs a range of the store and a shard of the stream. */
+    NEW_PARTITIONS_MAX = 64,
+};
+
+/* How many partitions the service gives a new table or global index: four on demand, otherwise as
+ * many as the throughput needs. */
+static size_t partition_count_for(enum billing_mode mode, const struct throughput *throughput)
 {
-    struct partition *partitions =
-        arena_alloc_zeroed(arena, PARTITIONS_PER_TABLE * sizeof *partitions);
-    for (size_t i = 0; i < PARTITIONS_PER_TABLE; i++) {
+    if (mode == BILLING_PAY_PER_REQUEST)
+        return CATALOGUE_ON_DEMAND_PARTITIONS;
+    double share = (double)throughput->read_units / PARTITION_READ_UNITS_MAX +
+                   (double)throughput->write_units / PARTITION_WRITE_UNITS_MAX;
+    if (share <= 1)
+        return 1;
+    return share < NEW_PARTITIONS_MAX ? (size_t)ceil(share) : NEW_PARTITIONS_MAX;
+}
+
+static struct partition *give_partitions(struct catalogue *catalogue, struct arena *arena,
+                                         size_t count)
+{
+    struct partition *partitions = arena_alloc_zeroed(arena, count * sizeof *partitions);
+    for (size_t i = 0; i < count; i++) {
         partitions[i].id = catalogue->next_id++;
-        partitions[i].first_hash = i * (UINT64_MAX / PARTITIONS_PER_TABLE + 1);
+        partitions[i].first_hash = (uint64_t)(((unsigned __int128)i << 64) / count);
     }
-    *count = PARTITIONS_PER_TABLE;
     return partitions;
 }
 
@@ -680,8 +700,10 @@ static void give_index_ids(struct catalogue *catalogue, struct arena *arena,
         if (index->id != 0)
             continue;
         index->id = catalogue->next_id++;
-        if (index->global)
-            index->partitions = give_partitions(catalogue, arena, &index->partition_count);
+        if (!index->global)
+            continue;
+        index->partition_count = partition_count_for(definition->billing_mode, &index->throughput);
+        index->partitions = give_partitions(catalogue, arena, index->partition_count);
     }
 }
 
@@ -702,7 +724,9 @@ enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *a
     draft->id = catalogue->next_id++;
     give_index_ids(catalogue, arena, draft);
     give_log_id(catalogue, draft);
-    draft->partitions = give_partitions(catalogue, arena, &draft->partition_count);
+    draft->hash = TABLE_HASH_MD5;
+    draft->partition_count = partition_count_for(draft->billing_mode, &draft->throughput);
+    draft->partitions = give_partitions(catalogue, arena, draft->partition_count);
     return store(catalogue, arena, draft, NULL, &(struct removal){ 0 });
 }
 

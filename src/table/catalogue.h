@@ -26,6 +26,8 @@ struct table;
 struct table_definition;
 struct table_runtime;
 
+enum { CATALOGUE_ON_DEMAND_PARTITIONS = 4 }; /* Of a new on-demand table or global index. */
+
 /* Loads every table. NULL with the engine's status if the store cannot be read. */
 MUST_CHECK struct catalogue *catalogue_open(struct engine *engine, enum engine_status *status);
 /* What a layer above derives from each version of a table, once, in the version's own arena. Called

@@ -2,13 +2,13 @@
 #include "table/item_address.h"
 #include <assert.h>
 #include <inttypes.h>
-#include <xxhash.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/byte_order.h"
 #include "base/log.h"
 #include "model/key.h"
 #include "model/table_definition.h"
+#include "table/key_hash.h"
 #include "table/layout.h"
 
 /* The last partition that starts at or before the hash. There are few: a plain loop is quickest. */
@@ -19,11 +19,6 @@ static uint64_t partition_of(const struct partition *partitions, size_t count, u
     while (partitions[index].first_hash > hash)
         index--;
     return partitions[index].id;
-}
-
-uint64_t item_address_hash(struct bytes partition_key)
-{
-    return XXH3_64bits(partition_key.data, partition_key.len);
 }
 
 struct engine_place item_address_of_hash(const struct table_definition *table, uint64_t hash)
@@ -61,7 +56,8 @@ static bool locate(struct arena *arena, const struct table_definition *table,
     if (!read(&table->key, item, &key, &range, err))
         return false;
     out->hash =
-        item_address_hash(bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
+        key_hash_of_partition(table, &table->key.hash, 1,
+                              bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
     store_u64_be(key.data, out->hash);
     out->prefix_size = key.len;
     buffer_append_bytes(&key, buffer_bytes(&range));

@@ -31,9 +31,6 @@ static inline bool item_address_equal(const struct item_address *a, const struct
            bytes_equal(a->address.key, b->address.key);
 }
 
-/* What partitions and segments go by: of a partition key's key bytes (doc/disk-format.md, "Item
- * keys"). */
-uint64_t item_address_hash(struct bytes partition_key);
 /* Where the items whose partition key has this hash are. */
 struct engine_place item_address_of_hash(const struct table_definition *table, uint64_t hash);
 /* Where an index keeps the entries whose partition key has this hash: a global one in partitions of

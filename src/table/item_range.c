@@ -10,6 +10,7 @@
 #include "model/key.h"
 #include "model/table_definition.h"
 #include "table/item_address.h"
+#include "table/key_hash.h"
 #include "table/layout.h"
 
 /* --- One partition key --- */
@@ -124,8 +125,9 @@ void item_range_of_key(struct arena *arena, const struct table_definition *table
     prefix.len = LAYOUT_HASH_SIZE; /* Filled in below, once the partition key is encoded. */
     for (size_t i = 0; i < key->hash_count; i++)
         key_encode_part(&prefix, key->hash[i]);
-    uint64_t hash =
-        item_address_hash(bytes_of(prefix.data + LAYOUT_HASH_SIZE, prefix.len - LAYOUT_HASH_SIZE));
+    uint64_t hash = key_hash_of_partition(
+        table, key->index == NULL ? &table->key.hash : key->index->hash, key->hash_count,
+        bytes_of(prefix.data + LAYOUT_HASH_SIZE, prefix.len - LAYOUT_HASH_SIZE));
     store_u64_be(prefix.data, hash);
     for (size_t i = 0; i < key->equal_count; i++)
         key_encode_part(&prefix, key->equal[i]);

@@ -236,6 +236,16 @@ unsigned model_projected(const struct model_index *index)
     return projected;
 }
 
+/* Which comes first among entries with equal keys: the rank of each partition key and sort key by
+ * their MD5 (doc/disk-format.md, "Hashes"), computed by another program. */
+static const int tie_ranks[MODEL_VALUES][MODEL_VALUES] = {
+    { 8, 12, 11, 9, 3 },   /* A */
+    { 16, 7, 10, 19, 0 },  /* a */
+    { 2, 14, 23, 18, 20 }, /* a! */
+    { 24, 21, 17, 4, 6 },  /* b */
+    { 22, 15, 1, 13, 5 },  /* é */
+};
+
 int model_compare(const struct model_index *index, const struct model_item *a,
                   const struct model_item *b)
 {
@@ -244,9 +254,8 @@ int model_compare(const struct model_index *index, const struct model_item *a,
         if (a->values[attribute] != b->values[attribute])
             return a->values[attribute] - b->values[attribute];
     }
-    if (a->values[MODEL_P] != b->values[MODEL_P])
-        return a->values[MODEL_P] - b->values[MODEL_P];
-    return a->values[MODEL_S] - b->values[MODEL_S];
+    return tie_ranks[a->values[MODEL_P]][a->values[MODEL_S]] -
+           tie_ranks[b->values[MODEL_P]][b->values[MODEL_S]];
 }
 
 int64_t model_size(const struct model_index *index, const struct model_item *item)

@@ -173,7 +173,7 @@ static const struct {
       remove_entry_below_the_position,
       { "table orders, partition *, item *: is not in the expiry queue" } },
     { "of a queue that goes nothing is asked", mix_up_while_removing, { NULL } },
-    { "entries without time to live", leave_entries_behind, { LEFT, LEFT, LEFT, LEFT } },
+    { "entries without time to live", leave_entries_behind, { LEFT, LEFT, LEFT } },
 };
 
 static void each_damage_is_found(void **state)

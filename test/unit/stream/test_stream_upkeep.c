@@ -104,6 +104,7 @@ static void create_table(struct fixture *fixture, bool stream)
         .key = { .hash = attributes[0] },
         .attributes = attributes,
         .attribute_count = COUNT_OF(attributes),
+        .billing_mode = BILLING_PAY_PER_REQUEST,
         .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
         .warm_throughput = { UNITS_UNSET, UNITS_UNSET },
         .stream_enabled = stream,
@@ -224,7 +225,7 @@ static void a_table_with_a_stream_gets_one_open_shard_per_partition(void **state
     assert_int_not_equal(fixture->table.log_id, 0);
     run(fixture, NOW_MS);
     assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
-    for (size_t p = 0; p < PARTITIONS_PER_TABLE; p++) {
+    for (size_t p = 0; p < CATALOGUE_ON_DEMAND_PARTITIONS; p++) {
         size_t count;
         struct shard *shards = shards_of(fixture, fixture->table.log_id, p, &count);
         assert_int_equal(count, 1);

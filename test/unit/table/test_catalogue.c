@@ -94,9 +94,51 @@ static void partitions_cover_all_hashes_evenly(void **state)
     assert_int_equal(create(fixture, "orders"), ENGINE_OK);
     struct table *table = catalogue_find(fixture->catalogue, BYTES("orders"));
     const struct table_definition *definition = table_definition(table);
-    assert_int_equal(definition->partition_count, PARTITIONS_PER_TABLE);
-    for (uint64_t i = 0; i < PARTITIONS_PER_TABLE; i++)
+    assert_int_equal(definition->partition_count, CATALOGUE_ON_DEMAND_PARTITIONS);
+    for (uint64_t i = 0; i < CATALOGUE_ON_DEMAND_PARTITIONS; i++)
         assert_int_equal(definition->partitions[i].first_hash, i << 62);
+    table_release(table);
+}
+
+static void provisioned_throughput_decides_the_number_of_partitions(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *name;
+        int64_t read_units, write_units;
+        size_t want;
+    } cases[] = {
+        { "least", 1, 1, 1 },
+        { "reads-of-one", 3000, 0, 1 },
+        { "writes-of-one", 0, 1000, 1 },
+        { "both-of-one", 1500, 500, 1 },
+        { "reads-of-two", 3001, 0, 2 },
+        { "writes-of-two", 0, 1001, 2 },
+        { "both-of-two", 3000, 1000, 2 },
+        { "both-of-three", 3000, 1001, 3 },
+        { "bounded", 40000, 1000000, 64 },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct table_definition definition =
+            table_fixture_draft(fixture->arena, bytes_from_text(cases[i].name));
+        definition.billing_mode = BILLING_PROVISIONED;
+        definition.throughput = (struct throughput){ .read_units = cases[i].read_units,
+                                                     .write_units = cases[i].write_units };
+        assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &definition),
+                         ENGINE_OK);
+        struct table *table = catalogue_find(fixture->catalogue, bytes_from_text(cases[i].name));
+        assert_int_equal(table_definition(table)->partition_count, cases[i].want);
+        table_release(table);
+    }
+}
+
+static void a_new_table_has_the_hash_of_the_service(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    reopen(fixture);
+    struct table *table = catalogue_find(fixture->catalogue, BYTES("orders"));
+    assert_int_equal(table_definition(table)->hash, TABLE_HASH_MD5);
     table_release(table);
 }
 
@@ -121,10 +163,10 @@ static void a_global_index_has_partitions_of_its_own(void **state)
     const struct table_definition *definition = table_definition(table);
     const struct index_definition *global = &definition->indexes[1];
     assert_int_equal(definition->indexes[0].partition_count, 0);
-    assert_int_equal(global->partition_count, PARTITIONS_PER_TABLE);
-    for (uint64_t i = 0; i < PARTITIONS_PER_TABLE; i++) {
+    assert_int_equal(global->partition_count, CATALOGUE_ON_DEMAND_PARTITIONS);
+    for (uint64_t i = 0; i < CATALOGUE_ON_DEMAND_PARTITIONS; i++) {
         assert_int_equal(global->partitions[i].first_hash, i << 62);
-        for (size_t j = 0; j < PARTITIONS_PER_TABLE; j++)
+        for (size_t j = 0; j < CATALOGUE_ON_DEMAND_PARTITIONS; j++)
             assert_int_not_equal(global->partitions[i].id, definition->partitions[j].id);
     }
     table_release(table);
@@ -378,7 +420,7 @@ static void ids_are_never_reused(void **state)
                      ENGINE_OK);
     reopen(fixture);
     assert_int_equal(create(fixture, "orders"), ENGINE_OK);
-    assert_true(id_of(fixture, "orders") > first + PARTITIONS_PER_TABLE);
+    assert_true(id_of(fixture, "orders") > first + CATALOGUE_ON_DEMAND_PARTITIONS);
 }
 
 static void names_are_listed_in_byte_order_and_by_pages(void **state)
@@ -551,6 +593,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_created_table_is_found_also_after_a_restart),
         TEST(partitions_cover_all_hashes_evenly),
+        TEST(provisioned_throughput_decides_the_number_of_partitions),
+        TEST(a_new_table_has_the_hash_of_the_service),
         TEST(a_global_index_has_partitions_of_its_own),
         TEST(tables_that_pass_a_test_are_found_in_order),
         TEST(an_index_goes_together_with_its_entries),
