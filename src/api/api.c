@@ -7,7 +7,9 @@
 #include "api/operation_access.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "control/control.h"
+#include "engine/engine.h"
 #include "model/limits.h"
 #include "read/index_delay.h"
 #include "shape/shape.h"
@@ -52,6 +54,13 @@ static const void *compile_policies(struct arena *arena, const struct table_defi
 struct api *api_open(const struct api_options *options, enum engine_status *status)
 {
     struct index_delay *index_delay = NULL;
+    if ((engine_capabilities(options->engine) & ENGINE_GLOBAL_ATOMIC) == 0) {
+        log_write(LOG_ERROR, "storage",
+                  "this storage engine cannot change several partitions in one step, which a write "
+                  "to a table with indexes or a stream needs: choose another engine");
+        *status = ENGINE_UNSUPPORTED;
+        return NULL;
+    }
     struct catalogue *catalogue =
         catalogue_open_attaching(options->engine, compile_policies, status);
     struct streams *streams =

@@ -40,7 +40,8 @@ struct api_options {
     const struct trigger_outside *trigger_outside;
 };
 
-/* NULL with the engine's status if the catalogue cannot be read. Starts the control thread. */
+/* NULL with the engine's status if the catalogue cannot be read, or ENGINE_UNSUPPORTED if the
+ * engine lacks ENGINE_GLOBAL_ATOMIC. Starts the control thread. */
 MUST_CHECK struct api *api_open(const struct api_options *options, enum engine_status *status);
 /* Finishes what is under way. Closing NULL is allowed. */
 void api_close(struct api *api);

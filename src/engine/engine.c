@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include "engine/engine_ops.h"
+#include "engine/engine_plan.h"
 
 const char *engine_status_name(enum engine_status status)
 {
@@ -129,8 +130,10 @@ enum engine_status engine_scan_open(struct engine_view *view, const struct engin
     assert(bytes_valid(range->first) && range->first.len <= ENGINE_KEY_SIZE_MAX);
     assert(bytes_valid(range->last) && range->last.len <= ENGINE_KEY_SIZE_MAX);
     *out = NULL;
-    if (range->reverse && (engine_capabilities(view->engine) & ENGINE_REVERSE) == 0)
-        return ENGINE_UNSUPPORTED;
+    if (range->reverse && UNLIKELY((engine_capabilities(view->engine) & ENGINE_REVERSE) == 0)) {
+        *out = engine_plan_reverse_scan(view, range);
+        return ENGINE_OK;
+    }
     enum engine_status status = view->engine->ops->scan_open(view, range, out);
     assert((status == ENGINE_OK) == (*out != NULL));
     return status;
@@ -224,34 +227,51 @@ void engine_write_delete(struct engine_write *write, const struct engine_address
     write->engine->ops->write_delete(write, address);
 }
 
+static void refuse_unless_ok(struct engine_write *write, enum engine_status status)
+{
+    if (status != ENGINE_OK)
+        write->refusal = status;
+}
+
 void engine_write_delete_range(struct engine_write *write, const struct engine_place *place,
                                struct bytes first, struct bytes last)
 {
-    assert(engine_capabilities(write->engine) & ENGINE_RANGE_DELETE);
     assert(place_valid(place));
     assert(bytes_valid(first) && first.len <= ENGINE_KEY_SIZE_MAX);
     assert(bytes_valid(last) && last.len <= ENGINE_KEY_SIZE_MAX);
     if (last.len > 0 && bytes_compare(first, last) >= 0)
         return; /* An empty range; some stores refuse one that ends before it starts. */
-    write->engine->ops->write_delete_range(write, place, first, last);
+    if ((engine_capabilities(write->engine) & ENGINE_RANGE_DELETE) != 0)
+        write->engine->ops->write_delete_range(write, place, first, last);
+    else
+        refuse_unless_ok(write, engine_plan_delete_range(write, place, first, last));
 }
 
 void engine_write_delete_owner(struct engine_write *write, uint64_t owner)
 {
-    assert(engine_capabilities(write->engine) & ENGINE_RANGE_DELETE);
     assert(owner < ENGINE_OWNER_MAX);
-    write->engine->ops->write_delete_owner(write, owner);
+    if ((engine_capabilities(write->engine) & ENGINE_RANGE_DELETE) != 0)
+        write->engine->ops->write_delete_owner(write, owner);
+    else
+        refuse_unless_ok(write, engine_plan_delete_owner(write, owner));
 }
 
 void engine_write_commit(struct engine_write *write, struct engine_completion *completion)
 {
     assert(completion->done != NULL);
     completion->next = NULL;
+    if (UNLIKELY(write->refusal != ENGINE_OK)) {
+        enum engine_status status = write->refusal;
+        engine_write_abandon(write);
+        completion->done(completion, status);
+        return;
+    }
     write->engine->ops->write_commit(write, completion);
 }
 
 void engine_write_abandon(struct engine_write *write)
 {
+    write->refusal = ENGINE_OK;
     write->engine->ops->write_abandon(write);
 }
 

@@ -50,10 +50,11 @@ enum engine_status {
 const char *engine_status_name(enum engine_status status);
 
 enum engine_capability {
-    ENGINE_GLOBAL_ATOMIC = 1 << 0, /* One write may span partitions and owners. */
-    ENGINE_REVERSE = 1 << 1,       /* Scans may run backward. */
-    ENGINE_CHECKPOINT = 1 << 2,    /* A copy can be made while writes go on. */
-    ENGINE_RANGE_DELETE = 1 << 3,
+    ENGINE_GLOBAL_ATOMIC =
+        1 << 0,                   /* One write may span partitions and owners. api_open needs it. */
+    ENGINE_REVERSE = 1 << 1,      /* Scans run backward; without it they do so at a price. */
+    ENGINE_CHECKPOINT = 1 << 2,   /* A copy can be made while writes go on. */
+    ENGINE_RANGE_DELETE = 1 << 3, /* One write deletes any range; see engine_write_delete_range. */
 };
 
 /* Stored in keys: values never change. */
@@ -309,11 +310,25 @@ void engine_write_put(struct engine_write *write, const struct engine_address *a
                       struct bytes value);
 void engine_write_delete(struct engine_write *write, const struct engine_address *address);
 /* Changes take effect in the order of the calls, so a later one wins over an earlier one.
- * Deletes [first, last) of a place; `last` empty: to its end. Needs ENGINE_RANGE_DELETE. */
+ * Deletes [first, last) of a place; `last` empty: to its end.
+ *
+ * Without ENGINE_RANGE_DELETE, this deletes the keys that a view opened now shows, one by one: what
+ * this write itself has put into the range stays, and if there are more than ENGINE_RANGE_KEYS_MAX
+ * keys the commit fails with ENGINE_TOO_LARGE. Unless the range is known to be that small, call
+ * engine_prepare_delete_range before the write begins. */
 void engine_write_delete_range(struct engine_write *write, const struct engine_place *place,
                                struct bytes first, struct bytes last);
-/* Deletes all places of an owner. Needs ENGINE_RANGE_DELETE. */
+/* The same for all places of an owner. */
 void engine_write_delete_owner(struct engine_write *write, uint64_t owner);
+
+enum { ENGINE_RANGE_KEYS_MAX = 4096 };
+/* For a range that nobody writes to any more: without ENGINE_RANGE_DELETE, empties it by writes of
+ * at most ENGINE_RANGE_KEYS_MAX keys each, and waits for them, so that the write that deletes it
+ * finds little left to do. A crash may leave any part of the range. With it, does nothing. */
+MUST_CHECK enum engine_status engine_prepare_delete_range(struct engine *engine,
+                                                          const struct engine_place *place,
+                                                          struct bytes first, struct bytes last);
+MUST_CHECK enum engine_status engine_prepare_delete_owner(struct engine *engine, uint64_t owner);
 
 /* Applies all puts and deletes in one step, frees `write`, and answers through `completion`. A
  * write without any still completes only when all it has read is durable: a refusal must not reveal

@@ -19,6 +19,7 @@ struct engine_ops {
     void (*view_close)(struct engine_view *view);
     enum engine_status (*view_get)(struct engine_view *view, const struct engine_address *address,
                                    struct engine_value *out);
+    /* `range->reverse` only with ENGINE_REVERSE. */
     enum engine_status (*scan_open)(struct engine_view *view, const struct engine_range *range,
                                     struct engine_scan **out);
     enum engine_status (*scan_next)(struct engine_scan *scan, struct engine_entry *out);
@@ -39,6 +40,7 @@ struct engine_ops {
     void (*write_put)(struct engine_write *write, const struct engine_address *address,
                       struct bytes value);
     void (*write_delete)(struct engine_write *write, const struct engine_address *address);
+    /* These two are NULL without ENGINE_RANGE_DELETE. */
     void (*write_delete_range)(struct engine_write *write, const struct engine_place *place,
                                struct bytes first, struct bytes last);
     void (*write_delete_owner)(struct engine_write *write, uint64_t owner);
@@ -63,6 +65,9 @@ struct engine_scan {
 };
 struct engine_write {
     struct engine *engine;
+    /* ENGINE_OK, or why engine.c refuses to commit it. An engine hands out writes with ENGINE_OK
+     * and does not look at this. */
+    enum engine_status refusal;
 };
 
 #endif

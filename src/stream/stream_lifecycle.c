@@ -224,7 +224,9 @@ enum engine_status stream_lifecycle_remove(const struct stream_step *step,
 {
     uint64_t log_id = definition->log_id;
     struct engine_write *write = NULL;
-    enum engine_status status = engine_write_begin(step->engine, NULL, 0, &write);
+    enum engine_status status = engine_prepare_delete_owner(step->engine, log_id);
+    if (status == ENGINE_OK)
+        status = engine_write_begin(step->engine, NULL, 0, &write);
     if (status != ENGINE_OK)
         return status;
     engine_write_delete_owner(write, log_id);

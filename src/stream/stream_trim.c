@@ -11,6 +11,10 @@ struct trimming {
     struct engine_view *view;
     uint64_t log_id;
     uint64_t partition;
+    /* Records that go in one write: an engine without ENGINE_RANGE_DELETE deletes them one by one.
+     */
+    uint64_t records_max;
+    bool more;                  /* That bound left some: trim again. */
     struct engine_write *write; /* NULL: there was nothing to trim yet. */
 };
 
@@ -76,7 +80,8 @@ static enum engine_status delete_records(struct trimming *in, uint64_t first, ui
 static enum engine_status trim_shard(struct trimming *in, struct shard *shard, uint64_t end,
                                      bool *whole)
 {
-    *whole = !shard_is_open(shard) && is_past(in, shard->closed_server_ms);
+    *whole = !shard_is_open(shard) && is_past(in, shard->closed_server_ms) &&
+             end - shard->kept <= in->records_max;
     if (*whole) {
         struct engine_address address =
             shard_address(in->step->arena, in->log_id, in->partition, shard->first);
@@ -89,6 +94,10 @@ static enum engine_status trim_shard(struct trimming *in, struct shard *shard, u
     enum engine_status status = find_border(in, shard->kept, end, &border);
     if (status != ENGINE_OK || border == shard->kept)
         return status;
+    if (border - shard->kept > in->records_max) {
+        border = shard->kept + in->records_max;
+        in->more = true;
+    }
     status = delete_records(in, shard->kept, border);
     shard->kept = border;
     if (status == ENGINE_OK)
@@ -117,18 +126,33 @@ static enum engine_status trim_partition(struct trimming *in)
     return status;
 }
 
-enum engine_status stream_trim(const struct stream_step *step,
-                               const struct stream_definition *definition)
+static enum engine_status trim_once(const struct stream_step *step,
+                                    const struct stream_definition *definition, bool *more)
 {
+    bool ranges = (engine_capabilities(step->engine) & ENGINE_RANGE_DELETE) != 0;
     struct engine_view *view = NULL;
     enum engine_status status = engine_view_open(step->engine, ENGINE_STRONG, &view);
+    *more = false;
     for (size_t i = 0; i < definition->partition_count && status == ENGINE_OK; i++) {
         struct trimming in = { .step = step,
                                .view = view,
                                .log_id = definition->log_id,
-                               .partition = definition->partitions[i] };
+                               .partition = definition->partitions[i],
+                               .records_max = ranges ? UINT64_MAX : ENGINE_RANGE_KEYS_MAX };
         status = trim_partition(&in);
+        *more = *more || in.more;
     }
     engine_view_close(view);
+    return status;
+}
+
+enum engine_status stream_trim(const struct stream_step *step,
+                               const struct stream_definition *definition)
+{
+    enum engine_status status;
+    bool more;
+    do
+        status = trim_once(step, definition, &more);
+    while (status == ENGINE_OK && more);
     return status;
 }

@@ -620,6 +620,22 @@ struct removal {
 };
 static_assert(LAYOUT_CATALOGUE_OWNER == 0, "0 is nobody that could be removed");
 
+static enum engine_status prepare_removal(struct catalogue *catalogue,
+                                          const struct removal *removal,
+                                          const struct table_definition *definition)
+{
+    enum engine_status status = ENGINE_OK;
+    if (removal->owner != 0)
+        status = engine_prepare_delete_owner(catalogue->engine, removal->owner);
+    for (size_t i = 0; removal->expiry && i < definition->partition_count && status == ENGINE_OK;
+         i++) {
+        struct engine_place place =
+            expiry_queue_place(definition->id, definition->partitions[i].id);
+        status = engine_prepare_delete_range(catalogue->engine, &place, BYTES(""), BYTES(""));
+    }
+    return status;
+}
+
 static void remove_with(const struct removal *removal, const struct table_definition *definition,
                         struct engine_write *write)
 {
@@ -642,7 +658,9 @@ static enum engine_status store(struct catalogue *catalogue, struct arena *arena
     struct item record = table_definition_encode(arena, definition);
     struct table *table = table_create(catalogue, record.encoded, before);
     assert(table != NULL); /* What we encode decodes. */
-    enum engine_status status = begin_change(catalogue, &write);
+    enum engine_status status = prepare_removal(catalogue, removal, definition);
+    if (status == ENGINE_OK)
+        status = begin_change(catalogue, &write);
     if (status == ENGINE_OK) {
         struct engine_address address =
             catalogue_record_address(arena, LAYOUT_KEY_TABLE, definition->name);
@@ -798,7 +816,11 @@ static enum engine_status remove_data(struct catalogue *catalogue, struct arena 
                                       const struct dropped_table *dropped)
 {
     struct engine_write *write = NULL;
-    enum engine_status status = begin_change(catalogue, &write);
+    enum engine_status status = ENGINE_OK;
+    for (size_t i = 0; i < dropped->owner_count && status == ENGINE_OK; i++)
+        status = engine_prepare_delete_owner(catalogue->engine, dropped->owners[i]);
+    if (status == ENGINE_OK)
+        status = begin_change(catalogue, &write);
     if (status != ENGINE_OK)
         return status;
     for (size_t i = 0; i < dropped->owner_count; i++)

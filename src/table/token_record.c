@@ -176,10 +176,12 @@ enum engine_status token_record_remove_old(struct engine *engine, int64_t now_ms
     enum engine_status status = find_generation(engine, &range, &generation);
     if (status != ENGINE_OK)
         return status == ENGINE_END ? ENGINE_OK : status;
-    status = engine_write_begin(engine, NULL, 0, &write);
+    status = engine_prepare_delete_range(engine, &range.place, range.first, range.last);
+    if (status == ENGINE_OK)
+        status = engine_write_begin(engine, NULL, 0, &write);
     if (status != ENGINE_OK)
         return status;
-    engine_write_delete_range(write, &token_record_place, BYTES(""), bytes_of(last, sizeof last));
+    engine_write_delete_range(write, &range.place, range.first, range.last);
     return engine_write_commit_wait(write);
 }
 

@@ -452,7 +452,11 @@ static void random_writes_and_scans_agree_with_the_reference(void **state)
         struct engine_write *write, *expected;
         assert_int_equal(engine_write_begin(fixture->engine, NULL, 0, &write), ENGINE_OK);
         assert_int_equal(engine_write_begin(reference, NULL, 0, &expected), ENGINE_OK);
-        for (uint64_t i = random_below(&random, CHANGES_MAX); i > 0; i--) {
+        uint64_t changes = random_below(&random, CHANGES_MAX);
+        /* A range delete leaves what its own write has put there. */
+        if ((engine_capabilities(fixture->engine) & ENGINE_RANGE_DELETE) == 0 && changes > 1)
+            changes = 1;
+        for (uint64_t i = changes; i > 0; i--) {
             random_next(&random);
             random_change(random, write); /* By value: the same change twice. */
             random_change(random, expected);

@@ -11,6 +11,7 @@ const char *engine_fixture_kind_name(enum engine_fixture_kind kind)
 {
     static const char *const names[ENGINE_FIXTURE_KIND_COUNT] = {
         [ENGINE_FIXTURE_REFERENCE] = "reference",
+        [ENGINE_FIXTURE_FORWARD] = "forward only",
         [ENGINE_FIXTURE_FAILING] = "failing wrapper that never fails",
         [ENGINE_FIXTURE_ROCKSDB_MEMORY] = "RocksDB in memory",
         [ENGINE_FIXTURE_ROCKSDB_OS] = "RocksDB, durability os",
@@ -62,6 +63,8 @@ static struct engine *open_kind(const struct engine_fixture *fixture)
     switch (fixture->kind) {
     case ENGINE_FIXTURE_REFERENCE:
         return reference_engine_create();
+    case ENGINE_FIXTURE_FORWARD:
+        return reference_engine_create_with(ENGINE_GLOBAL_ATOMIC);
     case ENGINE_FIXTURE_FAILING:
         return failing_engine_create(reference_engine_create());
     default:

@@ -8,6 +8,7 @@
 
 enum engine_fixture_kind {
     ENGINE_FIXTURE_REFERENCE,
+    ENGINE_FIXTURE_FORWARD, /* The reference without reverse scans and range deletes. */
     ENGINE_FIXTURE_FAILING, /* The failing wrapper that never fails, around the reference. */
     ENGINE_FIXTURE_ROCKSDB_MEMORY,
     ENGINE_FIXTURE_ROCKSDB_OS,

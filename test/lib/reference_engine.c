@@ -24,6 +24,7 @@ struct table {
 
 struct reference_engine {
     struct engine base;
+    struct engine_ops ops;
     pthread_mutex_t mutex;
     bool writing;          /* Guarded by mutex. A write has begun and not ended. */
     struct table *current; /* Guarded by mutex. */
@@ -50,6 +51,8 @@ struct reference_write {
     struct table *table; /* What the commit makes current: a copy, changed call by call. */
     struct table *before;
     struct engine_wait *wait;     /* While others write. */
+    bool changes;                 /* Something, all of it in `partition` of `owner`. */
+    uint64_t owner, partition;    /* Of an engine without ENGINE_GLOBAL_ATOMIC. */
     struct reference_write *next; /* Among those that wait. */
 };
 
@@ -239,6 +242,7 @@ static enum engine_status scan_open(struct engine_view *base, const struct engin
                                     struct engine_scan **out)
 {
     struct engine_address first = { range->place, range->first };
+    assert(!range->reverse || (engine_capabilities(base->engine) & ENGINE_REVERSE) != 0);
     struct reference_scan *scan = alloc(sizeof *scan);
     scan->base.engine = base->engine;
     scan->table = ((struct reference_view *)base)->table;
@@ -360,9 +364,21 @@ static enum engine_status write_get(struct engine_write *base, const struct engi
     return get(((struct reference_write *)base)->before, address, out);
 }
 
+static void check_partition(struct reference_write *write, const struct engine_place *place)
+{
+    if ((engine_capabilities(write->base.engine) & ENGINE_GLOBAL_ATOMIC) != 0)
+        return;
+    assert(!write->changes ||
+           (write->owner == place->owner && write->partition == place->partition));
+    write->changes = true;
+    write->owner = place->owner;
+    write->partition = place->partition;
+}
+
 static void write_delete(struct engine_write *base, const struct engine_address *address)
 {
     struct table *table = ((struct reference_write *)base)->table;
+    check_partition((struct reference_write *)base, &address->place);
     size_t index = lower_bound(table, address);
     if (holds_at(table, index, address))
         remove_range((struct reference_engine *)base->engine, table, index, index + 1);
@@ -443,7 +459,6 @@ static void close_engine(struct engine *base)
 }
 
 static const struct engine_ops ops = {
-    .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_RANGE_DELETE,
     .close = close_engine,
     .view_open = view_open,
     .view_share = view_share,
@@ -465,12 +480,24 @@ static const struct engine_ops ops = {
     .write_abandon = write_abandon,
 };
 
-struct engine *reference_engine_create(void)
+struct engine *reference_engine_create_with(unsigned capabilities)
 {
     struct reference_engine *engine = alloc(sizeof *engine);
-    engine->base.ops = &ops;
+    engine->ops = ops;
+    engine->ops.capabilities = capabilities;
+    if ((capabilities & ENGINE_RANGE_DELETE) == 0) {
+        engine->ops.write_delete_range = NULL;
+        engine->ops.write_delete_owner = NULL;
+    }
+    engine->base.ops = &engine->ops;
     engine->current = alloc(sizeof *engine->current);
     engine->current->references = 1;
     pthread_mutex_init(&engine->mutex, NULL);
     return &engine->base;
+}
+
+struct engine *reference_engine_create(void)
+{
+    return reference_engine_create_with(ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE |
+                                        ENGINE_RANGE_DELETE);
 }

@@ -10,5 +10,8 @@ struct engine;
 
 /* Empty; engine_close lets it go with all its content. */
 struct engine *reference_engine_create(void);
+/* The same with these capabilities only. It fails an assertion when it is asked for another: a scan
+ * backward, a range delete, a write to two partitions. */
+struct engine *reference_engine_create_with(unsigned capabilities);
 
 #endif

@@ -68,16 +68,26 @@ static void restart(struct fixture *fixture)
     open_stores(fixture);
 }
 
-static int set_up(void **state)
+static int set_up_on(void **state, struct engine *engine)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     fixture->arena = arena_create();
-    fixture->engine = failing_engine_create(reference_engine_create());
+    fixture->engine = engine;
     fixture->clock = clock_fixed(NOW_MS);
     fixture->clock.newest_commit_us = &fixture->newest_commit_us;
     open_stores(fixture);
     *state = fixture;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_on(state, failing_engine_create(reference_engine_create()));
+}
+
+static int set_up_without_range_deletes(void **state)
+{
+    return set_up_on(state, reference_engine_create_with(ENGINE_GLOBAL_ATOMIC));
 }
 
 static int tear_down(void **state)
@@ -406,6 +416,26 @@ static void records_are_trimmed_after_a_day(void **state)
         assert_whole(fixture);
     }
     assert_true(log_change(fixture, log_id, 0, NOW_MS + STREAM_RETENTION_MS * 2));
+    assert_whole(fixture);
+}
+
+static void an_engine_without_range_deletes_trims_in_steps(void **state)
+{
+    enum { OLD = 2 * ENGINE_RANGE_KEYS_MAX + 5 };
+    struct fixture *fixture = *state;
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    fixture->upkeep.rollover_ms = 0;
+    for (int64_t i = 0; i < OLD; i++)
+        assert_true(log_change(fixture, log_id, 0, NOW_MS));
+    assert_true(log_change(fixture, log_id, 0, NOW_MS + 1000));
+    fixture->upkeep.next_trim_ms = 0;
+    run(fixture, NOW_MS + STREAM_RETENTION_MS + 1);
+    struct shard *shards = shards_of(fixture, log_id, 0, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
     assert_whole(fixture);
 }
 
@@ -749,6 +779,8 @@ int main(void)
         RULE(a_clock_that_is_set_back_does_not_stop_rollover_and_trimming),
         RULE(shards_that_a_clock_ahead_closed_go_after_a_day),
         RULE(records_are_trimmed_after_a_day),
+        cmocka_unit_test_setup_teardown(an_engine_without_range_deletes_trims_in_steps,
+                                        set_up_without_range_deletes, tear_down),
         RULE(a_step_of_the_wall_clock_trims_nothing),
         RULE(a_day_of_server_time_trims_whatever_the_wall_clock_says),
         RULE(a_crash_makes_trimming_later_never_earlier),
