@@ -4,7 +4,7 @@
  * when somebody sets the system's clock. Server time is how long servers have run on this store,
  * over all their runs: it cannot be set, so everything that must last a certain time is measured by
  * it. Commit time orders the writes of a store: it follows wall time but never goes back.
- * doc/architecture.md, "Clocks", says which one serves what.
+ * doc/durability.md, "Clocks", says which one serves what.
  *
  * Code that stores or compares times takes a `struct clock *`; only measurement and time-outs of
  * the event loop read the system's clock themselves.

@@ -12,7 +12,7 @@
  *   where the browser sends no Origin. It is not asked for origins that were named in the setting,
  *   or where that is "*": whoever set it has answered the question.
  *
- * doc/architecture.md, "Web pages", has the argument.
+ * doc/security.md, "Web pages", has the argument.
  */
 #ifndef STATOR_ROUTER_ORIGIN_H
 #define STATOR_ROUTER_ORIGIN_H

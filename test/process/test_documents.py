@@ -204,6 +204,40 @@ def test_links_lead_somewhere(document):
             assert anchor in anchors(str(file.relative_to(ROOT))), target
 
 
+# --- Names of the code ---
+
+ABOUT_THE_CODE = ("architecture", "bounds", "concurrency", "data", "disk-format", "durability", "security")
+NOT_OURS = ("console/", "checkpoint/", "CURLOPT_QUICK_EXIT", "http_proxy")  # Or not there yet.
+FOLDERS = ("", "src", "src/api", "src/engine", "test", "test/unit", "test/process", "doc")
+
+
+def all_code():
+    files = [path for folder in ("src", "test/lib") for path in (ROOT / folder).rglob("*.[chp]*")]
+    return "\n".join(path.read_text("utf-8") for path in files if path.suffix in (".c", ".h", ".py"))
+
+
+def is_file(name):
+    """With or without its folder; a test without its ending."""
+    endings = ("", ".c", ".py") if re.search("test_|bench_", name) else ("",)
+    if "/" not in name and name.endswith((".c", ".h")):
+        return any((ROOT / "src").rglob(name)) or any((ROOT / "test").rglob(name))
+    return any((ROOT / folder / f"{name}{end}").exists() for folder in FOLDERS for end in endings)
+
+
+@pytest.mark.parametrize("document", [f"doc/{name}.md" for name in ABOUT_THE_CODE])
+def test_files_functions_and_constants_that_a_document_names_exist(document):
+    code = all_code()
+    missing = []
+    for name in sorted(set(re.findall(r"`([^`\n]+)`", text_of(document)))):
+        if name in NOT_OURS:
+            continue
+        if re.fullmatch(r"[\w./-]+\.(c|h|py)|[a-z_]+(/[a-z_0-9]+)+|[a-z_]+(/[a-z_]+)*/", name):
+            missing += [] if is_file(name.rstrip("/")) else [name]
+        elif re.fullmatch(r"[A-Z][A-Z0-9*]*(_[A-Z0-9*]+)+|[a-z]+(_[a-z0-9]+)+", name):
+            missing += [] if name.split("*")[-1] in code else [name]
+    assert not missing, missing
+
+
 # --- Operations and settings ---
 
 
