@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "expr/ast.h"
-#include "expr/path_tree.h"
+#include "expr/path.h"
 #include "json/base64.h"
 #include "model/error.h"
 #include "model/item.h"

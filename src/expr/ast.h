@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "model/value.h"
 
-struct in_list;
+struct lookup_values;
 
 /* a.b[3].c: the first step is always a name. */
 struct path_step {
@@ -72,9 +72,9 @@ struct condition {
     const struct condition *right;
     const struct operand *operands; /* The others. */
     size_t operand_count;
-    /* IN: its values, if there are many (in_list.h); those of an older parameter then have no
+    /* IN: its values, if there are many (lookup.h); those of an older parameter then have no
      * operands. NULL: its operands are all there is. */
-    struct in_list *list;
+    struct lookup_values *list;
 };
 
 struct projection {

@@ -9,7 +9,6 @@
 #include <string.h>
 #include "expr/ast.h"
 #include "expr/condition_texts.h"
-#include "expr/in_list.h"
 #include "expr/lookup.h"
 #include "json/utf8.h"
 #include "model/number.h"
@@ -140,7 +139,7 @@ static bool is_in(const struct condition *condition, struct lookup *lookup)
     if (!resolve(&condition->operands[0], lookup, &value))
         return false;
     if (condition->list != NULL)
-        return in_list_has(condition->list, &value.value, lookup);
+        return lookup_values_have(condition->list, &value.value, lookup);
     for (size_t i = 1; i < condition->operand_count; i++)
         if (resolve(&condition->operands[i], lookup, &candidate) &&
             compare(lookup, COMPARE_EQUAL, &value.value, &candidate.value))

@@ -11,8 +11,9 @@
  * parentheses are only noted, because the service finds a later syntax error first.
  */
 #include "expr/condition_parse.h"
+#include <assert.h>
 #include "base/arena.h"
-#include "expr/condition_resolve.h"
+#include "expr/operand_rules.h"
 #include "expr/parser.h"
 
 static struct node *condition(struct parser *parser, bool operand_allowed);
@@ -26,11 +27,11 @@ static bool is_condition(const struct node *node)
 static void use_as_condition(struct parser *parser, const struct node *node)
 {
     if (node->type == NODE_FUNCTION && node->function != FUNCTION_COUNT &&
-        function_get(node->function)->is_operand)
+        operand_rules_function(node->function)->is_operand)
         parser_fault(
             parser, node->token,
             "The function is not allowed to be used this way in an expression; function: %s",
-            function_get(node->function)->name);
+            operand_rules_function(node->function)->name);
 }
 
 /* --- Comparisons --- */
@@ -193,6 +194,89 @@ static struct node *condition(struct parser *parser, bool operand_allowed)
     return left;
 }
 
+/* --- Pass 3: operands resolved and checked, operators after them --- */
+
+/* The condition's operands in a row, checked. */
+static bool set_condition(struct parser *parser, struct node *node, enum condition_type type)
+{
+    struct operand *operands = arena_alloc(parser->arena, node->child_count * sizeof *operands);
+    struct bytes message;
+    size_t count = 0;
+    for (const struct node *child = node->first_child; child != NULL; child = child->sibling)
+        operands[count++] = child->operand;
+    node->condition.type = type;
+    node->condition.comparator = node->comparator;
+    node->condition.operands = operands;
+    node->condition.operand_count = count;
+    return operand_rules_check_condition(parser->arena, &node->condition, &message) ||
+           parser_fail_bytes(parser, message);
+}
+
+static bool resolve_function(struct parser *parser, struct node *node)
+{
+    struct bytes message;
+    if (!parser_check_operand_count(parser, node))
+        return false;
+    /* Pass 2 refused the functions of other expressions. */
+    assert(operand_rules_function(node->function)->kind == EXPRESSION_CONDITION);
+    if (node->function != FUNCTION_SIZE)
+        return set_condition(parser, node, operand_rules_condition_type(node->function));
+    return operand_rules_size(parser->arena, &node->first_child->operand, &node->operand,
+                              &message) ||
+           parser_fail_bytes(parser, message);
+}
+
+/* A tree deeper than the operators that are allowed is never walked: the count is checked first. */
+static void set_junction(struct node *node, enum condition_type type)
+{
+    node->condition.type = type;
+    node->condition.left = &node->first_child->condition;
+    if (type != CONDITION_NOT)
+        node->condition.right = &node->last_child->condition;
+}
+
+static bool resolve_operator(struct parser *parser, struct node *node)
+{
+    switch (node->type) {
+    case NODE_COMPARE:
+        return set_condition(parser, node, CONDITION_COMPARE);
+    case NODE_BETWEEN:
+        return set_condition(parser, node, CONDITION_BETWEEN);
+    case NODE_IN:
+        return set_condition(parser, node, CONDITION_IN);
+    case NODE_AND:
+        set_junction(node, CONDITION_AND);
+        return true;
+    case NODE_OR:
+        set_junction(node, CONDITION_OR);
+        return true;
+    default:
+        assert(node->type == NODE_NOT);
+        set_junction(node, CONDITION_NOT);
+        return true;
+    }
+}
+
+static bool resolve_node(struct parser *parser, struct node *node)
+{
+    if (node->type == NODE_PATH || node->type == NODE_VALUE)
+        return parser_resolve_leaf(parser, node);
+    /* Measured at the service: calls do not count as operators here. */
+    if (node->type == NODE_FUNCTION)
+        return resolve_function(parser, node);
+    parser->operator_count++;
+    return resolve_operator(parser, node);
+}
+
+static bool resolve_all(struct parser *parser)
+{
+    for (struct node *node = parser->first; node != NULL; node = node->next) {
+        if (!resolve_node(parser, node))
+            return false;
+    }
+    return parser_check_operator_count(parser);
+}
+
 const struct condition *condition_parse(struct arena *arena, struct bytes text,
                                         const char *parameter, struct expr_params *params,
                                         struct error *err)
@@ -210,7 +294,7 @@ const struct condition *condition_parse(struct arena *arena, struct bytes text,
     if (!parser_decide(&parser))
         return NULL;
     use_as_condition(&parser, root);
-    if (!parser_check_faults(&parser) || !condition_resolve(&parser))
+    if (!parser_check_faults(&parser) || !resolve_all(&parser))
         return NULL;
     return &root->condition;
 }

@@ -1,10 +1,11 @@
-/* lexer.h -- the words of an expression: names, #names, :values, numbers, signs and keywords.
+/* lexer.h -- the tokens of an expression: names, #names, :values, numbers, signs and keywords.
  *
- * The caller holds one token and asks for the next; nothing is allocated. Keywords are keywords
- * in every kind of expression and in any letter case, as the service has it.
+ * Nothing is allocated. Keywords are keywords in every kind of expression and in any letter case,
+ * as the service has it.
  */
 #ifndef STATOR_EXPR_LEXER_H
 #define STATOR_EXPR_LEXER_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
@@ -58,12 +59,17 @@ static inline void lexer_init(struct lexer *lexer, struct bytes text)
     *lexer = (struct lexer){ .text = text };
 }
 
-/* TOKEN_END once and for ever at the end. */
+/* At the end of the text, TOKEN_END on this and every later call. */
 struct token lexer_next(struct lexer *lexer);
 
 static inline struct bytes lexer_token_text(const struct lexer *lexer, struct token token)
 {
     return bytes_of(lexer->text.data + token.start, token.end - token.start);
 }
+
+/* Words of the developer guide that an expression may use only behind a #name. */
+enum { LEXER_RESERVED_COUNT = 573 };
+/* Letter case does not matter. */
+bool lexer_is_reserved(struct bytes name);
 
 #endif

@@ -8,12 +8,61 @@
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "expr/document_path.h"
-#include "expr/in_list.h"
+#include "base/compiler.h"
+#include "expr/path.h"
+#include "expr/lookup.h"
 #include "json/base64.h"
 #include "json/utf8.h"
 #include "model/number.h"
 #include "model/value.h"
+
+/* --- Functions --- */
+
+static const struct function functions[] = {
+    [FUNCTION_ATTRIBUTE_EXISTS] = { "attribute_exists", EXPRESSION_CONDITION, false, 1 },
+    [FUNCTION_ATTRIBUTE_NOT_EXISTS] = { "attribute_not_exists", EXPRESSION_CONDITION, false, 1 },
+    [FUNCTION_ATTRIBUTE_TYPE] = { "attribute_type", EXPRESSION_CONDITION, false, 2 },
+    [FUNCTION_BEGINS_WITH] = { "begins_with", EXPRESSION_CONDITION, false, 2 },
+    [FUNCTION_CONTAINS] = { "contains", EXPRESSION_CONDITION, false, 2 },
+    [FUNCTION_SIZE] = { "size", EXPRESSION_CONDITION, true, 1 },
+    [FUNCTION_IF_NOT_EXISTS] = { "if_not_exists", EXPRESSION_UPDATE, true, 2 },
+    [FUNCTION_LIST_APPEND] = { "list_append", EXPRESSION_UPDATE, false, 2 },
+};
+static_assert(COUNT_OF(functions) == FUNCTION_COUNT, "each function has its row");
+
+const struct function *operand_rules_function(enum function_id id)
+{
+    assert(id < FUNCTION_COUNT);
+    return &functions[id];
+}
+
+enum function_id operand_rules_find_function(struct bytes name)
+{
+    for (enum function_id id = 0; id < FUNCTION_COUNT; id++) {
+        if (bytes_equal_text(name, functions[id].name))
+            return id;
+    }
+    return FUNCTION_COUNT;
+}
+
+enum condition_type operand_rules_condition_type(enum function_id id)
+{
+    switch (id) {
+    case FUNCTION_ATTRIBUTE_EXISTS:
+        return CONDITION_ATTRIBUTE_EXISTS;
+    case FUNCTION_ATTRIBUTE_NOT_EXISTS:
+        return CONDITION_ATTRIBUTE_NOT_EXISTS;
+    case FUNCTION_ATTRIBUTE_TYPE:
+        return CONDITION_ATTRIBUTE_TYPE;
+    case FUNCTION_BEGINS_WITH:
+        return CONDITION_BEGINS_WITH;
+    default:
+        assert(id == FUNCTION_CONTAINS);
+        return CONDITION_CONTAINS;
+    }
+}
+
+/* --- Rules --- */
 
 static const char valid_types[] = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}";
 /* What the service prints for an operand whose type only the item decides. */
@@ -48,8 +97,8 @@ static bool fail(const struct check *check, const char *format, ...)
 bool operand_rules_check_count(struct arena *arena, enum function_id function, size_t operand_count,
                                struct bytes *message)
 {
-    struct check check = { arena, function_get(function)->name, message };
-    if (operand_count == function_get(function)->operand_count)
+    struct check check = { arena, operand_rules_function(function)->name, message };
+    if (operand_count == operand_rules_function(function)->operand_count)
         return true;
     return fail(&check,
                 "Incorrect number of operands for operator or function; operator or function: %s, "
@@ -69,20 +118,18 @@ bool operand_rules_check_disjoint(struct arena *arena, const struct path *one,
                                   const struct path *two, struct bytes *message)
 {
     struct check check = { arena, NULL, message };
-    enum path_relation relation = document_path_relation(one, two);
+    enum path_relation relation = path_relate(one, two);
     return relation == PATHS_DISJOINT ||
            fail(&check,
                 "Two document paths %s with each other; must remove or rewrite one of these paths; "
                 "path one: %.*s, path two: %.*s",
                 relation == PATHS_OVERLAP ? "overlap" : "conflict",
-                BYTES_FMT(document_path_format(arena, one)),
-                BYTES_FMT(document_path_format(arena, two)));
+                BYTES_FMT(path_format(arena, one)), BYTES_FMT(path_format(arena, two)));
 }
 
 static int compare_paths(const void *left, const void *right)
 {
-    return document_path_compare(*(const struct path *const *)left,
-                                 *(const struct path *const *)right);
+    return path_compare(*(const struct path *const *)left, *(const struct path *const *)right);
 }
 
 bool operand_rules_check_all_disjoint(struct arena *arena, const struct path *paths, size_t count,
@@ -135,7 +182,7 @@ static bool fail_distinct(const struct check *check, const struct path *path)
     return fail(check,
                 "The first operand must be distinct from the remaining operands for this operator "
                 "or function; operator: %s, first operand: %.*s",
-                check->name, BYTES_FMT(document_path_format(check->arena, path)));
+                check->name, BYTES_FMT(path_format(check->arena, path)));
 }
 
 static bool require_path(const struct check *check, const struct operand *operand)
@@ -152,7 +199,7 @@ static bool check_distinct(const struct check *check, const struct condition *co
         return true;
     for (size_t i = 1; i < condition->operand_count; i++) {
         const struct operand *other = &condition->operands[i];
-        if (other->type == OPERAND_PATH && document_path_equal(&first->path, &other->path))
+        if (other->type == OPERAND_PATH && path_equal(&first->path, &other->path))
             return fail_distinct(check, &first->path);
     }
     return true;
@@ -274,15 +321,15 @@ static const char *condition_name(const struct condition *condition)
     case CONDITION_IN:
         return "IN";
     case CONDITION_ATTRIBUTE_EXISTS:
-        return function_get(FUNCTION_ATTRIBUTE_EXISTS)->name;
+        return operand_rules_function(FUNCTION_ATTRIBUTE_EXISTS)->name;
     case CONDITION_ATTRIBUTE_NOT_EXISTS:
-        return function_get(FUNCTION_ATTRIBUTE_NOT_EXISTS)->name;
+        return operand_rules_function(FUNCTION_ATTRIBUTE_NOT_EXISTS)->name;
     case CONDITION_ATTRIBUTE_TYPE:
-        return function_get(FUNCTION_ATTRIBUTE_TYPE)->name;
+        return operand_rules_function(FUNCTION_ATTRIBUTE_TYPE)->name;
     case CONDITION_BEGINS_WITH:
-        return function_get(FUNCTION_BEGINS_WITH)->name;
+        return operand_rules_function(FUNCTION_BEGINS_WITH)->name;
     case CONDITION_CONTAINS:
-        return function_get(FUNCTION_CONTAINS)->name;
+        return operand_rules_function(FUNCTION_CONTAINS)->name;
     case CONDITION_AND:
     case CONDITION_OR:
     case CONDITION_NOT:
@@ -304,7 +351,7 @@ bool operand_rules_check_condition(struct arena *arena, struct condition *condit
                check_distinct(&check, condition) && check_bounds(&check, condition);
     case CONDITION_IN:
         condition->list =
-            in_list_of_operands(arena, condition->operands + 1, condition->operand_count - 1);
+            lookup_values_of_operands(arena, condition->operands + 1, condition->operand_count - 1);
         return check_in(&check, condition);
     case CONDITION_ATTRIBUTE_EXISTS:
     case CONDITION_ATTRIBUTE_NOT_EXISTS:
@@ -346,7 +393,7 @@ static struct value size_value(struct arena *arena, const struct value *value)
 bool operand_rules_size(struct arena *arena, const struct operand *of, struct operand *out,
                         struct bytes *message)
 {
-    struct check check = { arena, function_get(FUNCTION_SIZE)->name, message };
+    struct check check = { arena, operand_rules_function(FUNCTION_SIZE)->name, message };
     if (!check_type(&check, of, TYPES_WITH_SIZE))
         return false;
     if (of->type == OPERAND_VALUE)
@@ -363,7 +410,7 @@ static bool combine_if_not_exists(const struct check *check, const struct operan
 {
     if (!require_path(check, first))
         return false;
-    if (second->type == OPERAND_PATH && document_path_equal(&first->path, &second->path))
+    if (second->type == OPERAND_PATH && path_equal(&first->path, &second->path))
         return fail_distinct(check, &first->path);
     *out = (struct operand){
         .type = OPERAND_IF_NOT_EXISTS,
@@ -387,11 +434,11 @@ bool operand_rules_combine(struct arena *arena, enum operand_type type, const st
     struct check check = { arena, type == OPERAND_PLUS ? "+" : "-", message };
     enum value_type needed = VALUE_N;
     if (type == OPERAND_IF_NOT_EXISTS) {
-        check.name = function_get(FUNCTION_IF_NOT_EXISTS)->name;
+        check.name = operand_rules_function(FUNCTION_IF_NOT_EXISTS)->name;
         return combine_if_not_exists(&check, first, second, out);
     }
     if (type == OPERAND_LIST_APPEND) {
-        check.name = function_get(FUNCTION_LIST_APPEND)->name;
+        check.name = operand_rules_function(FUNCTION_LIST_APPEND)->name;
         needed = VALUE_L;
     }
     if (!check_value(&check, first, needed) || !check_value(&check, second, needed))

@@ -1,4 +1,5 @@
-/* operand_rules.h -- what an operator or function demands of its operands, in any grammar.
+/* operand_rules.h -- the functions, and what operators and functions demand of their operands, in
+ * any grammar.
  *
  * Expressions and PartiQL statements are read by different parsers into the same structures
  * (ast.h); what those may hold is decided here once. The messages are the service's, without the
@@ -11,10 +12,36 @@
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "expr/ast.h"
-#include "expr/function.h"
 #include "model/limits.h"
 
 struct arena;
+
+enum function_id {
+    FUNCTION_ATTRIBUTE_EXISTS,
+    FUNCTION_ATTRIBUTE_NOT_EXISTS,
+    FUNCTION_ATTRIBUTE_TYPE,
+    FUNCTION_BEGINS_WITH,
+    FUNCTION_CONTAINS,
+    FUNCTION_SIZE,
+    FUNCTION_IF_NOT_EXISTS,
+    FUNCTION_LIST_APPEND,
+    FUNCTION_COUNT,
+};
+
+enum expression_kind { EXPRESSION_CONDITION, EXPRESSION_UPDATE, EXPRESSION_PROJECTION };
+
+struct function {
+    const char *name;
+    enum expression_kind kind; /* Where it may be used. */
+    bool is_operand;           /* Has a value, so that it may stand inside others. */
+    unsigned operand_count;
+};
+
+const struct function *operand_rules_function(enum function_id id);
+/* FUNCTION_COUNT if there is none of that name. */
+enum function_id operand_rules_find_function(struct bytes name);
+/* What a function of conditions, other than size(), is compiled to. */
+enum condition_type operand_rules_condition_type(enum function_id id);
 
 enum {
     OPERAND_RULES_IN_MAX = 100,
@@ -31,8 +58,8 @@ MUST_CHECK bool operand_rules_check_path(struct arena *arena, const struct path 
 /* Two paths that an update changes or a projection shows; `one` comes first in the text. */
 MUST_CHECK bool operand_rules_check_disjoint(struct arena *arena, const struct path *one,
                                              const struct path *two, struct bytes *message);
-/* The same of any two; they are in the order of the text. Which two are told of, where more are not
- * disjoint, is not said. */
+/* The same for all pairs; the paths are in the order of the text. Of several offending pairs, any
+ * may be reported. */
 MUST_CHECK bool operand_rules_check_all_disjoint(struct arena *arena, const struct path *paths,
                                                  size_t count, struct bytes *message);
 MUST_CHECK bool operand_rules_check_operator_count(struct arena *arena, size_t count,
@@ -44,8 +71,8 @@ MUST_CHECK bool operand_rules_check_operator_count(struct arena *arena, size_t c
 MUST_CHECK bool operand_rules_check_condition(struct arena *arena, struct condition *condition,
                                               struct bytes *message);
 
-/* size(of): OPERAND_SIZE, or the value itself where `of` is a value; `left` then tells that it was
- * no plain value. */
+/* size(of): OPERAND_SIZE, or the size as a value where `of` is a value; `left` is then set, so that
+ * it can be told from a plain value. */
 MUST_CHECK bool operand_rules_size(struct arena *arena, const struct operand *of,
                                    struct operand *out, struct bytes *message);
 /* A value of SET: OPERAND_PLUS, OPERAND_MINUS, OPERAND_IF_NOT_EXISTS or OPERAND_LIST_APPEND. The

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stdarg.h>
 #include "base/arena.h"
+#include "expr/lexer.h"
 #include "expr/params.h"
-#include "expr/reserved_words.h"
 #include "model/error.h"
 
 struct bytes parser_token_text(const struct parser *parser, struct token token)
@@ -206,7 +206,7 @@ static void add_step(struct parser *parser, struct node *node, struct path_step 
 static void add_name(struct parser *parser, struct node *node, struct token token)
 {
     struct bytes name = parser_token_text(parser, token);
-    if (token.type == TOKEN_NAME && reserved_words_contain(name))
+    if (token.type == TOKEN_NAME && lexer_is_reserved(name))
         parser_fault(parser, token, "Attribute name is a reserved keyword; reserved keyword: %.*s",
                      BYTES_FMT(name));
     add_step(parser, node, (struct path_step){ .name = name });
@@ -292,11 +292,11 @@ struct node *parser_path(struct parser *parser)
 void parser_use_as_operand(struct parser *parser, const struct node *node)
 {
     if (node->type != NODE_FUNCTION || node->function == FUNCTION_COUNT ||
-        function_get(node->function)->is_operand)
+        operand_rules_function(node->function)->is_operand)
         return;
     parser_fault(parser, node->token,
                  "The function is not allowed to be used this way in an expression; function: %s",
-                 function_get(node->function)->name);
+                 operand_rules_function(node->function)->name);
 }
 
 static void check_function(struct parser *parser, const struct node *node)
@@ -304,18 +304,18 @@ static void check_function(struct parser *parser, const struct node *node)
     if (node->function == FUNCTION_COUNT)
         parser_fault(parser, node->token, "Invalid function name; function: %.*s",
                      BYTES_FMT(parser_token_text(parser, node->token)));
-    else if (function_get(node->function)->kind != parser->kind)
+    else if (operand_rules_function(node->function)->kind != parser->kind)
         parser_fault(parser, node->token, "The function is not allowed in %s; function: %s",
                      parser->kind == EXPRESSION_UPDATE ? "an update expression"
                                                        : "a condition expression",
-                     function_get(node->function)->name);
+                     operand_rules_function(node->function)->name);
 }
 
 /* `name` is passed already; the current token opens the parentheses. */
 static struct node *call(struct parser *parser, struct token name)
 {
     struct node *node = parser_new_node(parser, NODE_FUNCTION, name);
-    node->function = function_find(parser_token_text(parser, name));
+    node->function = operand_rules_find_function(parser_token_text(parser, name));
     check_function(parser, node);
     if (!parser_enter(parser))
         return NULL;
@@ -407,4 +407,57 @@ bool parser_check_operand_count(struct parser *parser, const struct node *node)
     struct bytes message;
     return operand_rules_check_count(parser->arena, node->function, node->child_count, &message) ||
            parser_fail_bytes(parser, message);
+}
+
+/* --- Lists of paths --- */
+
+enum { CAPACITY_MIN = 8 };
+
+void parser_paths_init(struct parser_paths *list, struct arena *arena)
+{
+    *list = (struct parser_paths){ .arena = arena };
+}
+
+void parser_paths_add(struct parser_paths *list, struct node *node)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? CAPACITY_MIN : list->capacity * 2;
+        list->nodes = arena_grow(list->arena, list->nodes, list->capacity * sizeof *list->nodes,
+                                 capacity * sizeof *list->nodes);
+        list->capacity = capacity;
+    }
+    list->nodes[list->count++] = node;
+}
+
+/* Names the two that the service names: the last path that is not disjoint from a later one, and
+ * the first of those. Every pair is compared, but only for a request that is refused. */
+static bool report_pair(struct parser *parser, const struct path *paths, size_t count)
+{
+    struct bytes message = BYTES("");
+    for (size_t i = count; i-- > 0;) {
+        for (size_t later = i + 1; later < count; later++) {
+            if (!operand_rules_check_disjoint(parser->arena, &paths[i], &paths[later], &message))
+                return parser_fail_bytes(parser, message);
+        }
+    }
+    assert(false); /* There is such a pair. */
+    return false;
+}
+
+bool parser_paths_resolve(struct parser *parser, struct parser_paths *list)
+{
+    size_t first = list->count; /* Resolved from here on. */
+    bool ok = true;
+    struct bytes message;
+    list->paths = arena_alloc(list->arena, list->count * sizeof *list->paths);
+    while (first > 0 && ok) {
+        ok = parser_resolve_path(parser, list->nodes[first - 1], &list->paths[first - 1]);
+        first -= ok;
+    }
+    /* Paths behind one that cannot be resolved are judged before it. */
+    const struct path *resolved = list->paths + first;
+    size_t count = list->count - first;
+    if (!operand_rules_check_all_disjoint(list->arena, resolved, count, &message))
+        return report_pair(parser, resolved, count);
+    return ok;
 }

@@ -21,9 +21,8 @@
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "expr/ast.h"
-#include "expr/function.h"
-#include "expr/lexer.h"
 #include "expr/operand_rules.h"
+#include "expr/lexer.h"
 
 struct arena;
 struct error;
@@ -150,5 +149,20 @@ MUST_CHECK bool parser_resolve_path(struct parser *parser, struct node *node, st
 MUST_CHECK bool parser_resolve_leaf(struct parser *parser, struct node *node);
 /* A function has the number of operands it takes. */
 MUST_CHECK bool parser_check_operand_count(struct parser *parser, const struct node *node);
+
+/* --- The paths that a projection shows or an update changes --- */
+
+struct parser_paths {
+    struct arena *arena;
+    struct node **nodes; /* In the order of the text. */
+    size_t count;
+    size_t capacity;
+    struct path *paths; /* Set by parser_paths_resolve. */
+};
+
+void parser_paths_init(struct parser_paths *list, struct arena *arena);
+void parser_paths_add(struct parser_paths *list, struct node *node);
+/* Pass 3: resolves the #names and refuses paths that overlap or conflict, the last path first. */
+MUST_CHECK bool parser_paths_resolve(struct parser *parser, struct parser_paths *list);
 
 #endif

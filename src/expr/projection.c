@@ -1,16 +1,61 @@
 /* projection.c -- see projection.h.
  *
+ * The service looks at the paths from the last to the first, so of several faults the last one in
+ * the text is reported.
+ *
  * A container is written before it is known whether any of its named parts exists; if none does,
  * the text is taken back.
  */
 #include "expr/projection.h"
+#include "base/arena.h"
 #include "expr/ast.h"
 #include "expr/lookup.h"
-#include "expr/path_tree.h"
+#include "expr/params.h"
+#include "expr/parser.h"
+#include "expr/path.h"
 #include "json/writer.h"
 #include "model/item.h"
 #include "model/value.h"
 #include "model/value_json.h"
+
+/* --- Parsing --- */
+
+static bool parse_paths(struct parser *parser, struct parser_paths *list)
+{
+    for (;;) {
+        struct node *node = parser_path(parser);
+        if (node == NULL)
+            return false;
+        parser_paths_add(list, node);
+        if (parser->token.type != TOKEN_COMMA)
+            break;
+        parser_advance(parser);
+    }
+    return parser->token.type == TOKEN_END || parser_syntax_error(parser);
+}
+
+const struct projection *projection_parse(struct arena *arena, struct bytes text,
+                                          struct expr_params *params, struct error *err)
+{
+    struct parser parser;
+    struct parser_paths list;
+    if (!parser_init(&parser, arena, text, "ProjectionExpression", EXPRESSION_PROJECTION, params,
+                     err))
+        return NULL;
+    parser_paths_init(&list, arena);
+    if (!parse_paths(&parser, &list) || !parser_check_faults(&parser) ||
+        !parser_paths_resolve(&parser, &list))
+        return NULL;
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.paths[i].step_count > 1)
+            expr_params_add_nested(params, arena, list.paths[i].steps[0].name);
+    }
+    struct projection *projection = arena_alloc(arena, sizeof *projection);
+    *projection = (struct projection){ .paths = list.paths, .path_count = list.count };
+    return projection;
+}
+
+/* --- Writing --- */
 
 /* What must be put back to undo writing. */
 struct bookmark {

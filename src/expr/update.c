@@ -14,7 +14,7 @@
 #include "base/buffer.h"
 #include "expr/ast.h"
 #include "expr/lookup.h"
-#include "expr/path_tree.h"
+#include "expr/path.h"
 #include "model/error.h"
 #include "model/limits.h"
 #include "model/number.h"

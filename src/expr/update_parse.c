@@ -12,7 +12,6 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "expr/parser.h"
-#include "expr/path_list.h"
 #include "model/value.h"
 
 struct action {
@@ -24,7 +23,7 @@ struct action {
 
 struct update_parser {
     struct parser base;
-    struct path_list targets; /* One per action. */
+    struct parser_paths targets; /* One per action. */
     struct action *last;
     unsigned sections; /* Seen so far, one bit each. */
 };
@@ -92,7 +91,7 @@ static bool parse_action(struct update_parser *update, enum update_action_type t
     struct node *target = parser_path(parser);
     if (target == NULL)
         return false;
-    path_list_add(&update->targets, target);
+    parser_paths_add(&update->targets, target);
     struct action *action = arena_alloc(parser->arena, sizeof *action);
     *action = (struct action){ .type = type, .previous = update->last };
     update->last = action;
@@ -200,7 +199,7 @@ static bool resolve_value(struct parser *parser, const struct action *action)
 static bool resolve(struct update_parser *update)
 {
     struct parser *parser = &update->base;
-    if (!path_list_resolve(parser, &update->targets))
+    if (!parser_paths_resolve(parser, &update->targets))
         return false;
     for (const struct action *action = update->last; action != NULL; action = action->previous) {
         if (!resolve_value(parser, action))
@@ -233,7 +232,7 @@ const struct update *update_parse(struct arena *arena, struct bytes text,
     struct update_parser update = { .last = NULL };
     if (!parser_init(&update.base, arena, text, "UpdateExpression", EXPRESSION_UPDATE, params, err))
         return NULL;
-    path_list_init(&update.targets, arena);
+    parser_paths_init(&update.targets, arena);
     if (!parse_sections(&update) || !parser_check_faults(&update.base) || !resolve(&update))
         return NULL;
     return compile(&update);

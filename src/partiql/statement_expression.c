@@ -10,7 +10,7 @@
  */
 #include "base/arena.h"
 #include "base/compiler.h"
-#include "expr/document_path.h"
+#include "expr/path.h"
 #include "model/value.h"
 #include "partiql/statement_parser.h"
 #include "partiql/statement_term.h"
@@ -333,8 +333,7 @@ static bool set_call(struct statement_parser *parser, const struct set_function 
     if (operands.count != 2)
         return statement_parser_fail_at(parser, name, "%s must have exactly two arguments",
                                         function->shown);
-    if (operands.items[0].type != OPERAND_PATH ||
-        !document_path_equal(&operands.items[0].path, target))
+    if (operands.items[0].type != OPERAND_PATH || !path_equal(&operands.items[0].path, target))
         return statement_parser_fail(
             parser, "The first argument to %s must equal the assignment value", function->shown);
     if (operands.items[1].type != OPERAND_VALUE || !value_type_is_set(operands.items[1].value.type))

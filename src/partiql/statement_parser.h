@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "expr/ast.h"
-#include "expr/function.h"
+#include "expr/operand_rules.h"
 #include "partiql/statement_lexer.h"
 
 struct arena;

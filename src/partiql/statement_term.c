@@ -107,15 +107,15 @@ struct bytes statement_term_lower_case(struct statement_parser *parser, struct s
 static bool find_function(struct statement_parser *parser, struct statement_token name,
                           enum function_id *out)
 {
-    *out = function_find(statement_term_lower_case(parser, name));
+    *out = operand_rules_find_function(statement_term_lower_case(parser, name));
     if (*out == FUNCTION_COUNT)
         return statement_parser_fail(parser, "Unrecognized function: %.*s",
                                      BYTES_FMT(statement_parser_text(parser, name)));
-    if (function_get(*out)->kind != parser->kind)
+    if (operand_rules_function(*out)->kind != parser->kind)
         return statement_parser_fail(parser, "The function is not allowed in %s; function: %s",
                                      parser->kind == EXPRESSION_UPDATE ? "an update expression"
                                                                        : "a condition expression",
-                                     function_get(*out)->name);
+                                     operand_rules_function(*out)->name);
     return true;
 }
 
@@ -123,7 +123,7 @@ static bool condition_call(struct statement_parser *parser, enum function_id fun
                            const struct statement_operands *operands, struct statement_token name,
                            struct statement_term *out)
 {
-    struct condition condition = { .type = function_condition_type(function),
+    struct condition condition = { .type = operand_rules_condition_type(function),
                                    .operands = operands->items,
                                    .operand_count = operands->count };
     bool ok = statement_term_set_condition(parser, condition, name, out);
@@ -167,7 +167,7 @@ static bool call(struct statement_parser *parser, struct statement_term *out)
     statement_parser_leave(parser);
     if (!operand_rules_check_count(parser->arena, function, operands.count, &message))
         return statement_parser_fail_bytes(parser, message);
-    if (function_get(function)->kind == EXPRESSION_CONDITION && function != FUNCTION_SIZE)
+    if (operand_rules_function(function)->kind == EXPRESSION_CONDITION && function != FUNCTION_SIZE)
         return condition_call(parser, function, &operands, name, out);
     return (parser->kind == EXPRESSION_CONDITION || statement_term_count_operator(parser)) &&
            operand_call(parser, function, &operands, out);

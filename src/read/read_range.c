@@ -3,7 +3,7 @@
 #include <assert.h>
 #include "read/read_source.h"
 #include "expr/ast.h"
-#include "expr/key_condition_check.h"
+#include "expr/key_condition.h"
 #include "index/index_entry.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "expr/ast.h"
-#include "expr/path_tree.h"
+#include "expr/path.h"
 #include "model/error.h"
 #include "model/item.h"
 #include "model/table_definition.h"

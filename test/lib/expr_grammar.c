@@ -3,9 +3,9 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "expr/condition_parse.h"
-#include "expr/key_condition_parse.h"
+#include "expr/key_condition.h"
 #include "expr/parser.h"
-#include "expr/projection_parse.h"
+#include "expr/projection.h"
 #include "expr/update_parse.h"
 #include "expr_text.h"
 #include "model/error.h"

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "expr/ast.h"
-#include "expr/path_tree.h"
+#include "expr/path.h"
 #include "expr/projection.h"
 #include "expr/update.h"
 #include "index/index_entry.h"

@@ -14,7 +14,7 @@
 #include "api/partiql/partiql_statement.h"
 #include "api/partiql/partiql_write.h"
 #include "base/arena.h"
-#include "expr/path_tree.h"
+#include "expr/path.h"
 #include "json/writer.h"
 #include "model/error.h"
 #include "partiql/statement.h"

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "expr/ast.h"
 #include "expr/condition.h"
-#include "expr/key_condition_check.h"
+#include "expr/key_condition.h"
 #include "expr/operand_rules.h"
 #include "model/error.h"
 #include "model/item.h"

@@ -11,7 +11,6 @@
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "expr/condition_parse.h"
-#include "expr/condition_resolve.h"
 #include "expr/parser.h"
 #include "expr_examples.h"
 #include "expr_grammar.h"

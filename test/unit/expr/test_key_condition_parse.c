@@ -10,8 +10,7 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/compiler.h"
-#include "expr/key_condition_check.h"
-#include "expr/key_condition_parse.h"
+#include "expr/key_condition.h"
 #include "expr/parser.h"
 #include "expr_examples.h"
 #include "expr_grammar.h"

@@ -10,10 +10,8 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/compiler.h"
-#include "expr/legacy_condition.h"
-#include "expr/legacy_mix.h"
-#include "expr/legacy_update.h"
-#include "expr/path_tree.h"
+#include "expr/legacy.h"
+#include "expr/path.h"
 #include "expr_text.h"
 #include "json/reader.h"
 #include "model/error.h"

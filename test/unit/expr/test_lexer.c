@@ -6,7 +6,6 @@
 #include <cmocka.h>
 #include "base/compiler.h"
 #include "expr/lexer.h"
-#include "expr/reserved_words.h"
 
 enum { TOKENS_MAX = 12 };
 
@@ -101,9 +100,9 @@ static void reserved_words_are_found_in_any_letter_case(void **state)
         "pk", "sk", "ZZZ",  "abs",    "NAME ",    "na me", "localtimestamps"
     };
     for (size_t i = 0; i < COUNT_OF(reserved); i++)
-        assert_true(reserved_words_contain(bytes_from_text(reserved[i])));
+        assert_true(lexer_is_reserved(bytes_from_text(reserved[i])));
     for (size_t i = 0; i < COUNT_OF(free_words); i++)
-        assert_false(reserved_words_contain(bytes_from_text(free_words[i])));
+        assert_false(lexer_is_reserved(bytes_from_text(free_words[i])));
 }
 
 int main(void)

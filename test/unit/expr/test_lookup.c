@@ -10,7 +10,7 @@
 #include "base/compiler.h"
 #include "expr/ast.h"
 #include "expr/condition.h"
-#include "expr/legacy_condition.h"
+#include "expr/legacy.h"
 #include "expr/lookup.h"
 #include "item_fixture.h"
 #include "model/error.h"

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "expr/params.h"
-#include "expr/projection_parse.h"
+#include "expr/projection.h"
 #include "expr_text.h"
 #include "model/error.h"
 #include "model/limits.h"

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "expr/parser.h"
-#include "expr/projection_parse.h"
+#include "expr/projection.h"
 #include "expr_examples.h"
 #include "expr_grammar.h"
 #include "expr_text.h"

@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "base/compiler.h"
 #include "expr/ast.h"
-#include "expr/legacy_update.h"
+#include "expr/legacy.h"
 #include "expr/params.h"
 #include "expr/update.h"
 #include "expr/update_parse.h"

@@ -1,4 +1,4 @@
-/* test_in_list.c -- a long IN is sorted once, and finds exactly what a walk finds. */
+/* test_lookup_values.c -- a long IN is sorted once, and finds exactly what a walk finds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +11,8 @@
 #include "base/random.h"
 #include "expr/ast.h"
 #include "expr/condition.h"
-#include "expr/in_list.h"
-#include "expr/legacy_condition.h"
 #include "expr/lookup.h"
+#include "expr/legacy.h"
 #include "item_fixture.h"
 #include "model/error.h"
 #include "model/item.h"
@@ -95,7 +94,7 @@ static struct condition condition_of(struct arena *arena, const struct value *va
     return (struct condition){ .type = CONDITION_IN,
                                .operands = operands,
                                .operand_count = 1 + count,
-                               .list = in_list_of_operands(arena, operands + 1, count) };
+                               .list = lookup_values_of_operands(arena, operands + 1, count) };
 }
 
 static bool matches(struct arena *arena, const struct condition *condition, const struct item *item)
@@ -113,7 +112,7 @@ static void a_sorted_list_finds_what_a_walk_finds(void **state)
     size_t found = 0, missed = 0;
     random_init(&random, 15);
     for (int round = 0; round < LISTS; round++) {
-        size_t count = IN_LIST_SHORT_MAX + 1 + random_below(&random, COUNT_MAX);
+        size_t count = LOOKUP_VALUES_SHORT_MAX + 1 + random_below(&random, COUNT_MAX);
         struct value *values = arena_alloc(arena, count * sizeof *values);
         for (size_t i = 0; i < count; i++) {
             struct item item = random_item(arena, &random);
@@ -138,14 +137,14 @@ static void short_lists_and_lists_with_paths_are_walked(void **state)
 {
     struct arena *arena = *state;
     struct operand *operands =
-        arena_alloc_zeroed(arena, (IN_LIST_SHORT_MAX + 1) * sizeof *operands);
-    for (size_t i = 0; i <= IN_LIST_SHORT_MAX; i++)
+        arena_alloc_zeroed(arena, (LOOKUP_VALUES_SHORT_MAX + 1) * sizeof *operands);
+    for (size_t i = 0; i <= LOOKUP_VALUES_SHORT_MAX; i++)
         operands[i].type = OPERAND_VALUE;
-    assert_null(in_list_of_operands(arena, operands, IN_LIST_SHORT_MAX - 1));
-    assert_null(in_list_of_operands(arena, operands, IN_LIST_SHORT_MAX));
-    assert_non_null(in_list_of_operands(arena, operands, IN_LIST_SHORT_MAX + 1));
-    operands[IN_LIST_SHORT_MAX].type = OPERAND_PATH;
-    assert_null(in_list_of_operands(arena, operands, IN_LIST_SHORT_MAX + 1));
+    assert_null(lookup_values_of_operands(arena, operands, LOOKUP_VALUES_SHORT_MAX - 1));
+    assert_null(lookup_values_of_operands(arena, operands, LOOKUP_VALUES_SHORT_MAX));
+    assert_non_null(lookup_values_of_operands(arena, operands, LOOKUP_VALUES_SHORT_MAX + 1));
+    operands[LOOKUP_VALUES_SHORT_MAX].type = OPERAND_PATH;
+    assert_null(lookup_values_of_operands(arena, operands, LOOKUP_VALUES_SHORT_MAX + 1));
 }
 
 /* --- Work --- */
@@ -184,7 +183,7 @@ static void a_scan_with_a_long_list_costs_a_search_for_each_item(void **state)
         lookup_next_item(&lookup, &item);
         assert_int_equal(condition_matches(filter, &lookup), i % 2 == 0);
     }
-    uint64_t walks = (uint64_t)IN_LIST_WALKS_MAX * VALUES * LOOKUP_WORK_MEMBER;
+    uint64_t walks = (uint64_t)LOOKUP_VALUES_WALKS_MAX * VALUES * LOOKUP_WORK_MEMBER;
     uint64_t sorting = (uint64_t)VALUES * LOOKUP_WORK_SORTED;
     uint64_t searches = (uint64_t)ITEMS * 2 * LOOKUP_WORK_SORTED;
     assert_in_range(lookup.work, sorting, walks + sorting + searches);

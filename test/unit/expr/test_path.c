@@ -1,4 +1,4 @@
-/* test_document_path.c -- paths that lead into each other are found among any number of them. */
+/* test_path.c -- paths that lead into each other are found among any number of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include "base/arena.h"
 #include "base/random.h"
-#include "expr/document_path.h"
+#include "expr/path.h"
 #include "expr/operand_rules.h"
 
 enum { PATHS_MAX = 6, STEPS_MAX = 3, ROUNDS = 20000, SEED = 20261115 };
@@ -34,7 +34,7 @@ static bool any_pair_meets(const struct path *paths, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++) {
-            if (document_path_relation(&paths[i], &paths[j]) != PATHS_DISJOINT)
+            if (path_relate(&paths[i], &paths[j]) != PATHS_DISJOINT)
                 return true;
         }
     }
