@@ -120,8 +120,8 @@ void *store_alloc(size_t size);
 void *store_alloc_lines(size_t size);
 
 /* RocksDB counts what a thread does, which nobody reads and which is a tenth of the cost of a get.
- * It is off only where a thread says so, and threads are not ours: views and writes begin with it.
- */
+ * Counting is switched off per thread, and a view may be used on another thread than the one that
+ * opened it. So this comes before each get, batch and iterator. */
 static inline void store_stop_counting(void)
 {
     rocksdb_set_perf_level(rocksdb_disable);

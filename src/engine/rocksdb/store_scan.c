@@ -61,6 +61,7 @@ static enum gathered gather_run(struct store *store, const struct store_view *vi
 {
     enum gathered gathered = GATHERED_WHOLE;
     char end[STORE_KEY_FILTERED_SIZE];
+    store_stop_counting();
     store_key_run_end(prefix, end);
     rocksdb_readoptions_t *options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_snapshot(options, view->snapshot);
@@ -159,6 +160,7 @@ static bool next_of_run(struct store_scan *scan, struct engine_entry *out)
 static void open_in_rocksdb(struct store *store, const struct store_view *view,
                             struct store_scan *scan)
 {
+    store_stop_counting();
     scan->started = false;
     scan->read_options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_snapshot(scan->read_options, view->snapshot);

@@ -135,7 +135,6 @@ enum engine_status store_view_open(struct engine *engine, enum engine_consistenc
 {
     (void)consistency; /* Strong costs nothing here. */
     struct store *store = (struct store *)engine;
-    store_stop_counting();
     struct store_view *view = atomic_load(&store->published);
     struct hazard *hazard = hazard_take(HAZARDS_FOR_VIEWS, view);
     if (UNLIKELY(hazard == NULL)) {
@@ -182,6 +181,7 @@ static enum engine_status get_in_rocksdb(struct store *store,
                                          const struct store_key *key, struct engine_value *out)
 {
     char *error = NULL;
+    store_stop_counting();
     rocksdb_pinnableslice_t *slice =
         rocksdb_get_pinned(store->db, read_options, key->data, key->size, &error);
     if (error != NULL)

@@ -107,7 +107,6 @@ enum engine_status store_write_begin(struct engine *engine, const struct engine_
         return ENGINE_UNSUPPORTED;
     if (!wait->blocks && store_writer_is_full(store->writer))
         return ENGINE_BUSY;
-    store_stop_counting();
     struct store_write *write = take_from_pool(store);
     write->wait = wait;
     write->held.ready = begun;
@@ -126,7 +125,6 @@ enum engine_status store_write_try(struct engine *engine, const struct engine_ad
         return ENGINE_UNSUPPORTED;
     if (store_writer_is_full(store->writer))
         return ENGINE_BUSY;
-    store_stop_counting();
     struct store_write *write = take_from_pool(store);
     write->held.thread = NULL;
     if (!latches_try(&store->latches, addresses, address_count, &write->held, busy)) {
@@ -341,6 +339,7 @@ static void count_ranges(struct store *store, unsigned count)
 static void write_batch(struct store *store, struct store_write *write,
                         const rocksdb_writeoptions_t *options, char **error)
 {
+    store_stop_counting();
     if (store->cache == NULL) {
         rocksdb_write(store->db, options, write->batch, error);
         return;

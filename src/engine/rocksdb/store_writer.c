@@ -43,7 +43,6 @@ static void *run(void *argument)
 {
     struct store_writer *writer = argument;
     struct store_write *write;
-    store_stop_counting();
     while ((write = take(writer)) != NULL) {
         size_t size = size_of(write);
         enum engine_status status = store_write_apply_slowly(write);
