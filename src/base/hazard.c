@@ -13,6 +13,10 @@ static_assert(sizeof(struct slot) == 128, "no two threads' hazards share a line"
 static struct slot slots[HAZARD_THREADS_MAX];
 static atomic_bool slots_taken[HAZARD_THREADS_MAX];
 static atomic_size_t slots_used; /* All behind these were never taken. */
+/* How many hazards of a slot were ever set, from the first on. Most threads need three or four, and
+ * whoever looks at all hazards skips the rest. It grows before the hazard is set, so a look that
+ * misses a hazard by it comes before step 2. */
+static atomic_uchar slots_reach[HAZARD_THREADS_MAX];
 static _Thread_local struct slot *own_slot;
 
 static pthread_key_t thread_end;
@@ -53,6 +57,12 @@ __attribute__((noinline)) static struct slot *enter_slot(void)
     return NULL;
 }
 
+/* Of the calling thread's own slot, which nobody else changes. */
+static size_t reach_of(const struct slot *slot)
+{
+    return atomic_load_explicit(&slots_reach[slot - slots], memory_order_relaxed);
+}
+
 struct hazard *hazard_take(size_t count_max, const void *object)
 {
     assert(object != NULL && count_max <= HAZARDS_PER_THREAD);
@@ -64,6 +74,8 @@ struct hazard *hazard_take(size_t count_max, const void *object)
         /* An acquire: if another thread cleared it, its uses come before whatever follows here. */
         if (atomic_load_explicit(&hazard->object, memory_order_acquire) != NULL)
             continue;
+        if (UNLIKELY(i >= reach_of(slot)))
+            atomic_store(&slots_reach[slot - slots], (unsigned char)(i + 1));
         hazard_set(hazard, object);
         return hazard;
     }
@@ -73,7 +85,8 @@ struct hazard *hazard_take(size_t count_max, const void *object)
 struct hazard *hazard_find(const void *object)
 {
     struct slot *slot = own_slot;
-    for (size_t i = 0; slot != NULL && i < HAZARDS_PER_THREAD; i++)
+    size_t reach = slot == NULL ? 0 : reach_of(slot);
+    for (size_t i = 0; i < reach; i++)
         if (atomic_load_explicit(&slot->hazards[i].object, memory_order_relaxed) == object)
             return &slot->hazards[i];
     return NULL;
@@ -83,16 +96,35 @@ void hazard_collect(struct hazard_list *list)
 {
     size_t used = atomic_load(&slots_used);
     list->count = 0;
-    for (size_t i = 0; i < used; i++)
-        for (size_t k = 0; k < HAZARDS_PER_THREAD; k++) {
+    for (size_t i = 0; i < used; i++) {
+        size_t reach = atomic_load(&slots_reach[i]);
+        for (size_t k = 0; k < reach; k++) {
             const void *object = atomic_load(&slots[i].hazards[k].object);
-            if (object != NULL)
-                list->objects[list->count++] = object;
+            if (object == NULL)
+                continue;
+            if (list->count < HAZARD_LIST_MAX)
+                list->objects[list->count] = object;
+            list->count++;
         }
+    }
+}
+
+static bool is_in_any_slot(const void *object)
+{
+    size_t used = atomic_load(&slots_used);
+    for (size_t i = 0; i < used; i++) {
+        size_t reach = atomic_load(&slots_reach[i]);
+        for (size_t k = 0; k < reach; k++)
+            if (atomic_load(&slots[i].hazards[k].object) == object)
+                return true;
+    }
+    return false;
 }
 
 bool hazard_list_has(const struct hazard_list *list, const void *object)
 {
+    if (list->count > HAZARD_LIST_MAX)
+        return is_in_any_slot(object);
     for (size_t i = 0; i < list->count; i++)
         if (list->objects[i] == object)
             return true;

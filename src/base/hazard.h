@@ -42,6 +42,9 @@ enum {
     HAZARD_THREADS_MAX = 256, /* Threads that have hazards at a time. */
     HAZARDS_PER_THREAD = 16,
     HAZARDS_MAX = HAZARD_THREADS_MAX * HAZARDS_PER_THREAD,
+    /* A list lies on the stack of whoever frees something, often once for each write. With room for
+     * HAZARDS_MAX it would take eight pages there. */
+    HAZARD_LIST_MAX = 64,
 };
 
 struct hazard {
@@ -71,10 +74,11 @@ static inline void hazard_clear(struct hazard *hazard)
 struct hazard *hazard_find(const void *object);
 
 /* What is held at the moment. An object that was withdrawn before hazard_collect, and is not in the
- * list, is used by nobody. */
+ * list, is used by nobody. If more are held than the list has room for, hazard_list_has looks at
+ * the hazards again: so a counter in the object is read after that call. */
 struct hazard_list {
-    size_t count;
-    const void *objects[HAZARDS_MAX];
+    size_t count; /* More than HAZARD_LIST_MAX: not all are in `objects`. */
+    const void *objects[HAZARD_LIST_MAX];
 };
 void hazard_collect(struct hazard_list *list);
 bool hazard_list_has(const struct hazard_list *list, const void *object);

@@ -298,8 +298,9 @@ void store_cache_return(struct store_cache_loan *loan)
     *loan = (struct store_cache_loan){ 0 };
 }
 
-/* Takes what `at` points to out of its bucket and of the ring. */
-static void remove_at(struct shard *shard, entry_link *at)
+/* Takes what `at` points to out of its bucket and of the ring, and returns it. Others may still use
+ * it. */
+static struct store_cache_entry *unlink_at(struct shard *shard, entry_link *at)
 {
     struct store_cache_entry *entry = atomic_load(at);
     atomic_store(&entry->linked, false); /* Before its link: see the walk in the header. */
@@ -309,6 +310,12 @@ static void remove_at(struct shard *shard, entry_link *at)
     entry->previous->next = entry->next;
     entry->next->previous = entry->previous;
     shard->size -= size_of(entry);
+    return entry;
+}
+
+/* Keeps an entry that was unlinked until nobody uses it. */
+static void retire(struct shard *shard, struct store_cache_entry *entry)
+{
     entry->next = shard->retired;
     shard->retired = entry;
     shard->retired_count++;
@@ -321,7 +328,7 @@ static void remove_entry(struct store_cache *cache, struct shard *shard,
     entry_link *at = bucket_of(cache, shard, entry->hash);
     while (atomic_load(at) != entry)
         at = &atomic_load(at)->bucket_next;
-    remove_at(shard, at);
+    retire(shard, unlink_at(shard, at));
 }
 
 void store_cache_destroy(struct store_cache *cache)
@@ -606,27 +613,31 @@ void store_cache_begin_change(struct store_cache *cache, const struct store_cach
 
 /* By the hash alone: one too many is no harm. */
 static void remove_hash(struct store_cache *cache, struct shard *shard, enum store_cache_kind kind,
-                        uint64_t hash)
+                        uint64_t hash, struct store_cache_removed *removed)
 {
     entry_link *at = bucket_of(cache, shard, hash);
     struct store_cache_entry *entry;
     while ((entry = atomic_load(at)) != NULL)
-        if (entry->hash == hash && entry->kind == kind)
-            remove_at(shard, at);
-        else
+        if (entry->hash == hash && entry->kind == kind) {
+            unlink_at(shard, at);
+            entry->next = removed->first;
+            removed->first = entry;
+        } else {
             at = &entry->bucket_next;
+        }
 }
 
 /* `entry` takes the place of what is removed; NULL: nothing does. A removal that begins after the
  * look at their count has still to come by this shard, and finds the entry. */
 static void end_change(struct store_cache *cache, const struct store_cache_touch *touch,
-                       uint64_t moment, uint64_t generation, struct store_cache_entry *entry)
+                       uint64_t moment, uint64_t generation, struct store_cache_entry *entry,
+                       struct store_cache_removed *removed)
 {
     struct shard *shard = shard_of(cache, touch->run_hash);
     struct stripe *stripe = stripe_of(shard, touch->run_hash);
     pthread_mutex_lock(&shard->mutex);
-    remove_hash(cache, shard, STORE_CACHE_VALUE, touch->hash);
-    remove_hash(cache, shard, STORE_CACHE_RUN, touch->run_hash);
+    remove_hash(cache, shard, STORE_CACHE_VALUE, touch->hash, removed);
+    remove_hash(cache, shard, STORE_CACHE_RUN, touch->run_hash, removed);
     forget_run_was_seen(shard, touch->run_hash);
     if (stripe->first_generation <= generation)
         stripe->first_generation = generation + 1;
@@ -643,9 +654,33 @@ static void end_change(struct store_cache *cache, const struct store_cache_touch
 }
 
 void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touch,
-                            uint64_t generation)
+                            uint64_t generation, struct store_cache_removed *removed)
 {
-    end_change(cache, touch, DISTURBED, generation, NULL);
+    end_change(cache, touch, DISTURBED, generation, NULL, removed);
+}
+
+/* As in take_unused_locked, a counter is read after the look at the hazards. */
+void store_cache_free_removed(struct store_cache *cache, struct store_cache_removed *removed)
+{
+    struct store_cache_entry *entry = removed->first, *unused = NULL;
+    struct hazard_list held;
+    if (entry == NULL)
+        return;
+    removed->first = NULL;
+    hazard_collect(&held);
+    for (struct store_cache_entry *next; entry != NULL; entry = next) {
+        next = entry->next;
+        if (LIKELY(!hazard_list_has(&held, entry) && atomic_load(&entry->references) == 0)) {
+            entry->next = unused;
+            unused = entry;
+            continue;
+        }
+        struct shard *shard = shard_of(cache, entry->run_hash);
+        pthread_mutex_lock(&shard->mutex);
+        retire(shard, entry);
+        unlock(cache, shard);
+    }
+    destroy_all(unused);
 }
 
 uint64_t store_cache_moment(struct store_cache *cache)
@@ -655,12 +690,14 @@ uint64_t store_cache_moment(struct store_cache *cache)
 }
 
 void store_cache_replace(struct store_cache *cache, const struct store_cache_name *name,
-                         uint64_t moment, uint64_t generation, struct bytes content)
+                         uint64_t moment, uint64_t generation, struct bytes content,
+                         struct store_cache_removed *removed)
 {
     struct store_cache_touch touch = { .run_hash = name->run_hash, .hash = name->hash };
     assert(name->kind == STORE_CACHE_VALUE);
     end_change(cache, &touch, moment, generation,
-               fits(cache, name, content) ? create_entry(name, generation + 1, content) : NULL);
+               fits(cache, name, content) ? create_entry(name, generation + 1, content) : NULL,
+               removed);
 }
 
 void store_cache_begin_removal(struct store_cache *cache)
@@ -678,7 +715,7 @@ static void remove_owners(struct store_cache *cache, struct shard *shard, uint64
         while ((entry = atomic_load(at)) != NULL) {
             uint64_t owner = load_u64_be(entry->bytes + entry->content_size);
             if (owner >= first && owner <= last)
-                remove_at(shard, at);
+                retire(shard, unlink_at(shard, at));
             else
                 at = &entry->bucket_next;
         }

@@ -43,9 +43,10 @@
  * linked, B was in the chain when its hazard was already set: had B been removed before, A's
  * pointer would have been changed, unless A had been removed even earlier, and then A is not
  * linked. So whoever removes B later finds the hazard. Otherwise the view finds the entry under the
- * mutex, as a writer does. Removed entries are freed in batches: no more wait for that than
- * STORE_CACHE_RETIRED_MAX in each shard, with a STORE_CACHE_RETIRED_SHARE of its capacity, besides
- * those that are in use.
+ * mutex, as a writer does. What a write removes is freed when the write has made all its changes,
+ * while it is still in the processor's caches. Other removed entries, and those that were in use at
+ * that moment, are freed in batches: no more wait for that than STORE_CACHE_RETIRED_MAX in each
+ * shard, with a STORE_CACHE_RETIRED_SHARE of its capacity, besides those that are in use.
  *
  * An entry that is found again and again gets a form (engine_form): of a value its own, of a run a
  * block with the form of each of its values. A form follows from the entry, so it is as fresh.
@@ -143,15 +144,24 @@ void store_cache_keep(struct store_cache *cache, const struct store_cache_name *
                       uint64_t generation, struct bytes content);
 
 void store_cache_begin_change(struct store_cache *cache, const struct store_cache_touch *touch);
+/* Entries that a write has removed. All zero is empty. */
+struct store_cache_removed {
+    struct store_cache_entry *first;
+};
+/* Puts what it removes into `removed`, for store_cache_free_removed. */
 void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touch,
-                            uint64_t generation);
+                            uint64_t generation, struct store_cache_removed *removed);
+/* Frees them, but for those in use, which are freed later. One call for all changes of a batch: it
+ * looks at the hazards of all threads. */
+void store_cache_free_removed(struct store_cache *cache, struct store_cache_removed *removed);
 /* To be asked before RocksDB has the batch: tells store_cache_replace whether a removal was under
  * way beside the change, so that nobody knows which of the two came last. */
 uint64_t store_cache_moment(struct store_cache *cache);
 /* Ends the change of the value `name` as store_cache_end_change does, and keeps what was written,
  * which views of later generations show, unless there was such a removal. */
 void store_cache_replace(struct store_cache *cache, const struct store_cache_name *name,
-                         uint64_t moment, uint64_t generation, struct bytes content);
+                         uint64_t moment, uint64_t generation, struct bytes content,
+                         struct store_cache_removed *removed);
 /* The same for a write that deletes ranges: everything of the owners from `first` to `last`. */
 void store_cache_begin_removal(struct store_cache *cache);
 void store_cache_end_removal(struct store_cache *cache, uint64_t first, uint64_t last,

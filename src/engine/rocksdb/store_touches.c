@@ -84,19 +84,21 @@ static size_t size_of_size(size_t size)
 void store_touches_end(const struct store_touches *touches, struct store_cache *cache,
                        struct bytes batch, uint64_t generation)
 {
+    struct store_cache_removed removed = { 0 };
     for (size_t i = 0; i < touches->count; i++) {
         const struct store_touch *touch = &touches->list[i];
         struct store_cache_name name = { .kind = STORE_CACHE_VALUE,
                                          .run_hash = touch->touch.run_hash,
                                          .hash = touch->touch.hash };
         if (touch->value_at == 0 || batch.len == 0) {
-            store_cache_end_change(cache, &touch->touch, generation);
+            store_cache_end_change(cache, &touch->touch, generation, &removed);
             continue;
         }
         size_t key_end = touch->value_at - size_of_size(touch->value_size);
         assert(touch->value_at + touch->value_size <= batch.len && key_end > touch->key_size);
         name.key = bytes_of(batch.data + key_end - touch->key_size, touch->key_size);
         store_cache_replace(cache, &name, touches->moment, generation,
-                            bytes_of(batch.data + touch->value_at, touch->value_size));
+                            bytes_of(batch.data + touch->value_at, touch->value_size), &removed);
     }
+    store_cache_free_removed(cache, &removed);
 }

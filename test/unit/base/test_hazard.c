@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -13,11 +14,9 @@
 
 static bool is_held(const void *object)
 {
-    struct hazard_list *list = malloc(sizeof *list);
-    hazard_collect(list);
-    bool held = hazard_list_has(list, object);
-    free(list);
-    return held;
+    struct hazard_list list;
+    hazard_collect(&list);
+    return hazard_list_has(&list, object);
 }
 
 static void an_object_is_held_until_its_hazard_is_cleared_or_set_to_another(void **state)
@@ -135,6 +134,8 @@ static void threads_beyond_the_bound_have_no_hazards_until_others_end(void **sta
         assert_int_equal(holders[i].hazard == NULL, i == HAZARD_THREADS_MAX - 1);
         assert_int_equal(is_held(&holders[i].object), i < HAZARD_THREADS_MAX - 1);
     }
+    assert_true(is_held(&holders[0].object));
+    assert_false(is_held(&object)); /* Also with more held than a list has room for. */
     holder_end(&holders[0]);
     holder_end(&holders[HAZARD_THREADS_MAX - 1]);
     holder_start(&holders[0], true);
@@ -145,6 +146,8 @@ static void threads_beyond_the_bound_have_no_hazards_until_others_end(void **sta
 }
 
 /* --- All at once --- */
+
+static_assert(HAZARD_THREADS_MAX > HAZARD_LIST_MAX, "the test before fills a list");
 
 enum {
     OBJECTS = 2 * HAZARDS_PER_THREAD,
