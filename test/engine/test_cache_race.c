@@ -94,7 +94,8 @@ static void pause_for(uint64_t count)
         continue;
 }
 
-static void write_number(struct race *race, size_t key, struct random *random)
+static void write_number(struct race *race, size_t key, struct random *random,
+                         struct store_cache_removed *removed)
 {
     struct store_cache_touch touch = { race->names[key].run_hash, race->names[key].hash };
     bool wanted;
@@ -116,9 +117,11 @@ static void write_number(struct race *race, size_t key, struct random *random)
     uint64_t generation = atomic_load(&race->generation);
     if (random_below(random, 2) == 0)
         store_cache_replace(race->cache, &race->names[key], moment, generation,
-                            bytes_of(&content, sizeof content));
+                            bytes_of(&content, sizeof content), removed);
     else
-        store_cache_end_change(race->cache, &touch, generation);
+        store_cache_end_change(race->cache, &touch, generation, removed);
+    if (random_below(random, 2) == 0) /* Otherwise together with those of the next write. */
+        store_cache_free_removed(race->cache, removed);
     pthread_mutex_unlock(&race->latches[key]);
 }
 
@@ -139,13 +142,15 @@ static void *write_numbers(void *argument)
 {
     struct racer *racer = argument;
     struct race *race = racer->race;
+    struct store_cache_removed removed = { 0 };
     struct random random;
     random_init(&random, racer->seed);
     for (int i = 0; i < race->course->writes; i++)
         if (random_below(&random, REMOVALS_EVERY) == 0)
             write_range(race);
         else
-            write_number(race, random_below(&random, race->course->keys), &random);
+            write_number(race, random_below(&random, race->course->keys), &random, &removed);
+    store_cache_free_removed(race->cache, &removed);
     atomic_fetch_sub(&race->writers_left, 1);
     return NULL;
 }

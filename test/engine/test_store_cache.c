@@ -71,8 +71,19 @@ static void change(struct store_cache *cache, const struct store_cache_name *nam
                    uint64_t generation)
 {
     struct store_cache_touch touch = touch_of(name);
+    struct store_cache_removed removed = { 0 };
     store_cache_begin_change(cache, &touch);
-    store_cache_end_change(cache, &touch, generation);
+    store_cache_end_change(cache, &touch, generation, &removed);
+    store_cache_free_removed(cache, &removed);
+}
+
+/* A change that was begun ends, and a new value takes the place of the old one. */
+static void replace(struct store_cache *cache, const struct store_cache_name *name, uint64_t moment,
+                    uint64_t generation, struct bytes content)
+{
+    struct store_cache_removed removed = { 0 };
+    store_cache_replace(cache, name, moment, generation, content, &removed);
+    store_cache_free_removed(cache, &removed);
 }
 
 static void what_is_read_a_second_time_is_wanted(void **state)
@@ -179,18 +190,20 @@ static void nothing_is_found_or_kept_while_a_change_is_under_way(void **state)
     (void)state;
     const struct store_cache_name *name = name_value(&named, &items, "12345678a");
     struct store_cache_touch touch = touch_of(name);
+    struct store_cache_removed removed = { 0 };
     store_cache_keep(cache, name, 1, BYTES("one"));
     store_cache_begin_change(cache, &touch);
     assert_false(finds(cache, name, 2, ""));
     store_cache_keep(cache, name, 2, BYTES("two"));
     store_cache_begin_change(cache, &touch); /* Another one. */
-    store_cache_end_change(cache, &touch, 2);
+    store_cache_end_change(cache, &touch, 2, &removed);
     store_cache_keep(cache, name, 3, BYTES("three"));
     assert_false(finds(cache, name, 3, ""));
-    store_cache_end_change(cache, &touch, 2);
+    store_cache_end_change(cache, &touch, 2, &removed);
     assert_false(finds(cache, name, 3, ""));
     store_cache_keep(cache, name, 3, BYTES("three"));
     assert_true(finds(cache, name, 3, "three"));
+    store_cache_free_removed(cache, &removed);
     store_cache_destroy(cache);
 }
 
@@ -206,7 +219,7 @@ static void a_written_value_is_found_by_later_views_and_by_writers(void **state)
     store_cache_keep(cache, &run.name, 1, BYTES("run"));
     uint64_t moment = store_cache_moment(cache);
     store_cache_begin_change(cache, &touch);
-    store_cache_replace(cache, &value.name, moment, 5, BYTES("new"));
+    replace(cache, &value.name, moment, 5, BYTES("new"));
     assert_false(finds(cache, &value.name, 5, "")); /* Perhaps of before the write. */
     assert_true(finds(cache, &value.name, 6, "new"));
     assert_true(finds(cache, &value.name, STORE_CACHE_NEWEST, "new"));
@@ -226,20 +239,20 @@ static void a_written_value_is_not_kept_beside_a_removal(void **state)
     store_cache_begin_change(cache, &touch);
     store_cache_begin_removal(cache);
     store_cache_end_removal(cache, items.owner, items.owner, 1);
-    store_cache_replace(cache, &value.name, moment, 2, BYTES("gone"));
+    replace(cache, &value.name, moment, 2, BYTES("gone"));
     assert_false(finds(cache, &value.name, STORE_CACHE_NEWEST, ""));
 
     store_cache_begin_removal(cache); /* It was under way already. */
     moment = store_cache_moment(cache);
     store_cache_begin_change(cache, &touch);
     store_cache_end_removal(cache, items.owner, items.owner, 2);
-    store_cache_replace(cache, &value.name, moment, 3, BYTES("gone"));
+    replace(cache, &value.name, moment, 3, BYTES("gone"));
     assert_false(finds(cache, &value.name, STORE_CACHE_NEWEST, ""));
     assert_int_equal(store_cache_size(cache), 0);
 
     moment = store_cache_moment(cache);
     store_cache_begin_change(cache, &touch);
-    store_cache_replace(cache, &value.name, moment, 4, BYTES("there"));
+    replace(cache, &value.name, moment, 4, BYTES("there"));
     assert_true(finds(cache, &value.name, STORE_CACHE_NEWEST, "there"));
     store_cache_destroy(cache);
 }
@@ -300,13 +313,20 @@ static void a_view_wants_what_it_misses_a_second_time_and_forms_of_what_it_finds
     store_cache_destroy(cache);
 }
 
+/* Removes all there is in a way that frees it only in batches. */
+static void remove_range(struct store_cache *cache, uint64_t generation)
+{
+    store_cache_begin_removal(cache);
+    store_cache_end_removal(cache, items.owner, items.owner, generation);
+}
+
 /* Frees what can be freed: so many are removed that it is worth it. */
 static void remove_many(struct store_cache *cache, const struct store_cache_name *name,
                         uint64_t generation)
 {
     for (uint64_t i = 0; i < STORE_CACHE_RETIRED_MAX; i++) {
         store_cache_keep(cache, name, generation + i, BYTES("more"));
-        change(cache, name, generation + i);
+        remove_range(cache, generation + i);
     }
 }
 
@@ -342,7 +362,7 @@ static void few_removed_entries_wait_to_be_freed(void **state)
     const struct store_cache_name *name = name_value(&named, &items, "12345678a");
     for (uint64_t i = 1; i < 1000; i++) {
         store_cache_keep(cache, name, i, BYTES("small"));
-        change(cache, name, i);
+        remove_range(cache, i);
         assert_true(store_cache_retired_count(cache) < STORE_CACHE_RETIRED_MAX);
     }
     /* Of large ones fewer: each takes more than a part of what may wait. */
@@ -350,10 +370,44 @@ static void few_removed_entries_wait_to_be_freed(void **state)
     for (uint64_t i = 1000; i < 1100; i++) {
         store_cache_keep(cache, name, i, bytes_of(content, size));
         assert_true(store_cache_size(cache) > size);
-        change(cache, name, i);
+        remove_range(cache, i);
         assert_true(store_cache_retired_count(cache) == 0);
     }
     free(content);
+    store_cache_destroy(cache);
+}
+
+static void what_a_write_removes_is_freed_with_it_unless_it_is_in_use(void **state)
+{
+    struct store_cache *cache = store_cache_create(CAPACITY);
+    struct store_cache_removed removed = { 0 };
+    struct store_cache_loan loan;
+    struct named first, second;
+    bool wanted;
+    (void)state;
+    name_value(&first, &items, "12345678a");
+    name_value(&second, &items, "87654321b");
+    struct store_cache_touch touches[] = { touch_of(&first.name), touch_of(&second.name) };
+    store_cache_keep(cache, &first.name, 1, BYTES("one"));
+    store_cache_keep(cache, &second.name, 1, BYTES("two"));
+    assert_true(store_cache_lend(cache, &first.name, 1, &loan, &wanted));
+    struct store_cache_entry *counted =
+        store_cache_find(cache, &second.name, STORE_CACHE_NEWEST, &wanted);
+    assert_non_null(counted);
+    for (size_t i = 0; i < COUNT_OF(touches); i++) {
+        store_cache_begin_change(cache, &touches[i]);
+        store_cache_end_change(cache, &touches[i], 1, &removed);
+    }
+    store_cache_free_removed(cache, &removed);
+    assert_int_equal(store_cache_retired_count(cache), 2);
+    assert_true(bytes_equal_text(store_cache_content(loan.entry), "one"));
+    assert_true(bytes_equal_text(store_cache_content(counted), "two"));
+    store_cache_return(&loan);
+    store_cache_release(counted);
+    store_cache_keep(cache, &first.name, 2, BYTES("three"));
+    change(cache, &first.name, 2);
+    assert_int_equal(store_cache_retired_count(cache), 2);
+    assert_int_equal(store_cache_size(cache), 0);
     store_cache_destroy(cache);
 }
 
@@ -630,6 +684,7 @@ int main(void)
             a_view_wants_what_it_misses_a_second_time_and_forms_of_what_it_finds_often),
         cmocka_unit_test(a_lent_entry_outlives_its_removal_and_is_freed_afterwards),
         cmocka_unit_test(few_removed_entries_wait_to_be_freed),
+        cmocka_unit_test(what_a_write_removes_is_freed_with_it_unless_it_is_in_use),
         cmocka_unit_test(a_view_without_a_hazard_is_lent_a_counted_entry),
         cmocka_unit_test(the_capacity_holds_and_what_is_read_stays),
         cmocka_unit_test(one_entry_never_takes_more_than_a_part_of_a_shard),
