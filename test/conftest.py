@@ -24,7 +24,7 @@ def server_url(tmp_path_factory):
         server.stop()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def connection(server_url):
     opened = stator_process.Connection(urllib.parse.urlsplit(server_url).port)
     yield opened

@@ -37,6 +37,16 @@ bool item_change_check_keys(const struct update *update, const struct table_defi
     return true;
 }
 
+bool item_change_creates_nothing(const struct update *update)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        enum update_action_type type = update->actions[i].type;
+        if (type != UPDATE_REMOVE && type != UPDATE_DELETE)
+            return false;
+    }
+    return update->action_count > 0;
+}
+
 bool item_change_apply_update(struct arena *arena, const struct update *update,
                               const struct table_definition *table, const struct item *current,
                               const struct item *key, struct item *out, struct error *err)

@@ -26,6 +26,10 @@ struct update;
 MUST_CHECK bool item_change_check_keys(const struct update *update,
                                        const struct table_definition *table, struct error *err);
 
+/* True if an update that meets no item leaves none: all that it does is delete. Observed: an update
+ * without any action creates the item. */
+bool item_change_creates_nothing(const struct update *update);
+
 /* `current` is NULL where no item has the key, which is then what the result is made of. The result
  * lives in the arena. Does not check its size, for which operations have different rules. */
 MUST_CHECK bool item_change_apply_update(struct arena *arena, const struct update *update,

@@ -290,6 +290,10 @@ static bool decide_update(struct item_write *write)
     struct api_call *call = write->call;
     const struct item *key = &request->key.item;
     struct item updated;
+    if (!write->item.exists && item_change_creates_nothing(update)) {
+        answer(write, BYTES(""), request->table_name);
+        return true;
+    }
     if (!item_change_apply_update(call->arena, update, write->item.table,
                                   write->item.exists ? &write->item.current : NULL, key, &updated,
                                   &call->error) ||

@@ -382,6 +382,8 @@ static void answer(struct transaction *transaction, bool repeated)
 static bool decide_update(struct transaction *transaction, const struct transaction_action *action,
                           struct txn_item *item, struct error *fault)
 {
+    if (!item->exists && item_change_creates_nothing(action->expressions.update))
+        return true;
     if (!item_change_apply_update(transaction->call->arena, action->expressions.update, item->table,
                                   item->exists ? &item->current : NULL, action->key,
                                   &item->replacement, fault))
