@@ -14,6 +14,7 @@
 #include "control/table_life.h"
 #include "jobs/backfill.h"
 #include "jobs/expiry.h"
+#include "log/log_retention.h"
 #include "model/table_definition.h"
 #include "stream/stream_upkeep.h"
 #include "stream/streams.h"
@@ -29,6 +30,7 @@ struct control {
     /* The thread's own. Times are server times. */
     struct index_life index_life;
     struct expiry_life expiry_life;
+    struct log_retention retention; /* Who reads change logs. */
     struct stream_upkeep streams;
     int64_t tokens_due_ms;      /* When old tokens are to be removed. */
     int64_t server_time_due_ms; /* When the server time is to be stored. */
@@ -260,9 +262,11 @@ struct control *control_start(const struct control_options *options)
     control->expiry_life = (struct expiry_life){ .catalogue = options->catalogue,
                                                  .backfill = control->backfill,
                                                  .expiry = control->expiry };
+    log_retention_add(&control->retention, &stream_upkeep_reader);
     control->streams = (struct stream_upkeep){ .engine = options->engine,
                                                .catalogue = options->catalogue,
                                                .streams = options->streams,
+                                               .retention = &control->retention,
                                                .rollover_ms = options->rollover_ms };
     if (pthread_create(&control->thread, NULL, control_main, control) != 0) {
         log_write(LOG_ERROR, "control", "cannot start a thread");

@@ -3,6 +3,8 @@
 #include "base/arena.h"
 #include "base/byte_order.h"
 #include "base/crc32c.h"
+#include "log/shard.h"
+#include "stream/stream_definition.h"
 #include "stream/stream_names.h"
 
 enum {
@@ -28,10 +30,10 @@ struct bytes shard_iterator_format(struct arena *arena, struct bytes arn,
 {
     static const char digits[] = "0123456789abcdef";
     uint8_t place[PLACE_SIZE];
-    store_u64_be(place + LOG_ID_AT, iterator->log_id);
-    store_u64_be(place + PARTITION_AT, iterator->partition);
-    store_u64_be(place + SHARD_FIRST_AT, iterator->shard_first);
-    store_u64_be(place + NEXT_AT, iterator->next);
+    store_u64_be(place + LOG_ID_AT, iterator->at.log_id);
+    store_u64_be(place + PARTITION_AT, iterator->at.partition);
+    store_u64_be(place + SHARD_FIRST_AT, iterator->at.shard_first);
+    store_u64_be(place + NEXT_AT, iterator->at.next);
     store_u64_be(place + CREATED_AT, (uint64_t)iterator->created_ms);
     store_u32_be(place + CHECKSUM_AT, checksum(arn, place));
     size_t place_at = arn.len + sizeof separator - 1;
@@ -61,10 +63,42 @@ bool shard_iterator_parse(struct bytes text, struct bytes *arn, struct shard_ite
             return false;
         place[i] = (uint8_t)(high << 4 | low);
     }
-    *out = (struct shard_iterator){ .log_id = load_u64_be(place + LOG_ID_AT),
-                                    .partition = load_u64_be(place + PARTITION_AT),
-                                    .shard_first = load_u64_be(place + SHARD_FIRST_AT),
-                                    .next = load_u64_be(place + NEXT_AT),
+    *out = (struct shard_iterator){ .at = { .log_id = load_u64_be(place + LOG_ID_AT),
+                                            .partition = load_u64_be(place + PARTITION_AT),
+                                            .shard_first = load_u64_be(place + SHARD_FIRST_AT),
+                                            .next = load_u64_be(place + NEXT_AT) },
                                     .created_ms = (int64_t)load_u64_be(place + CREATED_AT) };
     return load_u32_be(place + CHECKSUM_AT) == checksum(*arn, place);
+}
+
+static bool has_partition(const struct stream_definition *stream, uint64_t partition)
+{
+    for (size_t i = 0; i < stream->partition_count; i++) {
+        if (stream->partitions[i] == partition)
+            return true;
+    }
+    return false;
+}
+
+enum engine_status shard_iterator_find_shard(struct arena *arena, struct engine_view *view,
+                                             const struct stream_definition *stream,
+                                             struct bytes shard_id, struct shard *out)
+{
+    int64_t created_ms;
+    uint64_t partition;
+    struct shard *shards;
+    size_t count;
+    if (!stream_names_parse_shard_id(shard_id, &created_ms, &partition) ||
+        !has_partition(stream, partition))
+        return ENGINE_NOT_FOUND;
+    enum engine_status status = shard_list(arena, view, stream->log_id, partition, &shards, &count);
+    if (status != ENGINE_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        if (shards[i].created_ms == created_ms) {
+            *out = shards[i];
+            return ENGINE_OK;
+        }
+    }
+    return ENGINE_NOT_FOUND;
 }

@@ -1,8 +1,9 @@
-/* shard_iterator.h -- a place in a shard, as text that a client holds.
+/* shard_iterator.h -- a position in a shard, as text that a client holds.
  *
- * The text has all that reading needs, so it survives a restart, and nothing is kept for a client
- * that went away. A checksum over the stream's ARN and the place tells ours from others'; it is no
- * protection against forgery, which would gain nothing: whoever may read the stream may read all.
+ * The text contains all that reading needs. So it survives a restart, and the server keeps nothing
+ * for a client that went away. A checksum over the stream's ARN and the position detects texts that
+ * are not ours. It does not protect against forgery, which would gain nothing: whoever may read the
+ * stream may read all of it.
  *
  * "<stream's ARN>|1|<44 bytes in hexadecimal>"
  */
@@ -12,22 +13,23 @@
 #include <stdint.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "engine/engine.h"
+#include "log/log_read.h"
 
 struct arena;
+struct shard;
+struct stream_definition;
 
 enum { SHARD_ITERATOR_LIFETIME_MS = 15 * 60 * 1000 }; /* Of server time. */
 
 struct shard_iterator {
-    uint64_t log_id;
-    uint64_t partition;
-    uint64_t shard_first; /* The shard's first sequence number. */
-    uint64_t next;        /* The record to read next. */
-    int64_t created_ms;   /* Server time. */
+    struct log_cursor at;
+    int64_t created_ms; /* Server time. */
 };
 
-/* Whether an iterator may no longer be used at a server time. Ones from further in the future than
- * a crash can set server time back were made by another store, or by a version that used wall
- * time; they would never expire. */
+/* True if an iterator may no longer be used at a server time. An iterator from further in the
+ * future than a crash can set server time back was made by another store, or by a version that used
+ * wall time, and would never expire. */
 static inline bool shard_iterator_is_expired(const struct shard_iterator *iterator,
                                              int64_t server_ms)
 {
@@ -40,5 +42,11 @@ struct bytes shard_iterator_format(struct arena *arena, struct bytes arn,
 /* False if the text is not one of ours. `arn` borrows it. */
 MUST_CHECK bool shard_iterator_parse(struct bytes text, struct bytes *arn,
                                      struct shard_iterator *out);
+
+/* The shard of that id. ENGINE_NOT_FOUND if the stream has no such shard, or no longer has it. */
+MUST_CHECK enum engine_status shard_iterator_find_shard(struct arena *arena,
+                                                        struct engine_view *view,
+                                                        const struct stream_definition *stream,
+                                                        struct bytes shard_id, struct shard *out);
 
 #endif

@@ -37,11 +37,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bool parses = stream_names_parse_shard_id(formatted, &created_again_ms, &number_again);
         assert(parses && created_again_ms == created_ms && number_again == number);
     }
-    /* Any text as the ARN: the checksum would else turn every input away. */
-    iterator = (struct shard_iterator){ .log_id = size, .next = 7 };
+    /* Any text as the ARN: otherwise the checksum would refuse every input. */
+    iterator = (struct shard_iterator){ .at = { .log_id = size, .next = 7 } };
     struct bytes formatted = shard_iterator_format(arena, text, &iterator);
     bool parses = shard_iterator_parse(formatted, &arn, &again);
-    assert(parses && bytes_equal(arn, text) && again.log_id == size && again.next == 7);
+    assert(parses && bytes_equal(arn, text) && again.at.log_id == size && again.at.next == 7);
     arena_destroy(arena);
     return 0;
 }

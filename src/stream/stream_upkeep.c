@@ -1,24 +1,303 @@
-/* stream_upkeep.c -- see stream_upkeep.h. */
+/* stream_upkeep.c -- see stream_upkeep.h.
+ *
+ * Each step of a stream's life changes the stream's record, the heads of its log and its shards in
+ * one batch. While a step holds the heads no writer takes a number, so a shard ends exactly where
+ * the next one begins. A log with very many partitions takes several batches; then the last one
+ * changes the stream's record, and a step that was cut short is repeated for the partitions that
+ * are left.
+ */
 #include "stream/stream_upkeep.h"
+#include <assert.h>
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/timed_wait.h"
+#include "log/change_log.h"
+#include "log/log_layout.h"
+#include "log/log_retention.h"
+#include "log/shard.h"
 #include "model/table_definition.h"
 #include "stream/stream_definition.h"
-#include "stream/stream_lifecycle.h"
-#include "stream/stream_trim.h"
+#include "stream/stream_names.h"
 #include "stream/streams.h"
 #include "table/catalogue.h"
+#include "table/server_time.h"
 
-static struct stream_step step_of(const struct stream_upkeep *upkeep, struct arena *arena,
-                                  const struct clock *clock)
+/* What each step works with. */
+struct step {
+    struct engine *engine;
+    struct streams *streams;
+    struct arena *arena;
+    int64_t now_ms;    /* Wall time, for names and for times that clients see. */
+    int64_t server_ms; /* Server time, for whatever must last, */
+    int64_t origin_ms; /* and the server time of what was stored without one (base/clock.h). */
+};
+
+static struct step step_of(const struct stream_upkeep *upkeep, struct arena *arena,
+                           const struct clock *clock)
 {
-    return (struct stream_step){ .engine = upkeep->engine,
-                                 .streams = upkeep->streams,
-                                 .arena = arena,
-                                 .now_ms = clock_wall_ms(clock),
-                                 .server_ms = clock_server_ms(clock),
-                                 .origin_ms = clock->server_origin_ms };
+    return (struct step){ .engine = upkeep->engine,
+                          .streams = upkeep->streams,
+                          .arena = arena,
+                          .now_ms = clock_wall_ms(clock),
+                          .server_ms = clock_server_ms(clock),
+                          .origin_ms = clock->server_origin_ms };
+}
+
+static struct log_trim trim_of(const struct stream_upkeep *upkeep, const struct step *step)
+{
+    assert(upkeep->retention != NULL);
+    return (struct log_trim){ .engine = step->engine,
+                              .arena = step->arena,
+                              .retention = upkeep->retention,
+                              .now_ms = step->server_ms,
+                              .origin_ms = step->origin_ms };
+}
+
+static struct log_need stream_need(void *context, uint64_t log_id, uint64_t partition,
+                                   int64_t now_ms)
+{
+    (void)context;
+    (void)log_id;
+    (void)partition;
+    return (struct log_need){ .server_ms = now_ms - STREAM_RETENTION_MS, .sequence = UINT64_MAX };
+}
+
+const struct log_retention_reader stream_upkeep_reader = { .name = "streams", .need = stream_need };
+
+/* --- A step over all partitions of a log --- */
+
+/* What a step does to one partition: changes the head and puts shards. */
+struct partition_step {
+    const struct step *step;
+    const struct stream_definition *definition;
+    struct engine_view *view; /* For what only the control thread writes. */
+    struct engine_write *write;
+};
+typedef enum engine_status partition_visitor(const struct partition_step *in, uint64_t partition,
+                                             struct change_log_head *head);
+
+/* One batch: the partitions from `first` on, as many as fit; with the stream's record if they are
+ * the last. */
+static enum engine_status change_some(struct partition_step *in, size_t first,
+                                      partition_visitor *visit)
+{
+    const uint64_t *partitions = in->definition->partitions + first;
+    size_t left = in->definition->partition_count - first;
+    size_t count = left < ENGINE_WRITE_ADDRESSES_MAX ? left : ENGINE_WRITE_ADDRESSES_MAX;
+    struct engine_address *heads = arena_alloc(in->step->arena, count * sizeof *heads);
+    for (size_t i = 0; i < count; i++)
+        heads[i] = change_log_head_address(in->definition->log_id, partitions[i]);
+    enum engine_status status = engine_write_begin(in->step->engine, heads, count, &in->write);
+    if (status != ENGINE_OK)
+        return status;
+    for (size_t i = 0; i < count && status == ENGINE_OK; i++) {
+        struct change_log_head head;
+        status = change_log_read_head(in->write, &heads[i], &head);
+        if (status == ENGINE_OK)
+            status = visit(in, partitions[i], &head);
+        if (status == ENGINE_OK && head.next != 0)
+            change_log_put_head(in->write, &heads[i], &head);
+    }
+    if (status != ENGINE_OK) {
+        engine_write_abandon(in->write);
+        return status;
+    }
+    if (count == left)
+        streams_put(in->step->arena, in->write, in->definition);
+    return engine_write_commit_wait(in->write);
+}
+
+/* Does a step to all partitions, then publishes what became of the stream. */
+static enum engine_status change_all(struct partition_step *in, partition_visitor *visit)
+{
+    enum engine_status status = engine_view_open(in->step->engine, ENGINE_STRONG, &in->view);
+    for (size_t first = 0; first < in->definition->partition_count && status == ENGINE_OK;
+         first += ENGINE_WRITE_ADDRESSES_MAX)
+        status = change_some(in, first, visit);
+    engine_view_close(in->view);
+    if (status == ENGINE_OK)
+        streams_publish(in->step->streams, in->definition);
+    return status;
+}
+
+/* --- Partitions --- */
+
+static void begin_shard(const struct partition_step *in, uint64_t partition,
+                        struct change_log_head *head, const struct shard *parent)
+{
+    int64_t now_ms = in->step->now_ms;
+    /* Two shards of a partition are told apart by the times of their creation. */
+    if (parent != NULL && now_ms <= parent->created_ms)
+        now_ms = parent->created_ms + 1;
+    struct shard shard = { .partition = partition,
+                           .first = head->next,
+                           .kept = head->next + 1,
+                           .created_ms = now_ms,
+                           .parent_created_ms = parent == NULL ? 0 : parent->created_ms };
+    head->shard_first = head->next++;
+    shard_put(in->step->arena, in->write, in->definition->log_id, &shard);
+}
+
+static enum engine_status end_shard(const struct partition_step *in, uint64_t partition,
+                                    const struct change_log_head *head, struct shard *shard)
+{
+    uint64_t log_id = in->definition->log_id;
+    enum engine_status status =
+        shard_get(in->step->arena, in->view, log_id, partition, head->shard_first, shard);
+    if (status != ENGINE_OK)
+        return status == ENGINE_NOT_FOUND ? ENGINE_CORRUPT : status;
+    shard->last = head->next - 1;
+    shard->closed_ms = in->step->now_ms;
+    shard->closed_server_ms = in->step->server_ms;
+    shard_put(in->step->arena, in->write, log_id, shard);
+    return ENGINE_OK;
+}
+
+static enum engine_status open_partition(const struct partition_step *in, uint64_t partition,
+                                         struct change_log_head *head)
+{
+    if (head->next != 0)
+        return ENGINE_OK; /* By an attempt that was cut short. */
+    *head = (struct change_log_head){ .open = true,
+                                      .images = in->definition->images,
+                                      .next = LOG_FIRST_SEQUENCE };
+    begin_shard(in, partition, head, NULL);
+    return ENGINE_OK;
+}
+
+static enum engine_status set_partition_images(const struct partition_step *in, uint64_t partition,
+                                               struct change_log_head *head)
+{
+    (void)partition;
+    head->images = in->definition->images;
+    return ENGINE_OK;
+}
+
+static enum engine_status roll_partition(const struct partition_step *in, uint64_t partition,
+                                         struct change_log_head *head)
+{
+    struct shard parent;
+    if (!head->open)
+        return ENGINE_OK;
+    enum engine_status status = end_shard(in, partition, head, &parent);
+    if (status == ENGINE_OK)
+        begin_shard(in, partition, head, &parent);
+    return status;
+}
+
+static enum engine_status close_partition(const struct partition_step *in, uint64_t partition,
+                                          struct change_log_head *head)
+{
+    struct shard shard;
+    if (!head->open)
+        return ENGINE_OK; /* As above. */
+    head->open = false;
+    return end_shard(in, partition, head, &shard);
+}
+
+/* --- Steps --- */
+
+/* Stores the stream that the table's definition names: ENABLING. */
+static enum engine_status announce_stream(const struct step *step,
+                                          const struct table_definition *table)
+{
+    struct stream_definition draft = { .log_id = table->log_id,
+                                       .table_name = table->name,
+                                       .label = table->stream_label,
+                                       .view_type = table->stream_view_type,
+                                       .key = table->key,
+                                       .status = STREAM_ENABLING,
+                                       .created_ms = stream_names_label_ms(table->stream_label),
+                                       .partition_count = table->partition_count };
+    draft.partitions = arena_alloc(step->arena, draft.partition_count * sizeof *draft.partitions);
+    for (size_t i = 0; i < draft.partition_count; i++)
+        draft.partitions[i] = table->partitions[i].id;
+    struct engine_write *write = NULL;
+    enum engine_status status = engine_write_begin(step->engine, NULL, 0, &write);
+    if (status != ENGINE_OK)
+        return status;
+    streams_put(step->arena, write, &draft);
+    status = engine_write_commit_wait(write);
+    if (status == ENGINE_OK)
+        streams_publish(step->streams, &draft);
+    return status;
+}
+
+/* Opens the log: ENABLED. Nobody may still use a definition of the table without the log: the
+ * changes of such a writer would be missing between those of others. */
+static enum engine_status open_stream(const struct step *step,
+                                      const struct stream_definition *definition,
+                                      const struct table_definition *table)
+{
+    struct stream_definition changed = *definition;
+    assert(stream_status_may_follow(changed.status, STREAM_ENABLED));
+    changed.status = STREAM_ENABLED;
+    changed.rolled_ms = step->now_ms;
+    changed.images = table_definition_log_needs(table).images;
+    /* Records that are stamped from now on must not be far ahead of the stored position. */
+    enum engine_status status =
+        server_time_store(step->engine, &(struct server_time){ .origin_ms = step->origin_ms,
+                                                               .position_ms = step->server_ms });
+    if (status != ENGINE_OK)
+        return status;
+    struct partition_step in = { .step = step, .definition = &changed };
+    return change_all(&in, open_partition);
+}
+
+/* Makes new records hold other images. */
+static enum engine_status set_images_stream(const struct step *step,
+                                            const struct stream_definition *definition,
+                                            unsigned images)
+{
+    struct stream_definition changed = *definition;
+    assert(changed.status == STREAM_ENABLED);
+    changed.images = images;
+    struct partition_step in = { .step = step, .definition = &changed };
+    return change_all(&in, set_partition_images);
+}
+
+/* Ends the open shards and begins their children. */
+static enum engine_status roll_stream(const struct step *step,
+                                      const struct stream_definition *definition)
+{
+    struct stream_definition changed = *definition;
+    assert(changed.status == STREAM_ENABLED);
+    changed.rolled_ms = step->now_ms;
+    struct partition_step in = { .step = step, .definition = &changed };
+    return change_all(&in, roll_partition);
+}
+
+/* Ends the open shards: DISABLED. From then on nothing is logged. */
+static enum engine_status close_stream(const struct step *step,
+                                       const struct stream_definition *definition)
+{
+    struct stream_definition changed = *definition;
+    assert(stream_status_may_follow(changed.status, STREAM_DISABLED));
+    changed.status = STREAM_DISABLED;
+    changed.disabled_ms = step->now_ms;
+    changed.disabled_server_ms = step->server_ms;
+    struct partition_step in = { .step = step, .definition = &changed };
+    return change_all(&in, close_partition);
+}
+
+/* Removes the stream with all of its records. */
+static enum engine_status remove_stream(const struct step *step,
+                                        const struct stream_definition *definition)
+{
+    uint64_t log_id = definition->log_id;
+    struct engine_write *write = NULL;
+    enum engine_status status = engine_prepare_delete_owner(step->engine, log_id);
+    if (status == ENGINE_OK)
+        status = engine_write_begin(step->engine, NULL, 0, &write);
+    if (status != ENGINE_OK)
+        return status;
+    engine_write_delete_owner(write, log_id);
+    streams_delete(step->arena, write, log_id);
+    status = engine_write_commit_wait(write);
+    if (status == ENGINE_OK)
+        streams_unpublish(step->streams, log_id);
+    return status;
 }
 
 /* --- Tables without their stream --- */
@@ -32,8 +311,8 @@ static bool lacks_stream(const struct table_definition *table, void *context)
     return stream == NULL || stream->log_id != table->log_id;
 }
 
-static enum engine_status announce(const struct stream_upkeep *upkeep,
-                                   const struct stream_step *step, const struct table *table)
+static enum engine_status announce(const struct stream_upkeep *upkeep, const struct step *step,
+                                   const struct table *table)
 {
     struct table_definition definition = *table_definition(table);
     /* A stream from before there were logs. */
@@ -42,11 +321,10 @@ static enum engine_status announce(const struct stream_upkeep *upkeep,
         if (status != ENGINE_OK)
             return status;
     }
-    return stream_lifecycle_announce(step, &definition);
+    return announce_stream(step, &definition);
 }
 
-static enum engine_status announce_all(const struct stream_upkeep *upkeep,
-                                       const struct stream_step *step)
+static enum engine_status announce_all(const struct stream_upkeep *upkeep, const struct step *step)
 {
     enum engine_status status = ENGINE_OK;
     struct table *table = NULL;
@@ -72,34 +350,33 @@ static struct due done(enum engine_status status)
     return (struct due){ .status = status, .wait_ms = TIMED_WAIT_FOREVER };
 }
 
-static struct due run_enabling(const struct stream_step *step,
-                               const struct stream_definition *stream, const struct table *table)
+static struct due run_enabling(const struct step *step, const struct stream_definition *stream,
+                               const struct table *table)
 {
     if (table == NULL)
-        return done(stream_lifecycle_remove(step, stream));
+        return done(remove_stream(step, stream));
     if (!table_is_only_version(table))
         return (struct due){ .status = ENGINE_OK, .wait_ms = STREAM_UPKEEP_RETRY_MS };
-    return (struct due){ .status = stream_lifecycle_open(step, stream, table_definition(table)) };
+    return (struct due){ .status = open_stream(step, stream, table_definition(table)) };
 }
 
-static struct due run_enabled(const struct stream_upkeep *upkeep, const struct stream_step *step,
+static struct due run_enabled(const struct stream_upkeep *upkeep, const struct step *step,
                               const struct stream_definition *stream, const struct table *table)
 {
     if (table == NULL)
-        return (struct due){ .status = stream_lifecycle_close(step, stream) };
+        return (struct due){ .status = close_stream(step, stream) };
     unsigned images = table_definition_log_needs(table_definition(table)).images;
     if (images != stream->images)
-        return (struct due){ .status = stream_lifecycle_set_images(step, stream, images) };
+        return (struct due){ .status = set_images_stream(step, stream, images) };
     if (upkeep->rollover_ms == 0)
         return done(ENGINE_OK);
     int64_t wait_ms = stream->rolled_ms + upkeep->rollover_ms - step->now_ms;
     if (wait_ms > 0 && wait_ms <= upkeep->rollover_ms) /* More if the clock was set back. */
         return (struct due){ .status = ENGINE_OK, .wait_ms = wait_ms };
-    return (struct due){ .status = stream_lifecycle_roll(step, stream),
-                         .wait_ms = upkeep->rollover_ms };
+    return (struct due){ .status = roll_stream(step, stream), .wait_ms = upkeep->rollover_ms };
 }
 
-static struct due run_disabled(const struct stream_upkeep *upkeep, const struct stream_step *step,
+static struct due run_disabled(const struct stream_upkeep *upkeep, const struct step *step,
                                const struct stream_definition *stream, const struct table *table)
 {
     if (table != NULL) {
@@ -110,10 +387,12 @@ static struct due run_disabled(const struct stream_upkeep *upkeep, const struct 
             .wait_ms = 0,
         };
     }
-    int64_t wait_ms = STREAM_RETENTION_MS - stream_step_age_ms(step, stream->disabled_server_ms);
+    struct log_trim trim = trim_of(upkeep, step);
+    int64_t wait_ms = log_retention_wait_ms(&trim, stream->log_id, stream->partitions,
+                                            stream->partition_count, stream->disabled_server_ms);
     if (wait_ms > 0)
         return (struct due){ .status = ENGINE_OK, .wait_ms = wait_ms };
-    return done(stream_lifecycle_remove(step, stream));
+    return done(remove_stream(step, stream));
 }
 
 /* The stream's table, if it still has the stream's log; the caller owes a table_release. */
@@ -127,7 +406,7 @@ static struct table *find_table(const struct stream_upkeep *upkeep,
     return NULL;
 }
 
-static struct due run_stream(const struct stream_upkeep *upkeep, const struct stream_step *step,
+static struct due run_stream(const struct stream_upkeep *upkeep, const struct step *step,
                              const struct stream_definition *stream)
 {
     struct table *table = find_table(upkeep, stream);
@@ -147,10 +426,13 @@ static int64_t failed(const char *doing, enum engine_status status)
 }
 
 /* A stream that cannot be trimmed does not keep the others from it. */
-static void trim_all(const struct stream_upkeep *upkeep, const struct stream_step *step)
+static void trim_all(const struct stream_upkeep *upkeep, const struct step *step)
 {
+    struct log_trim trim = trim_of(upkeep, step);
     for (size_t i = 0; i < streams_count(upkeep->streams); i++) {
-        enum engine_status status = stream_trim(step, streams_at(upkeep->streams, i));
+        const struct stream_definition *stream = streams_at(upkeep->streams, i);
+        enum engine_status status =
+            log_retention_trim(&trim, stream->log_id, stream->partitions, stream->partition_count);
         if (status != ENGINE_OK)
             failed("trimming", status);
     }
@@ -158,7 +440,7 @@ static void trim_all(const struct stream_upkeep *upkeep, const struct stream_ste
 
 /* One that failed is tried again at the next interval: what is too old is still readable, no more.
  */
-static int64_t run_trim(struct stream_upkeep *upkeep, const struct stream_step *step)
+static int64_t run_trim(struct stream_upkeep *upkeep, const struct step *step)
 {
     if (streams_count(upkeep->streams) == 0)
         return TIMED_WAIT_FOREVER;
@@ -172,7 +454,7 @@ static int64_t run_trim(struct stream_upkeep *upkeep, const struct stream_step *
 int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena,
                           const struct clock *clock)
 {
-    struct stream_step step = step_of(upkeep, arena, clock);
+    struct step step = step_of(upkeep, arena, clock);
     enum engine_status status = announce_all(upkeep, &step);
     if (status != ENGINE_OK)
         return failed("a new stream", status);
@@ -198,6 +480,6 @@ enum engine_status stream_upkeep_close(struct stream_upkeep *upkeep, struct aren
 {
     if (!stream_upkeep_is_open(upkeep, log_id))
         return ENGINE_OK;
-    struct stream_step step = step_of(upkeep, arena, clock);
-    return stream_lifecycle_close(&step, streams_of_log(upkeep->streams, log_id));
+    struct step step = step_of(upkeep, arena, clock);
+    return close_stream(&step, streams_of_log(upkeep->streams, log_id));
 }

@@ -11,7 +11,7 @@
  *   ENABLED, and it is time                                     -> roll over
  *   ENABLED, and its table is gone or has another log or none   -> close
  *   DISABLED, and its table still names it                      -> take it out of the definition
- *   DISABLED for STREAM_RETENTION_MS of server time             -> remove
+ *   DISABLED, and no reader of the log needs its records        -> remove
  */
 #ifndef STATOR_STREAM_STREAM_UPKEEP_H
 #define STATOR_STREAM_STREAM_UPKEEP_H
@@ -23,6 +23,8 @@
 struct arena;
 struct catalogue;
 struct clock;
+struct log_retention;
+struct log_retention_reader;
 struct streams;
 
 enum {
@@ -31,12 +33,16 @@ enum {
     STREAM_UPKEEP_TRIM_INTERVAL_MS = 10 * 60 * 1000,
 };
 
+/* Streams as a reader of change logs: they need STREAM_RETENTION_MS. */
+extern const struct log_retention_reader stream_upkeep_reader;
+
 struct stream_upkeep {
     struct engine *engine;
     struct catalogue *catalogue;
     struct streams *streams;
-    int64_t rollover_ms;  /* How long a shard is open; 0: for good. */
-    int64_t next_trim_ms; /* Server time; 0: at once. */
+    const struct log_retention *retention; /* With stream_upkeep_reader among its readers. */
+    int64_t rollover_ms;                   /* How long a shard is open; 0: for good. */
+    int64_t next_trim_ms;                  /* Server time; 0: at once. */
 };
 
 /* Does what is due. Milliseconds until it is worth looking again, or TIMED_WAIT_FOREVER. Failures

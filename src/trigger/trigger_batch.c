@@ -5,10 +5,8 @@
 #include "json/writer.h"
 #include "log/change_record.h"
 #include "stream/record_json.h"
-#include "log/shard.h"
-#include "stream/shard_iterator.h"
+#include "log/log_read.h"
 #include "stream/stream_definition.h"
-#include "stream/stream_read.h"
 #include "trigger/event_filter.h"
 
 struct gathering {
@@ -21,40 +19,6 @@ struct gathering {
     struct json_writer json;
     size_t scanned_size;
 };
-
-/* --- Where to read --- */
-
-/* Moves `at` to the first record from there on that this shard has or will have. False: it has none
- * any more. */
-static bool enter_shard(const struct shard *shard, struct shard_iterator *at, uint64_t *lost)
-{
-    if (!shard_is_open(shard) && at->next > shard->last)
-        return false;
-    if (at->next == shard->first) /* Stands for the opening. */
-        at->next++;
-    if (at->next < shard->kept) {
-        *lost += at->next == 0 ? 0 : shard->kept - at->next; /* 0: wherever there is something. */
-        at->next = shard->kept;
-    }
-    at->shard_first = shard->first;
-    return shard_is_open(shard) || at->next <= shard->last;
-}
-
-/* The shard that holds the position. ENGINE_NOT_FOUND if none does. */
-static enum engine_status locate(struct arena *arena, struct engine_view *view,
-                                 struct shard_iterator *at, uint64_t *lost)
-{
-    struct shard *shards;
-    size_t count;
-    enum engine_status status = shard_list(arena, view, at->log_id, at->partition, &shards, &count);
-    if (status != ENGINE_OK)
-        return status;
-    for (size_t i = 0; i < count; i++) {
-        if (enter_shard(&shards[i], at, lost))
-            return ENGINE_OK;
-    }
-    return ENGINE_NOT_FOUND;
-}
 
 /* --- Records --- */
 
@@ -99,12 +63,12 @@ static bool add_record(void *context, uint64_t sequence, const struct change_rec
 }
 
 static enum engine_status read_records(struct gathering *in, struct engine_view *view,
-                                       const struct shard_iterator *at)
+                                       const struct log_cursor *at)
 {
-    struct stream_page page = { .count_max = TRIGGER_SCAN_COUNT_MAX,
-                                .visit = add_record,
-                                .context = in };
-    enum engine_status status = stream_read_page(in->arena, view, at, &page);
+    struct log_page page = { .count_max = TRIGGER_SCAN_COUNT_MAX,
+                             .visit = add_record,
+                             .context = in };
+    enum engine_status status = log_read_page(in->arena, view, at, &page);
     assert(status != ENGINE_OK || !page.trimmed); /* The same view told where it begins. */
     in->batch->next = page.next;
     /* A page that ends with neither the batch nor the shard has been cut by its own bound. */
@@ -117,9 +81,9 @@ enum engine_status trigger_batch_gather(struct arena *arena, struct engine_view 
                                         const struct trigger_source *source, uint64_t partition,
                                         uint64_t from, uint64_t end, struct trigger_batch *out)
 {
-    struct shard_iterator at = { .log_id = source->stream->log_id,
-                                 .partition = partition,
-                                 .next = from };
+    struct log_cursor at = { .log_id = source->stream->log_id,
+                             .partition = partition,
+                             .next = from };
     struct gathering in = { .arena = arena,
                             .source = source,
                             .form = { .arena = arena,
@@ -130,7 +94,7 @@ enum engine_status trigger_batch_gather(struct arena *arena, struct engine_view 
                             .end = end,
                             .batch = out };
     *out = (struct trigger_batch){ .first = from, .next = from };
-    enum engine_status status = locate(arena, view, &at, &out->lost);
+    enum engine_status status = log_read_seek(arena, view, &at, &out->lost);
     if (status == ENGINE_NOT_FOUND) {
         out->ended = source->stream->status == STREAM_DISABLED;
         return ENGINE_OK;

@@ -8,11 +8,11 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "json/writer.h"
+#include "log/log_read.h"
 #include "model/limits.h"
 #include "stream/record_json.h"
 #include "stream/shard_iterator.h"
 #include "stream/stream_definition.h"
-#include "stream/stream_read.h"
 #include "stream/streams.h"
 #include "table/storage_error.h"
 
@@ -55,7 +55,7 @@ static bool write_record(void *context, uint64_t sequence, const struct change_r
 
 static void write_next(struct page_writer *page, struct bytes arn, uint64_t next)
 {
-    page->iterator.next = next;
+    page->iterator.at.next = next;
     page->iterator.created_ms = clock_server_ms(api_options(page->call->api)->clock);
     json_write_name(&page->json, "NextShardIterator");
     json_write_string(&page->json, shard_iterator_format(page->call->arena, arn, &page->iterator));
@@ -64,7 +64,7 @@ static void write_next(struct page_writer *page, struct bytes arn, uint64_t next
 static bool read_and_answer(struct page_writer *page, size_t count_max, struct bytes arn)
 {
     struct api_call *call = page->call;
-    struct stream_page read = { .count_max = count_max, .visit = write_record, .context = page };
+    struct log_page read = { .count_max = count_max, .visit = write_record, .context = page };
     struct engine_view *view = NULL;
     json_writer_init(&page->json, &call->response);
     json_open_object(&page->json);
@@ -73,7 +73,7 @@ static bool read_and_answer(struct page_writer *page, size_t count_max, struct b
     enum engine_status status =
         engine_view_open(api_options(call->api)->engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK)
-        status = stream_read_page(call->arena, view, &page->iterator, &read);
+        status = log_read_page(call->arena, view, &page->iterator.at, &read);
     engine_view_close(view);
     if (status != ENGINE_OK)
         return storage_error_set(&call->error, status, "GetRecords");
@@ -120,11 +120,11 @@ static void run(struct api_call *call, const void *input)
     struct bytes arn;
     struct stream *stream = NULL;
     bool ok = check(call, request, &arn, &page.iterator) && operation_may_use(call, arn) &&
-              (stream = find_stream(call, arn, page.iterator.log_id)) != NULL;
+              (stream = find_stream(call, arn, page.iterator.at.log_id)) != NULL;
     if (ok) {
         page.form = (struct record_json){ .arena = call->arena,
                                           .stream = stream_definition(stream),
-                                          .partition = page.iterator.partition,
+                                          .partition = page.iterator.at.partition,
                                           .region = api_options(call->api)->region };
         ok = read_and_answer(
             &page, request->limit.present ? (size_t)request->limit.value : GET_RECORDS_COUNT_MAX,

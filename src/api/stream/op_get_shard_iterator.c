@@ -6,11 +6,11 @@
 #include "base/compiler.h"
 #include "json/writer.h"
 #include "model/limits.h"
+#include "log/log_read.h"
 #include "log/shard.h"
 #include "stream/shard_iterator.h"
 #include "stream/stream_definition.h"
 #include "stream/stream_names.h"
-#include "stream/stream_read.h"
 #include "stream/streams.h"
 #include "table/storage_error.h"
 
@@ -90,10 +90,10 @@ static void answer(struct api_call *call, const struct stream_definition *stream
                    const struct shard *shard, uint64_t next)
 {
     struct shard_iterator iterator = {
-        .log_id = stream->log_id,
-        .partition = shard->partition,
-        .shard_first = shard->first,
-        .next = next,
+        .at = { .log_id = stream->log_id,
+                .partition = shard->partition,
+                .shard_first = shard->first,
+                .next = next },
         .created_ms = clock_server_ms(api_options(call->api)->clock),
     };
     struct bytes arn = stream_operation_arn(call, stream->table_name, stream->label);
@@ -115,9 +115,9 @@ static bool find_and_answer(struct api_call *call, const struct get_shard_iterat
     enum engine_status status =
         engine_view_open(api_options(call->api)->engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK)
-        status = stream_read_find_shard(call->arena, view, stream, request->shard_id, &shard);
+        status = shard_iterator_find_shard(call->arena, view, stream, request->shard_id, &shard);
     if (status == ENGINE_OK)
-        status = stream_read_range(view, stream->log_id, &shard, &range);
+        status = log_read_range(view, stream->log_id, &shard, &range);
     engine_view_close(view);
     if (status == ENGINE_NOT_FOUND)
         return stream_operation_no_shard(call);

@@ -263,7 +263,7 @@ static void an_iterator_with_the_place_of_another_stream_reads_nothing(void **st
         shard_iterator_parse(bytes_from_text(world->names[SECRET_ITERATOR]), &arn, &iterator));
     struct bytes forged = shard_iterator_format(world->arena, BYTES(ARN(STREAM)), &iterator);
     for (uint64_t partition = 0; partition < 8; partition++) {
-        iterator.partition = partition;
+        iterator.at.partition = partition;
         struct bytes body =
             arena_printf(world->arena, "{'ShardIterator':'%.*s'}", BYTES_FMT(forged));
         assert_false(decision_world_call(world, "GetRecords", (const char *)body.data));

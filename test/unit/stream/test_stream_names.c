@@ -159,24 +159,24 @@ static void a_sequence_number_has_the_services_length(void **state)
 static void an_iterator_comes_back_as_it_was(void **state)
 {
     struct arena *arena = *state;
-    const struct shard_iterator iterator = { .log_id = 7,
-                                             .partition = UINT64_MAX,
-                                             .shard_first = 1,
-                                             .next = 123456789,
-                                             .created_ms = 1700000000123 };
+    const struct shard_iterator iterator = {
+        .at = { .log_id = 7, .partition = UINT64_MAX, .shard_first = 1, .next = 123456789 },
+        .created_ms = 1700000000123
+    };
     struct shard_iterator read;
     struct bytes read_arn, arn = BYTES("arn:aws:dynamodb:r:a:table/t/stream/l");
     struct bytes text = shard_iterator_format(arena, arn, &iterator);
     assert_true(shard_iterator_parse(text, &read_arn, &read));
     assert_true(bytes_equal(read_arn, arn));
-    assert_true(read.log_id == 7 && read.partition == UINT64_MAX && read.shard_first == 1 &&
-                read.next == 123456789 && read.created_ms == 1700000000123);
+    assert_true(read.at.log_id == 7 && read.at.partition == UINT64_MAX &&
+                read.at.shard_first == 1 && read.at.next == 123456789 &&
+                read.created_ms == 1700000000123);
 }
 
 static void a_changed_iterator_is_refused(void **state)
 {
     struct arena *arena = *state;
-    const struct shard_iterator iterator = { .log_id = 7, .partition = 3, .next = 2 };
+    const struct shard_iterator iterator = { .at = { .log_id = 7, .partition = 3, .next = 2 } };
     struct bytes text =
         shard_iterator_format(arena, BYTES("arn:aws:dynamodb:r:a:table/t/stream/l"), &iterator);
     struct shard_iterator read;

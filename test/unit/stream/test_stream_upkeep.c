@@ -19,11 +19,11 @@
 #include "log/change_log.h"
 #include "log/change_record.h"
 #include "log/log_layout.h"
+#include "log/log_read.h"
+#include "log/log_retention.h"
 #include "log/shard.h"
-#include "stream/shard_iterator.h"
 #include "stream/stream_definition.h"
 #include "stream/stream_names.h"
-#include "stream/stream_read.h"
 #include "stream/stream_upkeep.h"
 #include "stream/streams.h"
 #include "table/catalogue.h"
@@ -37,6 +37,7 @@ struct fixture {
     struct engine *engine;
     struct catalogue *catalogue;
     struct streams *streams;
+    struct log_retention retention;
     struct stream_upkeep upkeep;
     struct table_definition table; /* As last stored. */
     struct clock clock;
@@ -50,9 +51,12 @@ static void open_stores(struct fixture *fixture)
     assert_non_null(fixture->catalogue);
     fixture->streams = streams_open(fixture->engine, &fixture->clock, &status);
     assert_non_null(fixture->streams);
+    fixture->retention = (struct log_retention){ 0 };
+    log_retention_add(&fixture->retention, &stream_upkeep_reader);
     fixture->upkeep = (struct stream_upkeep){ .engine = fixture->engine,
                                               .catalogue = fixture->catalogue,
                                               .streams = fixture->streams,
+                                              .retention = &fixture->retention,
                                               .rollover_ms = ROLLOVER_MS };
 }
 
@@ -209,13 +213,13 @@ static int readable(struct fixture *fixture, uint64_t log_id, const struct shard
                     uint64_t from)
 {
     size_t count = 0;
-    struct shard_iterator iterator = {
+    struct log_cursor cursor = {
         .log_id = log_id, .partition = shard->partition, .shard_first = shard->first, .next = from
     };
-    struct stream_page page = { .count_max = 1000, .visit = count_record, .context = &count };
+    struct log_page page = { .count_max = 1000, .visit = count_record, .context = &count };
     struct engine_view *view;
     assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
-    assert_int_equal(stream_read_page(fixture->arena, view, &iterator, &page), ENGINE_OK);
+    assert_int_equal(log_read_page(fixture->arena, view, &cursor, &page), ENGINE_OK);
     engine_view_close(view);
     return page.trimmed ? -1 : (int)count;
 }
@@ -437,6 +441,90 @@ static void an_engine_without_range_deletes_trims_in_steps(void **state)
     assert_int_equal(count, 1);
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
     assert_whole(fixture);
+}
+
+/* A reader of a test, which needs what it is given. */
+static struct log_need given_need(void *context, uint64_t log_id, uint64_t partition,
+                                  int64_t now_ms)
+{
+    (void)log_id;
+    (void)partition;
+    (void)now_ms;
+    return *(const struct log_need *)context;
+}
+
+static void trimming_keeps_what_any_reader_needs(void **state)
+{
+    enum { RECORDS = 10 };
+    struct fixture *fixture = *state;
+    struct log_need given = { .server_ms = INT64_MAX, .sequence = UINT64_MAX };
+    const struct log_retention_reader reader = { .name = "test",
+                                                 .need = given_need,
+                                                 .context = &given };
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    fixture->upkeep.rollover_ms = 0;
+    log_retention_add(&fixture->retention, &reader);
+    for (int64_t i = 0; i < RECORDS; i++)
+        assert_true(log_change(fixture, log_id, 0, NOW_MS + i * 1000));
+    uint64_t first = shards_of(fixture, log_id, 0, &count)->kept;
+    const struct {
+        int64_t day_after_ms; /* Until here streams need nothing any more. */
+        struct log_need given;
+        int left;
+    } steps[] = {
+        /* The other reader needs more than streams, by time or by number, or by both, */
+        { 1, { 0, UINT64_MAX }, 10 },
+        { 5000, { INT64_MAX, first }, 10 },
+        { 5000, { NOW_MS + 1000, UINT64_MAX }, 9 },
+        { 5000, { NOW_MS + 3000, first + 2 }, 8 },
+        { 5000, { NOW_MS + 3000, first + 5 }, 7 },
+        /* or less, */
+        { 5000, { NOW_MS + 7000, first + 9 }, 5 },
+        { 6000, { INT64_MAX, UINT64_MAX }, 4 },
+        /* or what is yet to come. */
+        { 99000, { INT64_MAX, first + RECORDS - 1 }, 1 },
+        { 99000, { INT64_MAX, first + RECORDS }, 0 },
+    };
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        given = steps[i].given;
+        fixture->upkeep.next_trim_ms = 0;
+        run(fixture, NOW_MS + STREAM_RETENTION_MS + steps[i].day_after_ms);
+        struct shard *shards = shards_of(fixture, log_id, 0, &count);
+        assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), steps[i].left);
+        assert_whole(fixture);
+    }
+}
+
+static void a_closed_log_stays_while_any_reader_needs_it(void **state)
+{
+    const int64_t day_after_ms = NOW_MS + STREAM_RETENTION_MS;
+    struct fixture *fixture = *state;
+    struct log_need given = { .server_ms = INT64_MAX, .sequence = 2 };
+    const struct log_retention_reader reader = { .name = "test",
+                                                 .need = given_need,
+                                                 .context = &given };
+    size_t count;
+    create_table(fixture, true);
+    run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    log_retention_add(&fixture->retention, &reader);
+    assert_true(log_change(fixture, log_id, 0, NOW_MS));
+    set_stream(fixture, false, NOW_MS);
+    run(fixture, NOW_MS);
+    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
+    fixture->upkeep.next_trim_ms = 0;
+    assert_true(run(fixture, day_after_ms + 1) > 0);
+    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
+    assert_int_equal(readable(fixture, log_id, shards_of(fixture, log_id, 0, &count), 2), 1);
+    given = (struct log_need){ .server_ms = NOW_MS - 1, .sequence = UINT64_MAX };
+    run(fixture, day_after_ms + 1);
+    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
+    given.server_ms = INT64_MAX;
+    run(fixture, day_after_ms + 1);
+    assert_null(streams_of_log(fixture->streams, log_id));
 }
 
 /* A record, a shard that ended and a stream that was disabled, all seconds old. */
@@ -781,6 +869,8 @@ int main(void)
         RULE(records_are_trimmed_after_a_day),
         cmocka_unit_test_setup_teardown(an_engine_without_range_deletes_trims_in_steps,
                                         set_up_without_range_deletes, tear_down),
+        RULE(trimming_keeps_what_any_reader_needs),
+        RULE(a_closed_log_stays_while_any_reader_needs_it),
         RULE(a_step_of_the_wall_clock_trims_nothing),
         RULE(a_day_of_server_time_trims_whatever_the_wall_clock_says),
         RULE(a_crash_makes_trimming_later_never_earlier),

@@ -1,16 +1,14 @@
-/* stream_read.c -- see stream_read.h. */
-#include "stream/stream_read.h"
+/* log_read.c -- see log_read.h. */
+#include "log/log_read.h"
+#include <assert.h>
 #include "base/arena.h"
 #include "base/log.h"
 #include "log/change_log.h"
 #include "log/change_record.h"
 #include "log/shard.h"
-#include "stream/shard_iterator.h"
-#include "stream/stream_definition.h"
-#include "stream/stream_names.h"
 
-enum engine_status stream_read_range(struct engine_view *view, uint64_t log_id,
-                                     const struct shard *shard, struct shard_range *out)
+enum engine_status log_read_range(struct engine_view *view, uint64_t log_id,
+                                  const struct shard *shard, struct shard_range *out)
 {
     *out = (struct shard_range){ .first = shard->kept,
                                  .end = shard->last + 1,
@@ -28,42 +26,44 @@ enum engine_status stream_read_range(struct engine_view *view, uint64_t log_id,
     return status;
 }
 
-static bool has_partition(const struct stream_definition *stream, uint64_t partition)
+/* Moves the cursor to the first record from there on that this shard has or will have. False if it
+ * has none any more. */
+static bool enter_shard(const struct shard *shard, struct log_cursor *cursor, uint64_t *lost)
 {
-    for (size_t i = 0; i < stream->partition_count; i++) {
-        if (stream->partitions[i] == partition)
-            return true;
+    if (!shard_is_open(shard) && cursor->next > shard->last)
+        return false;
+    if (cursor->next == shard->first) /* Stands for the opening. */
+        cursor->next++;
+    if (cursor->next < shard->kept) {
+        if (cursor->next != 0) /* 0 asks for the oldest record, whichever that is. */
+            *lost += shard->kept - cursor->next;
+        cursor->next = shard->kept;
     }
-    return false;
+    cursor->shard_first = shard->first;
+    return shard_is_open(shard) || cursor->next <= shard->last;
 }
 
-enum engine_status stream_read_find_shard(struct arena *arena, struct engine_view *view,
-                                          const struct stream_definition *stream,
-                                          struct bytes shard_id, struct shard *out)
+enum engine_status log_read_seek(struct arena *arena, struct engine_view *view,
+                                 struct log_cursor *cursor, uint64_t *lost)
 {
-    int64_t created_ms;
-    uint64_t partition;
     struct shard *shards;
     size_t count;
-    if (!stream_names_parse_shard_id(shard_id, &created_ms, &partition) ||
-        !has_partition(stream, partition))
-        return ENGINE_NOT_FOUND;
-    enum engine_status status = shard_list(arena, view, stream->log_id, partition, &shards, &count);
+    *lost = 0;
+    enum engine_status status =
+        shard_list(arena, view, cursor->log_id, cursor->partition, &shards, &count);
     if (status != ENGINE_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
-        if (shards[i].created_ms == created_ms) {
-            *out = shards[i];
+        if (enter_shard(&shards[i], cursor, lost))
             return ENGINE_OK;
-        }
     }
     return ENGINE_NOT_FOUND;
 }
 
 /* Hands out the records of [page->next, end) until the page is full. */
 static enum engine_status read_records(struct arena *arena, struct engine_view *view,
-                                       const struct shard_iterator *from, uint64_t end,
-                                       struct stream_page *page)
+                                       const struct log_cursor *from, uint64_t end,
+                                       struct log_page *page)
 {
     struct engine_address first =
         change_log_record_address(arena, from->log_id, from->partition, page->next);
@@ -95,11 +95,12 @@ static enum engine_status read_records(struct arena *arena, struct engine_view *
     return status;
 }
 
-enum engine_status stream_read_page(struct arena *arena, struct engine_view *view,
-                                    const struct shard_iterator *from, struct stream_page *page)
+enum engine_status log_read_page(struct arena *arena, struct engine_view *view,
+                                 const struct log_cursor *from, struct log_page *page)
 {
     struct shard shard;
     struct shard_range range;
+    assert(page->count_max > 0 && page->visit != NULL);
     enum engine_status status =
         shard_get(arena, view, from->log_id, from->partition, from->shard_first, &shard);
     page->trimmed = status == ENGINE_NOT_FOUND;
@@ -108,7 +109,7 @@ enum engine_status stream_read_page(struct arena *arena, struct engine_view *vie
     if (page->trimmed)
         return ENGINE_OK;
     if (status == ENGINE_OK)
-        status = stream_read_range(view, from->log_id, &shard, &range);
+        status = log_read_range(view, from->log_id, &shard, &range);
     if (status != ENGINE_OK)
         return status;
     page->trimmed = from->next < range.first;
