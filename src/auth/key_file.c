@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
-#include "auth/key_access.h"
 #include "auth/key_ring.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -19,13 +19,66 @@
 #include "base/file.h"
 #include "base/folder.h"
 
-/* The first line, which is sealed beside the rest: a file of another version is not opened as one
- * of this. Version 1 had no checksum. */
+/* The first line, authenticated by the seal, so that a file of one version cannot pass for another.
+ * Version 1 had no checksum. */
 #define HEAD_1 "stator keys 1\n"
 #define HEAD_2 "stator keys 2\n"
 enum { HEAD_SIZE = sizeof HEAD_2 - 1, CHECKSUM_SIZE = 4, MASTER_DIGITS = 2 * SEAL_KEY_SIZE };
 static_assert(sizeof HEAD_1 == sizeof HEAD_2, "all versions have heads of one size");
 #define NOBODY ((uid_t)-1)
+
+/* --- Who may open a file --- */
+
+/* The kernel's form of an ACL (linux/posix_acl_xattr.h): a version, then entries of a tag, the
+ * permissions and an id, all little-endian. */
+enum {
+    ACL_VERSION = 2,
+    ACL_HEAD_SIZE = 4,
+    ACL_ENTRY_SIZE = 8,
+    ACL_OWNER = 0x01,
+    ACL_NAMED_USER = 0x02,
+    ACL_MASK = 0x10,
+    ACL_SIZE_MAX = 4096, /* About 500 entries; a file with more is not private. */
+};
+
+static unsigned load_u16_le(const uint8_t *at)
+{
+    return (unsigned)at[0] | (unsigned)at[1] << 8;
+}
+
+/* Ignores the mask: an entry that it disables today counts again after one chmod. */
+bool key_access_acl_is_private(struct bytes acl, uid_t user)
+{
+    if (acl.len < ACL_HEAD_SIZE || (acl.len - ACL_HEAD_SIZE) % ACL_ENTRY_SIZE != 0 ||
+        load_u32_le(acl.data) != ACL_VERSION)
+        return false;
+    for (size_t i = ACL_HEAD_SIZE; i < acl.len; i += ACL_ENTRY_SIZE) {
+        unsigned tag = load_u16_le(acl.data + i);
+        unsigned permissions = load_u16_le(acl.data + i + 2);
+        uid_t id = load_u32_le(acl.data + i + 4);
+        bool is_ours = tag == ACL_OWNER || tag == ACL_MASK ||
+                       (tag == ACL_NAMED_USER && (id == user || id == 0));
+        if (!is_ours && permissions != 0)
+            return false;
+    }
+    return true;
+}
+
+enum key_access key_access_of(int descriptor, uid_t other_owner)
+{
+    struct stat state;
+    uint8_t acl[ACL_SIZE_MAX];
+    if (fstat(descriptor, &state) != 0)
+        return KEY_ACCESS_UNKNOWN;
+    if (state.st_uid != 0 && state.st_uid != geteuid() && state.st_uid != other_owner)
+        return KEY_ACCESS_FOREIGN;
+    if ((state.st_mode & (S_IRWXG | S_IRWXO)) == 0)
+        return KEY_ACCESS_OK;
+    ssize_t size = fgetxattr(descriptor, "system.posix_acl_access", acl, sizeof acl);
+    bool is_private = size > 0 && (state.st_mode & S_IRWXO) == 0 &&
+                      key_access_acl_is_private(bytes_of(acl, (size_t)size), geteuid());
+    return is_private ? KEY_ACCESS_OK : KEY_ACCESS_OTHERS;
+}
 
 static bool refuse(char *message, const char *directory, const char *name, const char *reason)
 {
@@ -34,8 +87,7 @@ static bool refuse(char *message, const char *directory, const char *name, const
     return false;
 }
 
-/* False with one line for people, which says what to do, unless only those who must may open the
- * file. */
+/* True if only its owner may open the file. False with a message that says what to do. */
 static bool check_access(int descriptor, uid_t other_owner, const char *path, char *message)
 {
     const char *reason = NULL, *todo = NULL;
@@ -85,7 +137,7 @@ static bool parse_master(const char *text, size_t size, uint8_t out[SEAL_KEY_SIZ
     return true;
 }
 
-/* Beside what it seals, the key would protect nothing. */
+/* A key stored beside the data that it seals would protect nothing. */
 static bool lies_within(const char *path, const char *directory)
 {
     char *file = realpath(path, NULL);
@@ -167,7 +219,7 @@ static bool load(struct arena *arena, const char *directory, int descriptor, con
            refuse(message, "", path, errno == 0 ? "cannot be read" : strerror(errno));
 }
 
-/* Finds the head and what was sealed. NULL, or what is wrong. */
+/* Finds the head and the sealed bytes. Returns NULL, or the problem. */
 static const char *find_sealed(struct bytes all, struct bytes *head, struct bytes *sealed)
 {
     size_t checksum_size = bytes_starts_with(all, BYTES(HEAD_2)) ? CHECKSUM_SIZE : 0;
@@ -182,7 +234,7 @@ static const char *find_sealed(struct bytes all, struct bytes *head, struct byte
     return NULL;
 }
 
-/* What the file holds, in the arena; all absent if there is no file. */
+/* Reads the file into the arena; data NULL if there is no file. */
 static bool read_sealed(struct arena *arena, const char *directory, struct bytes *head,
                         struct bytes *sealed, struct stat *state, char *message)
 {
@@ -260,8 +312,8 @@ void key_file_unlock(int lock)
     close(lock);
 }
 
-/* Written beside and renamed, so that a reader sees the old keys or the new ones. Whoever owns the
- * directory may have put a link there, by which root would write to any file of the system. */
+/* Writes a new file and renames it, so that a reader sees either the old keys or the new ones.
+ * Follows no link: the directory's owner could place one that makes root overwrite any file. */
 static bool replace(const struct key_file *file, struct bytes bytes)
 {
     char path[PATH_MAX];

@@ -1,27 +1,27 @@
 /* live_keys.c -- see live_keys.h. */
 #include "auth/live_keys.h"
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 struct live_keys {
     struct key_file file;
-    _Atomic int64_t looked_at_ms;
-    pthread_mutex_t lock; /* Guards what follows. */
+    _Atomic int64_t checked_at_ms;
+    pthread_mutex_t lock; /* Guards the rest. */
     struct live_ring *current;
     struct stat state; /* Of the file that `current` was read from. */
     uint64_t generation;
 };
 
-/* Reads the file; a ring without keys and false if that fails. */
+/* Reads the file. On failure returns false and an empty ring. */
 static bool read_ring(const struct key_file *file, uint64_t generation, struct live_ring **out,
                       struct stat *state, char message[KEY_FILE_MESSAGE_MAX])
 {
-    struct live_ring *ring = malloc(sizeof *ring);
-    if (ring == NULL)
-        abort();
+    struct live_ring *ring = memory_checked(malloc(sizeof *ring));
     *ring = (struct live_ring){ .arena = arena_create(), .generation = generation };
     atomic_init(&ring->references, 1);
     *out = ring;
@@ -33,12 +33,10 @@ static bool read_ring(const struct key_file *file, uint64_t generation, struct l
 
 struct live_keys *live_keys_open(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX])
 {
-    struct live_keys *keys = malloc(sizeof *keys);
-    if (keys == NULL)
-        abort();
+    struct live_keys *keys = memory_checked(malloc(sizeof *keys));
     *keys = (struct live_keys){ .file = *file };
     pthread_mutex_init(&keys->lock, NULL);
-    atomic_init(&keys->looked_at_ms, 0);
+    atomic_init(&keys->checked_at_ms, 0);
     if (read_ring(file, 0, &keys->current, &keys->state, message))
         return keys;
     live_keys_close(keys);
@@ -55,7 +53,7 @@ void live_keys_close(struct live_keys *keys)
     free(keys);
 }
 
-/* A change of mode or owner counts: it may make the file usable, or forbid its use. */
+/* Compares mode and owner too: changing them may make the file usable, or unusable. */
 static bool same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mode == b->st_mode &&
@@ -63,7 +61,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static void look(struct live_keys *keys)
+static void reload_if_changed(struct live_keys *keys)
 {
     char message[KEY_FILE_MESSAGE_MAX];
     struct stat state = { 0 };
@@ -82,7 +80,7 @@ static void look(struct live_keys *keys)
     else
         log_write(LOG_ERROR, "auth", "nobody is let in: %s", message);
     pthread_mutex_lock(&keys->lock);
-    if (generation == keys->generation) { /* Else somebody has read the file after us. */
+    if (generation == keys->generation) { /* Otherwise another thread has read the file since. */
         struct live_ring *old = keys->current;
         keys->current = ring;
         keys->state = state;
@@ -94,10 +92,10 @@ static void look(struct live_keys *keys)
 
 struct live_ring *live_keys_acquire(struct live_keys *keys, int64_t now_ms)
 {
-    int64_t looked_at = atomic_load_explicit(&keys->looked_at_ms, memory_order_relaxed);
-    bool due = now_ms - looked_at >= LIVE_KEYS_INTERVAL_MS || now_ms < looked_at;
-    if (due && atomic_compare_exchange_strong(&keys->looked_at_ms, &looked_at, now_ms))
-        look(keys);
+    int64_t checked_at = atomic_load_explicit(&keys->checked_at_ms, memory_order_relaxed);
+    bool due = now_ms - checked_at >= LIVE_KEYS_INTERVAL_MS || now_ms < checked_at;
+    if (due && atomic_compare_exchange_strong(&keys->checked_at_ms, &checked_at, now_ms))
+        reload_if_changed(keys);
     pthread_mutex_lock(&keys->lock);
     struct live_ring *ring = keys->current;
     atomic_fetch_add_explicit(&ring->references, 1, memory_order_relaxed);
@@ -107,7 +105,9 @@ struct live_ring *live_keys_acquire(struct live_keys *keys, int64_t now_ms)
 
 void live_keys_release(struct live_ring *ring)
 {
-    if (atomic_fetch_sub_explicit(&ring->references, 1, memory_order_acq_rel) != 1)
+    unsigned references = atomic_fetch_sub_explicit(&ring->references, 1, memory_order_acq_rel);
+    assert(references > 0);
+    if (references > 1)
         return;
     arena_destroy(ring->arena);
     free(ring);

@@ -1,8 +1,7 @@
-/* policy.h -- policies in IAM's JSON: read once into a compiled form, then asked about requests.
+/* policy.h -- policies in IAM's JSON: compiled once, then evaluated for each request.
  *
- * Everything that is not understood (an element, an operator, a context key, a variable) makes the
- * policy unreadable as a whole: a statement that is half understood could allow what it was
- * written to refuse.
+ * An unknown element, operator, context key or variable makes the whole policy invalid: a statement
+ * understood by half could allow what it was written to deny.
  */
 #ifndef STATOR_AUTH_POLICY_H
 #define STATOR_AUTH_POLICY_H
@@ -13,7 +12,7 @@
 
 struct arena;
 struct error;
-struct policy; /* Opaque, unchanging. Lives in the arena it was read into. */
+struct policy; /* Opaque, immutable. Lives in the arena it was parsed into. */
 
 enum {
     POLICY_SIZE_MAX = 20 * 1024, /* Of its text, white space included. */
@@ -25,19 +24,18 @@ enum policy_kind {
     POLICY_OF_RESOURCE, /* Attached to a table or a stream: each statement has one. */
 };
 
-/* Copies what it needs of `text`. NULL with a ValidationException that says what is wrong. */
+/* Copies what it needs of `text`. NULL with a ValidationException that names the problem. */
 MUST_CHECK const struct policy *policy_parse(struct arena *arena, struct bytes text,
                                              enum policy_kind kind, struct error *err);
 
-/* What is known of a request beside its action and resource. A key without values is absent. */
+/* A context key of a request. One without values is absent. */
 struct policy_key {
     struct bytes name; /* "dynamodb:LeadingKeys"; compared without regard to case. */
     const struct bytes *values;
     size_t count;
 };
 
-/* The lists that are long to collect: statements that do not look at them need not pay for them.
- */
+/* Lists that are expensive to collect, so they are collected only for statements that need them. */
 enum policy_list {
     POLICY_LEADING_KEYS = 1 << 0, /* dynamodb:LeadingKeys */
     POLICY_ATTRIBUTES = 1 << 1,   /* dynamodb:Attributes */
@@ -50,20 +48,20 @@ struct policy_request {
     struct bytes account;   /* The caller's account. */
     const struct policy_key *keys;
     size_t key_count;
-    /* A set of enum policy_list: these have further values that nobody can list before the data is
-     * read, such as the attributes of a whole item. An unknown value satisfies every condition of a
-     * denial, and of a permission only a condition that any value would satisfy. */
+    /* A set of enum policy_list: lists with further values that are unknown before the data is
+     * read, such as the attributes of a whole item. An unknown value meets every condition of a
+     * denial. It meets a condition of a permission only if any value would. */
     unsigned lists_with_unknown_values;
 };
 
-/* What decides about one request. Each may be missing. */
+/* The policies that decide about one request. Each may be missing. */
 struct policy_set {
     const struct policy *const *identity; /* Of the caller. */
     size_t identity_count;
     const struct policy *resource; /* Of the resource; NULL: it has none. */
 };
 
-/* Which of these lists the statements look at that match the request's action, resource and
+/* The lists that the conditions need of statements that match the request's action, resource and
  * principal: a set of enum policy_list. `request` need not have the lists yet. */
 unsigned policy_lists_needed(struct arena *arena, const struct policy_set *policies,
                              const struct policy_request *request);
@@ -75,7 +73,7 @@ enum policy_decision {
     POLICY_DENIED_BY_RESOURCE,
 };
 
-/* An explicit denial anywhere, else a permission anywhere, else not allowed. */
+/* An explicit denial in any policy wins, then a permission in any; otherwise it is not allowed. */
 enum policy_decision policy_decide(struct arena *arena, const struct policy_set *policies,
                                    const struct policy_request *request);
 

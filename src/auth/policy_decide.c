@@ -1,4 +1,4 @@
-/* policy_decide.c -- which statements apply to a request, and what follows from that. */
+/* policy_decide.c -- which statements apply to a request, and the decision that follows. */
 #include "auth/policy_parts.h"
 
 enum effect { EFFECT_NONE, EFFECT_ALLOW, EFFECT_DENY };
@@ -11,8 +11,8 @@ static bool actions_match(const struct pattern_list *list, struct bytes action)
     return list->inverted;
 }
 
-/* A resource whose variable has no value in this request is none; nobody is allowed the rest of the
- * world for it. */
+/* A resource whose variable has no value in this request matches nothing, and, inverted, does not
+ * allow everything else either. */
 static bool resources_match(struct arena *arena, const struct pattern_list *list,
                             const struct policy_request *request, bool deny)
 {
@@ -27,8 +27,8 @@ static bool resources_match(struct arena *arena, const struct pattern_list *list
     return unresolved ? deny : list->inverted;
 }
 
-/* Naming an account in a permission leaves it to the policies of its keys whom of them to allow; so
- * that alone allows nothing. */
+/* A permission for an account delegates the choice to the policies of its keys, so it allows
+ * nothing by itself. */
 static bool principals_match(const struct policy_statement *statement,
                              const struct policy_request *request)
 {
@@ -45,7 +45,7 @@ static bool principals_match(const struct policy_statement *statement,
     return statement->principals_inverted;
 }
 
-/* Whether the statement is about such requests at all, whatever its conditions say. */
+/* True if the statement is about such requests, apart from its conditions. */
 static bool concerns(struct arena *arena, const struct policy *policy,
                      const struct policy_statement *statement, const struct policy_request *request)
 {

@@ -1,10 +1,9 @@
 /* policy_parse.c -- a policy's JSON to its compiled form.
  *
- * Two passes: Version says whether texts have variables, and may stand behind the statements. The
- * reader's position is copied to look ahead and to count; skipping allocates nothing.
+ * Two passes, because Version says whether texts have variables, and may follow the statements. To
+ * look ahead and to count, a copy of the reader is used; skipping allocates nothing.
  */
 #include <assert.h>
-#include "auth/context_key.h"
 #include "auth/policy_parts.h"
 #include "base/arena.h"
 #include "base/compiler.h"
@@ -26,8 +25,8 @@ static bool refuse_syntax(struct parser *parser)
     return error_validation(parser->err, "Syntax errors in policy.");
 }
 
-/* Which of the names a member has. Each comes once: the second of two would replace the first for
- * other readers of JSON. */
+/* Finds a member's name in the list. Each may occur once: other readers of JSON would let the
+ * second one replace the first. */
 static bool find_name(struct parser *parser, const char *const *names, size_t count,
                       struct bytes name, unsigned *seen, size_t *out)
 {
@@ -50,7 +49,7 @@ struct texts {
     size_t count;
 };
 
-/* Numbers and booleans count as their text, as IAM has it for the values of conditions. */
+/* Numbers and booleans are read as text, as in IAM's conditions. */
 static bool read_scalar(struct parser *parser, struct bytes *out)
 {
     bool boolean;
@@ -258,8 +257,8 @@ static bool same_operator(const struct condition_operator *a, const struct condi
            a->if_exists == b->if_exists && a->quantifier == b->quantifier;
 }
 
-/* Nor may operators and their keys come twice. ArnLike
- * beside ArnEquals is not that, but is refused with it: they are one operator. */
+/* Operators, and keys of an operator, may not occur twice. ArnLike beside ArnEquals is refused too:
+ * they are one operator. */
 static bool check_new(struct parser *parser, const struct policy_condition *conditions,
                       size_t first, size_t count, const struct policy_condition *added)
 {
@@ -443,7 +442,7 @@ enum member { MEMBER_VERSION, MEMBER_ID, MEMBER_STATEMENT, MEMBER_COUNT };
 static const char *const member_names[] = { "Version", "Id", "Statement" };
 static_assert(COUNT_OF(member_names) == MEMBER_COUNT, "each member has a name");
 
-/* Reads all but the statements, and leaves the reader in front of them. */
+/* Reads everything except the statements, and leaves the reader before them. */
 static bool read_outline(struct parser *parser)
 {
     struct json_reader statements = { 0 };

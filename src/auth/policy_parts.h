@@ -1,4 +1,4 @@
-/* policy_parts.h -- what a policy is compiled to. Private to auth/. */
+/* policy_parts.h -- the compiled form of a policy. Private to auth/. */
 #ifndef STATOR_AUTH_POLICY_PARTS_H
 #define STATOR_AUTH_POLICY_PARTS_H
 #include <stdbool.h>
@@ -12,7 +12,7 @@ enum principal_kind {
     PRINCIPAL_EVERYBODY,
     PRINCIPAL_ACCOUNT, /* By its number. */
     PRINCIPAL_ARN,
-    PRINCIPAL_FOREIGN, /* A service or an identity from elsewhere: never a caller here. */
+    PRINCIPAL_FOREIGN, /* A service or a foreign identity: never a caller here. */
 };
 
 struct policy_principal {
@@ -20,8 +20,8 @@ struct policy_principal {
     struct bytes text;
 };
 
-/* Which requests an element is about: those that some pattern matches, or, inverted (NotAction),
- * those that none does. */
+/* The requests that an element covers: those that match a pattern, or, inverted (NotAction), those
+ * that match none. */
 struct pattern_list {
     const struct pattern *patterns;
     size_t count;

@@ -13,7 +13,6 @@
 
 #define ALGORITHM "AWS4-HMAC-SHA256"
 #define TERMINATOR "aws4_request"
-/* Shown in messages: when a request's clock is off, so that SDKs correct theirs. */
 enum { TIME_TEXT_SIZE = sizeof "20150830T123600Z" - 1, DATE_TEXT_SIZE = sizeof "20150830" - 1 };
 
 static_assert((int)SIGV4_KEY_SIZE == (int)SHA256_SIZE, "a signing key is an HMAC");
@@ -68,7 +67,7 @@ static bool parse_time(struct bytes text, int64_t *out_ms)
         .tm_min = digits[11] * 10 + digits[12],
         .tm_sec = digits[13] * 10 + digits[14],
     };
-    struct tm normal = parts; /* A day or a minute that there is not becomes another one. */
+    struct tm normal = parts; /* Normalising changes a day or minute that does not exist. */
     *out_ms = (int64_t)timegm(&normal) * 1000;
     return normal.tm_mon == parts.tm_mon && normal.tm_mday == parts.tm_mday &&
            normal.tm_hour == parts.tm_hour && normal.tm_min == parts.tm_min &&
@@ -113,8 +112,8 @@ static bool check_clock(struct arena *arena, struct bytes time, int64_t now_ms, 
 
 /* --- The claim --- */
 
-/* Splits "Credential=..., SignedHeaders=..., Signature=...". A parameter that comes twice is
- * refused: which of the two counts is anybody's guess. */
+/* Splits "Credential=..., SignedHeaders=..., Signature=...". A repeated parameter is refused as
+ * ambiguous. */
 static bool read_parameters(struct bytes header, struct bytes *credential, struct sigv4_claim *out,
                             struct error *err)
 {
@@ -148,7 +147,7 @@ static bool read_parameters(struct bytes header, struct bytes *credential, struc
     return true;
 }
 
-/* The service lists all that is missing in one message. */
+/* Like the service, lists all missing parts in one message. */
 static bool check_complete(struct arena *arena, struct bytes header, struct bytes credential,
                            const struct sigv4_claim *claim, struct error *err)
 {
@@ -195,7 +194,7 @@ static bool read_credential(struct bytes credential, struct sigv4_claim *out,
     return true;
 }
 
-/* What is wrong with the scope comes in one message, as for check_complete. */
+/* Lists all problems of the scope in one message, like check_complete. */
 static bool check_scope(struct arena *arena, const struct sigv4_claim *claim,
                         struct bytes terminator, const struct sigv4_scope *scope, struct error *err)
 {
@@ -229,12 +228,12 @@ static bool check_scope(struct arena *arena, const struct sigv4_claim *claim,
            error_set_bytes(err, ERROR_INVALID_SIGNATURE, buffer_bytes(&message));
 }
 
-/* Beside the host, which must be in any case. */
+/* In addition to the host, which must always be signed. */
 static bool must_be_signed(struct bytes name)
 {
     static const char prefix[] = "x-amz-";
     if (http_header_equal(name, BYTES("x-amz-content-sha256")))
-        return false; /* It must equal the body's hash, which is signed in any case. */
+        return false; /* It must equal the body's hash, which is always signed. */
     return name.len > sizeof prefix - 1 &&
            strncasecmp((const char *)name.data, prefix, sizeof prefix - 1) == 0;
 }
@@ -277,7 +276,7 @@ bool sigv4_read(struct arena *arena, const struct sigv4_request *request,
     struct bytes terminator;
     *out = (struct sigv4_claim){ .time = find_header(request, "X-Amz-Date"),
                                  .security_token = find_header(request, "X-Amz-Security-Token") };
-    /* Credentials come in one header, not in two and not in the query. */
+    /* Credentials must be in one header, not in two and not in the query. */
     if (!bytes_equal_text(algorithm, ALGORITHM) || count_headers(request, "Authorization") > 1)
         return error_set(err, ERROR_MISSING_AUTHENTICATION_TOKEN,
                          "Request is missing Authentication Token");
@@ -308,7 +307,7 @@ void sigv4_derive_key(struct sha256 *hasher, struct bytes secret, const struct s
     explicit_bzero(first, sizeof first);
 }
 
-/* The value without spaces around it, and with one where there were several. */
+/* Trims the value, and replaces each run of spaces by one. */
 static void append_value(struct buffer *buffer, struct bytes value)
 {
     value = http_header_trim(value);
@@ -347,7 +346,7 @@ static struct bytes canonical_request(struct arena *arena, const struct sigv4_re
     struct buffer buffer;
     buffer_init(&buffer, arena);
     buffer_append_bytes(&buffer, request->method);
-    buffer_append_bytes(&buffer, BYTES("\n/\n\n")); /* The path, and a query that is empty. */
+    buffer_append_bytes(&buffer, BYTES("\n/\n\n")); /* The path, and an empty query. */
     struct bytes rest = claim->signed_headers;
     while (rest.len > 0)
         append_header(&buffer, request, http_header_next_part(&rest, ';'));

@@ -1,12 +1,12 @@
-/* sigv4.h -- AWS Signature Version 4: what a request claims, and whether its signature is right;
- * and the signatures of the commands' own requests, from the same canonical form.
+/* sigv4.h -- AWS Signature Version 4: verify the signatures of requests, and sign our own.
  *
- * Verified over the bytes that arrived, before anything in them is acted upon. Two steps, because
- * the secret is found by what the first one returns: sigv4_read checks everything that needs no
- * secret, in the service's order and words; sigv4_matches computes the signature.
+ * A server verifies a request as received, before it acts on anything in it. That takes two steps,
+ * because the first one finds the access key: sigv4_read checks everything that needs no secret, in
+ * the service's order and words; sigv4_matches computes the signature. A client of ours signs with
+ * sigv4_authorize, from the same canonical form.
  *
- * Stricter than the service in one thing: every x-amz-* header sent must be signed, else a captured
- * GetItem becomes a DeleteItem by changing X-Amz-Target.
+ * Stricter than the service in one point: every x-amz-* header must be signed. Otherwise a captured
+ * GetItem could be turned into a DeleteItem by changing X-Amz-Target.
  */
 #ifndef STATOR_AUTH_SIGV4_H
 #define STATOR_AUTH_SIGV4_H
@@ -29,13 +29,13 @@ enum {
 
 struct sigv4_request {
     struct bytes method;
-    struct bytes target; /* Only "/" can be signed here: the protocol has no other path. */
+    struct bytes target; /* Only "/" can be signed: the protocols have no other path. */
     const struct http_header *headers;
     size_t header_count;
-    struct bytes body; /* As it arrived. */
+    struct bytes body; /* As sent. */
 };
 
-/* What requests must be signed for. */
+/* The scope that requests must be signed for. */
 struct sigv4_scope {
     struct bytes region;
     struct bytes service;
@@ -60,23 +60,23 @@ MUST_CHECK bool sigv4_read(struct arena *arena, const struct sigv4_request *requ
                            struct error *err);
 
 enum { SIGV4_KEY_SIZE = 32 };
-/* The key that a secret (at most SIGV4_SECRET_SIZE_MAX bytes) signs a day's requests of a scope
- * with. */
+/* Derives the key that signs the requests of the claim's day and scope from a secret of at most
+ * SIGV4_SECRET_SIZE_MAX bytes. */
 void sigv4_derive_key(struct sha256 *hasher, struct bytes secret, const struct sigv4_claim *claim,
                       uint8_t out[SIGV4_KEY_SIZE]);
-/* In the same time wherever the signatures differ. */
+/* Compares the signatures in constant time. */
 MUST_CHECK bool sigv4_matches(struct sha256 *hasher, struct arena *arena,
                               const struct sigv4_request *request, const struct sigv4_claim *claim,
                               const uint8_t key[SIGV4_KEY_SIZE]);
 
-/* "20150830T123600Z", as X-Amz-Date has it. */
+/* "20150830T123600Z", as in X-Amz-Date. */
 struct bytes sigv4_format_time(struct arena *arena, int64_t time_ms);
 struct sigv4_credentials {
     struct bytes access_key;
     struct bytes secret; /* At most SIGV4_SECRET_SIZE_MAX bytes. */
 };
-/* The Authorization header of a request that has all its other headers, an X-Amz-Date among them.
- * It signs every one of them, of which there are at most SIGV4_SIGNED_HEADERS_MAX. */
+/* The value of the Authorization header for a request that has all its other headers, X-Amz-Date
+ * among them. Signs all of them, at most SIGV4_SIGNED_HEADERS_MAX. */
 struct bytes sigv4_authorize(struct sha256 *hasher, struct arena *arena,
                              const struct sigv4_request *request, const struct sigv4_scope *scope,
                              const struct sigv4_credentials *credentials);

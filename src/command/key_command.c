@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "auth/key_edit.h"
 #include "auth/key_file.h"
 #include "auth/key_ring.h"
 #include "auth/policy.h"

@@ -1,4 +1,5 @@
-/* require.h -- for what fails in OpenSSL only for want of memory or of an algorithm. */
+/* require.h -- aborts if a call of OpenSSL fails that can fail only for lack of memory or of an
+ * algorithm. */
 #ifndef STATOR_CRYPTO_REQUIRE_H
 #define STATOR_CRYPTO_REQUIRE_H
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* seal.h -- secrets at rest: AES-256-GCM under a key that is kept elsewhere.
  *
- * What is sealed cannot be read without the key, and a change of any bit of it, or of the text it
- * was sealed beside, is noticed. Running out of memory aborts.
+ * Sealed bytes cannot be read without the key. A changed bit in them, or in the text authenticated
+ * with them, is detected. Running out of memory aborts.
  */
 #ifndef STATOR_CRYPTO_SEAL_H
 #define STATOR_CRYPTO_SEAL_H
@@ -14,11 +14,12 @@
 enum { SEAL_KEY_SIZE = 32, SEAL_NONCE_SIZE = 12, SEAL_TAG_SIZE = 16 };
 enum { SEAL_OVERHEAD = SEAL_NONCE_SIZE + SEAL_TAG_SIZE };
 
-/* Writes `plain.len` + SEAL_OVERHEAD bytes: a fresh random nonce, the text, the tag. */
+/* Writes `plain.len` + SEAL_OVERHEAD bytes: a fresh random nonce, the encrypted text, the tag.
+ * `beside` is authenticated but not included. */
 void seal_close(const uint8_t key[SEAL_KEY_SIZE], struct bytes beside, struct bytes plain,
                 uint8_t *out);
-/* Writes `sealed.len` - SEAL_OVERHEAD bytes. False if the key is another one or anything was
- * changed; then `out` holds nothing of use. */
+/* Writes `sealed.len` - SEAL_OVERHEAD bytes. False for another key or changed bytes; then the
+ * contents of `out` are undefined. */
 MUST_CHECK bool seal_open(const uint8_t key[SEAL_KEY_SIZE], struct bytes beside,
                           struct bytes sealed, uint8_t *out);
 

@@ -1,4 +1,4 @@
-/* self_signed.c -- see self_signed.h. Nothing here fails but for want of memory. */
+/* self_signed.c -- see self_signed.h. Only a lack of memory can make this fail. */
 #include "crypto/self_signed.h"
 #include <arpa/inet.h>
 #include <assert.h>
@@ -101,7 +101,7 @@ static void set_serial(X509 *cert)
 {
     uint8_t bytes[SERIAL_SIZE];
     seal_random(bytes, sizeof bytes);
-    bytes[0] = (uint8_t)((bytes[0] & 0x3F) | 0x40); /* Positive, and never shorter. */
+    bytes[0] = (uint8_t)((bytes[0] & 0x3F) | 0x40); /* Positive, and of full length. */
     BIGNUM *number = BN_bin2bn(bytes, sizeof bytes, NULL);
     require(number != NULL && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(cert)) != NULL);
     BN_free(number);
@@ -116,7 +116,7 @@ static void set_subject(X509 *cert, const char *host)
     require(X509_set_issuer_name(cert, name) == 1);
 }
 
-/* Certificates know no year after 9999. */
+/* Certificates have no years after 9999. */
 static void set_time(ASN1_TIME *out, int64_t second)
 {
     struct tm parts = clock_utc(second);

@@ -1,7 +1,8 @@
-/* self_signed.h -- a key and a certificate signed by itself, for servers without an authority.
+/* self_signed.h -- a key and a self-signed certificate, for servers without a certificate
+ * authority.
  *
- * Clients that trust the certificate trust the server, and nothing else: it is no authority, and
- * cannot sign for other names.
+ * A client that trusts the certificate trusts this server only: it is no authority, and cannot sign
+ * other certificates.
  */
 #ifndef STATOR_CRYPTO_SELF_SIGNED_H
 #define STATOR_CRYPTO_SELF_SIGNED_H
@@ -20,16 +21,16 @@ enum {
 };
 
 struct self_signed_options {
-    const char *const *hosts; /* Each one that self_signed_accepts. */
+    const char *const *hosts; /* Each accepted by self_signed_accepts. */
     size_t host_count;        /* 1 to SELF_SIGNED_HOSTS_MAX. */
     unsigned days;            /* 1 to SELF_SIGNED_DAYS_MAX. */
-    int64_t now_ms;           /* Valid from an hour before, for clocks that are behind. */
+    int64_t now_ms;           /* Valid from an hour before, for clients with slow clocks. */
 };
 
-/* Is `host` an IP address, or a DNS name, whose first label may be a star? */
+/* True for an IP address and for a DNS name, whose first label may be a star. */
 bool self_signed_accepts(const char *host);
 
-/* PEM texts in the arena: an EC key on P-256, and its certificate. Each pair is a new one. */
+/* Creates a new pair as PEM texts in the arena: an EC key on P-256, and its certificate. */
 void self_signed_create(struct arena *arena, const struct self_signed_options *options,
                         struct bytes *cert, struct bytes *key);
 

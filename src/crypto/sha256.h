@@ -1,4 +1,4 @@
-/* sha256.h -- SHA-256 and HMAC-SHA-256, with what OpenSSL looks up or allocates kept between calls.
+/* sha256.h -- SHA-256 and HMAC-SHA-256. Keeps OpenSSL's objects between calls.
  *
  * A hasher belongs to one thread at a time. Running out of memory aborts.
  */
@@ -18,14 +18,14 @@ void sha256_digest(struct sha256 *hasher, struct bytes text, uint8_t out[SHA256_
 void sha256_hmac(struct sha256 *hasher, struct bytes key, struct bytes text,
                  uint8_t out[SHA256_SIZE]);
 
-/* A digest of what comes in pieces: begin, any number of pieces, finish. */
+/* The digest of a text in pieces: begin, any number of pieces, finish. */
 void sha256_begin(struct sha256 *hasher);
 void sha256_add(struct sha256 *hasher, struct bytes text);
 void sha256_finish(struct sha256 *hasher, uint8_t out[SHA256_SIZE]);
 
-/* In small letters, without a NUL. */
+/* Lower case, without a NUL. */
 void sha256_hex(const uint8_t digest[SHA256_SIZE], char out[SHA256_HEX_SIZE]);
-/* Are these two hexadecimal digests one? Takes the same time wherever they differ. */
+/* Compares two hexadecimal digests, in constant time. */
 bool sha256_hex_equal(const char a[SHA256_HEX_SIZE], const char b[SHA256_HEX_SIZE]);
 
 #endif

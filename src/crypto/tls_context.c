@@ -1,6 +1,6 @@
 /* tls_context.c -- see tls_context.h.
  *
- * Files are read here and not by OpenSSL, whose errors do not say which file they are about.
+ * Files are read here, because OpenSSL's errors do not name the file.
  */
 #include "crypto/tls_context.h"
 #include <errno.h>
@@ -16,9 +16,9 @@
 #include <string.h>
 #include "base/log.h"
 #include "crypto/require.h"
-#include "crypto/tls_wire.h"
+#include "crypto/tls_session.h"
 
-/* Of TLS 1.2; those of 1.3 are all good. */
+/* For TLS 1.2; all suites of 1.3 are safe. */
 #define SUITES "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 struct tls_context {
@@ -47,7 +47,7 @@ static bool fail(const struct file *file, const char *format, ...)
     return false;
 }
 
-/* What OpenSSL has against it, in its words. */
+/* The reason is OpenSSL's. */
 static bool fail_by_library(const struct file *file, const char *what)
 {
     const char *reason = ERR_reason_error_string(ERR_peek_last_error());
@@ -84,7 +84,7 @@ static void close_file(struct file *file)
     ERR_clear_error();
 }
 
-/* Certificates may be encrypted too, and nobody is there to be asked. */
+/* PEM files may be encrypted, and nobody can be asked for the passphrase. */
 static int refuse_passphrase(char *out, int size, int writes, void *asked)
 {
     (void)out;
@@ -171,7 +171,7 @@ static bool add_client_authorities(SSL_CTX *ssl, const struct file *file)
     return count > 0 || fail(file, "there is no certificate in PEM format");
 }
 
-/* HTTP/1.1 is all there is. A client that insists on another is told now, not by a 400. */
+/* Only HTTP/1.1. A client that insists on another protocol fails here, not with a 400. */
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_size,
                            const unsigned char *offered, unsigned offered_size, void *unused)
 {
@@ -194,10 +194,10 @@ static SSL_CTX *create_ssl(void)
     require(SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION) == 1);
     require(SSL_CTX_set_cipher_list(ssl, SUITES) == 1);
     SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    /* Buffers only while a record is half there: idle connections are many. Writing goes on from
-     * a copy, if it has to be tried again. */
+    /* Release buffers between records, since most connections are idle. Allow a repeated write to
+     * pass a copy of its bytes. */
     SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    /* Tickets are kept by the clients. The id is what resuming with a client certificate needs. */
+    /* Clients keep tickets. Resuming with a client certificate needs a context id. */
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
     require(SSL_CTX_set_session_id_context(ssl, id, sizeof id - 1) == 1);
     SSL_CTX_set_alpn_select_cb(ssl, choose_protocol, NULL);
@@ -239,7 +239,7 @@ struct tls_context *tls_context_create(const struct tls_context_options *options
     struct tls_context *context = malloc(sizeof *context);
     require(context != NULL);
     context->ssl = ssl;
-    context->wire = tls_wire_create_method();
+    context->wire = tls_session_create_bio_method();
     atomic_init(&context->references, 1);
     return context;
 }

@@ -11,7 +11,7 @@ struct tls_session {
     SSL *ssl;
     struct tls_context *context;
     struct tls_wire *wire;  /* During a call. */
-    enum tls_status ending; /* TLS_PLAIN_HTTP or TLS_FAILED, once it has come to that. */
+    enum tls_status ending; /* TLS_PLAIN_HTTP or TLS_FAILED; TLS_OK: neither. */
     const char *problem;
     bool established;
 };
@@ -19,6 +19,68 @@ struct tls_session {
 static_assert(TLS_SESSION_PLAIN_MAX == SSL3_RT_MAX_PLAIN_LENGTH, "one record");
 static_assert(TLS_SESSION_RECORD_MAX >= SSL3_RT_MAX_TLS13_ENCRYPTED_LENGTH + SSL3_RT_HEADER_LENGTH,
               "one record of TLS 1.3");
+
+/* --- The wire as OpenSSL sees it --- */
+
+static struct tls_wire *wire_of(BIO *bio)
+{
+    return *(struct tls_wire **)BIO_get_data(bio);
+}
+
+static int bio_read(BIO *bio, char *out, size_t size, size_t *read)
+{
+    struct tls_wire *wire = wire_of(bio);
+    BIO_clear_retry_flags(bio);
+    *read = size < wire->in.len ? size : wire->in.len;
+    if (*read == 0) {
+        BIO_set_retry_read(bio);
+        return 0;
+    }
+    memcpy(out, wire->in.data, *read);
+    wire->in = bytes_of(wire->in.data + *read, wire->in.len - *read);
+    return 1;
+}
+
+static int bio_write(BIO *bio, const char *data, size_t size, size_t *written)
+{
+    struct tls_wire *wire = wire_of(bio);
+    size_t room = wire->out_capacity - wire->out_len;
+    BIO_clear_retry_flags(bio);
+    *written = size < room ? size : room;
+    if (*written == 0) {
+        BIO_set_retry_write(bio);
+        return 0;
+    }
+    memcpy(wire->out + wire->out_len, data, *written);
+    wire->out_len += *written;
+    return 1;
+}
+
+static long bio_control(BIO *bio, int command, long number, void *pointer)
+{
+    (void)bio;
+    (void)number;
+    (void)pointer;
+    return command == BIO_CTRL_FLUSH;
+}
+
+static int bio_create(BIO *bio)
+{
+    BIO_set_init(bio, 1);
+    return 1;
+}
+
+struct bio_method_st *tls_session_create_bio_method(void)
+{
+    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "wire");
+    if (method == NULL || BIO_meth_set_read_ex(method, bio_read) != 1 ||
+        BIO_meth_set_write_ex(method, bio_write) != 1 ||
+        BIO_meth_set_ctrl(method, bio_control) != 1 || BIO_meth_set_create(method, bio_create) != 1)
+        abort(); /* Out of memory. */
+    return method;
+}
+
+/* --- Sessions --- */
 
 struct tls_session *tls_session_create(struct tls_context *context)
 {
@@ -49,10 +111,9 @@ static void begin(struct tls_session *session, struct tls_wire *wire)
 {
     assert(wire->out_len <= wire->out_capacity);
     session->wire = wire;
-    ERR_clear_error(); /* SSL_get_error takes what lies there for this call's. */
+    ERR_clear_error(); /* SSL_get_error would take an old error for this call's. */
 }
 
-/* Nothing more can be done. */
 static enum tls_status fail(struct tls_session *session, const char *problem)
 {
     session->problem = problem;
@@ -71,7 +132,7 @@ static enum tls_status fail_by_library(struct tls_session *session)
     return session->ending;
 }
 
-/* Ends a call of OpenSSL's that has returned `result`. */
+/* Ends a call of OpenSSL that returned `result`. */
 static enum tls_status end(struct tls_session *session, int result)
 {
     enum tls_status status;
@@ -134,8 +195,8 @@ enum tls_status tls_session_write(struct tls_session *session, struct tls_wire *
     begin(session, wire);
     enum tls_status status =
         end(session, SSL_write_ex(session->ssl, plain.data, plain.len, &written));
-    /* OpenSSL writes nothing behind a message that has arrived by half. An honest client sends such
-     * messages (new keys) whole, in one record. */
+    /* OpenSSL writes nothing while half a message has arrived. Honest clients send such messages
+     * (key updates) in one record. */
     return status == TLS_MORE ? fail(session, "half a message") : status;
 }
 
@@ -144,7 +205,7 @@ void tls_session_end(struct tls_session *session, struct tls_wire *wire)
     if (session->ending != TLS_OK || !session->established)
         return;
     begin(session, wire);
-    SSL_shutdown(session->ssl); /* What is wrong now does not matter any more. */
+    SSL_shutdown(session->ssl); /* An error no longer matters. */
     ERR_clear_error();
     session->wire = NULL;
 }

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "auth/key_edit.h"
 #include "auth/key_ring.h"
 #include "auth/live_keys.h"
 #include "auth/sigv4.h"

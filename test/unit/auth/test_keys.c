@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include "auth/key_access.h"
-#include "auth/key_edit.h"
 #include "auth/key_file.h"
 #include "auth/key_ring.h"
 #include "auth/live_keys.h"
