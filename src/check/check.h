@@ -1,7 +1,7 @@
 /* check.h -- proves that a store at rest is whole, or names what is wrong with it.
  *
- * Reads everything once through the engine contract, in pages, whatever the size of the store, and
- * changes nothing. What is looked at: README.md.
+ * Reads everything once through the engine contract, page by page, and changes nothing. README.md
+ * lists what is checked.
  */
 #ifndef STATOR_CHECK_CHECK_H
 #define STATOR_CHECK_CHECK_H
@@ -16,10 +16,10 @@ struct check_result {
     uint64_t item_count;
     uint64_t entry_count; /* Of indexes. */
     uint64_t problem_count;
-    bool gave_up; /* So much was unreadable that the rest was not looked at. */
+    bool gave_up; /* Too much was unreadable: the rest was not checked. */
 };
 
-/* Looks at what a view opened now shows. Each problem goes to `sink` as one line. */
+/* Checks what a view opened now shows. Each problem goes to `sink` as one line. */
 struct check_result check_store(struct engine *engine, check_report_sink *sink, void *context);
 
 #endif

@@ -36,7 +36,7 @@ static void add_partitions(struct reading *reading, const struct partition *part
         add_id(reading, partitions[i].id);
 }
 
-/* The engine takes no other. */
+/* The engine asserts that owners lie below ENGINE_OWNER_MAX, so a damaged id must not reach it. */
 static bool is_owner(uint64_t id)
 {
     return id != LAYOUT_CATALOGUE_OWNER && id < ENGINE_OWNER_MAX;
@@ -214,7 +214,8 @@ struct check_catalogue check_catalogue_read(struct engine_view *view, struct are
         .stream_count = reading.streams.len / sizeof(struct stream_definition),
     };
     for (size_t i = 0; i < catalogue.table_count; i++)
-        add_owners(&reading, &catalogue.tables[i]); /* Now that the tables stay where they are. */
+        add_owners(&reading,
+                   &catalogue.tables[i]); /* Only now: the buffer may move while it grows. */
     for (size_t i = 0; i < catalogue.stream_count; i++) {
         struct check_owner owner = { .id = catalogue.streams[i].log_id,
                                      .stream = &catalogue.streams[i] };

@@ -8,11 +8,11 @@
 
 enum { BYTES_TEXT_MAX = CHECK_REPORT_KEY_TEXT_MAX - 2 * LAYOUT_HASH_SIZE - 1 };
 
-static void hand_on(struct check_report *report, char *line)
+static void pass_on(struct check_report *report, char *line)
 {
     for (char *at = line; *at != '\0'; at++)
         if (*at < 0x20 || *at >= 0x7F)
-            *at = '?'; /* A damaged record may bring any byte along. */
+            *at = '?'; /* A damaged record may contain any byte. */
     report->problem_count++;
     report->sink(report->context, line);
 }
@@ -24,7 +24,7 @@ void check_report_problem(struct check_report *report, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    hand_on(report, line);
+    pass_on(report, line);
 }
 
 void check_report_unreadable(struct check_report *report, enum engine_status status,

@@ -1,7 +1,7 @@
-/* check_report.h -- what is wrong, one line each, handed on and counted.
+/* check_report.h -- problems: one line each, counted and passed on.
  *
- * Where reading fails, one cause may show a million times, and each is logged by the engine: after
- * CHECK_REPORT_UNREADABLE_MAX of those the check gives up.
+ * One broken disk may fail a million reads, and the engine logs each failure, so the check gives up
+ * after CHECK_REPORT_UNREADABLE_MAX of them.
  */
 #ifndef STATOR_CHECK_CHECK_REPORT_H
 #define STATOR_CHECK_CHECK_REPORT_H
@@ -19,7 +19,7 @@ enum {
     CHECK_REPORT_UNREADABLE_MAX = 1000,
 };
 
-/* One line without its end; free of control characters. Valid during the call. */
+/* `line` has no newline and no control characters. Valid during the call. */
 typedef void check_report_sink(void *context, const char *line);
 
 struct check_report {
@@ -30,15 +30,15 @@ struct check_report {
 };
 
 void check_report_problem(struct check_report *report, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Something could not be read at all: `format` names it. */
+/* Reports something that could not be read: `format` names it. */
 void check_report_unreadable(struct check_report *report, enum engine_status status,
                              const char *format, ...) PRINTF_LIKE(3, 4);
-/* Whether so much was unreadable that nothing more is looked at. */
+/* True if too much was unreadable for the check to continue. */
 bool check_report_gave_up(const struct check_report *report);
 
-/* Bytes for people: those that do not print as \xNN, cut after CHECK_REPORT_KEY_SHOWN_MAX. */
+/* Shows bytes: unprintable ones as \xNN, and no more than CHECK_REPORT_KEY_SHOWN_MAX. */
 void check_report_format_bytes(struct bytes bytes, char out[CHECK_REPORT_KEY_TEXT_MAX]);
-/* A stored key of an item or an index entry: its hash in hexadecimal, then the rest like that. */
+/* A stored key of an item or an index entry: its hash in hexadecimal, then the rest as above. */
 void check_report_format_key(struct bytes key, char out[CHECK_REPORT_KEY_TEXT_MAX]);
 
 #endif

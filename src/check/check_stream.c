@@ -1,11 +1,14 @@
 /* check_stream.c -- see check_stream.h.
  *
- * The shards tell which sequence numbers there must be; the records are then held against them in
- * one walk. What the shards themselves must look like follows from the head and from one another.
+ * The shards say which sequence numbers the log must hold; one walk compares its records with them.
+ * The shards are compared with the head of the log and with one another.
+ *
+ * Of triggers, definitions sort before positions and are few, so one walk finds both.
  */
 #include "check/check_stream.h"
 #include <inttypes.h>
 #include "base/arena.h"
+#include "check/check_catalogue.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
 #include "model/key.h"
@@ -14,6 +17,9 @@
 #include "log/log_layout.h"
 #include "log/shard.h"
 #include "stream/stream_definition.h"
+#include "trigger/trigger_definition.h"
+#include "trigger/trigger_records.h"
+#include "trigger/triggers.h"
 
 struct log_check {
     struct engine_view *view;
@@ -26,7 +32,7 @@ struct log_check {
     size_t shard_count;
 
     /* While the records are walked. */
-    size_t shard;      /* Whose record is expected next. */
+    size_t shard;      /* That the next expected record belongs to. */
     uint64_t expected; /* Its number. */
     int64_t commit_us; /* Of the last record, */
     int64_t server_ms; /* and in server time. */
@@ -89,7 +95,7 @@ static void check_status(const struct log_check *check)
 
 /* --- Records --- */
 
-/* Moves to the shard that has a record to come, if any has. */
+/* Moves to the shard of the next expected record, if there is one. */
 static void skip_ended_shards(struct log_check *check)
 {
     while (check->shard < check->shard_count &&
@@ -100,7 +106,7 @@ static void skip_ended_shards(struct log_check *check)
     }
 }
 
-/* Reports the numbers that must be there before `sequence` and are not. */
+/* Reports the sequence numbers below `sequence` that are missing. */
 static void report_missing(struct log_check *check, uint64_t sequence)
 {
     for (skip_ended_shards(check); check->shard < check->shard_count && check->expected < sequence;
@@ -147,7 +153,8 @@ static void check_record(struct log_check *check, uint64_t sequence, struct byte
     check->server_ms = record.server_ms;
 }
 
-static bool visit(void *context, const struct engine_place *place, const struct engine_entry *entry)
+static bool visit_log(void *context, const struct engine_place *place,
+                      const struct engine_entry *entry)
 {
     (void)place;
     struct log_check *check = context;
@@ -176,7 +183,7 @@ static enum engine_status check_partition(struct log_check *check)
     check_status(check);
     check_shards(check);
     check->expected = check->shard_count > 0 ? check->shards[0].kept : 0;
-    status = check_walk(check->view, &head.place, visit, check);
+    status = check_walk(check->view, &head.place, visit_log, check);
     if (status == ENGINE_OK && !check_report_gave_up(check->report))
         report_missing(check, UINT64_MAX);
     return status;
@@ -198,4 +205,95 @@ void check_stream(struct engine_view *view, const struct stream_definition *stre
                                     check.partition);
         arena_destroy(check.arena);
     }
+}
+
+/* --- Triggers --- */
+
+struct trigger_check {
+    struct engine_view *view;
+    const struct check_catalogue *catalogue;
+    struct check_report *report;
+    struct arena *arena; /* Holds the definitions. */
+    struct trigger_definition *triggers;
+    size_t count;
+};
+
+static const struct stream_definition *find_stream(const struct trigger_check *check,
+                                                   uint64_t log_id)
+{
+    const struct check_owner *owner = check_catalogue_owner(check->catalogue, log_id);
+    return owner == NULL ? NULL : owner->stream;
+}
+
+static bool has_partition(const struct stream_definition *stream, uint64_t partition)
+{
+    for (size_t i = 0; i < stream->partition_count; i++) {
+        if (stream->partitions[i] == partition)
+            return true;
+    }
+    return false;
+}
+
+static void report_position(const struct trigger_check *check, const struct trigger_record *record,
+                            const char *problem)
+{
+    check_report_problem(check->report, "trigger %.*s, partition %" PRIu64 ": %s",
+                         BYTES_FMT(record->uuid), record->partition, problem);
+}
+
+/* A trigger outlives its stream; its positions then have nothing to be compared with. */
+static void check_position(const struct trigger_check *check, const struct trigger_record *record)
+{
+    size_t i = 0;
+    while (i < check->count && !bytes_equal(check->triggers[i].uuid, record->uuid))
+        i++;
+    if (i == check->count) {
+        report_position(check, record, "is the position of no trigger");
+        return;
+    }
+    const struct stream_definition *stream = find_stream(check, check->triggers[i].log_id);
+    if (stream == NULL)
+        return;
+    if (!has_partition(stream, record->partition)) {
+        report_position(check, record, "is no partition of its stream");
+        return;
+    }
+    struct engine_address address = change_log_head_address(stream->log_id, record->partition);
+    struct change_log_head head;
+    if (change_log_view_head(check->view, &address, &head) == ENGINE_OK && record->next > head.next)
+        report_position(check, record, "its position lies behind the newest record");
+}
+
+static bool visit_trigger(void *context, const struct engine_place *place,
+                          const struct engine_entry *entry)
+{
+    (void)place;
+    struct trigger_check *check = context;
+    struct trigger_definition definition;
+    struct trigger_record record = trigger_records_open_entry(check->arena, entry, &definition);
+    if (record.kind == TRIGGER_RECORD_POSITION)
+        check_position(check, &record);
+    else if (record.kind == TRIGGER_RECORD_NONE)
+        check_report_problem(check->report, "a record of a trigger is damaged or unknown");
+    else if (check->count == TRIGGERS_MAX)
+        check_report_problem(check->report, "there are more than %d triggers", TRIGGERS_MAX);
+    else
+        check->triggers[check->count++] = definition;
+    return !check_report_gave_up(check->report);
+}
+
+void check_stream_triggers(struct engine_view *view, const struct check_catalogue *catalogue,
+                           struct check_report *report)
+{
+    struct arena *arena = arena_create();
+    struct trigger_check check = { .view = view,
+                                   .catalogue = catalogue,
+                                   .report = report,
+                                   .arena = arena,
+                                   .triggers =
+                                       arena_alloc(arena, TRIGGERS_MAX * sizeof *check.triggers) };
+    enum engine_status status = check_walk(view, &trigger_records_place, visit_trigger, &check);
+    if (status != ENGINE_OK)
+        check_report_unreadable(report, status, "the triggers");
+    arena_destroy(arena);
 }

@@ -1,7 +1,7 @@
 /* check_table.h -- a table's items, its indexes' entries and its statistics against one another.
  *
- * Each item is looked up in every index and each entry in the table, so nothing is remembered from
- * one to the other and memory does not grow with the table.
+ * Looks each item up in every index, and each entry in the table, so that memory does not grow with
+ * the table.
  */
 #ifndef STATOR_CHECK_CHECK_TABLE_H
 #define STATOR_CHECK_CHECK_TABLE_H

@@ -1,5 +1,6 @@
 /* check_walk.c -- see check_walk.h. */
 #include "check/check_walk.h"
+#include <assert.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 
@@ -12,7 +13,7 @@ struct walk {
     bool ended;
 };
 
-/* A page begins right behind the last key of the one before: at that key and one zero byte. */
+/* A page starts behind the last key of the page before: at that key with a zero byte appended. */
 static enum engine_status go_behind(struct walk *walk, struct bytes key)
 {
     if (key.len >= ENGINE_KEY_SIZE_MAX)
@@ -46,6 +47,7 @@ static enum engine_status walk_page(struct walk *walk)
 enum engine_status check_walk(struct engine_view *view, const struct engine_place *place,
                               check_walk_visitor *visit, void *context)
 {
+    assert(visit != NULL);
     struct walk walk = { .view = view, .place = place, .visit = visit, .context = context };
     struct arena *arena = arena_create();
     buffer_init(&walk.first, arena);

@@ -1,4 +1,5 @@
-/* check_walk.h -- every entry of a place, in pages, so that no engine has to hold all of it. */
+/* check_walk.h -- visits every entry of a place, page by page, so that no scan stays open for long.
+ */
 #ifndef STATOR_CHECK_CHECK_WALK_H
 #define STATOR_CHECK_CHECK_WALK_H
 #include "base/compiler.h"
@@ -13,8 +14,8 @@ enum {
 typedef bool check_walk_visitor(void *context, const struct engine_place *place,
                                 const struct engine_entry *entry);
 
-/* ENGINE_OK once all entries were visited or the visitor ended it. ENGINE_CORRUPT also where a key
- * is longer than any that was ever stored: the way behind it cannot be named. */
+/* ENGINE_OK once all entries were visited or the visitor ended it. ENGINE_CORRUPT also for a
+ * key so long that no key can name the position behind it. */
 MUST_CHECK enum engine_status check_walk(struct engine_view *view, const struct engine_place *place,
                                          check_walk_visitor *visit, void *context);
 
