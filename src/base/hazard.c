@@ -41,8 +41,10 @@ __attribute__((noinline)) static struct slot *enter_slot(void)
 {
     pthread_once(&thread_end_once, create_key);
     for (size_t i = 0; i < HAZARD_THREADS_MAX; i++) {
-        bool taken = false;
-        if (!atomic_compare_exchange_strong(&slots_taken[i], &taken, true))
+        /* Look first: a thread that finds no slot comes here with every read, and an exchange would
+         * take the line away from all others that do. */
+        bool taken = atomic_load_explicit(&slots_taken[i], memory_order_relaxed);
+        if (taken || !atomic_compare_exchange_strong(&slots_taken[i], &taken, true))
             continue;
         size_t used = atomic_load(&slots_used);
         while (used <= i && !atomic_compare_exchange_weak(&slots_used, &used, i + 1))
