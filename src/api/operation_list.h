@@ -1,8 +1,8 @@
 /* operation_list.h -- every operation there is, once: X(identifier, "Name").
  *
- * Sorted by name. op_<identifier> is defined in op_<identifier>.c. Whatever must know all of them
- * (the table that finds them, the test that asks about access) is generated from this list, so an
- * operation that is added here and nowhere else does not build.
+ * Sorted by name. op_<identifier> is defined in an op_*.c of the folder it belongs to. Whatever
+ * must know all of them (the table that finds them, the test of access decisions) is generated from
+ * this list, so an operation that is added here and nowhere else does not build.
  */
 #ifndef STATOR_API_OPERATION_LIST_H
 #define STATOR_API_OPERATION_LIST_H

@@ -1,9 +1,10 @@
 /* setting_rules.c -- see setting_rules.h. */
 #include "api/table/setting_rules.h"
 #include <assert.h>
-#include "api/table/resource_policy.h"
 #include "api/table/table_shapes.h"
+#include "auth/policy.h"
 #include "base/arena.h"
+#include "json/reader.h"
 #include "model/error.h"
 #include "model/table_definition.h"
 
@@ -152,6 +153,38 @@ static void set_table_class(struct bytes text, struct table_definition *table)
     table->table_class_given = true;
 }
 
+/* --- Resource policies --- */
+
+static bool is_json_object(struct arena *arena, struct bytes text)
+{
+    struct json_reader reader;
+    json_reader_init(&reader, arena, text, JSON_DEPTH_LIMIT);
+    bool object = json_peek(&reader) == JSON_OBJECT;
+    json_skip(&reader);
+    return json_finish(&reader) && object;
+}
+
+bool setting_rules_check_policy(struct arena *arena, struct bytes text, struct error *err)
+{
+    if (text.len > RESOURCE_POLICY_SIZE_MAX)
+        return error_validation(
+            err, INVALID_VALUES "ResourcePolicy is larger than the limit of %d bytes",
+            RESOURCE_POLICY_SIZE_MAX);
+    if (!is_json_object(arena, text))
+        return error_validation(err,
+                                INVALID_VALUES "Invalid policy document: Syntax errors in policy.");
+    return true;
+}
+
+bool setting_rules_check_policy_meaning(struct arena *arena, struct bytes text, struct error *err)
+{
+    struct error why;
+    error_init(&why, arena);
+    return policy_parse(arena, text, POLICY_OF_RESOURCE, &why) != NULL ||
+           error_validation(err, INVALID_VALUES "Invalid policy document: %.*s",
+                            BYTES_FMT(why.message));
+}
+
 /* --- CreateTable --- */
 
 static bool check_create_fields(const struct create_table_request *request, struct error *err)
@@ -180,8 +213,8 @@ bool setting_rules_create(struct arena *arena, const struct create_table_request
         !set_encryption(request->sse_specification, draft, err))
         return false;
     if (request->resource_policy.data != NULL) {
-        if (!resource_policy_check(arena, request->resource_policy, err) ||
-            !resource_policy_check_meaning(arena, request->resource_policy, err))
+        if (!setting_rules_check_policy(arena, request->resource_policy, err) ||
+            !setting_rules_check_policy_meaning(arena, request->resource_policy, err))
             return false;
         draft->resource_policy = (struct resource_policy){ .text = request->resource_policy,
                                                            .revision = draft->created_ms };

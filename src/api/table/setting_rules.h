@@ -8,8 +8,9 @@
 #define STATOR_API_TABLE_SETTING_RULES_H
 #include <stdbool.h>
 #include <stdint.h>
-#include "shape/shape.h"
+#include "base/bytes.h"
 #include "base/compiler.h"
+#include "shape/shape.h"
 
 struct arena;
 struct create_table_request;
@@ -35,5 +36,14 @@ MUST_CHECK bool setting_rules_add_tags(struct arena *arena, const struct shape_l
 /* Takes the tags of a list of struct bytes away; keys the table does not have are ignored. */
 void setting_rules_remove_tags(struct arena *arena, const struct shape_list *keys,
                                struct table_definition *table);
+
+/* False with the service's error set unless the text is a JSON object of a size that is allowed. */
+MUST_CHECK bool setting_rules_check_policy(struct arena *arena, struct bytes text,
+                                           struct error *err);
+/* The same, of a text that passed, unless it is a policy. It must be one that can be enforced even
+ * where requests are not authenticated: the server may do so tomorrow, and a policy that it could
+ * not read then would shut everybody out. */
+MUST_CHECK bool setting_rules_check_policy_meaning(struct arena *arena, struct bytes text,
+                                                   struct error *err);
 
 #endif

@@ -1,13 +1,13 @@
-/* op_add_trigger.c -- AddTrigger: from now on a function is called with the changes of a table.
+/* op_triggers.c -- AddTrigger, ListTriggers and RemoveTrigger.
  *
- * Our own operation. The words and bounds are those of Lambda's CreateEventSourceMapping where it
- * has them.
+ * They are our own operations. Words and bounds are those of Lambda's event source mappings where
+ * it has them.
  */
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
+#include "api/stream/stream_operation.h"
 #include "api/table/table_operation.h"
-#include "api/trigger/trigger_description.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/uuid.h"
@@ -19,6 +19,86 @@
 #include "trigger/event_filter.h"
 #include "trigger/trigger_definition.h"
 #include "trigger/triggers.h"
+
+/* --- The JSON of a trigger --- */
+
+struct trigger_state {
+    const char *name;    /* "Enabled", or "Ended": its stream has ended and all was delivered. */
+    struct bytes result; /* Of the last call of its function. */
+};
+
+static void write_string(struct json_writer *json, const char *name, struct bytes value)
+{
+    json_write_name(json, name);
+    json_write_string(json, value);
+}
+
+static void write_integer(struct json_writer *json, const char *name, int64_t value)
+{
+    json_write_name(json, name);
+    json_write_integer(json, value);
+}
+
+static void write_filters(struct json_writer *json, const struct trigger_definition *definition)
+{
+    if (definition->filter_count == 0)
+        return;
+    json_write_name(json, "FilterCriteria");
+    json_open_object(json);
+    json_write_name(json, "Filters");
+    json_open_array(json);
+    for (size_t i = 0; i < definition->filter_count; i++) {
+        json_open_object(json);
+        write_string(json, "Pattern", definition->filters[i]);
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_close_object(json);
+}
+
+static void write_response_types(struct json_writer *json,
+                                 const struct trigger_definition *definition)
+{
+    if (!definition->reports_failures)
+        return;
+    json_write_name(json, "FunctionResponseTypes");
+    json_open_array(json);
+    json_write_text(json, "ReportBatchItemFailures");
+    json_close_array(json);
+}
+
+static void write_trigger(struct api_call *call, struct json_writer *json,
+                          const struct trigger_definition *definition,
+                          const struct trigger_state *state)
+{
+    json_open_object(json);
+    write_string(json, "UUID", definition->uuid);
+    write_string(json, "TableName", definition->table_name);
+    write_string(json, "EventSourceArn",
+                 stream_operation_arn(call, definition->table_name, definition->label));
+    write_string(json, "Url", trigger_definition_shown_url(call->arena, definition));
+    write_string(json, "StartingPosition",
+                 definition->from_latest ? BYTES("LATEST") : BYTES("TRIM_HORIZON"));
+    write_integer(json, "BatchSize", definition->batch_size);
+    write_integer(json, "MaximumBatchingWindowInSeconds", definition->window_s);
+    write_integer(json, "MaximumRetryAttempts", definition->retries_max);
+    write_integer(json, "MaximumRecordAgeInSeconds", definition->age_max_s);
+    json_write_name(json, "BisectBatchOnFunctionError");
+    json_write_bool(json, definition->bisect);
+    write_response_types(json, definition);
+    write_integer(json, "TimeoutInSeconds", definition->timeout_s);
+    if (definition->dead_letter_file.len > 0)
+        write_string(json, "DeadLetterFile", definition->dead_letter_file);
+    write_filters(json, definition);
+    json_write_name(json, "CreationDateTime");
+    json_write_seconds(json, definition->created_ms);
+    json_write_name(json, "State");
+    json_write_text(json, state->name);
+    write_string(json, "LastProcessingResult", state->result);
+    json_close_object(json);
+}
+
+/* --- AddTrigger: from now on a function is called with the changes of a table --- */
 
 struct filter_request {
     struct bytes pattern;
@@ -85,7 +165,7 @@ static const struct shape filter_criteria_shape = {
     SHAPE_STRUCTURE_OF(struct filter_criteria_request, filter_criteria_fields),
     .type_name = "FilterCriteria",
 };
-static const struct shape_field fields[] = {
+static const struct shape_field add_fields[] = {
     { SHAPE_FIELD(struct add_trigger_request, table_name, "TableName", &common_existing_table_name),
       .required = true },
     { SHAPE_FIELD(struct add_trigger_request, url, "Url", &common_string), .required = true },
@@ -105,10 +185,10 @@ static const struct shape_field fields[] = {
     { SHAPE_FIELD(struct add_trigger_request, filter_criteria, "FilterCriteria",
                   &filter_criteria_shape) },
 };
-static const struct shape request_shape = { SHAPE_STRUCTURE_OF(struct add_trigger_request, fields),
-                                            .type_name = "AddTriggerInput" };
+static const struct shape add_shape = { SHAPE_STRUCTURE_OF(struct add_trigger_request, add_fields),
+                                        .type_name = "AddTriggerInput" };
 
-/* --- Rules --- */
+/* --- AddTrigger: rules --- */
 
 static bool draft_filters(struct api_call *call, const struct filter_criteria_request *criteria,
                           struct trigger_definition *draft)
@@ -173,7 +253,7 @@ static bool make_draft(struct api_call *call, const struct add_trigger_request *
            draft_filters(call, request->filter_criteria, draft);
 }
 
-/* --- The trigger --- */
+/* --- AddTrigger: the trigger --- */
 
 /* A trigger hands its caller every record of the stream, so whoever adds one must be allowed to
  * read them. That it may add triggers to the table was asked before. */
@@ -226,13 +306,13 @@ static bool add(struct api_call *call, struct trigger_definition *draft,
         return storage_error_set_for_table(&call->error, status, "AddTrigger");
     struct json_writer json;
     json_writer_init(&json, &call->response);
-    trigger_description_write(
+    write_trigger(
         call, &json, draft,
         &(struct trigger_state){ .name = "Enabled", .result = BYTES("No records processed") });
     return true;
 }
 
-static void run(struct api_call *call, const void *input)
+static void run_add(struct api_call *call, const void *input)
 {
     const struct add_trigger_request *request = input;
     struct trigger_definition draft;
@@ -247,6 +327,147 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_add_trigger = { .name = "AddTrigger",
                                           .service = OPERATION_OF_STATOR,
                                           .kind = OPERATION_CONTROL,
-                                          .request = &request_shape,
+                                          .request = &add_shape,
                                           .asks = OPERATION_ASKS_RESOURCE,
-                                          .run = run };
+                                          .run = run_add };
+
+/* --- ListTriggers ---
+ *
+ * All on one page: there are at most TRIGGERS_MAX. Shows the triggers of the tables on which the
+ * caller may list them. A caller that sees none, and may not list triggers in general, is refused.
+ */
+
+struct list_triggers_request {
+    struct bytes table_name;
+};
+
+static const struct shape_field list_fields[] = {
+    { SHAPE_FIELD(struct list_triggers_request, table_name, "TableName",
+                  &common_existing_table_name) },
+};
+static const struct shape list_shape = {
+    SHAPE_STRUCTURE_OF(struct list_triggers_request, list_fields), .type_name = "ListTriggersInput"
+};
+
+static void write_listed(struct api_call *call, struct json_writer *json, size_t index)
+{
+    struct triggers *triggers = api_triggers(call->api);
+    struct trigger_runner_report report = triggers_report(triggers, index, call->arena);
+    struct trigger_state state = { .name = report.ended ? "Ended" : "Enabled",
+                                   .result = report.result };
+    write_trigger(call, json, triggers_at(triggers, index), &state);
+}
+
+static bool list(struct api_call *call, struct bytes table_name)
+{
+    struct triggers *triggers = api_triggers(call->api);
+    struct json_writer json;
+    size_t shown = 0;
+    if (table_name.data != NULL && !operation_may_use(call, table_name))
+        return false;
+    json_writer_init(&json, &call->response);
+    json_open_object(&json);
+    json_write_name(&json, "Triggers");
+    json_open_array(&json);
+    for (size_t i = 0; i < triggers_count(triggers); i++) {
+        const struct trigger_definition *trigger = triggers_at(triggers, i);
+        bool asked_for = table_name.data == NULL ||
+                         bytes_equal(trigger->table_name, operation_table_name(table_name));
+        if (asked_for && operation_sees_table(call, trigger->table_name)) {
+            write_listed(call, &json, i);
+            shown++;
+        }
+    }
+    json_close_array(&json);
+    json_close_object(&json);
+    if (shown > 0 || table_name.data != NULL) {
+        operation_asks_nothing(call); /* Each that is shown was asked about. */
+        return true;
+    }
+    return operation_may_use_account(call);
+}
+
+static void run_list(struct api_call *call, const void *input)
+{
+    const struct list_triggers_request *request = input;
+    operation_end(call, list(call, request->table_name));
+}
+
+const struct operation op_list_triggers = { .name = "ListTriggers",
+                                            .service = OPERATION_OF_STATOR,
+                                            .kind = OPERATION_CONTROL,
+                                            .request = &list_shape,
+                                            .asks = OPERATION_ASKS_ITSELF,
+                                            .only_lists = true,
+                                            .run = run_list };
+
+/* --- RemoveTrigger ---
+ *
+ * No call of the function begins after the answer. Asks about the table of the trigger. A trigger
+ * that the caller may not remove is answered like one that does not exist: as not found, or, to a
+ * caller that may not remove triggers in general, as denied.
+ */
+
+struct remove_trigger_request {
+    struct bytes uuid;
+};
+
+static const struct shape_field remove_fields[] = {
+    { SHAPE_FIELD(struct remove_trigger_request, uuid, "UUID", &common_string), .required = true },
+};
+static const struct shape remove_shape = { SHAPE_STRUCTURE_OF(struct remove_trigger_request,
+                                                              remove_fields),
+                                           .type_name = "RemoveTriggerInput" };
+
+static const struct trigger_definition *find(const struct triggers *triggers, struct bytes uuid)
+{
+    for (size_t i = 0; i < triggers_count(triggers); i++)
+        if (bytes_equal(triggers_at(triggers, i)->uuid, uuid))
+            return triggers_at(triggers, i);
+    return NULL;
+}
+
+/* Whether there is such a trigger for this caller. */
+static bool may_remove(struct api_call *call, const struct trigger_definition *trigger)
+{
+    if (trigger == NULL || !operation_sees_table(call, trigger->table_name))
+        return false;
+    call->asked = true;
+    call->resource = operation_table_arn(call, trigger->table_name);
+    return true;
+}
+
+static void run_remove(struct api_call *call, const void *input)
+{
+    const struct remove_trigger_request *request = input;
+    struct triggers *triggers = api_triggers(call->api);
+    enum engine_status status = ENGINE_NOT_FOUND;
+    if (may_remove(call, find(triggers, request->uuid)))
+        status = triggers_remove(triggers, call->arena, request->uuid);
+    else if (!operation_may_use_account(call)) {
+        operation_fail(call);
+        return;
+    }
+    if (status == ENGINE_OK) {
+        struct json_writer json;
+        json_writer_init(&json, &call->response);
+        json_open_object(&json);
+        json_close_object(&json);
+        operation_succeed(call);
+        return;
+    }
+    if (status == ENGINE_NOT_FOUND)
+        error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
+                  "Requested resource not found: Trigger: %.*s not found",
+                  BYTES_FMT(request->uuid));
+    else
+        storage_error_set_for_table(&call->error, status, "RemoveTrigger");
+    operation_fail(call);
+}
+
+const struct operation op_remove_trigger = { .name = "RemoveTrigger",
+                                             .service = OPERATION_OF_STATOR,
+                                             .kind = OPERATION_CONTROL,
+                                             .request = &remove_shape,
+                                             .asks = OPERATION_ASKS_ITSELF,
+                                             .run = run_remove };

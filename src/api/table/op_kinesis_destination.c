@@ -1,4 +1,4 @@
-/* op_describe_kinesis_streaming_destination.c -- DescribeKinesisStreamingDestination: a table never
+/* op_kinesis_destination.c -- DescribeKinesisStreamingDestination: a table never
  * has a destination, as none can be added. */
 #include "api/operation.h"
 #include "api/table/table_operation.h"

@@ -1,4 +1,4 @@
-/* op_update_time_to_live.c -- UpdateTimeToLive. */
+/* op_time_to_live.c -- UpdateTimeToLive and DescribeTimeToLive. */
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/table/table_operation.h"
@@ -6,6 +6,8 @@
 #include "json/writer.h"
 #include "model/limits.h"
 #include "table/catalogue.h"
+
+/* --- UpdateTimeToLive --- */
 
 struct specification {
     struct shape_boolean enabled;
@@ -59,7 +61,7 @@ static bool check(struct api_call *call, const struct expiry_definition *expiry,
     return true;
 }
 
-static void answer(struct api_call *call, const struct specification *request)
+static void answer_update(struct api_call *call, const struct specification *request)
 {
     struct json_writer writer;
     json_writer_init(&writer, &call->response);
@@ -82,11 +84,11 @@ static bool update(struct api_call *call, const struct specification *request,
         return false;
     expiry_life_move(&changed, request->enabled.value ? EXPIRY_ALLOCATING : EXPIRY_REMOVING);
     changed.expiry.attribute = request->attribute_name;
-    answer(call, request);
+    answer_update(call, request);
     return table_operation_store(call, &changed, "UpdateTimeToLive");
 }
 
-static void run(struct api_call *call, const void *input)
+static void run_update(struct api_call *call, const void *input)
 {
     const struct update_time_to_live_request *request = input;
     struct table *table = table_operation_find(call, request->table_name);
@@ -99,4 +101,45 @@ const struct operation op_update_time_to_live = { .name = "UpdateTimeToLive",
                                                   .kind = OPERATION_CONTROL,
                                                   .request = &request_shape,
                                                   .asks = OPERATION_ASKS_RESOURCE,
-                                                  .run = run };
+                                                  .run = run_update };
+
+/* --- DescribeTimeToLive --- */
+
+static void answer_describe(struct api_call *call, const struct expiry_definition *expiry)
+{
+    static const char *const statuses[EXPIRY_STATUS_COUNT] = {
+        [EXPIRY_NONE] = "DISABLED",      [EXPIRY_ALLOCATING] = "ENABLING",
+        [EXPIRY_FILLING] = "ENABLING",   [EXPIRY_ACTIVE] = "ENABLED",
+        [EXPIRY_REMOVING] = "DISABLING",
+    };
+    struct json_writer writer;
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "TimeToLiveDescription");
+    json_open_object(&writer);
+    json_write_name(&writer, "TimeToLiveStatus");
+    json_write_text(&writer, statuses[expiry->status]);
+    if (expiry->status != EXPIRY_NONE) {
+        json_write_name(&writer, "AttributeName");
+        json_write_string(&writer, expiry->attribute);
+    }
+    json_close_object(&writer);
+    json_close_object(&writer);
+}
+
+static void run_describe(struct api_call *call, const void *input)
+{
+    const struct table_name_request *request = input;
+    struct table *table = table_operation_find(call, request->table_name);
+    bool ok = table != NULL;
+    if (ok)
+        answer_describe(call, &table_definition(table)->expiry);
+    table_release(table);
+    operation_end(call, ok);
+}
+
+const struct operation op_describe_time_to_live = { .name = "DescribeTimeToLive",
+                                                    .kind = OPERATION_DATA,
+                                                    .request = &table_name_request_shape,
+                                                    .asks = OPERATION_ASKS_RESOURCE,
+                                                    .run = run_describe };

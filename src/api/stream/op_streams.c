@@ -1,4 +1,4 @@
-/* op_describe_stream.c -- DescribeStream: a stream and a page of its shards, parents first. */
+/* op_streams.c -- ListStreams and DescribeStream. */
 #include <stdlib.h>
 #include "api/common_shapes.h"
 #include "api/operation.h"
@@ -8,12 +8,98 @@
 #include "base/buffer.h"
 #include "base/compiler.h"
 #include "json/writer.h"
-#include "model/limits.h"
 #include "log/shard.h"
+#include "model/limits.h"
 #include "stream/stream_definition.h"
 #include "stream/stream_names.h"
 #include "stream/streams.h"
 #include "table/storage_error.h"
+
+/* --- ListStreams --- */
+
+struct list_streams_request {
+    struct bytes table_name;
+    struct shape_integer limit;
+    struct bytes exclusive_start_stream_arn;
+};
+
+static const struct shape list_limit_shape = { .kind = SHAPE_INTEGER,
+                                               .min = 1,
+                                               .max = SHAPE_NO_MAX };
+static const struct shape_field list_fields[] = {
+    { SHAPE_FIELD(struct list_streams_request, table_name, "TableName", &common_resource_name) },
+    { SHAPE_FIELD(struct list_streams_request, limit, "Limit", &list_limit_shape) },
+    { SHAPE_FIELD(struct list_streams_request, exclusive_start_stream_arn,
+                  "ExclusiveStartStreamArn", &stream_operation_arn_shape) },
+};
+static const struct shape list_shape = {
+    SHAPE_STRUCTURE_OF(struct list_streams_request, list_fields), .type_name = "ListStreamsInput"
+};
+
+static void answer(struct api_call *call, const struct stream_name *names, size_t count, bool more)
+{
+    struct json_writer writer;
+    struct bytes arn = { 0 };
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "Streams");
+    json_open_array(&writer);
+    for (size_t i = 0; i < count; i++) {
+        arn = stream_operation_arn(call, names[i].table_name, names[i].label);
+        json_open_object(&writer);
+        json_write_name(&writer, "StreamArn");
+        json_write_string(&writer, arn);
+        json_write_name(&writer, "TableName");
+        json_write_string(&writer, names[i].table_name);
+        json_write_name(&writer, "StreamLabel");
+        json_write_string(&writer, names[i].label);
+        json_close_object(&writer);
+    }
+    json_close_array(&writer);
+    if (more) {
+        json_write_name(&writer, "LastEvaluatedStreamArn");
+        json_write_string(&writer, arn);
+    }
+    json_close_object(&writer);
+}
+
+static bool list(struct api_call *call, const struct list_streams_request *request)
+{
+    /* One name more than the page holds tells whether there is another page. */
+    struct stream_name names[LIST_STREAMS_PAGE_MAX + 1];
+    struct stream_name after = { BYTES(""), BYTES("") };
+    if (request->limit.value > LIST_STREAMS_PAGE_MAX)
+        return error_validation(&call->error,
+                                "One or more parameter values were invalid: Limit cannot be "
+                                "greater than the maximum allowed size: %d",
+                                LIST_STREAMS_PAGE_MAX);
+    if (request->exclusive_start_stream_arn.data != NULL &&
+        !stream_names_parse_arn(request->exclusive_start_stream_arn, &after.table_name,
+                                &after.label)) {
+        answer(call, names, 0, false); /* Observed: nothing comes behind what is no stream. */
+        return true;
+    }
+    size_t page_size =
+        request->limit.present ? (size_t)request->limit.value : LIST_STREAMS_PAGE_MAX;
+    size_t count = streams_list(api_streams(call->api), call->arena, request->table_name, after,
+                                names, page_size + 1);
+    answer(call, names, count < page_size ? count : page_size, count > page_size);
+    return true;
+}
+
+static void run_list(struct api_call *call, const void *input)
+{
+    operation_end(call, list(call, input));
+}
+
+const struct operation op_list_streams = { .name = "ListStreams",
+                                           .service = OPERATION_OF_STREAMS,
+                                           .kind = OPERATION_DATA,
+                                           .request = &list_shape,
+                                           .asks = OPERATION_ASKS_ACCOUNT,
+                                           .run = run_list };
+
+/* --- DescribeStream: a stream and a page of its shards, parents first --- */
 
 struct shard_filter_request {
     struct bytes type;
@@ -26,7 +112,9 @@ struct describe_stream_request {
     struct shard_filter_request *shard_filter;
 };
 
-static const struct shape limit_shape = { .kind = SHAPE_INTEGER, .min = 1, .max = SHAPE_NO_MAX };
+static const struct shape describe_limit_shape = { .kind = SHAPE_INTEGER,
+                                                   .min = 1,
+                                                   .max = SHAPE_NO_MAX };
 static const char *const filter_types[] = { "CHILD_SHARDS", NULL };
 static const struct shape filter_type_shape = { .kind = SHAPE_STRING,
                                                 .enum_values = filter_types,
@@ -40,21 +128,21 @@ static const struct shape filter_shape = {
     SHAPE_STRUCTURE_OF(struct shard_filter_request, filter_fields),
     .type_name = "ShardFilter",
 };
-static const struct shape_field fields[] = {
+static const struct shape_field describe_fields[] = {
     { SHAPE_FIELD(struct describe_stream_request, stream_arn, "StreamArn",
                   &stream_operation_arn_shape),
       .required = true },
-    { SHAPE_FIELD(struct describe_stream_request, limit, "Limit", &limit_shape) },
+    { SHAPE_FIELD(struct describe_stream_request, limit, "Limit", &describe_limit_shape) },
     { SHAPE_FIELD(struct describe_stream_request, exclusive_start_shard_id, "ExclusiveStartShardId",
                   &stream_operation_shard_id_shape) },
     { SHAPE_FIELD(struct describe_stream_request, shard_filter, "ShardFilter", &filter_shape) },
 };
-static const struct shape request_shape = {
-    SHAPE_STRUCTURE_OF(struct describe_stream_request, fields),
+static const struct shape describe_shape = {
+    SHAPE_STRUCTURE_OF(struct describe_stream_request, describe_fields),
     .type_name = "DescribeStreamInput",
 };
 
-/* --- Which shards --- */
+/* --- DescribeStream: which shards --- */
 
 /* By time, so that a parent comes before its child; then by partition. */
 static int compare_to(const struct shard *shard, int64_t created_ms, uint64_t partition)
@@ -124,7 +212,7 @@ static size_t skipped(struct bytes start_id, const struct shard *shards, size_t 
     return first;
 }
 
-/* --- Answer --- */
+/* --- DescribeStream: the answer --- */
 
 static void write_shard(struct api_call *call, struct json_writer *writer,
                         const struct shard *shard)
@@ -221,7 +309,7 @@ static bool check(struct api_call *call, const struct describe_stream_request *r
     return true;
 }
 
-static void run(struct api_call *call, const void *input)
+static void run_describe(struct api_call *call, const void *input)
 {
     const struct describe_stream_request *request = input;
     struct stream *stream = NULL;
@@ -235,6 +323,6 @@ static void run(struct api_call *call, const void *input)
 const struct operation op_describe_stream = { .name = "DescribeStream",
                                               .service = OPERATION_OF_STREAMS,
                                               .kind = OPERATION_DATA,
-                                              .request = &request_shape,
+                                              .request = &describe_shape,
                                               .asks = OPERATION_ASKS_RESOURCE,
-                                              .run = run };
+                                              .run = run_describe };

@@ -1,0 +1,275 @@
+/* op_resource_policy.c -- GetResourcePolicy, PutResourcePolicy and DeleteResourcePolicy.
+ *
+ * A policy is stored as it was given, as part of the table's definition. Those of streams are, too.
+ */
+#include <inttypes.h>
+#include "api/common_shapes.h"
+#include "api/operation.h"
+#include "api/table/setting_rules.h"
+#include "api/table/table_name.h"
+#include "api/table/table_operation.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "json/writer.h"
+#include "model/limits.h"
+#include "table/catalogue.h"
+
+enum { REVISION_SIZE_MAX = 255 };
+
+static const struct shape arn_shape = { .kind = SHAPE_STRING,
+                                        .min = 1,
+                                        .max = RESOURCE_ARN_SIZE_MAX };
+static const struct shape revision_shape = { .kind = SHAPE_STRING,
+                                             .min = 1,
+                                             .max = REVISION_SIZE_MAX };
+
+/* --- The table or stream of a request --- */
+
+struct policy_resource {
+    struct bytes arn;
+    struct table_definition definition; /* A copy that may be changed and stored. */
+    struct resource_policy *policy;     /* Within the copy. */
+};
+
+static bool find_stream(struct api_call *call, struct bytes label, struct policy_resource *resource)
+{
+    struct table_definition *definition = &resource->definition;
+    if (definition->stream_label.data == NULL || !bytes_equal(definition->stream_label, label))
+        return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
+                         "Requested resource not found: Stream: %.*s not found",
+                         BYTES_FMT(resource->arn));
+    resource->policy = &definition->stream_policy;
+    if (!bytes_equal(definition->stream_policy_label, label)) {
+        definition->stream_policy = (struct resource_policy){ 0 }; /* It was an earlier stream's. */
+        definition->stream_policy_label = definition->stream_label;
+    }
+    return true;
+}
+
+/* False with the error set if the ARN is no table's or stream's, or there is no such resource. */
+static bool find_resource(struct api_call *call, struct bytes arn, struct table **table,
+                          struct policy_resource *resource)
+{
+    struct bytes table_arn = arn;
+    struct bytes label = { 0 };
+    *table = NULL;
+    if (!table_name_is_arn(arn) && !table_name_split_stream_arn(arn, &table_arn, &label))
+        return error_validation(&call->error,
+                                "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
+                                BYTES_FMT(arn));
+    *table = table_operation_find(call, table_arn);
+    if (*table == NULL)
+        return false;
+    *resource = (struct policy_resource){ .arn = arn, .definition = *table_definition(*table) };
+    resource->policy = &resource->definition.resource_policy;
+    return label.data == NULL || find_stream(call, label, resource);
+}
+
+/* RevisionId, in the call's arena. */
+static struct bytes revision_of(struct api_call *call, const struct resource_policy *policy)
+{
+    return arena_printf(call->arena, "%" PRId64, policy->revision);
+}
+
+/* Sets PolicyNotFoundException and returns false. */
+static bool refuse_missing(struct api_call *call, const struct policy_resource *resource)
+{
+    return error_set(&call->error, ERROR_POLICY_NOT_FOUND,
+                     "Resource-based policy not found for the provided ResourceArn: %.*s",
+                     BYTES_FMT(resource->arn));
+}
+
+/* ExpectedRevisionId (data NULL: anything): false with PolicyNotFoundException set unless the
+ * resource has a policy of that revision. */
+static bool check_expected(struct api_call *call, const struct policy_resource *resource,
+                           struct bytes expected)
+{
+    if (expected.data == NULL || (resource->policy->text.data != NULL &&
+                                  bytes_equal(expected, revision_of(call, resource->policy))))
+        return true;
+    return refuse_missing(call, resource);
+}
+
+/* The operations' common answer: {"RevisionId":...}, with the policy before it if `shown`. */
+static void answer(struct api_call *call, const struct resource_policy *shown,
+                   struct bytes revision)
+{
+    struct json_writer writer;
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    if (shown != NULL) {
+        json_write_name(&writer, "Policy");
+        json_write_string(&writer, shown->text);
+    }
+    if (revision.data != NULL) {
+        json_write_name(&writer, "RevisionId");
+        json_write_string(&writer, revision);
+    }
+    json_close_object(&writer);
+}
+
+/* --- GetResourcePolicy --- */
+
+struct get_resource_policy_request {
+    struct bytes resource_arn;
+};
+
+static const struct shape_field get_fields[] = {
+    { SHAPE_FIELD(struct get_resource_policy_request, resource_arn, "ResourceArn", &arn_shape),
+      .required = true },
+};
+static const struct shape get_shape = {
+    SHAPE_STRUCTURE_OF(struct get_resource_policy_request, get_fields),
+    .type_name = "GetResourcePolicyInput",
+};
+
+static bool get(struct api_call *call, const struct policy_resource *resource)
+{
+    if (resource->policy->text.data == NULL)
+        return refuse_missing(call, resource);
+    answer(call, resource->policy, revision_of(call, resource->policy));
+    return true;
+}
+
+static void run_get(struct api_call *call, const void *input)
+{
+    const struct get_resource_policy_request *request = input;
+    struct table *table;
+    struct policy_resource resource;
+    bool ok = find_resource(call, request->resource_arn, &table, &resource) && get(call, &resource);
+    table_release(table);
+    operation_end(call, ok);
+}
+
+const struct operation op_get_resource_policy = { .name = "GetResourcePolicy",
+                                                  .kind = OPERATION_DATA,
+                                                  .request = &get_shape,
+                                                  .asks = OPERATION_ASKS_RESOURCE,
+                                                  .run = run_get };
+
+/* --- PutResourcePolicy --- */
+
+struct put_resource_policy_request {
+    struct bytes resource_arn;
+    struct bytes policy;
+    struct bytes expected_revision_id;
+    /* Confirms that the caller shuts itself out, which it is let do in any case. */
+    struct shape_boolean confirm_remove_self_resource_access;
+};
+
+static const struct shape_field put_fields[] = {
+    { SHAPE_FIELD(struct put_resource_policy_request, resource_arn, "ResourceArn", &arn_shape),
+      .required = true },
+    { SHAPE_FIELD(struct put_resource_policy_request, policy, "Policy", &common_string),
+      .required = true },
+    { SHAPE_FIELD(struct put_resource_policy_request, expected_revision_id, "ExpectedRevisionId",
+                  &revision_shape) },
+    { SHAPE_FIELD(struct put_resource_policy_request, confirm_remove_self_resource_access,
+                  "ConfirmRemoveSelfResourceAccess", &common_boolean) },
+};
+static const struct shape put_shape = {
+    SHAPE_STRUCTURE_OF(struct put_resource_policy_request, put_fields),
+    .type_name = "PutResourcePolicyInput",
+};
+
+/* "To conditionally attach a policy when no policy exists for the resource, specify NO_POLICY." */
+static bool check_revision(struct api_call *call, const struct policy_resource *resource,
+                           struct bytes expected)
+{
+    if (bytes_equal_text(expected, "NO_POLICY"))
+        return resource->policy->text.data == NULL || refuse_missing(call, resource);
+    return check_expected(call, resource, expected);
+}
+
+/* Revisions are times, as the service's; one is never given twice, even if the clock goes back. */
+static int64_t next_revision(const struct resource_policy *policy, int64_t now_ms)
+{
+    return now_ms > policy->revision ? now_ms : policy->revision + 1;
+}
+
+static bool put(struct api_call *call, const struct put_resource_policy_request *request,
+                struct policy_resource *resource)
+{
+    struct resource_policy *policy = resource->policy;
+    if (!table_operation_check_idle(call, &resource->definition) ||
+        !check_revision(call, resource, request->expected_revision_id))
+        return false;
+    /* "... using the same policy document will return the same revision ID." */
+    bool same = policy->text.data != NULL && bytes_equal(policy->text, request->policy);
+    if (!same) {
+        policy->revision = next_revision(policy, clock_wall_ms(api_options(call->api)->clock));
+        policy->text = request->policy;
+    }
+    answer(call, NULL, revision_of(call, policy));
+    return same || table_operation_store(call, &resource->definition, "PutResourcePolicy");
+}
+
+static void run_put(struct api_call *call, const void *input)
+{
+    const struct put_resource_policy_request *request = input;
+    struct table *table = NULL;
+    struct policy_resource resource;
+    bool ok = setting_rules_check_policy(call->arena, request->policy, &call->error) &&
+              find_resource(call, request->resource_arn, &table, &resource) &&
+              setting_rules_check_policy_meaning(call->arena, request->policy, &call->error) &&
+              put(call, request, &resource);
+    table_release(table);
+    operation_end(call, ok);
+}
+
+const struct operation op_put_resource_policy = { .name = "PutResourcePolicy",
+                                                  .kind = OPERATION_CONTROL,
+                                                  .request = &put_shape,
+                                                  .asks = OPERATION_ASKS_RESOURCE,
+                                                  .run = run_put };
+
+/* --- DeleteResourcePolicy --- */
+
+struct delete_resource_policy_request {
+    struct bytes resource_arn;
+    struct bytes expected_revision_id;
+};
+
+static const struct shape_field delete_fields[] = {
+    { SHAPE_FIELD(struct delete_resource_policy_request, resource_arn, "ResourceArn", &arn_shape),
+      .required = true },
+    { SHAPE_FIELD(struct delete_resource_policy_request, expected_revision_id, "ExpectedRevisionId",
+                  &revision_shape) },
+};
+static const struct shape delete_shape = {
+    SHAPE_STRUCTURE_OF(struct delete_resource_policy_request, delete_fields),
+    .type_name = "DeleteResourcePolicyInput",
+};
+
+static bool remove_policy(struct api_call *call, struct bytes expected,
+                          struct policy_resource *resource)
+{
+    struct resource_policy *policy = resource->policy;
+    if (!table_operation_check_idle(call, &resource->definition) ||
+        !check_expected(call, resource, expected))
+        return false;
+    if (policy->text.data == NULL) { /* No error, and no revision to tell of. */
+        answer(call, NULL, (struct bytes){ 0 });
+        return true;
+    }
+    answer(call, NULL, revision_of(call, policy));
+    policy->text = (struct bytes){ 0 }; /* The revision stays, so that it is not given again. */
+    return table_operation_store(call, &resource->definition, "DeleteResourcePolicy");
+}
+
+static void run_delete(struct api_call *call, const void *input)
+{
+    const struct delete_resource_policy_request *request = input;
+    struct table *table;
+    struct policy_resource resource;
+    bool ok = find_resource(call, request->resource_arn, &table, &resource) &&
+              remove_policy(call, request->expected_revision_id, &resource);
+    table_release(table);
+    operation_end(call, ok);
+}
+
+const struct operation op_delete_resource_policy = { .name = "DeleteResourcePolicy",
+                                                     .kind = OPERATION_CONTROL,
+                                                     .request = &delete_shape,
+                                                     .asks = OPERATION_ASKS_RESOURCE,
+                                                     .run = run_delete };

@@ -1,0 +1,304 @@
+/* op_tables.c -- CreateTable, UpdateTable, DeleteTable, DescribeTable and ListTables. */
+#include "api/common_shapes.h"
+#include "api/operation.h"
+#include "api/operation_access.h"
+#include "api/stream/stream_operation.h"
+#include "api/table/index_rules.h"
+#include "api/table/setting_rules.h"
+#include "api/table/table_operation.h"
+#include "api/table/table_shapes.h"
+#include "api/table/throughput_rules.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/uuid.h"
+#include "control/control.h"
+#include "control/table_life.h"
+#include "json/writer.h"
+#include "model/limits.h"
+#include "table/catalogue.h"
+#include "table/storage_error.h"
+
+/* --- CreateTable --- */
+
+static bool make_draft(struct api_call *call, const struct create_table_request *request,
+                       struct table_definition *draft)
+{
+    int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
+    *draft = (struct table_definition){ .name = operation_table_name(request->table_name),
+                                        .created_ms = now_ms };
+    if (!throughput_rules_create(request, now_ms, draft, &call->error) ||
+        !index_rules_draft(call->arena, request, draft, &call->error) ||
+        !setting_rules_create(call->arena, request, draft, &call->error))
+        return false;
+    draft->uuid = uuid_create(call->arena);
+    if (draft->stream_enabled)
+        stream_operation_label(call, draft);
+    struct table_life_pace pace = table_operation_pace(call);
+    table_life_begin(draft, TABLE_CREATING, &pace);
+    return true;
+}
+
+static bool check_free(struct api_call *call, struct bytes name)
+{
+    struct catalogue *catalogue = api_catalogue(call->api);
+    struct table *table = catalogue_find(catalogue, name);
+    table_release(table);
+    if (table != NULL)
+        return error_set(&call->error, ERROR_RESOURCE_IN_USE, "Table already exists: %.*s",
+                         BYTES_FMT(name));
+    if (catalogue_table_count(catalogue) >= TABLES_MAX)
+        return error_set(&call->error, ERROR_LIMIT_EXCEEDED,
+                         "Subscriber limit exceeded: There is a limit of %d tables per subscriber",
+                         TABLES_MAX);
+    return true;
+}
+
+static bool create(struct api_call *call, struct table_definition *draft)
+{
+    enum engine_status status = catalogue_create(api_catalogue(call->api), call->arena, draft);
+    if (status != ENGINE_OK)
+        return storage_error_set_for_table(&call->error, status, "CreateTable");
+    control_settle_streams(api_control(call->api), call->arena, draft);
+    struct table_answer answer = { .member = "TableDescription",
+                                   .definition = draft,
+                                   .status = TABLE_CREATING,
+                                   .provisioned = draft->throughput };
+    return table_operation_answer(call, &answer);
+}
+
+/* What the request does beside creating a table needs a permission of its own, which the new
+ * table's own policy and tags cannot give. */
+static bool authorize_rest(struct api_call *call, const struct table_definition *draft)
+{
+    const struct bytes no_index = { 0 };
+    if (call->caller == NULL)
+        return true;
+    struct access_question tag =
+        operation_question(call, "TagResource", draft->name, no_index, NULL);
+    struct access_question put_policy =
+        operation_question(call, "PutResourcePolicy", draft->name, no_index, NULL);
+    return (draft->tag_count == 0 || operation_may(call, &tag)) &&
+           (draft->resource_policy.text.data == NULL || operation_may(call, &put_policy));
+}
+
+static void run_create(struct api_call *call, const void *input)
+{
+    const struct create_table_request *request = input;
+    struct table_definition draft;
+    operation_end(call, make_draft(call, request, &draft) && authorize_rest(call, &draft) &&
+                            check_free(call, draft.name) && create(call, &draft));
+}
+
+const struct operation op_create_table = { .name = "CreateTable",
+                                           .kind = OPERATION_CONTROL,
+                                           .request = &create_table_shape,
+                                           .asks = OPERATION_ASKS_RESOURCE,
+                                           .run = run_create };
+
+/* --- UpdateTable --- */
+
+static bool apply_changes(struct api_call *call, const struct update_table_request *request,
+                          struct table_definition *changed)
+{
+    int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
+    if (!table_operation_check_idle(call, changed) ||
+        !index_rules_check_state(request, changed, &call->error))
+        return false;
+    index_rules_delete(request, changed);
+    if (!throughput_rules_update(request, now_ms, changed, &call->error) ||
+        !index_rules_create(call->arena, request, changed, &call->error) ||
+        !setting_rules_update(request, now_ms, changed, &call->error))
+        return false;
+    struct table_life_pace pace = table_operation_pace(call);
+    table_life_begin(changed, TABLE_UPDATING, &pace);
+    return true;
+}
+
+/* A stream ends before the table's definition loses it, and begins after the definition has it. */
+static enum engine_status store(struct api_call *call, struct table_definition *changed)
+{
+    enum engine_status status = ENGINE_OK;
+    if (!changed->stream_enabled)
+        status = control_close_stream(api_control(call->api), call->arena, changed->log_id);
+    if (status == ENGINE_OK)
+        status = catalogue_update(api_catalogue(call->api), call->arena, changed);
+    return status;
+}
+
+static bool update(struct api_call *call, const struct update_table_request *request,
+                   const struct table *table, struct table_definition *out)
+{
+    struct throughput before = table_definition(table)->throughput;
+    struct table_definition changed = table_definition_copy(call->arena, table_definition(table));
+    if (!apply_changes(call, request, &changed))
+        return false;
+    if (changed.stream_enabled && !table_definition(table)->stream_enabled)
+        stream_operation_label(call, &changed);
+    struct table_answer answer = { .member = "TableDescription",
+                                   .definition = &changed,
+                                   .status = TABLE_UPDATING,
+                                   .provisioned = changed.throughput,
+                                   .stats = table };
+    /* Observed: the answer has the times of the change already, but still the old units. */
+    answer.provisioned.read_units = before.read_units;
+    answer.provisioned.write_units = before.write_units;
+    if (!table_operation_answer(call, &answer))
+        return false;
+    enum engine_status status = store(call, &changed);
+    *out = changed;
+    return status == ENGINE_OK || storage_error_set_for_table(&call->error, status, "UpdateTable");
+}
+
+static void run_update(struct api_call *call, const void *input)
+{
+    const struct update_table_request *request = input;
+    struct table *table = NULL;
+    struct table_definition changed;
+    bool ok = setting_rules_check_update(request, &call->error) &&
+              index_rules_check(request, &call->error) &&
+              throughput_rules_check_update(request, &call->error) &&
+              (table = table_operation_find(call, request->table_name)) != NULL &&
+              update(call, request, table, &changed);
+    table_release(table);
+    if (ok)
+        control_settle_streams(api_control(call->api), call->arena, &changed);
+    operation_end(call, ok);
+}
+
+const struct operation op_update_table = { .name = "UpdateTable",
+                                           .kind = OPERATION_CONTROL,
+                                           .request = &update_table_shape,
+                                           .asks = OPERATION_ASKS_RESOURCE,
+                                           .run = run_update };
+
+/* --- DeleteTable, whose answer shows DELETING even if the table is dropped at once --- */
+
+static bool check_deletable(struct api_call *call, const struct table_definition *definition)
+{
+    if (!table_operation_check_idle(call, definition))
+        return false;
+    for (size_t i = 0; i < definition->index_count; i++) {
+        if (definition->indexes[i].status != INDEX_ACTIVE)
+            return error_set(&call->error, ERROR_RESOURCE_IN_USE,
+                             "Attempt to change a resource which is still in use: Cannot delete "
+                             "table while indexes are being created, updated, or deleted.");
+    }
+    if (definition->deletion_protected)
+        return error_validation(&call->error,
+                                "Resource cannot be deleted as it is currently protected against "
+                                "deletion. Disable deletion protection first.");
+    return true;
+}
+
+static void run_delete(struct api_call *call, const void *input)
+{
+    const struct table_name_request *request = input;
+    struct table *table = table_operation_find(call, request->table_name);
+    bool ok = table != NULL && check_deletable(call, table_definition(table));
+    if (ok) {
+        struct table_answer answer = { .member = "TableDescription",
+                                       .definition = table_definition(table),
+                                       .status = TABLE_DELETING,
+                                       .provisioned = table_definition(table)->throughput,
+                                       .stats = table };
+        ok = table_operation_answer(call, &answer);
+    }
+    if (ok) {
+        struct table_life_pace pace = table_operation_pace(call);
+        enum engine_status status = table_life_delete(api_catalogue(call->api), call->arena,
+                                                      table_definition(table), &pace);
+        ok =
+            status == ENGINE_OK || storage_error_set_for_table(&call->error, status, "DeleteTable");
+    }
+    table_release(table);
+    if (ok)
+        control_settle_streams(api_control(call->api), call->arena, NULL);
+    operation_end(call, ok);
+}
+
+const struct operation op_delete_table = { .name = "DeleteTable",
+                                           .kind = OPERATION_CONTROL,
+                                           .request = &table_name_request_shape,
+                                           .asks = OPERATION_ASKS_RESOURCE,
+                                           .run = run_delete };
+
+/* --- DescribeTable --- */
+
+static void run_describe(struct api_call *call, const void *input)
+{
+    const struct table_name_request *request = input;
+    struct table *table = table_operation_find(call, request->table_name);
+    bool ok = table != NULL;
+    if (ok) {
+        const struct table_definition *definition = table_definition(table);
+        struct table_answer answer = { .member = "Table",
+                                       .definition = definition,
+                                       .status = definition->status,
+                                       .provisioned = definition->throughput,
+                                       .stats = table };
+        ok = table_operation_answer(call, &answer);
+    }
+    table_release(table);
+    operation_end(call, ok);
+}
+
+const struct operation op_describe_table = { .name = "DescribeTable",
+                                             .kind = OPERATION_DATA,
+                                             .request = &table_name_request_shape,
+                                             .asks = OPERATION_ASKS_RESOURCE,
+                                             .run = run_describe };
+
+/* --- ListTables --- */
+
+struct list_tables_request {
+    struct bytes exclusive_start_table_name;
+    struct shape_integer limit;
+};
+
+static const struct shape limit_shape = { .kind = SHAPE_INTEGER,
+                                          .min = 1,
+                                          .max = LIST_TABLES_PAGE_MAX };
+static const struct shape_field list_tables_fields[] = {
+    { SHAPE_FIELD(struct list_tables_request, exclusive_start_table_name, "ExclusiveStartTableName",
+                  &common_resource_name) },
+    { SHAPE_FIELD(struct list_tables_request, limit, "Limit", &limit_shape) },
+};
+static const struct shape list_tables_shape = { SHAPE_STRUCTURE_OF(struct list_tables_request,
+                                                                   list_tables_fields),
+                                                .type_name = "ListTablesInput" };
+
+static void run_list(struct api_call *call, const void *input)
+{
+    const struct list_tables_request *request = input;
+    /* One name more than the page holds tells whether there is another page. */
+    struct bytes names[LIST_TABLES_PAGE_MAX + 1];
+    size_t page_size = request->limit.present ? (size_t)request->limit.value : LIST_TABLES_PAGE_MAX;
+    struct bytes after = request->exclusive_start_table_name;
+    if (after.data == NULL)
+        after = BYTES("");
+    size_t count =
+        catalogue_list(api_catalogue(call->api), call->arena, after, names, page_size + 1);
+    bool more = count > page_size;
+
+    struct json_writer writer;
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "TableNames");
+    json_open_array(&writer);
+    for (size_t i = 0; i < count && i < page_size; i++)
+        json_write_string(&writer, names[i]);
+    json_close_array(&writer);
+    if (more) {
+        json_write_name(&writer, "LastEvaluatedTableName");
+        json_write_string(&writer, names[page_size - 1]);
+    }
+    json_close_object(&writer);
+    operation_succeed(call);
+}
+
+const struct operation op_list_tables = { .name = "ListTables",
+                                          .kind = OPERATION_DATA,
+                                          .request = &list_tables_shape,
+                                          .asks = OPERATION_ASKS_ACCOUNT,
+                                          .run = run_list };
