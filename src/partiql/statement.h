@@ -1,7 +1,7 @@
-/* statement.h -- a PartiQL statement as its parser leaves it.
+/* statement.h -- a PartiQL statement, parsed.
  *
- * What it says of items is in the structures of expr/ast.h, so that it is evaluated by what
- * evaluates expressions. A plain value in the request's arena: it borrows the text and the
+ * Its conditions, updates and columns are in the structures of expr/ast.h, so that expr/ evaluates
+ * them. A parsed statement is a plain value in the request's arena: it borrows the text and the
  * parameters, and never changes.
  */
 #ifndef STATOR_PARTIQL_STATEMENT_H
@@ -9,9 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/bytes.h"
+#include "base/compiler.h"
 #include "expr/ast.h"
 #include "expr/params.h"
 #include "model/item.h"
+
+struct arena;
+struct error;
+struct value;
 
 enum statement_type {
     STATEMENT_TYPE_SELECT,
@@ -49,5 +54,24 @@ struct statement {
     enum statement_returning returning;
     struct expr_params params; /* Knows the document paths of more than one step. */
 };
+
+/* --- Parsing --- */
+
+/* Messages about the grammar, unlike those about the meaning, begin with this. */
+#define STATEMENT_MALFORMED "Statement wasn't well formed, can't be processed: "
+
+enum { STATEMENT_NESTING_MAX = 64 }; /* Parentheses, calls and containers open at once. */
+
+/* The values that stand for the statement's `?`, in their order. */
+struct statement_parameters {
+    const struct value *values;
+    size_t count;
+};
+
+/* False with the error set to the service's message. `out` borrows the text and the parameters, and
+ * its parts live in the arena. `text` is valid UTF-8. */
+MUST_CHECK bool statement_parse(struct arena *arena, struct bytes text,
+                                const struct statement_parameters *parameters,
+                                struct statement *out, struct error *err);
 
 #endif

@@ -1,16 +1,75 @@
-/* statement_lexer.h -- the words and signs of a PartiQL statement.
+/* statement_lexer.h -- the tokens of a PartiQL statement.
  *
- * The caller holds one token and asks for the next; nothing is allocated. White space and comments
- * stand between tokens and mean nothing.
+ * Nothing is allocated for a token. White space and comments separate tokens and mean nothing.
  */
 #ifndef STATOR_PARTIQL_STATEMENT_LEXER_H
 #define STATOR_PARTIQL_STATEMENT_LEXER_H
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
-#include "partiql/statement_keyword.h"
 
 struct arena;
+
+/* The words that a statement may not use as a name unless it quotes them. */
+enum statement_keyword {
+    KEYWORD_NONE,  /* A name. */
+    KEYWORD_OTHER, /* Reserved, and of no use here. */
+    KEYWORD_ALL,
+    KEYWORD_AND,
+    KEYWORD_AS,
+    KEYWORD_ASC,
+    KEYWORD_BETWEEN,
+    KEYWORD_BLOB,
+    KEYWORD_BOOL,
+    KEYWORD_BOOLEAN,
+    KEYWORD_BY,
+    KEYWORD_CROSS,
+    KEYWORD_DELETE,
+    KEYWORD_DESC,
+    KEYWORD_DISTINCT,
+    KEYWORD_EXISTS,
+    KEYWORD_FALSE,
+    KEYWORD_FROM,
+    KEYWORD_FULL,
+    KEYWORD_GROUP,
+    KEYWORD_HAVING,
+    KEYWORD_IN,
+    KEYWORD_INNER,
+    KEYWORD_INSERT,
+    KEYWORD_INTO,
+    KEYWORD_IS,
+    KEYWORD_JOIN,
+    KEYWORD_LEFT,
+    KEYWORD_LIKE,
+    KEYWORD_LIMIT,
+    KEYWORD_LIST,
+    KEYWORD_MISSING,
+    KEYWORD_MODIFIED,
+    KEYWORD_NEW,
+    KEYWORD_NOT,
+    KEYWORD_NULL,
+    KEYWORD_OLD,
+    KEYWORD_OR,
+    KEYWORD_NUMERIC,
+    KEYWORD_ORDER,
+    KEYWORD_PIVOT,
+    KEYWORD_REMOVE,
+    KEYWORD_RETURNING,
+    KEYWORD_RIGHT,
+    KEYWORD_SELECT,
+    KEYWORD_SET,
+    KEYWORD_SIZE,
+    KEYWORD_STRING,
+    KEYWORD_STRUCT,
+    KEYWORD_TRUE,
+    KEYWORD_TUPLE,
+    KEYWORD_UPDATE,
+    KEYWORD_VALUE,
+    KEYWORD_WHERE,
+};
+
+/* The keyword that a word is, in any letter case. */
+enum statement_keyword statement_lexer_keyword(struct bytes word);
 
 enum statement_token_type {
     STATEMENT_END,
@@ -47,7 +106,7 @@ enum statement_token_type {
 
 struct statement_token {
     enum statement_token_type type;
-    enum statement_keyword keyword; /* KEYWORD_NONE but for STATEMENT_KEYWORD. */
+    enum statement_keyword keyword; /* KEYWORD_NONE except for STATEMENT_KEYWORD. */
     uint32_t start;                 /* Offsets into the text. */
     uint32_t end;
 };
@@ -63,7 +122,7 @@ static inline void statement_lexer_init(struct statement_lexer *lexer, struct by
     *lexer = (struct statement_lexer){ .text = text };
 }
 
-/* STATEMENT_END once and for ever at the end. */
+/* At the end of the text, STATEMENT_END on this and every later call. */
 struct statement_token statement_lexer_next(struct statement_lexer *lexer);
 
 static inline struct bytes statement_lexer_text(const struct statement_lexer *lexer,
@@ -72,12 +131,12 @@ static inline struct bytes statement_lexer_text(const struct statement_lexer *le
     return bytes_of(lexer->text.data + token.start, token.end - token.start);
 }
 
-/* What a STATEMENT_QUOTED or STATEMENT_STRING stands for: without its quotes, and with one quote
- * for each two inside. Copied into the arena only where it has such. */
+/* The text that a STATEMENT_QUOTED or STATEMENT_STRING stands for: without its quotes, and with one
+ * quote for each two inside. Copied into the arena only if it has such quotes. */
 struct bytes statement_lexer_content(const struct statement_lexer *lexer, struct arena *arena,
                                      struct statement_token token);
 
-/* "line:column:length", all in characters and from 1, as the service names a place. */
+/* "line:column:length", all in characters and from 1, as the service shows positions. */
 struct bytes statement_lexer_place(const struct statement_lexer *lexer, struct arena *arena,
                                    struct statement_token token);
 

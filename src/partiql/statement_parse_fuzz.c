@@ -11,7 +11,7 @@
 #include "model/item.h"
 #include "model/limits.h"
 #include "model/value.h"
-#include "partiql/statement_parse.h"
+#include "partiql/statement.h"
 #include "statement_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 #include "expr/operand_rules.h"
 #include "expr/params.h"
 #include "model/error.h"
-#include "partiql/statement_parse.h"
+#include "partiql/statement.h"
 
 enum { LIST_INDEX_MAX = INT32_MAX };
 

@@ -15,7 +15,7 @@
 #include "model/limits.h"
 #include "model/table_definition.h"
 #include "model/value.h"
-#include "partiql/statement_parse.h"
+#include "partiql/statement.h"
 #include "table/token_record.h"
 
 /* --- Shapes --- */

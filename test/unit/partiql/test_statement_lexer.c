@@ -112,17 +112,17 @@ static void a_place_is_line_column_and_length_in_characters(void **state)
 static void keywords_are_found_in_any_letter_case_and_whole(void **state)
 {
     (void)state;
-    assert_int_equal(statement_keyword_find(BYTES("SeLeCt")), KEYWORD_SELECT);
-    assert_int_equal(statement_keyword_find(BYTES("absolute")), KEYWORD_OTHER); /* The first. */
-    assert_int_equal(statement_keyword_find(BYTES("zone")), KEYWORD_OTHER);     /* The last. */
-    assert_int_equal(statement_keyword_find(BYTES("date_add")), KEYWORD_OTHER);
-    assert_int_equal(statement_keyword_find(BYTES("date_")), KEYWORD_NONE);
-    assert_int_equal(statement_keyword_find(BYTES("selec")), KEYWORD_NONE);
-    assert_int_equal(statement_keyword_find(BYTES("selectx")), KEYWORD_NONE);
-    assert_int_equal(statement_keyword_find(BYTES("")), KEYWORD_NONE);
-    assert_int_equal(statement_keyword_find(BYTES("corresponding")), KEYWORD_OTHER);
-    assert_int_equal(statement_keyword_find(BYTES("aaaaaaaaaaaaaaa")), KEYWORD_NONE);
-    assert_int_equal(statement_keyword_find(BYTES("aaaaaaaaaaaaaaaa")), KEYWORD_NONE);
+    assert_int_equal(statement_lexer_keyword(BYTES("SeLeCt")), KEYWORD_SELECT);
+    assert_int_equal(statement_lexer_keyword(BYTES("absolute")), KEYWORD_OTHER); /* The first. */
+    assert_int_equal(statement_lexer_keyword(BYTES("zone")), KEYWORD_OTHER);     /* The last. */
+    assert_int_equal(statement_lexer_keyword(BYTES("date_add")), KEYWORD_OTHER);
+    assert_int_equal(statement_lexer_keyword(BYTES("date_")), KEYWORD_NONE);
+    assert_int_equal(statement_lexer_keyword(BYTES("selec")), KEYWORD_NONE);
+    assert_int_equal(statement_lexer_keyword(BYTES("selectx")), KEYWORD_NONE);
+    assert_int_equal(statement_lexer_keyword(BYTES("")), KEYWORD_NONE);
+    assert_int_equal(statement_lexer_keyword(BYTES("corresponding")), KEYWORD_OTHER);
+    assert_int_equal(statement_lexer_keyword(BYTES("aaaaaaaaaaaaaaa")), KEYWORD_NONE);
+    assert_int_equal(statement_lexer_keyword(BYTES("aaaaaaaaaaaaaaaa")), KEYWORD_NONE);
 }
 
 int main(void)

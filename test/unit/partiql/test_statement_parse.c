@@ -12,7 +12,7 @@
 #include "model/error.h"
 #include "model/limits.h"
 #include "model/value.h"
-#include "partiql/statement_parse.h"
+#include "partiql/statement.h"
 #include "expr/operand_rules.h"
 #include "statement_text.h"
 

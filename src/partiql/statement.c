@@ -1,4 +1,4 @@
-/* statement_parse.c -- see statement_parse.h.
+/* statement.c -- see statement.h.
  *
  *   statement = ( select / EXISTS "(" select ")" / insert / update / delete ) [ ";" ]
  *   select    = SELECT ( "*" / path *( "," path ) ) FROM table [ "." index ]
@@ -9,7 +9,7 @@
  *   delete    = DELETE FROM table [ WHERE condition ] [ returning ]
  *   returning = RETURNING ( ALL / MODIFIED ) ( OLD / NEW ) "*"
  */
-#include "partiql/statement_parse.h"
+#include "partiql/statement.h"
 #include <assert.h>
 #include <stdlib.h>
 #include "base/arena.h"
