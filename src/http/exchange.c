@@ -108,9 +108,11 @@ static const char *reason(int status)
     }
 }
 
-static void append_text(struct buffer *head, const char *text)
+/* Appends at `end`, where there is room, and returns the new end. */
+static uint8_t *copy_to(uint8_t *end, struct bytes text)
 {
-    buffer_append(head, text, strlen(text));
+    memcpy(end, text.data, text.len);
+    return end + text.len;
 }
 
 static void append_number(struct buffer *head, size_t number)
@@ -128,10 +130,13 @@ static void append_header(struct buffer *head, struct bytes name, struct bytes v
 {
     assert(http_grammar_skip(name.data, 0, name.len, HTTP_GRAMMAR_TOKEN) == name.len);
     assert(http_grammar_skip_value(value.data, 0, value.len) == value.len);
-    buffer_append_bytes(head, name);
-    append_text(head, ": ");
-    buffer_append_bytes(head, value);
-    append_text(head, "\r\n");
+    uint8_t *end = buffer_reserve(head, name.len + value.len + sizeof ": \r\n");
+    end = copy_to(end, name);
+    end = copy_to(end, BYTES(": "));
+    if (value.len > 0)
+        end = copy_to(end, value);
+    end = copy_to(end, BYTES("\r\n"));
+    head->len = (size_t)(end - head->data);
 }
 
 struct bytes http_answer_format_head(struct arena *arena, const struct http_answer *answer,
@@ -141,24 +146,24 @@ struct bytes http_answer_format_head(struct arena *arena, const struct http_answ
     struct buffer head;
     buffer_init(&head, arena);
     buffer_reserve(&head, HEAD_SIZE_USUAL);
-    append_text(&head, "HTTP/1.1 ");
+    buffer_append_bytes(&head, BYTES("HTTP/1.1 "));
     append_number(&head, (size_t)answer->status);
-    append_text(&head, " ");
-    append_text(&head, reason(answer->status));
-    append_text(&head, "\r\n");
+    buffer_append_bytes(&head, BYTES(" "));
+    buffer_append_bytes(&head, bytes_from_text(reason(answer->status)));
+    buffer_append_bytes(&head, BYTES("\r\n"));
     append_header(&head, BYTES("Date"), date);
     if (answer->status == STATUS_NO_CONTENT) {
         assert(answer->body.len == 0); /* And no Content-Length: RFC 9110, 8.6. */
     } else {
-        append_text(&head, "Content-Length: ");
+        buffer_append_bytes(&head, BYTES("Content-Length: "));
         append_number(&head, answer->body.len);
-        append_text(&head, "\r\n");
+        buffer_append_bytes(&head, BYTES("\r\n"));
     }
     if (connection != NULL)
         append_header(&head, BYTES("Connection"), bytes_from_text(connection));
     for (size_t i = 0; i < answer->header_count; i++)
         append_header(&head, answer->headers[i].name, answer->headers[i].value);
-    append_text(&head, "\r\n");
+    buffer_append_bytes(&head, BYTES("\r\n"));
     return buffer_bytes(&head);
 }
 
@@ -189,11 +194,12 @@ struct bytes http_exchange_target(const struct http_exchange *exchange)
     return exchange->target;
 }
 
-struct bytes http_exchange_header(const struct http_exchange *exchange, const char *name)
+/* Lengths first: a request is asked for a dozen headers, most of which it does not have. */
+struct bytes http_exchange_find_header(const struct http_exchange *exchange, struct bytes name)
 {
-    struct bytes wanted = bytes_from_text(name);
     for (size_t i = 0; i < exchange->header_count; i++)
-        if (http_header_equal(exchange->headers[i].name, wanted))
+        if (exchange->headers[i].name.len == name.len &&
+            http_header_equal(exchange->headers[i].name, name))
             return exchange->headers[i].value;
     return (struct bytes){ 0 };
 }

@@ -1,5 +1,6 @@
 /* grammar.c -- see grammar.h. */
 #include "http/grammar.h"
+#include "base/byte_order.h"
 
 enum {
     T = HTTP_GRAMMAR_TOKEN,
@@ -25,26 +26,37 @@ static bool is_value_byte(uint8_t byte)
     return byte == '\t' || (byte >= 0x20 && byte != 0x7F);
 }
 
-/* Eight bytes at a time: a value is most of a request's head. The two tests are exact for "any
- * byte of the word"; which one it is, is left to the loop behind. */
-size_t http_grammar_skip_value(const uint8_t *data, size_t at, size_t end)
+/* A mark at the top of each byte that is a control byte. It is exact for the first one; a borrow
+ * may mark bytes behind it. */
+static uint64_t mark_controls(const uint8_t *data)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     const uint64_t tops = ones << 7;
-    while (end - at >= sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, data + at, sizeof word);
-        uint64_t below_space = (word - ones * 0x20) & ~word & tops;
-        uint64_t delete_xor = word ^ (ones * 0x7F);
-        uint64_t is_delete = (delete_xor - ones) & ~delete_xor & tops;
-        if ((below_space | is_delete) == 0) {
-            at += sizeof word;
+    uint64_t word = load_u64_le(data);
+    uint64_t below_space = (word - ones * 0x20) & ~word & tops;
+    uint64_t delete_xor = word ^ (ones * 0x7F);
+    return below_space | ((delete_xor - ones) & ~delete_xor & tops);
+}
+
+/* Eight bytes at a time: a value is most of a request's head. What is left at the end is looked at
+ * together with bytes before it. */
+size_t http_grammar_skip_value(const uint8_t *data, size_t at, size_t end)
+{
+    enum { WORD = sizeof(uint64_t) };
+    bool has_word = end - at >= WORD;
+    while (end - at >= WORD) {
+        uint64_t marks = mark_controls(data + at);
+        if (marks == 0) {
+            at += WORD;
             continue;
         }
-        for (size_t word_end = at + sizeof word; at < word_end; at++)
-            if (!is_value_byte(data[at]))
-                return at;
+        at += (size_t)__builtin_ctzll(marks) / 8;
+        if (data[at] != '\t')
+            return at;
+        at++;
     }
+    if (has_word && mark_controls(data + end - WORD) == 0)
+        return end;
     while (at < end && is_value_byte(data[at]))
         at++;
     return at;
@@ -61,6 +73,8 @@ bool http_header_equal(struct bytes a, struct bytes b)
 {
     if (a.len != b.len)
         return false;
+    if (a.len > 0 && memcmp(a.data, b.data, a.len) == 0)
+        return true; /* Most clients write names as we do. */
     for (size_t i = 0; i < a.len; i++)
         if (a.data[i] != b.data[i] && lower(a.data[i]) != lower(b.data[i]))
             return false;

@@ -176,24 +176,24 @@ static uint16_t note_field(struct http_parser *parser, struct bytes name, struct
 {
     switch (name.len) {
     case sizeof "host" - 1:
-        if (http_header_equal(name, BYTES("host")) && !note_host(parser, value))
+        if (http_header_equal(name, BYTES("Host")) && !note_host(parser, value))
             return 400;
         return 0;
     case sizeof "expect" - 1:
-        if (!http_header_equal(name, BYTES("expect")))
+        if (!http_header_equal(name, BYTES("Expect")))
             return 0;
         parser->expects_continue = http_header_equal(value, BYTES("100-continue"));
         return parser->expects_continue ? 0 : 417;
     case sizeof "connection" - 1:
-        if (http_header_equal(name, BYTES("connection")))
+        if (http_header_equal(name, BYTES("Connection")))
             note_connection(parser, value);
         return 0;
     case sizeof "content-length" - 1:
-        if (http_header_equal(name, BYTES("content-length")) && !note_content_length(parser, value))
+        if (http_header_equal(name, BYTES("Content-Length")) && !note_content_length(parser, value))
             return 400;
         return 0;
     case sizeof "transfer-encoding" - 1:
-        if (!http_header_equal(name, BYTES("transfer-encoding")))
+        if (!http_header_equal(name, BYTES("Transfer-Encoding")))
             return 0;
         if (parser->chunked)
             return 400;

@@ -97,7 +97,13 @@ bool http_server_stop(struct http_server *server, uint64_t grace_ms);
 struct bytes http_exchange_method(const struct http_exchange *exchange);
 struct bytes http_exchange_target(const struct http_exchange *exchange); /* As sent. */
 /* The first header of that name, ignoring case; `data` NULL if there is none. */
-struct bytes http_exchange_header(const struct http_exchange *exchange, const char *name);
+struct bytes http_exchange_find_header(const struct http_exchange *exchange, struct bytes name);
+/* The same for a text in the code, of which the compiler knows the length. */
+static inline struct bytes http_exchange_header(const struct http_exchange *exchange,
+                                                const char *name)
+{
+    return http_exchange_find_header(exchange, bytes_from_text(name));
+}
 size_t http_exchange_header_count(const struct http_exchange *exchange);
 const struct http_header *http_exchange_headers(const struct http_exchange *exchange);
 /* Decoded from chunks; empty if there is none. Not decompressed. */

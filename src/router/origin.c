@@ -117,8 +117,8 @@ enum origin_verdict origin_judge(const struct origin_rules *rules,
                                  const struct origin_headers *headers, struct bytes *allowed)
 {
     *allowed = (struct bytes){ 0 };
-    if (headers->origin.data == NULL && headers->fetch_site.data == NULL)
-        return ORIGIN_SERVED; /* Not a browser. */
+    if (!origin_is_page(headers))
+        return ORIGIN_SERVED;
     enum match match = match_origin(rules->origins, headers->origin);
     if (match == NO_MATCH && headers->origin.data != NULL)
         return ORIGIN_REFUSED;

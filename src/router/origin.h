@@ -32,6 +32,12 @@ struct origin_headers {
     struct bytes host;
 };
 
+/* Only browsers send either of them. Looks at no other header. */
+static inline bool origin_is_page(const struct origin_headers *headers)
+{
+    return headers->origin.data != NULL || headers->fetch_site.data != NULL;
+}
+
 enum origin_verdict {
     ORIGIN_SERVED,
     ORIGIN_REFUSED,      /* The page is of an origin that may not call. */

@@ -1,5 +1,6 @@
 /* answer.c -- see answer.h. */
 #include "wire/answer.h"
+#include <assert.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/random.h"
@@ -11,15 +12,26 @@
 
 enum { ANSWER_HEADERS_MAX = 8, CRC32_TEXT_MAX = 10 };
 
+static_assert(REQUEST_ID_SIZE % 2 == 0, "symbols are made in pairs");
+
+/* A number of 32 bits is taken as a fraction: multiplied by 36, its whole part is a symbol and the
+ * rest the next fraction. 36 to the power of 6 is less than 2 to the power of 32. */
 static struct bytes request_id(const struct answer_context *context)
 {
     static const char symbols[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    enum { PER_NUMBER = 6 };
     char *id = arena_alloc(context->arena, REQUEST_ID_SIZE);
     for (size_t i = 0; i < REQUEST_ID_SIZE;) {
         uint64_t bits = random_next(context->random);
-        /* 12 symbols of 36 use 62 of the 64 bits. */
-        for (int symbol = 0; symbol < 12 && i < REQUEST_ID_SIZE; symbol++, bits /= 36)
-            id[i++] = symbols[bits % 36];
+        uint64_t low = (uint32_t)bits, high = bits >> 32;
+        for (int n = 0; n < PER_NUMBER && i < REQUEST_ID_SIZE; n++, i += 2) {
+            low *= 36;
+            high *= 36;
+            id[i] = symbols[low >> 32];
+            id[i + 1] = symbols[high >> 32];
+            low = (uint32_t)low;
+            high = (uint32_t)high;
+        }
     }
     return bytes_of(id, REQUEST_ID_SIZE);
 }
