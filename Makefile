@@ -100,7 +100,7 @@ $(BUILD)/$(1)/bench/load/load: $$(LOAD_SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$
 endef
 $(foreach name,release asan clang tsan fuzz,$(eval $(call flavour,$(name))))
 
-$(foreach name,release asan clang tsan fuzz,$(BUILD)/$(name)/src/engine/rocksdb/store_version.o): \
+$(foreach name,release asan clang tsan fuzz,$(BUILD)/$(name)/src/engine/rocksdb/store_ahead.o): \
 	CPPFLAGS += -DSTATOR_ROCKSDB_VERSION='"$(ROCKSDB_VERSION)"'
 
 all: $(BUILD)/stator

@@ -17,7 +17,7 @@
 #include "base/compiler.h"
 #include "base/random.h"
 #include "engine/engine.h"
-#include "engine/rocksdb/store_options.h"
+#include "engine/rocksdb/store.h"
 
 enum {
     VALUE_SIZE = 300,

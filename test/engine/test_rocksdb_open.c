@@ -396,10 +396,10 @@ static void a_store_that_lost_synced_changes_is_not_read(void **state)
     make_store(folder->data);
     struct store_directory directory;
     struct store_manifest manifest;
-    uint64_t mark;
+    uint64_t sequence;
     assert_true(store_directory_open(&directory, folder->data, message));
-    assert_int_equal(store_mark_read(&directory.mark, &mark, &manifest), STORE_MARK_READ);
-    store_mark_move(&directory.mark, mark + 3);
+    assert_int_equal(store_synced_read(&directory.synced, &sequence, &manifest), STORE_SYNCED_READ);
+    store_synced_advance(&directory.synced, sequence + 3);
     store_directory_close(&directory);
     expect_read_only_refusal(
         folder->data, "the store is damaged: 3 changes that were synced cannot be read back");

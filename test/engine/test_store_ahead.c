@@ -19,7 +19,6 @@
 #include <unistd.h>
 #include "base/compiler.h"
 #include "engine/rocksdb/store_ahead.h"
-#include "engine/rocksdb/store_version.h"
 #include "engine_fixture.h"
 #include "numbered_records.h"
 #include "store_files.h"
@@ -277,20 +276,20 @@ static void write_options_file(const struct ahead_test *test, const char *name, 
 static void the_running_version_is_in_the_newest_options_file(void **state)
 {
     const struct ahead_test *test = *state;
-    char version[STORE_VERSION_MAX];
+    char version[STORE_AHEAD_VERSION_MAX];
     int store = open(test->store, O_RDONLY | O_DIRECTORY);
     int folder = open(test->scratch, O_RDONLY | O_DIRECTORY);
-    assert_true(store_version_running(store, version));
-    assert_string_equal(version, store_version_compiled());   /* Both come from one package. */
-    assert_string_equal(version, STORE_AHEAD_PROVED_VERSION); /* Else nothing here is tested. */
-    assert_false(store_version_running(folder, version));
+    assert_true(store_ahead_running_version(store, version));
+    assert_string_equal(version, store_ahead_compiled_version()); /* Both come from one package. */
+    assert_string_equal(version, STORE_AHEAD_PROVED_VERSION);     /* Else nothing here is tested. */
+    assert_false(store_ahead_running_version(folder, version));
     write_options_file(test, "OPTIONS-000009", "[Version]\n  rocksdb_version=7.8.3\n");
     write_options_file(test, "OPTIONS-000010", "# text\n[Version]\n  rocksdb_version=9.1.0\n");
     write_options_file(test, "OPTIONS-000011.dbtmp", "[Version]\n  rocksdb_version=1.1.1\n");
-    assert_true(store_version_running(folder, version));
+    assert_true(store_ahead_running_version(folder, version));
     assert_string_equal(version, "9.1.0");
     write_options_file(test, "OPTIONS-000012", "[Version]\n");
-    assert_false(store_version_running(folder, version));
+    assert_false(store_ahead_running_version(folder, version));
     close(folder);
     close(store);
 }

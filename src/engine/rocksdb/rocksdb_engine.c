@@ -1,4 +1,4 @@
-/* rocksdb_engine.c -- opens and closes the embedded engine.
+/* rocksdb_engine.c -- opens, closes and copies the embedded engine.
  *
  * Opening either succeeds or changes nothing that matters and says why in one line: the directory
  * is checked and locked first, then what RocksDB would recover is compared with what was synced,
@@ -6,6 +6,7 @@
  */
 #include "engine/rocksdb/rocksdb_engine.h"
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,6 @@
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_ahead.h"
 #include "engine/rocksdb/store_cache.h"
-#include "engine/rocksdb/store_options.h"
-#include "engine/rocksdb/store_status.h"
-#include "engine/rocksdb/store_version.h"
 #include "engine/rocksdb/store_watch.h"
 #include "engine/rocksdb/store_writer.h"
 #include "engine/rocksdb/syncer.h"
@@ -38,9 +36,44 @@ void *store_alloc_lines(size_t size)
     return memset(block, 0, size);
 }
 
+/* --- Errors of RocksDB ---
+ *
+ * Its C interface reports text only: "<code>: [<subcode>: ]<details>". Codes and subcodes are
+ * constants of RocksDB; the details are not looked at. */
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+enum engine_status store_status_of(const char *error)
+{
+    if (starts_with(error, "IO error: No space left on device") ||
+        starts_with(error, "IO error: Space limit reached"))
+        return ENGINE_FULL;
+    if (starts_with(error, "Corruption"))
+        return ENGINE_CORRUPT;
+    return ENGINE_IO;
+}
+
+bool store_status_is_stall(const char *error)
+{
+    return starts_with(error, "Result incomplete");
+}
+
+enum engine_status store_status_take(char *error, const char *action)
+{
+    enum engine_status status = store_status_of(error);
+    log_write(LOG_ERROR, "engine", "%s failed: %s", action, error);
+    rocksdb_free(error);
+    return status;
+}
+
+/* --- Closing --- */
+
 /* RocksDB's threads, if they are still at work, stop before anything they use goes away. They may
- * have changed the manifest since the last sync, so that the mark is moved once they have: if all
- * that was written is `synced`. */
+ * have changed the manifest since the last sync, so SYNCED is advanced after them, provided that
+ * all that was written is `synced`. */
 static void destroy(struct store *store, bool synced)
 {
     store_watch_destroy(store->watch);
@@ -51,8 +84,8 @@ static void destroy(struct store *store, bool synced)
         store_write_deinit(store);
         store_view_deinit(store);
         rocksdb_close(store->db);
-        if (synced && store->directory.mark.manifest >= 0)
-            store_mark_move(&store->directory.mark, sequence);
+        if (synced && store->directory.synced.manifest >= 0)
+            store_synced_advance(&store->directory.synced, sequence);
     }
     if (store->newest != NULL)
         rocksdb_readoptions_destroy(store->newest);
@@ -99,11 +132,51 @@ static enum engine_health health(const struct engine *engine)
                                                              : ENGINE_HEALTH_OK;
 }
 
+/* --- Checkpoint: a copy of the store at one moment, while writes go on ---
+ *
+ * RocksDB links its table files, which never change, and copies the log. The memtable is flushed
+ * first, so that the copy holds every write up to there. The end of the log is being written to
+ * while it is copied; recovery keeps its unbroken beginning, so a copy ends between two batches,
+ * never within one. */
+
+enum { FLUSH_ALWAYS = 0 }; /* Size of the log from which on the memtable is flushed. */
+
+static enum engine_status create_checkpoint(struct store *store, const char *path)
+{
+    char *error = NULL;
+    rocksdb_checkpoint_t *object = rocksdb_checkpoint_object_create(store->db, &error);
+    if (error == NULL) {
+        rocksdb_checkpoint_create(object, path, FLUSH_ALWAYS, &error);
+        rocksdb_checkpoint_object_destroy(object);
+    }
+    return error == NULL ? ENGINE_OK : store_status_take(error, "checkpoint");
+}
+
+static enum engine_status checkpoint(struct engine *engine, const char *path)
+{
+    struct store *store = (struct store *)engine;
+    if (store->options->memory != NULL || store->read_only)
+        return ENGINE_UNSUPPORTED;
+    /* The flush must not be what fills the disk: RocksDB would refuse writes until there is space
+     * again, for the sake of a copy. */
+    if (!store_directory_has_space(&store->directory))
+        return ENGINE_FULL;
+    uint64_t sequence = rocksdb_get_latest_sequence_number(store->db);
+    atomic_fetch_add(&store->checkpoints, 1); /* See store_ahead.c. */
+    enum engine_status status = create_checkpoint(store, path);
+    atomic_fetch_sub(&store->checkpoints, 1);
+    if (status == ENGINE_OK && !store_directory_finish_copy(path, sequence)) {
+        status = errno == ENOSPC ? ENGINE_FULL : ENGINE_IO;
+        log_write(LOG_ERROR, "engine", "checkpoint failed: %s", strerror(errno));
+    }
+    return status;
+}
+
 static const struct engine_ops ops = {
     .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_CHECKPOINT | ENGINE_RANGE_DELETE,
     .close = close_engine,
     .health = health,
-    .checkpoint = store_checkpoint,
+    .checkpoint = checkpoint,
     .view_open = store_view_open,
     .view_share = store_view_share,
     .view_close = store_view_close,
@@ -153,22 +226,22 @@ static rocksdb_t *open_db_read_only(const struct store *store, const char *path,
     return NULL;
 }
 
-/* A store that lost its mark cannot be compared with anything. Nothing else is wrong with it, so it
- * is opened; but somebody should know. */
-static bool read_mark(const struct store *store, uint64_t *sequence,
-                      struct store_manifest *manifest)
+/* A store without SYNCED cannot be checked for lost writes. Nothing else is wrong with it, so it is
+ * opened with a warning. */
+static bool read_synced(const struct store *store, uint64_t *sequence,
+                        struct store_manifest *manifest)
 {
     struct store_manifest found;
     const char *what = "cannot be read";
-    switch (store_mark_read(&store->directory.mark, sequence, manifest)) {
-    case STORE_MARK_READ:
+    switch (store_synced_read(&store->directory.synced, sequence, manifest)) {
+    case STORE_SYNCED_READ:
         return true;
-    case STORE_MARK_MISSING:
-        if (!store_mark_find_manifest(store->directory.directory, 0, &found))
+    case STORE_SYNCED_MISSING:
+        if (!store_synced_find_manifest(store->directory.directory, 0, &found))
             return false; /* There is no store yet. */
         what = "is missing";
         break;
-    case STORE_MARK_DAMAGED:
+    case STORE_SYNCED_DAMAGED:
         break;
     }
     log_write(LOG_WARN, "engine",
@@ -183,7 +256,7 @@ static bool manifest_is_complete(const struct store *store, struct store_manifes
 {
     struct store_manifest found;
     if (synced.number == 0 ||
-        !store_mark_find_manifest(store->directory.directory, synced.size, &found) ||
+        !store_synced_find_manifest(store->directory.directory, synced.size, &found) ||
         found.number > synced.number)
         return true; /* Nothing to compare with; or a later one, that begins with all there is. */
     if (found.number < synced.number)
@@ -204,28 +277,28 @@ static bool manifest_is_complete(const struct store *store, struct store_manifes
 
 /* Whether recovery brings back all that was ever synced. Asked of a read-only store: opening for
  * writing would already have thrown away what it could not read. */
-static bool log_is_complete(rocksdb_t *read_only, uint64_t mark, const char *path, char *message)
+static bool log_is_complete(rocksdb_t *read_only, uint64_t synced, const char *path, char *message)
 {
     uint64_t sequence = rocksdb_get_latest_sequence_number(read_only);
-    return sequence >= mark ||
+    return sequence >= synced ||
            store_directory_refuse(message, path,
                                   "the store is damaged: %" PRIu64
                                   " changes that were synced cannot be read back",
-                                  mark - sequence);
+                                  synced - sequence);
 }
 
 static bool may_recover(const struct store *store, const char *path, char *message)
 {
-    uint64_t mark;
+    uint64_t synced;
     struct store_manifest manifest;
-    if (!read_mark(store, &mark, &manifest))
+    if (!read_synced(store, &synced, &manifest))
         return true;
     if (!manifest_is_complete(store, manifest, path, message))
         return false;
     rocksdb_t *db = open_db_read_only(store, path, message);
     if (db == NULL)
         return false;
-    bool complete = log_is_complete(db, mark, path, message);
+    bool complete = log_is_complete(db, synced, path, message);
     rocksdb_close(db);
     return complete;
 }
@@ -242,32 +315,32 @@ static bool open_for_writing(struct store *store, const char *path, char *messag
     if (!store_directory_open(&store->directory, path, message) ||
         !may_recover(store, path, message) || !open_db(store, path, message))
         return false;
-    store_mark_follow_manifest(&store->directory.mark, store->directory.directory);
+    store_synced_follow_manifest(&store->directory.synced, store->directory.directory);
     /* What was recovered is in tables by now, and they are synced. */
-    store_mark_move(&store->directory.mark, rocksdb_get_latest_sequence_number(store->db));
+    store_synced_advance(&store->directory.synced, rocksdb_get_latest_sequence_number(store->db));
     return true;
 }
 
 static bool open_for_reading(struct store *store, const char *path, char *message)
 {
-    uint64_t mark;
+    uint64_t synced;
     struct store_manifest manifest;
     if (!store_directory_open_read_only(&store->directory, path, message))
         return false;
-    bool is_marked = read_mark(store, &mark, &manifest);
-    if (is_marked && !manifest_is_complete(store, manifest, path, message))
+    bool is_known = read_synced(store, &synced, &manifest);
+    if (is_known && !manifest_is_complete(store, manifest, path, message))
         return false;
     store->db = open_db_read_only(store, path, message);
-    return store->db != NULL && (!is_marked || log_is_complete(store->db, mark, path, message));
+    return store->db != NULL && (!is_known || log_is_complete(store->db, synced, path, message));
 }
 
 static bool may_fill_log(const struct store *store, const struct engine_options *options)
 {
-    char running[STORE_VERSION_MAX];
+    char running[STORE_AHEAD_VERSION_MAX];
     if (options->leaves_log_alone)
         return false;
-    bool is_known = store_version_running(store->directory.directory, running);
-    return store_ahead_is_proved(store_version_compiled(), is_known ? running : NULL);
+    bool is_known = store_ahead_running_version(store->directory.directory, running);
+    return store_ahead_is_proved(store_ahead_compiled_version(), is_known ? running : NULL);
 }
 
 static rocksdb_writeoptions_t *create_write_options(bool in_memory, bool waits)

@@ -1,10 +1,10 @@
 /* store.h -- the embedded engine's state, shared by the files of this folder.
  *
  * rocksdb_engine.c opens and closes it; store_view.c, store_scan.c and store_write.c carry out the
- * operations; store_writer.c writes what RocksDB does not take at once; store_checkpoint.c copies
- * it; syncer.c makes writes durable. Lock order: a write's latches, then `publish_mutex`, then
- * `view_mutex`; the mutexes of the latches, the writer, the syncer, the cache and the write pool
- * are leaves. Reads that the cache answers take none of them.
+ * operations; store_writer.c writes what RocksDB does not take at once; syncer.c makes writes
+ * durable. Lock order: a write's latches, then `publish_mutex`, then `view_mutex`; the mutexes of
+ * the latches, the writer, the syncer, the cache and the write pool are leaves. Reads that the
+ * cache answers take none of them.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_H
 #define STATOR_ENGINE_ROCKSDB_STORE_H
@@ -21,12 +21,18 @@
 
 struct store_cache;
 struct store_key;
-struct store_options;
 struct store_watch;
 struct store_writer;
 struct syncer;
 
 enum { STORE_LINE_SIZE = 64 }; /* Of a cache line. */
+
+/* The options of RocksDB, and what they share ownership of. Must outlive the database. */
+struct store_options {
+    rocksdb_options_t *db;
+    rocksdb_cache_t *block_cache;
+    rocksdb_env_t *memory; /* NULL: a real disk. */
+};
 
 /* A snapshot. One is published at any time, and every view that is opened meanwhile is this same
  * structure, so opening a view allocates nothing. It is held by hazards (base/hazard.h), and by a
@@ -127,7 +133,15 @@ static inline void store_stop_counting(void)
     rocksdb_set_perf_level(rocksdb_disable);
 }
 
-enum engine_status store_checkpoint(struct engine *engine, const char *path);
+/* The status that an error text of RocksDB stands for. */
+enum engine_status store_status_of(const char *error);
+/* True if RocksDB refused a write with no_slowdown because it would have had to wait. */
+bool store_status_is_stall(const char *error);
+/* As store_status_of; logs one line that names `action`, and frees `error`. */
+enum engine_status store_status_take(char *error, const char *action);
+
+struct store_options *store_options_create(const struct engine_options *options);
+void store_options_destroy(struct store_options *options);
 
 /* Takes a snapshot of all that was written. The caller publishes or discards it. */
 struct store_view *store_view_create(struct store *store);

@@ -31,9 +31,11 @@
  */
 #include "engine/rocksdb/store_ahead.h"
 #include <assert.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,6 +55,82 @@ static_assert(STORE_AHEAD_CHUNK_SIZE % PIECE_SIZE == 0, "a chunk is whole pieces
 static_assert(STORE_AHEAD_LEFT_MIN > STORE_AHEAD_LOOK_SIZE + STORE_AHEAD_SYNC_SIZE_MAX,
               "the next chunk comes before the last one is used up");
 
+/* --- Versions ---
+ *
+ * RocksDB's C interface has no function for the version, and its header with the numbers is C++. So
+ * the Makefile reads them from there; the running library writes its own into an options file. */
+
+enum { OPTIONS_READ_MAX = 4096 }; /* The version comes first. */
+
+static const char file_prefix[] = "OPTIONS-";
+static const char version_name[] = "rocksdb_version=";
+
+const char *store_ahead_compiled_version(void)
+{
+    return STATOR_ROCKSDB_VERSION;
+}
+
+/* The number in "OPTIONS-000007"; 0 if it is no such name. */
+static unsigned long long file_number(const char *name)
+{
+    char *end;
+    if (strncmp(name, file_prefix, sizeof file_prefix - 1) != 0)
+        return 0;
+    unsigned long long number = strtoull(name + sizeof file_prefix - 1, &end, 10);
+    return *end == '\0' ? number : 0;
+}
+
+/* Opens the newest one; -1 if there is none. */
+static int open_newest(DIR *entries)
+{
+    unsigned long long newest = 0;
+    char name[sizeof((struct dirent *)0)->d_name] = "";
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        unsigned long long number = file_number(entry->d_name);
+        if (number <= newest)
+            continue;
+        newest = number;
+        memcpy(name, entry->d_name, strlen(entry->d_name) + 1);
+    }
+    return newest == 0 ? -1
+                       : file_open_at(dirfd(entries), name, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+}
+
+static bool read_version(int file, char out[STORE_AHEAD_VERSION_MAX])
+{
+    char text[OPTIONS_READ_MAX + 1];
+    ssize_t size = read(file, text, OPTIONS_READ_MAX);
+    text[size < 0 ? 0 : size] = '\0';
+    const char *at = strstr(text, version_name);
+    if (at == NULL)
+        return false;
+    at += sizeof version_name - 1;
+    size_t length = strcspn(at, " \r\n");
+    if (length == 0 || length >= STORE_AHEAD_VERSION_MAX)
+        return false;
+    memcpy(out, at, length);
+    out[length] = '\0';
+    return true;
+}
+
+bool store_ahead_running_version(int directory, char out[STORE_AHEAD_VERSION_MAX])
+{
+    out[0] = '\0';
+    int listed = file_open_at(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (listed < 0)
+        return false;
+    DIR *entries = fdopendir(listed);
+    if (entries == NULL) {
+        close(listed);
+        return false;
+    }
+    int file = open_newest(entries);
+    bool ok = file >= 0 && read_version(file, out);
+    file_close(file);
+    closedir(entries);
+    return ok;
+}
+
 bool store_ahead_is_proved(const char *compiled, const char *running)
 {
     if (strcmp(compiled, STORE_AHEAD_PROVED_VERSION) == 0 && running != NULL &&
@@ -65,6 +143,8 @@ bool store_ahead_is_proved(const char *compiled, const char *running)
               compiled, running != NULL ? running : "an unknown version");
     return false;
 }
+
+/* --- Filling --- */
 
 void store_ahead_init(struct store_ahead *ahead, struct store *store,
                       struct store_presence *presence)

@@ -36,6 +36,13 @@ enum {
  * store_ahead.c against its sources, run `make crash`, then change this. */
 #define STORE_AHEAD_PROVED_VERSION "7.8.3"
 
+enum { STORE_AHEAD_VERSION_MAX = 32 };
+/* The version of RocksDB in the header that the compiler read: "7.8.3". */
+const char *store_ahead_compiled_version(void);
+/* The version of the library that wrote the newest options file of the open `directory`, which
+ * RocksDB does whenever it opens a store. False if there is none that can be read. */
+MUST_CHECK bool store_ahead_running_version(int directory, char out[STORE_AHEAD_VERSION_MAX]);
+
 /* Whether logs may be filled by a program that was compiled for one version and runs with another;
  * NULL: it is not known. Otherwise writes a line to the log. */
 MUST_CHECK bool store_ahead_is_proved(const char *compiled, const char *running);

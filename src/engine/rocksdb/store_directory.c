@@ -263,10 +263,10 @@ bool store_directory_has_log(const struct store_directory *directory, uint64_t n
     return store_directory_has_file(directory, name);
 }
 
-bool store_directory_has_mark(const struct store_directory *directory)
+bool store_directory_has_synced(const struct store_directory *directory)
 {
     struct stat status;
-    return fstat(directory->mark.file, &status) != 0 || status.st_nlink > 0;
+    return fstat(directory->synced.file, &status) != 0 || status.st_nlink > 0;
 }
 
 /* --- Copies --- */
@@ -289,10 +289,10 @@ bool store_directory_finish_copy(const char *path, uint64_t sequence)
     copy.directory = file_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (copy.directory < 0)
         return false;
-    bool ok = store_mark_open(&copy.mark, copy.directory);
+    bool ok = store_synced_open(&copy.synced, copy.directory);
     if (ok) {
-        store_mark_follow_manifest(&copy.mark, copy.directory);
-        store_mark_move(&copy.mark, sequence);
+        store_synced_follow_manifest(&copy.synced, copy.directory);
+        store_synced_advance(&copy.synced, sequence);
     }
     ok = ok && write_format(copy.directory);
     int error = errno;
@@ -331,7 +331,7 @@ bool store_directory_open(struct store_directory *directory, const char *path,
         store_space_give_up(directory->directory);
     ok = ok && check_space(directory->directory, path, message) &&
          check_format(directory->directory, false, path, message);
-    if (ok && !store_mark_open(&directory->mark, directory->directory))
+    if (ok && !store_synced_open(&directory->synced, directory->directory))
         ok = refuse_errno(message, path, errno);
     if (!ok)
         store_directory_close(directory);
@@ -349,7 +349,7 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
               check_copy(directory->directory, true, path, message) &&
               check_format(directory->directory, true, path, message);
     if (ok)
-        store_mark_open_read_only(&directory->mark, directory->directory);
+        store_synced_open_read_only(&directory->synced, directory->directory);
     else
         store_directory_close(directory);
     return ok;
@@ -357,7 +357,7 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
 
 void store_directory_close(struct store_directory *directory)
 {
-    store_mark_close(&directory->mark);
+    store_synced_close(&directory->synced);
     if (directory->directory >= 0)
         close(directory->directory); /* And with it the lock. */
     free(directory->path);

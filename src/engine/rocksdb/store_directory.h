@@ -1,8 +1,8 @@
 /* store_directory.h -- the data directory around RocksDB: rights, lock, format, logs.
  *
  * Beside RocksDB's own files a directory holds FORMAT, the version of all that is stored, and
- * SYNCED, the mark (store_mark.h). A backup, or what an interrupted copy left behind, is not opened
- * for writing, the latter not at all. doc/disk-format.md, "Data directory".
+ * SYNCED (store_synced.h). A backup is not opened for writing; an unfinished copy is not opened at
+ * all. doc/disk-format.md, "Data directory".
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_DIRECTORY_H
 #define STATOR_ENGINE_ROCKSDB_STORE_DIRECTORY_H
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include "base/compiler.h"
 #include "engine/engine.h"
-#include "engine/rocksdb/store_mark.h"
+#include "engine/rocksdb/store_synced.h"
 
 enum {
     STORE_DIRECTORY_FORMAT = 1,
@@ -24,10 +24,11 @@ struct store_directory {
     char *path;    /* By which RocksDB opens its files. NULL: none. */
     dev_t device;  /* Of the directory, so that another one at `path` is noticed. */
     ino_t inode;
-    struct store_mark mark;
+    struct store_synced synced;
 };
 
-#define STORE_DIRECTORY_NONE ((struct store_directory){ .directory = -1, .mark = STORE_MARK_NONE })
+#define STORE_DIRECTORY_NONE                                                                       \
+    ((struct store_directory){ .directory = -1, .synced = STORE_SYNCED_NONE })
 
 /* Creates the directory if it is missing and makes sure that it is ours alone and of a format that
  * we know. Otherwise false, with one line in `message` and nothing left open. */
@@ -43,8 +44,8 @@ void store_directory_close(struct store_directory *directory);
 /* Whether recovering from the logs, or writing out what they hold, leaves some space. */
 MUST_CHECK bool store_directory_has_space(const struct store_directory *directory);
 
-/* Gives a copy of RocksDB's files our own, the mark with them: each write up to `sequence` is in
- * the copy. False with errno set. */
+/* Adds our own files, FORMAT and SYNCED, to a copy of RocksDB's files that holds every write up to
+ * `sequence`. False with errno set. */
 MUST_CHECK bool store_directory_finish_copy(const char *path, uint64_t sequence);
 
 /* False if the directory is no longer at its path: removed, renamed, or replaced by another. */
@@ -53,7 +54,7 @@ MUST_CHECK bool store_directory_is_in_place(const struct store_directory *direct
 MUST_CHECK bool store_directory_has_file(const struct store_directory *directory, const char *name);
 MUST_CHECK bool store_directory_has_log(const struct store_directory *directory, uint64_t number);
 /* False if the file SYNCED, which is open, no longer has a name. */
-MUST_CHECK bool store_directory_has_mark(const struct store_directory *directory);
+MUST_CHECK bool store_directory_has_synced(const struct store_directory *directory);
 
 /* The number of RocksDB's newest write-ahead log; 0: there is none. False if the directory cannot
  * be listed. */

@@ -1,10 +1,9 @@
-/* store_options.c -- see store_options.h.
+/* store_options.c -- how RocksDB is set up: each choice and its reason.
  *
  * RocksDB 7.8's own defaults hold where nothing is said. Left alone on purpose: manual_wal_flush
  * (off: a completed rocksdb_write must have reached the operating system), the compression of the
  * write-ahead log (off), asynchronous reads (off).
  */
-#include "engine/rocksdb/store_options.h"
 #include <stdlib.h>
 #include "engine/engine.h"
 #include "engine/rocksdb/store.h"
@@ -110,8 +109,8 @@ static void set_log_and_files(rocksdb_options_t *db, unsigned open_files_max)
  * open after most power cuts.
  *
  * Its danger is that a log damaged in its synced part is cut short in silence, and acknowledged
- * writes are gone. The mark of store_mark.h is what tells the two apart: rocksdb_engine.c
- * refuses to open a store that would recover to less than what was once synced. */
+ * writes are gone. The file SYNCED (store_synced.h) tells the two apart: rocksdb_engine.c refuses
+ * to open a store that would recover to less than what was once synced. */
 static void set_recovery(rocksdb_options_t *db)
 {
     rocksdb_options_set_paranoid_checks(db, 1);

@@ -87,5 +87,5 @@ bool store_presence_check_all(struct store_presence *presence)
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (!store_directory_has_file(&store->directory, names[i]))
             return lose(store, names[i]);
-    return store_directory_has_mark(&store->directory) || lose(store, "SYNCED");
+    return store_directory_has_synced(&store->directory) || lose(store, "SYNCED");
 }

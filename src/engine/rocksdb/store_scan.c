@@ -15,7 +15,6 @@
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
 #include "engine/rocksdb/store_run.h"
-#include "engine/rocksdb/store_status.h"
 
 struct store_scan {
     struct engine_scan base;

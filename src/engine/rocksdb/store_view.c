@@ -13,7 +13,6 @@
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
-#include "engine/rocksdb/store_status.h"
 
 /* Whoever has a view reads values. */
 enum { HAZARDS_FOR_VIEWS = HAZARDS_PER_THREAD * 3 / 4 };

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_presence.h"
-#include "engine/rocksdb/store_status.h"
 
 struct store_watch {
     struct store *store;

@@ -14,7 +14,6 @@
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
-#include "engine/rocksdb/store_status.h"
 #include "engine/rocksdb/store_writer.h"
 #include "engine/rocksdb/syncer.h"
 

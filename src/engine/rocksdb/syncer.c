@@ -129,7 +129,7 @@ bool syncer_sync_now(struct store *store)
         rocksdb_free(error);
     }
     if (ok)
-        store_mark_move(&store->directory.mark, sequence);
+        store_synced_advance(&store->directory.synced, sequence);
     return ok;
 }
 

@@ -17,7 +17,7 @@ MUST_CHECK struct syncer *syncer_create(struct store *store);
 /* Answers all that is queued, then stops. Destroying NULL is allowed. */
 void syncer_destroy(struct syncer *syncer);
 
-/* Makes all that RocksDB has taken durable and moves the mark. False, with a line in the log, if
+/* Makes all that RocksDB has taken durable and advances SYNCED. False, with a line in the log, if
  * that failed: what is on the disk is then unknown. For the syncer, and for closing without one. */
 MUST_CHECK bool syncer_sync_now(struct store *store);
 

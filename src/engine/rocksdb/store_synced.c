@@ -1,5 +1,5 @@
-/* store_mark.c -- see store_mark.h. */
-#include "engine/rocksdb/store_mark.h"
+/* store_synced.c -- see store_synced.h. */
+#include "engine/rocksdb/store_synced.h"
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,9 +11,9 @@
 
 enum {
     CRC_SIZE = 4,
-    FIRST_CONTENT_SIZE = 8, /* The sequence number alone: marks before there was a manifest. */
+    FIRST_CONTENT_SIZE = 8, /* The sequence number alone: files written by the first versions. */
     CONTENT_SIZE = 28,      /* Sequence number; the manifest's number, size and checksum. */
-    MARK_SIZE = CONTENT_SIZE + CRC_SIZE,
+    FILE_SIZE = CONTENT_SIZE + CRC_SIZE,
     MANIFEST_NAME_MAX = 64,
     CHUNK_SIZE = 4096,
 };
@@ -22,26 +22,27 @@ static const char manifest_prefix[] = "MANIFEST-";
 
 /* --- Open and close --- */
 
-bool store_mark_open(struct store_mark *mark, int directory)
+bool store_synced_open(struct store_synced *synced, int directory)
 {
-    *mark = STORE_MARK_NONE;
-    mark->file = file_open_at(directory, "SYNCED", O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);
-    return mark->file >= 0;
+    *synced = STORE_SYNCED_NONE;
+    synced->file =
+        file_open_at(directory, "SYNCED", O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);
+    return synced->file >= 0;
 }
 
-void store_mark_open_read_only(struct store_mark *mark, int directory)
+void store_synced_open_read_only(struct store_synced *synced, int directory)
 {
-    *mark = STORE_MARK_NONE;
-    mark->file = file_open_at(directory, "SYNCED", O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+    *synced = STORE_SYNCED_NONE;
+    synced->file = file_open_at(directory, "SYNCED", O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
 }
 
-void store_mark_close(struct store_mark *mark)
+void store_synced_close(struct store_synced *synced)
 {
-    if (mark->file >= 0)
-        close(mark->file);
-    if (mark->manifest >= 0)
-        close(mark->manifest);
-    *mark = STORE_MARK_NONE;
+    if (synced->file >= 0)
+        close(synced->file);
+    if (synced->manifest >= 0)
+        close(synced->manifest);
+    *synced = STORE_SYNCED_NONE;
 }
 
 /* --- Manifest --- */
@@ -76,7 +77,7 @@ static int open_manifest(int directory, uint64_t *number)
     return file_open_at(directory, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
 }
 
-/* Takes up what the file has beyond what is known, up to `size_max`. False if it cannot be read. */
+/* Extends the checksum over the file up to `size_max`. False if it cannot be read. */
 static bool extend(int file, uint64_t size_max, struct store_manifest *known)
 {
     uint8_t chunk[CHUNK_SIZE];
@@ -92,7 +93,7 @@ static bool extend(int file, uint64_t size_max, struct store_manifest *known)
     return true;
 }
 
-bool store_mark_find_manifest(int directory, uint64_t size_max, struct store_manifest *out)
+bool store_synced_find_manifest(int directory, uint64_t size_max, struct store_manifest *out)
 {
     *out = (struct store_manifest){ 0 };
     int manifest = open_manifest(directory, &out->number);
@@ -103,47 +104,46 @@ bool store_mark_find_manifest(int directory, uint64_t size_max, struct store_man
     return ok;
 }
 
-void store_mark_follow_manifest(struct store_mark *mark, int directory)
+void store_synced_follow_manifest(struct store_synced *synced, int directory)
 {
-    mark->synced = (struct store_manifest){ 0 };
-    mark->manifest = open_manifest(directory, &mark->synced.number);
-    if (mark->manifest < 0)
-        mark->synced.number = 0;
+    synced->manifest_synced = (struct store_manifest){ 0 };
+    synced->manifest = open_manifest(directory, &synced->manifest_synced.number);
+    if (synced->manifest < 0)
+        synced->manifest_synced.number = 0;
 }
 
-/* RocksDB appends to the manifest when tables come and go, and syncs it; but in between its size
- * already shows what is not durable yet. So it is synced here too, whenever it has grown. If
- * RocksDB has begun another one, or a sync fails, which must not be repeated, the mark stays with
- * what is known. */
-static void sync_manifest(struct store_mark *mark)
+/* RocksDB appends to the manifest when tables come and go, and syncs it, but the file grows before
+ * that sync ends. So it is synced here too, whenever it has grown. If RocksDB has begun another
+ * manifest, or a sync fails, which must not be repeated, the known position stays. */
+static void sync_manifest(struct store_synced *synced)
 {
     struct stat status;
-    if (mark->manifest < 0 || fstat(mark->manifest, &status) != 0 ||
-        (uint64_t)status.st_size <= mark->synced.size)
+    if (synced->manifest < 0 || fstat(synced->manifest, &status) != 0 ||
+        (uint64_t)status.st_size <= synced->manifest_synced.size)
         return;
-    if (fdatasync(mark->manifest) != 0) {
-        file_close(mark->manifest);
-        mark->manifest = -1;
+    if (fdatasync(synced->manifest) != 0) {
+        file_close(synced->manifest);
+        synced->manifest = -1;
         return;
     }
-    struct store_manifest grown = mark->synced;
-    if (extend(mark->manifest, (uint64_t)status.st_size, &grown))
-        mark->synced = grown;
+    struct store_manifest grown = synced->manifest_synced;
+    if (extend(synced->manifest, (uint64_t)status.st_size, &grown))
+        synced->manifest_synced = grown;
 }
 
 /* --- Content: big-endian numbers, and their CRC-32C. --- */
 
-void store_mark_move(struct store_mark *mark, uint64_t sequence)
+void store_synced_advance(struct store_synced *synced, uint64_t sequence)
 {
-    uint8_t content[MARK_SIZE];
-    sync_manifest(mark);
+    uint8_t content[FILE_SIZE];
+    sync_manifest(synced);
     store_u64_be(content, sequence);
-    store_u64_be(content + 8, mark->synced.number);
-    store_u64_be(content + 16, mark->synced.size);
-    store_u32_be(content + 24, mark->synced.crc);
+    store_u64_be(content + 8, synced->manifest_synced.number);
+    store_u64_be(content + 16, synced->manifest_synced.size);
+    store_u32_be(content + 24, synced->manifest_synced.crc);
     store_u32_be(content + CONTENT_SIZE, crc32c(bytes_of(content, CONTENT_SIZE)));
-    /* One that could not be written leaves an older one, which is true as well. */
-    if (!file_write_at(mark->file, bytes_of(content, sizeof content), 0))
+    /* If this fails, an older position stays in the file, which is true as well. */
+    if (!file_write_at(synced->file, bytes_of(content, sizeof content), 0))
         return;
 }
 
@@ -152,23 +152,23 @@ static bool is_whole(const uint8_t *content, size_t content_size)
     return load_u32_be(content + content_size) == crc32c(bytes_of(content, content_size));
 }
 
-enum store_mark_state store_mark_read(const struct store_mark *mark, uint64_t *sequence,
-                                      struct store_manifest *manifest)
+enum store_synced_state store_synced_read(const struct store_synced *synced, uint64_t *sequence,
+                                          struct store_manifest *manifest)
 {
-    uint8_t content[MARK_SIZE];
+    uint8_t content[FILE_SIZE];
     *manifest = (struct store_manifest){ 0 };
-    ssize_t size = mark->file < 0 ? 0 : pread(mark->file, content, sizeof content, 0);
+    ssize_t size = synced->file < 0 ? 0 : pread(synced->file, content, sizeof content, 0);
     if (size == 0)
-        return STORE_MARK_MISSING;
+        return STORE_SYNCED_MISSING;
     bool is_first_kind = size == FIRST_CONTENT_SIZE + CRC_SIZE;
-    if (!is_first_kind && size != MARK_SIZE)
-        return STORE_MARK_DAMAGED;
+    if (!is_first_kind && size != FILE_SIZE)
+        return STORE_SYNCED_DAMAGED;
     if (!is_whole(content, is_first_kind ? FIRST_CONTENT_SIZE : CONTENT_SIZE))
-        return STORE_MARK_DAMAGED;
+        return STORE_SYNCED_DAMAGED;
     *sequence = load_u64_be(content);
     if (!is_first_kind)
         *manifest = (struct store_manifest){ .number = load_u64_be(content + 8),
                                              .size = load_u64_be(content + 16),
                                              .crc = load_u32_be(content + 24) };
-    return STORE_MARK_READ;
+    return STORE_SYNCED_READ;
 }

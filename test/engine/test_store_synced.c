@@ -1,4 +1,4 @@
-/* test_store_mark.c -- what the mark knows of the manifest, and marks from before it knew anything.
+/* test_store_synced.c -- what SYNCED says about the manifest, and files of the first version.
  *
  * A store that was opened a second time has what the first one wrote in a table, of which only the
  * manifest tells. A manifest that lost its end would give back a store without that table.
@@ -20,7 +20,7 @@
 #include "engine/rocksdb/store_directory.h"
 #include "engine_fixture.h"
 
-enum { MANIFEST_SIZE_MAX = 4096, CURRENT_SIZE = 16, OLD_MARK_SIZE = 12 };
+enum { MANIFEST_SIZE_MAX = 4096, CURRENT_SIZE = 16, OLD_FILE_SIZE = 12 };
 
 static const struct engine_place items = { 7, 1, ENGINE_SPACE_ITEMS };
 
@@ -151,7 +151,7 @@ static void a_manifest_that_is_zero_from_some_place_on_is_refused(void **state)
 }
 
 /* What was appended and not synced may be anything; RocksDB leaves it out. */
-static void what_is_behind_the_mark_is_not_compared(void **state)
+static void what_is_behind_the_synced_position_is_not_compared(void **state)
 {
     struct store_files *files = *state;
     memset(files->bytes + files->size, 0, 3);
@@ -173,7 +173,7 @@ static void a_manifest_that_was_replaced_is_refused(void **state)
     expect_refusal(files, reason);
 }
 
-static void the_mark_follows_the_manifest(void **state)
+static void the_synced_position_follows_the_manifest(void **state)
 {
     struct store_files *files = *state;
     char message[ENGINE_MESSAGE_MAX];
@@ -181,23 +181,23 @@ static void the_mark_follows_the_manifest(void **state)
     struct store_manifest manifest;
     uint64_t sequence;
     assert_true(store_directory_open(&directory, files->data, message));
-    assert_int_equal(store_mark_read(&directory.mark, &sequence, &manifest), STORE_MARK_READ);
+    assert_int_equal(store_synced_read(&directory.synced, &sequence, &manifest), STORE_SYNCED_READ);
     assert_int_equal(sequence, 2);
     assert_int_equal(manifest.size, files->size);
     assert_int_equal(manifest.crc, crc32c(bytes_of(files->bytes, files->size)));
     store_directory_close(&directory);
 }
 
-static void a_mark_of_the_first_kind_says_nothing_of_a_manifest(void **state)
+static void a_file_of_the_first_version_says_nothing_of_a_manifest(void **state)
 {
     struct store_files *files = *state;
     char path[SCRATCH_PATH_MAX];
-    uint8_t mark[OLD_MARK_SIZE];
+    uint8_t content[OLD_FILE_SIZE];
     scratch_join(path, files->data, "SYNCED");
     for (uint64_t sequence = 3; sequence >= 2; sequence--) {
-        store_u64_be(mark, sequence);
-        store_u32_be(mark + 8, crc32c(bytes_of(mark, 8)));
-        write_file(path, mark, sizeof mark);
+        store_u64_be(content, sequence);
+        store_u32_be(content + 8, crc32c(bytes_of(content, 8)));
+        write_file(path, content, sizeof content);
         if (sequence == 3)
             expect_refusal(files, "1 changes that were synced cannot be read back");
     }
@@ -212,10 +212,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_STORE(a_manifest_that_lost_its_end_is_refused),
         IN_STORE(a_manifest_that_is_zero_from_some_place_on_is_refused),
-        IN_STORE(what_is_behind_the_mark_is_not_compared),
+        IN_STORE(what_is_behind_the_synced_position_is_not_compared),
         IN_STORE(a_manifest_that_was_replaced_is_refused),
-        IN_STORE(the_mark_follows_the_manifest),
-        IN_STORE(a_mark_of_the_first_kind_says_nothing_of_a_manifest),
+        IN_STORE(the_synced_position_follows_the_manifest),
+        IN_STORE(a_file_of_the_first_version_says_nothing_of_a_manifest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
