@@ -36,7 +36,7 @@ static int set_up(void **state)
     enum engine_status status;
     fixture->engine = reference_engine_create();
     fixture->catalogue = catalogue_open(fixture->engine, &status);
-    fixture->streams = streams_open(fixture->engine, &status);
+    fixture->streams = streams_open(fixture->engine, &clock_system, &status);
     fixture->triggers = triggers_open(&(struct trigger_runner_options){ .engine = fixture->engine,
                                                                         .streams = fixture->streams,
                                                                         .clock = &clock_system },
