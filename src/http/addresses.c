@@ -1,9 +1,8 @@
 /* addresses.c -- see addresses.h.
  *
- * A hash table with open addressing, at most half full: it has twice as many places as there can be
- * connections. Removing moves later entries of the run forward, so that there are no graves. The
- * hash depends on a number that clients do not know, so that they cannot choose addresses that
- * meet.
+ * A hash table with open addressing, at most half full: it has twice as many slots as there can be
+ * connections. Removing an entry moves later ones of its run forward, so there are no tombstones. A
+ * secret goes into the hash, so clients cannot choose addresses that collide.
  */
 #include "http/addresses.h"
 #include <arpa/inet.h>
@@ -17,13 +16,13 @@
 
 struct entry {
     uint64_t key;
-    size_t count; /* 0: the place is free. */
+    size_t count; /* 0: the slot is free. */
 };
 
 struct http_addresses {
     size_t per_address_max;
     uint64_t secret;
-    size_t mask; /* Places but one; their number is a power of two. */
+    size_t mask; /* Number of slots, a power of two, minus one. */
     pthread_mutex_t mutex;
     struct entry *entries; /* Guarded by the mutex. */
 };
@@ -69,7 +68,7 @@ static const uint8_t *v4_of(const struct sockaddr *address)
 
 uint64_t http_addresses_key(const struct sockaddr *address)
 {
-    uint8_t bytes[sizeof(uint64_t)] = { 0xFF, 0xFF }; /* No client's network of IPv6. */
+    uint8_t bytes[sizeof(uint64_t)] = { 0xFF, 0xFF }; /* No IPv6 client's network. */
     uint64_t key;
     const uint8_t *v4 = v4_of(address);
     if (v4 != NULL)
@@ -98,7 +97,7 @@ static size_t home_of(const struct http_addresses *addresses, uint64_t key)
     return (size_t)(mixed ^ mixed >> 31) & addresses->mask;
 }
 
-/* Where the key is, or would be. */
+/* The slot of the key, or the free one for it. */
 static size_t find_locked(const struct http_addresses *addresses, uint64_t key)
 {
     size_t at = home_of(addresses, key);
@@ -107,7 +106,7 @@ static size_t find_locked(const struct http_addresses *addresses, uint64_t key)
     return at;
 }
 
-/* Each later entry of the run that does not stand between its home and the gap may fill it. */
+/* A later entry of the run may fill the gap unless its home lies after the gap. */
 static void close_gap_locked(struct http_addresses *addresses, size_t gap)
 {
     size_t mask = addresses->mask;

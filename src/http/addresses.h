@@ -1,8 +1,8 @@
 /* addresses.h -- how many connections each client address has, inside http/.
  *
- * For the bound on connections per address. Looked at when a connection comes and goes, never per
- * request, so one table with one lock serves all loops. An address of IPv6 counts by its first 64
- * bits: whoever has one has all of those behind it.
+ * For the bound on connections per address. Used when a connection opens and closes, not per
+ * request, so one table with one lock serves all loops. IPv6 addresses count by their first 64
+ * bits: a client usually has the whole network.
  */
 #ifndef STATOR_HTTP_ADDRESSES_H
 #define STATOR_HTTP_ADDRESSES_H
@@ -20,14 +20,14 @@ struct http_addresses;
 struct http_addresses *http_addresses_create(size_t connections_max, size_t per_address_max);
 void http_addresses_destroy(struct http_addresses *addresses);
 
-/* What the table counts by. An IPv4 address is the same whether it came over IPv6 or not, here and
- * in the next. */
+/* The key under which an address is counted. Here and in the next function, an IPv4 address mapped
+ * into IPv6 equals the plain one. */
 uint64_t http_addresses_key(const struct sockaddr *address);
 /* "192.0.2.1", "2001:db8::1"; empty if it is of another family. */
 void http_addresses_format(const struct sockaddr *address, char out[HTTP_PEER_SIZE]);
 
-/* False if the address has as many as it may. Each success is owed an http_addresses_remove. From
- * any thread. */
+/* False if the address has reached its bound. Each success needs an http_addresses_remove. From any
+ * thread. */
 MUST_CHECK bool http_addresses_add(struct http_addresses *addresses, uint64_t key);
 void http_addresses_remove(struct http_addresses *addresses, uint64_t key);
 

@@ -1,4 +1,4 @@
-/* chunked.c -- a state machine over bytes; only content moves in runs. */
+/* chunked.c -- a state machine over bytes; content is returned in runs. */
 #include "http/chunked.h"
 #include <assert.h>
 #include <stdbool.h>
@@ -33,7 +33,7 @@ static void refuse(struct http_chunked *chunked, uint16_t status)
     chunked->refusal = status;
 }
 
-/* -1 if it is none. */
+/* -1 if it is no digit. */
 static int hex_digit(uint8_t byte)
 {
     if (byte >= '0' && byte <= '9')
@@ -56,7 +56,7 @@ static void take_size(struct http_chunked *chunked, uint8_t byte)
         chunked->size_digits++;
         chunked->chunk_left = chunked->chunk_left << 4 | (uint64_t)digit;
         if (chunked->chunk_left > chunked->content_size_max - chunked->content_size)
-            refuse(chunked, 413); /* Now, before memory is spent on it. */
+            refuse(chunked, 413); /* Before memory is spent on it. */
     } else if (chunked->size_digits == 0) {
         refuse(chunked, 400);
     } else if (byte == '\r') {
@@ -111,7 +111,7 @@ static void expect(struct http_chunked *chunked, uint8_t byte, char wanted, enum
         refuse(chunked, 400);
 }
 
-/* The size is known. A size of zero ends the content. */
+/* After the size. A size of zero ends the content. */
 static void begin_content(struct http_chunked *chunked, uint8_t byte)
 {
     expect(chunked, byte, '\n', chunked->chunk_left == 0 ? AT_TRAILER : IN_CONTENT);

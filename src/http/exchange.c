@@ -175,7 +175,7 @@ void http_exchange_send(struct http_exchange *exchange, const struct http_answer
     if (closes)
         connection = "close";
     else if (exchange->version_1_0)
-        connection = "keep-alive"; /* Not the default there, so it has to be said. */
+        connection = "keep-alive"; /* HTTP/1.0 closes by default. */
     struct bytes head =
         http_answer_format_head(exchange->arena, answer, http_loop_date(loop), connection);
     bool has_body = !bytes_equal(exchange->method, BYTES("HEAD"));

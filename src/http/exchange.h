@@ -1,6 +1,6 @@
-/* exchange.h -- one request and its answer, inside http/. What handlers see of it: server.h.
+/* exchange.h -- one request and its answer, inside http/. server.h is the handlers' view of it.
  *
- * Lives in its own arena. Created and released by its connection.
+ * Lives in its own arena. Its connection creates and releases it.
  */
 #ifndef STATOR_HTTP_EXCHANGE_H
 #define STATOR_HTTP_EXCHANGE_H
@@ -24,15 +24,15 @@ struct http_exchange {
     size_t header_count;
     bool version_1_0;
     bool keeps_alive;
-    uv_write_t write; /* Of an answer the socket did not take at once. */
+    uv_write_t write; /* For an answer that the socket does not take at once. */
 };
 
-/* The request whose head `parser` has read from `head`; both the head and `body` are borrowed
- * until the answer is written. */
+/* Creates the request whose head `parser` has read from `head`. Borrows head and body until the
+ * answer is written. */
 struct http_exchange *http_exchange_create(struct arena *arena, struct http_connection *connection,
                                            const struct http_parser *parser, const uint8_t *head,
                                            struct bytes body);
-/* For an answer to what never became a request. `is_head` if its method is known to be HEAD. */
+/* For an answer to bytes that never became a request. `is_head`: its method is known to be HEAD. */
 struct http_exchange *
 http_exchange_create_refusal(struct arena *arena, struct http_connection *connection, bool is_head);
 /* Formats the answer and gives it to the connection. */
@@ -40,15 +40,15 @@ void http_exchange_send(struct http_exchange *exchange, const struct http_answer
 
 /* --- The head of an answer --- */
 
-/* The Date header's value, formatted once a second. All zero at first. */
+/* The value of the Date header, formatted once a second. All zero at first. */
 struct http_date {
     time_t second;
     char text[sizeof "Sun, 06 Nov 1994 08:49:37 GMT"];
 };
 struct bytes http_date_at(struct http_date *date, time_t second);
 
-/* `connection` is the Connection header's value, NULL for none. In the arena. The names and values
- * of headers are the program's own and hold no control bytes. */
+/* Formats the head in the arena. `connection` is the value of the Connection header; NULL: none.
+ * Names and values of headers hold no control bytes. */
 struct bytes http_answer_format_head(struct arena *arena, const struct http_answer *answer,
                                      struct bytes date, const char *connection);
 

@@ -26,8 +26,8 @@ static bool is_value_byte(uint8_t byte)
     return byte == '\t' || (byte >= 0x20 && byte != 0x7F);
 }
 
-/* A mark at the top of each byte that is a control byte. It is exact for the first one; a borrow
- * may mark bytes behind it. */
+/* Sets the top bit of each byte that is a control byte. Exact for the first one; a borrow may set the
+ * bit of later bytes. */
 static uint64_t mark_controls(const uint8_t *data)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -38,8 +38,8 @@ static uint64_t mark_controls(const uint8_t *data)
     return below_space | ((delete_xor - ones) & ~delete_xor & tops);
 }
 
-/* Eight bytes at a time: a value is most of a request's head. What is left at the end is looked at
- * together with bytes before it. */
+/* Eight bytes at a time, since values are most of a request's head. The last bytes are checked
+ * together with some before them. */
 size_t http_grammar_skip_value(const uint8_t *data, size_t at, size_t end)
 {
     enum { WORD = sizeof(uint64_t) };

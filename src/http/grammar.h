@@ -28,7 +28,7 @@ static inline size_t http_grammar_skip(const uint8_t *data, size_t at, size_t en
     return at;
 }
 
-/* The first index in [at, end) whose byte may not stand in a header value: a control byte other
+/* The first index in [at, end) whose byte is not allowed in a header value: a control byte other
  * than the tab. `end` if there is none. */
 size_t http_grammar_skip_value(const uint8_t *data, size_t at, size_t end);
 

@@ -10,7 +10,7 @@
 
 enum {
     BACKLOG = 1024,
-    ACCEPT_BATCH = 64, /* In one turn of the loop, so that open connections get theirs. */
+    ACCEPT_BATCH = 64, /* Per turn of the loop, so that open connections are served too. */
     PAUSE_MS = 100,
 };
 
@@ -22,8 +22,8 @@ static int bind_and_listen(const struct sockaddr_storage *address, bool is_first
     int fd = socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
-    /* The first takes part in sharing only once it is bound. If it did before, a second server
-     * would start on the same port without a word and take half of the connections. */
+    /* The first one allows sharing only after it is bound. Otherwise a second server would silently
+     * start on the same port and take half of the connections. */
     bool ok = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
               (is_first || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) &&
               bind(fd, (const struct sockaddr *)address, size) == 0 &&
@@ -60,7 +60,7 @@ static void on_pause_over(uv_timer_t *timer)
         uv_timer_start(timer, on_pause_over, PAUSE_MS, 0);
 }
 
-/* Out of descriptors or memory: the socket stays readable, so waiting on it would spin. */
+/* Out of descriptors or memory: the socket stays readable, so polling it would spin. */
 static void pause_accepting(struct http_listener *listener, int error)
 {
     if (!listener->failing)
@@ -95,7 +95,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
         } else if (errno == EAGAIN) {
             return;
         }
-        /* Anything else concerns one connection that has come to nothing. */
+        /* Any other error concerns one connection only. */
     }
 }
 
@@ -119,6 +119,6 @@ void http_listener_close(struct http_listener *listener)
         return;
     uv_close((uv_handle_t *)&listener->pause, NULL);
     uv_close((uv_handle_t *)&listener->poll, NULL);
-    close(listener->fd); /* libuv lets go of it in uv_close. */
+    close(listener->fd); /* uv_close has stopped polling it. */
     listener->fd = -1;
 }

@@ -1,6 +1,6 @@
-/* parser.c -- a state machine over tokens: each state takes all it can of one token, then checks
- * the byte that ends it. A state that runs out of bytes goes on there in the next call, so the
- * verdict does not depend on how the head was cut into pieces.
+/* parser.c -- a state machine over tokens: each state reads as much as it can of one token, then
+ * checks the byte after it. A state that runs out of bytes resumes there in the next call, so the
+ * verdict does not depend on how the head was split into pieces.
  */
 #include "http/parser.h"
 #include <assert.h>
@@ -52,7 +52,7 @@ static void refuse(struct http_parser *parser, uint16_t status)
     parser->refusal = status;
 }
 
-/* Goes on in `state` behind the byte at parser->at, where the next token begins. */
+/* Moves to `state` after the byte at parser->at, where the next token starts. */
 static void step_over(struct http_parser *parser, enum state state)
 {
     parser->at++;
@@ -79,7 +79,7 @@ static void scan_method(struct http_parser *parser, const uint8_t *data, size_t 
         step_over(parser, IN_TARGET);
 }
 
-/* Origin form, or "*" for OPTIONS. The absolute form is for proxies, which we are not. */
+/* Origin form, or "*" for OPTIONS. The absolute form is for proxies. */
 static bool target_is_acceptable(struct bytes method, struct bytes target)
 {
     if (target.len == 0)
@@ -140,7 +140,7 @@ static bool note_host(struct http_parser *parser, struct bytes value)
 
 static bool note_content_length(struct http_parser *parser, struct bytes value)
 {
-    /* Repeated is refused even if equal: it tells of a sender that lost count. */
+    /* A second one is refused even if equal: the sender is confused about its framing. */
     if (parser->has_content_length || value.len == 0)
         return false;
     parser->has_content_length = true;
@@ -171,7 +171,7 @@ static void note_connection(struct http_parser *parser, struct bytes value)
     }
 }
 
-/* Returns the status to refuse with, 0 to go on. By length first: hardly a header gets further. */
+/* Returns the status to refuse with, or 0. Compares lengths first: few headers get further. */
 static uint16_t note_field(struct http_parser *parser, struct bytes name, struct bytes value)
 {
     switch (name.len) {
@@ -212,7 +212,7 @@ static void scan_line_start(struct http_parser *parser, const uint8_t *data)
     if (byte == '\r') {
         step_over(parser, AT_END_LF);
     } else if ((http_grammar_classes[byte] & HTTP_GRAMMAR_TOKEN) == 0) {
-        refuse(parser, 400); /* A folded line, an empty name, or worse. */
+        refuse(parser, 400); /* A folded line, an empty name, or an invalid character. */
     } else if (parser->field_count == HTTP_PARSER_HEADERS_MAX) {
         refuse(parser, 431);
     } else {
@@ -265,7 +265,7 @@ static void scan_value(struct http_parser *parser, const uint8_t *data, size_t e
         step_over(parser, AT_LINE_LF);
 }
 
-/* What can be judged only with all headers seen. */
+/* Checks that need all headers. */
 static void finish(struct http_parser *parser)
 {
     bool host_is_missing = !parser->has_host && !parser->version_1_0;
@@ -276,7 +276,7 @@ static void finish(struct http_parser *parser)
         return;
     }
     if (parser->version_1_0)
-        parser->expects_continue = false; /* RFC 9110, 10.1.1: to be ignored there. */
+        parser->expects_continue = false; /* RFC 9110, 10.1.1: HTTP/1.0 ignores it. */
     parser->keeps_alive = (parser->connection & ASKED_CLOSE) == 0 &&
                           (!parser->version_1_0 || (parser->connection & ASKED_KEEP_ALIVE) != 0);
     step_over(parser, DONE);

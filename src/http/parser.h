@@ -1,13 +1,13 @@
 /* parser.h -- the head of an HTTP/1.x request: request line and headers, read strictly.
  *
- * A pure function over bytes, without sockets. The head may arrive in any number of pieces and
- * the buffer may move between calls: the parser keeps offsets from the head's first byte and goes
- * on where it stopped, so each byte is looked at once.
+ * A pure function over bytes. The head may arrive in any number of pieces, and the buffer may move
+ * between calls: the parser keeps offsets from the head's first byte and resumes where it stopped,
+ * so it reads each byte once.
  *
- * Whatever two programs in a row could read differently is refused, for that is how requests are
- * smuggled: bare CR or LF, control bytes, folded lines, white space before a colon, a second Host
- * or Content-Length, Content-Length beside Transfer-Encoding, any coding but exactly "chunked".
- * So is the empty line before a request that RFC 9112 would let pass.
+ * Refuses whatever a proxy in front could read differently, because that allows request smuggling:
+ * bare CR or LF, control bytes, folded lines, white space before a colon, a second Host or
+ * Content-Length, Content-Length beside Transfer-Encoding, any coding but exactly "chunked". Also
+ * refuses an empty line before a request, which RFC 9112 would allow.
  */
 #ifndef STATOR_HTTP_PARSER_H
 #define STATOR_HTTP_PARSER_H
@@ -22,8 +22,8 @@ enum {
 };
 
 enum http_parser_status {
-    HTTP_PARSER_MORE,    /* Right so far; the head goes on. */
-    HTTP_PARSER_DONE,    /* The head is whole: `at` bytes long. */
+    HTTP_PARSER_MORE,    /* Valid so far, but incomplete. */
+    HTTP_PARSER_DONE,    /* The head is complete: `at` bytes long. */
     HTTP_PARSER_REFUSED, /* `refusal` is the status to answer with. */
 };
 
@@ -39,31 +39,31 @@ struct http_field {
 
 struct http_parser {
     uint32_t size_max;
-    uint32_t at;        /* The next byte to look at; once done, the head's size. */
-    uint32_t token_at;  /* Where the token under way began. */
+    uint32_t at;        /* The next byte to read; once done, the head's size. */
+    uint32_t token_at;  /* The start of the current token. */
     uint8_t state;      /* enum in parser.c */
     uint8_t connection; /* What the Connection headers asked for; enum in parser.c */
     uint16_t refusal;   /* 400, 417, 431, 501 or 505. */
-    /* The rest may be read once the head is done. */
+    /* The rest is valid once the head is done. */
     bool version_1_0;
     bool chunked; /* The body comes in chunks. */
     bool expects_continue;
     bool keeps_alive; /* The client wants the connection kept. */
     bool has_host;
     bool has_content_length;
-    uint64_t content_length; /* 0 without one. What 64 bits cannot hold becomes UINT64_MAX. */
+    uint64_t content_length; /* 0 without one; UINT64_MAX if it does not fit 64 bits. */
     struct http_span method;
     struct http_span target;
     uint32_t field_count;
     struct http_field fields[HTTP_PARSER_HEADERS_MAX]; /* In the order sent. */
 };
 
-/* Ready for a new head of at most `size_max` bytes, the empty line at its end included. */
+/* For a new head of at most `size_max` bytes, including the empty line at its end. */
 void http_parser_init(struct http_parser *parser, size_t size_max);
 
-/* `data` starts with the head's first byte and holds all that has arrived of it, `size` bytes, at
- * least as many as in the last call. Bytes behind the head are left alone. A verdict is final:
- * further calls repeat it. */
+/* `data` starts with the head's first byte and holds all `size` bytes received so far, at least as
+ * many as in the last call. Bytes after the head are ignored. A verdict is final: further calls
+ * repeat it. */
 enum http_parser_status http_parser_feed(struct http_parser *parser, const uint8_t *data,
                                          size_t size);
 

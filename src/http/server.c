@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/memory.h"
 #include "crypto/tls_context.h"
 #include "http/addresses.h"
 #include "http/loop.h"
@@ -31,7 +32,7 @@ struct http_server {
     struct http_shared shared;
     uint16_t port;
     unsigned loop_count;
-    unsigned loops_open; /* Those whose context the handler has made. */
+    unsigned loops_open; /* Those with a context of the handler. */
     struct http_loop *loops[];
 };
 
@@ -101,7 +102,7 @@ static void open_contexts(struct http_server *server)
     }
 }
 
-/* No loop runs any more. False if one owes answers, and is left. */
+/* No loop runs. False if one owes answers, and is not freed. */
 static bool destroy(struct http_server *server)
 {
     const struct http_handler *handler = &server->shared.handler;
@@ -119,7 +120,7 @@ static bool destroy(struct http_server *server)
     http_addresses_destroy(server->shared.addresses);
     tls_context_release(server->shared.tls);
     pthread_mutex_destroy(&server->shared.tls_mutex);
-    if (!abandoned) /* Else arenas that count in its budget are still used. */
+    if (!abandoned) /* Otherwise arenas that count in its budget are still in use. */
         free(server);
     return !abandoned;
 }
@@ -166,9 +167,8 @@ struct http_server *http_server_start(const struct http_options *options,
     unsigned loop_count = options->loop_count;
     if (loop_count == 0)
         loop_count = uv_available_parallelism();
-    struct http_server *server = calloc(1, sizeof *server + loop_count * sizeof server->loops[0]);
-    if (server == NULL)
-        abort();
+    struct http_server *server =
+        memory_checked(calloc(1, sizeof *server + loop_count * sizeof server->loops[0]));
     server->shared.options = *options;
     server->shared.handler = *handler;
     atomic_init(&server->shared.connection_count, 0);

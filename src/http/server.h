@@ -1,12 +1,12 @@
-/* server.h -- HTTP/1.1 on libuv: sockets and framing; what a request means is the handler's.
+/* server.h -- HTTP/1.1 on libuv: sockets and framing. A handler knows what requests mean.
  *
- * One thread per loop, each with its own SO_REUSEPORT listener. A request is handed over when it
- * has arrived whole. One request per connection is under way at a time: pipelined ones wait in
- * the connection's buffer, so answers keep their order and memory stays bounded.
+ * One thread per loop, each with its own SO_REUSEPORT listener. The handler gets a request when all
+ * of it has arrived. A connection has one request at a time: pipelined ones wait in its buffer, so
+ * answers keep their order and memory stays bounded.
  *
- * An exchange lives from the call of the handler until the answer is written. What it is asked may
- * be asked by whichever thread has it; it is marked and answered on its loop's thread only, and
- * http_loop_post brings work back there.
+ * An exchange lives from the call of the handler until the answer is written. Any one thread at a
+ * time may read it. Only its loop's thread may set its hint and answer it; http_loop_post brings
+ * work back there.
  */
 #ifndef STATOR_HTTP_SERVER_H
 #define STATOR_HTTP_SERVER_H
@@ -40,15 +40,15 @@ struct http_handler {
     void (*loop_close)(void *loop_context);
     /* Must lead to exactly one http_exchange_answer, now or later. */
     void (*request)(void *context, void *loop_context, struct http_exchange *exchange);
-    /* Whether a request must be answered even if memory is short or the server is stopping: it is
+    /* True if a request must be answered even if memory is short or the server is stopping: it is
      * small, costs next to nothing, and is answered at once. May be NULL: there are none. */
     bool (*is_vital)(void *context, struct bytes method, struct bytes target);
-    /* The loop has handed over all requests that it found; it is about to look for others, or to
-     * wait. For work that is better done for several at once. May be NULL. */
+    /* The loop has passed on all requests that it found, and is about to look for others or to
+     * wait. For work that is cheaper for several requests together. May be NULL. */
     void (*turn_end)(void *loop_context);
-    /* A request that never became whole (too large, malformed, too slow) is answered with this
-     * body; the connection closes after it. Fills in headers and body in the arena;
-     * `answer->status` is set already. May be NULL. */
+    /* Fills in headers and body, in the arena, of the answer to a request that never became
+     * complete: too large, malformed, too slow. `answer->status` is set. The connection closes
+     * after it. May be NULL: no body. */
     void (*refusal)(void *loop_context, struct arena *arena, struct http_answer *answer);
 };
 
@@ -56,20 +56,20 @@ enum { HTTP_REFUSED_MAX = 64 }; /* The default of refused_max. */
 
 struct http_options {
     const char *address;    /* "127.0.0.1", "::1", ... */
-    uint16_t port;          /* 0: any free port; http_server_port tells which. */
+    uint16_t port;          /* 0: any free port; see http_server_port. */
     unsigned loop_count;    /* 0: one per core. */
     size_t header_size_max; /* Request line and headers together: 431 beyond. */
     size_t body_size_max;   /* 413 beyond. */
-    size_t connections_max; /* Over all loops; further ones are answered 503 and closed. */
-    size_t refused_max;     /* Of those, by one loop at a time; more are closed without a word. */
-    size_t connections_per_address_max; /* The same; 0: no such bound. */
+    size_t connections_max; /* Of all loops; further ones are answered 503 and closed. */
+    size_t refused_max;     /* Of those, at a time on one loop; more are closed at once. */
+    size_t connections_per_address_max; /* The same per address; 0: unlimited. */
     size_t memory_max;                  /* Of all requests, see README.md: 503 beyond. */
     uint64_t header_timeout_ms; /* From a request's first byte to the end of its headers: 408.
                                  * For TLS's handshake as well, which has no answer. */
     uint64_t body_timeout_ms;   /* Without progress of the body: 408. */
     uint64_t idle_timeout_ms;   /* Between requests: closed. */
     uint64_t write_timeout_ms;  /* Without progress of an answer: closed. */
-    struct tls_context *tls;    /* NULL: plain HTTP. Else the server has a reference of its own. */
+    struct tls_context *tls;    /* NULL: plain HTTP. The server acquires a reference. */
 };
 extern const struct http_options http_options_default;
 
@@ -81,15 +81,16 @@ MUST_CHECK struct http_server *http_server_start(const struct http_options *opti
                                                  const struct http_handler *handler,
                                                  char message[HTTP_MESSAGE_MAX]);
 uint16_t http_server_port(const struct http_server *server);
-/* Gives connections from here on another context; those that are open go on with theirs. Only for
- * a server that was started with one. From any thread; has a reference of its own. */
+/* Sets the context of new connections; open ones keep theirs. Only for a server started with one.
+ * From any thread; acquires a reference. */
 void http_server_set_tls(struct http_server *server, struct tls_context *tls);
-/* Closes connections between requests, finishes what is under way or `grace_ms` have passed, joins
- * the threads, frees everything. While something is under way, connections that have had no
- * request, and new ones, are served one each: it is answered if it is vital, and 503 otherwise. A
- * loop whose handler then still owes answers is not freed and its loop_close not called: late
- * http_loop_posts stay harmless, and are not run. Otherwise nothing may be posted once this has
- * returned. False if there is such a loop. */
+/* Closes connections between requests, waits for current requests but at most `grace_ms`, joins the
+ * threads, frees everything. Meanwhile, connections without a request so far, and new ones, get one
+ * each: answered if it is vital, and with 503 otherwise.
+ *
+ * Returns false if a handler still owes answers after that. Its loop is not freed and loop_close is
+ * not called, so late calls of http_loop_post do no harm; their tasks do not run. Otherwise nothing
+ * may be posted once this has returned. */
 bool http_server_stop(struct http_server *server, uint64_t grace_ms);
 
 /* --- An exchange --- */
@@ -106,7 +107,7 @@ static inline struct bytes http_exchange_header(const struct http_exchange *exch
 }
 size_t http_exchange_header_count(const struct http_exchange *exchange);
 const struct http_header *http_exchange_headers(const struct http_exchange *exchange);
-/* Decoded from chunks; empty if there is none. Not decompressed. */
+/* Without chunk framing; empty if there is none. Not decompressed. */
 struct bytes http_exchange_body(const struct http_exchange *exchange);
 /* The request's memory: valid until the answer is written. */
 struct arena *http_exchange_arena(const struct http_exchange *exchange);
@@ -114,33 +115,33 @@ struct http_loop *http_exchange_loop(const struct http_exchange *exchange);
 enum { HTTP_PEER_SIZE = 46 }; /* The longest IPv6 address and a NUL. */
 /* The client's address, without its port. */
 void http_exchange_peer(const struct http_exchange *exchange, char out[HTTP_PEER_SIZE]);
-/* Did the request come through TLS? */
+/* True if the request came through TLS. */
 bool http_exchange_is_secure(const struct http_exchange *exchange);
-/* Do requests hold so much memory that bodies are refused? */
+/* True if requests hold so much memory that bodies are refused. */
 bool http_exchange_finds_pressure(const struct http_exchange *exchange);
 
-/* From any thread: nobody will read the answer, which is owed all the same. */
+/* True if the client has gone. An answer is owed all the same. From any thread. */
 bool http_exchange_is_in_vain(const struct http_exchange *exchange);
 /* One byte that the handler keeps for a connection from one request to the next; 0 at first. To be
  * used on the loop's thread, before the answer. */
 uint8_t http_exchange_hint(const struct http_exchange *exchange);
 void http_exchange_set_hint(struct http_exchange *exchange, uint8_t hint);
 
-/* `answer`'s bytes must be literals, or live in the exchange's arena. If the client is gone this
- * only cleans up. */
+/* The answer's bytes must be literals, or live in the exchange's arena. If the client has gone,
+ * this only cleans up. */
 void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer);
 
 /* --- Work for a loop --- */
 
-/* Whether requests hold no more memory than they may, of all loops together. From any thread. */
+/* True if the requests of all loops hold no more memory than allowed. From any thread. */
 bool http_loop_has_room(const struct http_loop *loop);
 
-/* Embedded in the caller's own structure; must live until `run` was called. */
+/* Embedded in the caller's own structure; must live until `run` is called. */
 struct http_task {
     void (*run)(struct http_task *task);
-    struct http_task *next; /* The loop's own while it holds the task. */
+    struct http_task *next; /* Owned by the loop while the task is queued. */
 };
-/* Has `task` run on the loop's thread. From any thread; never blocks, never fails. */
+/* Runs `task` on the loop's thread. From any thread; never blocks, never fails. */
 void http_loop_post(struct http_loop *loop, struct http_task *task);
 
 #endif

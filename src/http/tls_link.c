@@ -1,7 +1,7 @@
 /* tls_link.c -- see tls_link.h.
  *
- * `pump` is the way in, from what has arrived to the connection; `push` is the way out, for the
- * answer under way. Both stop when the socket takes no more and go on when it has, in on_sent.
+ * `pump` passes input to the connection; `push` sends the current answer. Both stop when the socket
+ * takes no more, and resume in on_sent.
  */
 #include "http/tls_link.h"
 #include <assert.h>
@@ -13,7 +13,7 @@
 #include "http/connection.h"
 #include "http/loop.h"
 
-/* To those who forgot the s. */
+/* For clients that speak plain HTTP. */
 #define PLAIN_TEXT "This port speaks HTTPS; the address has to begin with https://\n"
 #define PLAIN_ANSWER                                                                               \
     "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 63\r\n"               \
@@ -22,16 +22,16 @@ static_assert(sizeof PLAIN_TEXT - 1 == 63, "as PLAIN_ANSWER says");
 
 struct http_tls_link {
     struct tls_session *session;
-    struct bytes head, body; /* Of the answer under way, what is not yet encrypted. */
+    struct bytes head, body; /* The part of the answer not yet encrypted. */
     struct memory_budget *budget;
-    uint8_t *unsent; /* What the socket did not take, being written; NULL: nothing. */
+    uint8_t *unsent; /* Being written, because the socket did not take it; NULL: nothing. */
     size_t unsent_size;
     uv_write_t write; /* Of that. */
-    uint8_t *kept;    /* Of the backlog, what is not yet decrypted. */
+    uint8_t *kept;    /* Input not yet decrypted. */
     size_t kept_size;
     bool backlog;     /* There is more to decrypt, in `kept` or in the session. */
     bool listening;   /* libuv reads. */
-    bool established; /* The handshake is over. */
+    bool established; /* The handshake has ended. */
     bool answering;   /* http_connection_written will be called. */
     bool pumping;     /* pump's guard against recursion. */
     bool ended;
@@ -94,7 +94,7 @@ static bool is_closing(const struct http_transport *transport)
     return uv_is_closing((const uv_handle_t *)&transport->tcp);
 }
 
-/* What could not go on counts as memory of requests. */
+/* Stuck bytes count as memory of requests. */
 static uint8_t *keep(struct http_tls_link *link, const uint8_t *data, size_t size)
 {
     memory_budget_take(link->budget, size);
@@ -103,7 +103,7 @@ static uint8_t *keep(struct http_tls_link *link, const uint8_t *data, size_t siz
 
 /* --- Writing --- */
 
-/* What the socket takes at once; negative if it is broken. */
+/* Returns how much the socket takes at once; negative if it is broken. */
 static ssize_t try_write(struct http_transport *transport, const void *data, size_t size)
 {
     uv_buf_t part = uv_buf_init((char *)(uintptr_t)data, (unsigned)size); /* Not written to. */
@@ -134,7 +134,7 @@ static bool flush(struct http_transport *transport, struct tls_wire *wire)
     return uv_write(&link->write, stream_of(transport), &part, 1, on_sent) == 0;
 }
 
-/* The next of the answer, as much as a record takes. A small answer is one record. */
+/* The next part of the answer, up to a record. A small answer is one record. */
 static struct bytes next_record(struct http_transport *transport)
 {
     const struct http_tls_link *link = transport->link;
@@ -215,7 +215,7 @@ bool http_tls_link_write_now(struct http_transport *transport, struct bytes text
 
 uint64_t http_tls_link_unwritten(const struct http_transport *transport)
 {
-    /* A record is larger on the wire, so the sum of the two could stay the same by chance. */
+    /* Records are larger on the wire, so a plain sum of the two could stay the same by chance. */
     uint64_t queued = uv_stream_get_write_queue_size((const uv_stream_t *)&transport->tcp);
     return rest_of_answer(transport->link) * (uint64_t)(HTTP_TLS_OUT_SIZE + 1) + queued;
 }
@@ -242,7 +242,7 @@ static void fail(struct http_transport *transport, enum tls_status status)
         http_connection_failed(connection);
 }
 
-/* One call of the session, and what follows from it for the connection. */
+/* One call of the session; passes its result on to the connection. */
 static enum tls_status step(struct http_transport *transport, struct tls_wire *wire)
 {
     struct http_connection *connection = http_connection_of_transport(transport);
@@ -261,7 +261,7 @@ static enum tls_status step(struct http_transport *transport, struct tls_wire *w
         return TLS_FAILED;
     }
     if (link->established) {
-        http_connection_arrived(connection, size); /* Also if none: it may let go of its room. */
+        http_connection_arrived(connection, size); /* Even if none: it may release its buffer. */
     } else if (status == TLS_OK) {
         link->established = true;
         http_connection_opened(connection);
@@ -275,7 +275,7 @@ static enum tls_status step(struct http_transport *transport, struct tls_wire *w
     return status;
 }
 
-/* Decrypts `in` for the connection as long as that wants to read, and keeps the rest. */
+/* Decrypts `in` while the connection reads, and keeps the rest. */
 static void pump(struct http_transport *transport, struct bytes in)
 {
     struct http_tls_link *link = transport->link;
@@ -297,14 +297,14 @@ static void pump(struct http_transport *transport, struct bytes in)
 
 static bool listen_to_socket(struct http_transport *transport);
 
-/* Goes on with the backlog, then with the socket. False if the latter is broken. */
+/* Resumes with the backlog, then with the socket. False if the socket is broken. */
 static bool resume(struct http_transport *transport)
 {
     struct http_tls_link *link = transport->link;
     if (link->backlog && can_read(transport)) {
         uint8_t *kept = link->kept;
         struct bytes in = kept != NULL ? bytes_of(kept, link->kept_size) : BYTES("");
-        memory_budget_give(link->budget, link->kept_size); /* What is left of it counts anew. */
+        memory_budget_give(link->budget, link->kept_size); /* `pump` counts what is left of it. */
         link->kept = NULL;
         link->kept_size = 0;
         pump(transport, in);
@@ -374,7 +374,7 @@ bool http_tls_link_is_listening(const struct http_transport *transport)
     return transport->link->listening;
 }
 
-/* The socket has taken what it had not, or is broken, or closed. */
+/* The socket has taken the stuck output, or is broken or closed. */
 static void on_sent(uv_write_t *write, int error)
 {
     struct http_transport *transport = write->data;
@@ -407,5 +407,5 @@ void http_tls_link_end(struct http_transport *transport)
     struct tls_wire wire = wire_for(transport, BYTES(""));
     tls_session_end(link->session, &wire);
     if (wire.out_len > 0)
-        (void)try_write(transport, wire.out, wire.out_len); /* Closing comes next in any case. */
+        (void)try_write(transport, wire.out, wire.out_len); /* The socket is closed next anyway. */
 }

@@ -35,7 +35,7 @@ bool http_transport_open(struct http_transport *transport, int fd)
     transport->link =
         http_shared_create_link(http_connection_of_transport(transport)->loop->shared);
     transport->secure = transport->link != NULL;
-    uv_tcp_nodelay(&transport->tcp, 1); /* If it fails, answers are slower, not wrong. */
+    uv_tcp_nodelay(&transport->tcp, 1); /* On failure answers are only slower. */
     return true;
 }
 
@@ -66,7 +66,7 @@ static void on_room_wanted(uv_handle_t *handle, size_t suggested_size, uv_buf_t 
     (void)suggested_size;
     size_t size;
     size_t turn = http_connection_turn(handle->data);
-    if (turn == 0) { /* libuv tells so by UV_ENOBUFS, and asks again in the next turn. */
+    if (turn == 0) { /* libuv then reports UV_ENOBUFS, and asks again in the next turn. */
         *room = uv_buf_init(NULL, 0);
         return;
     }
@@ -125,7 +125,7 @@ static void on_written(uv_write_t *write, int status)
     http_connection_written(write->data, status == 0);
 }
 
-/* What the socket did not take: `written` bytes of the parts are gone. */
+/* Queues what the socket did not take; `written` bytes are sent. */
 static enum http_transport_status write_rest(struct http_transport *transport, uv_write_t *write,
                                              uv_buf_t parts[2], size_t written)
 {
@@ -162,7 +162,7 @@ bool http_transport_write_now(struct http_transport *transport, struct bytes tex
         return http_tls_link_write_now(transport, text);
     uv_buf_t part = part_of(text);
     int written = uv_try_write(stream_of(transport), &part, 1);
-    /* Half a line cannot be taken back. */
+    /* A partial line cannot be undone. */
     return written == UV_EAGAIN || (written >= 0 && (size_t)written == text.len);
 }
 

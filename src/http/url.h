@@ -1,4 +1,4 @@
-/* url.h -- the parts of "http://host:port/target", or https, for whoever calls a server. */
+/* url.h -- the parts of "http://host:port/target", or https, for clients of other servers. */
 #ifndef STATOR_HTTP_URL_H
 #define STATOR_HTTP_URL_H
 #include <stdbool.h>
@@ -17,19 +17,19 @@ struct arena;
 
 struct http_url {
     bool is_tls;       /* https */
-    struct bytes host; /* A name or an address; one of IPv6 without its brackets. */
+    struct bytes host; /* A name or an address; IPv6 without brackets. */
     uint16_t port;
     struct bytes authority; /* Host and port as written, for the Host header. */
     struct bytes target;    /* Begins with a slash. */
 };
 
-/* NULL if the text is such a URL; else what is wrong with it, for people. The parts borrow the
- * text, but for a target that it does not have. */
+/* Returns NULL, or what is wrong with the URL, for people. The parts borrow the text; a missing
+ * target is "/". */
 MUST_CHECK const char *http_url_parse(struct bytes text, struct http_url *out);
 
 /* "scheme://host:port/path": the URL without user info, query and fragment, which may hold
- * passwords and tokens. For log lines, and for callers who may not see the whole URL. Takes any
- * text, also one that is no URL, of any scheme. The result lives in the arena. */
+ * passwords and tokens. For log lines, and for callers who may not see the whole URL. Accepts any
+ * text, even one that is no URL. The result lives in the arena. */
 struct bytes url_without_secrets(struct arena *arena, struct bytes url);
 
 #endif
