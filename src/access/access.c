@@ -103,8 +103,8 @@ static void add_name(struct lists *lists, struct bytes name)
         append(lists->arena, &lists->attributes, name);
 }
 
-/* As policies write keys: text as it is, numbers in digits, binary in base64. A value of another
- * type is no key, and the request will be refused for it. */
+/* Adds a key as policies write it: strings literally, numbers in digits, binary in base64. A value
+ * of another type is no key; the operation refuses it later. */
 static void add_leading_key(struct lists *lists, const struct value *value)
 {
     struct bytes text = value->data;
@@ -156,7 +156,7 @@ static void add_names_of(struct lists *lists, const struct item *item)
         add_name(lists, name);
 }
 
-/* Recursion is as deep as parsing lets operands nest. */
+/* The parser bounds the depth of operands, and so of the recursion. */
 static void add_operand(struct lists *lists, const struct operand *operand)
 {
     if (operand == NULL)
@@ -167,7 +167,7 @@ static void add_operand(struct lists *lists, const struct operand *operand)
     add_operand(lists, operand->right);
 }
 
-/* Recursion is as deep as parsing lets conditions nest. */
+/* The parser bounds the depth of conditions, and so of the recursion. */
 static void add_condition(struct lists *lists, const struct condition *condition)
 {
     if (condition == NULL)
@@ -238,7 +238,7 @@ static int compare_texts(const void *a, const void *b)
     return bytes_compare(*(const struct bytes *)a, *(const struct bytes *)b);
 }
 
-/* A batch names the same attributes again for each of its items; each is judged once. */
+/* A batch names the same attributes for each of its items. */
 static void remove_duplicates(struct texts *texts)
 {
     size_t kept = 0;
@@ -271,7 +271,7 @@ static struct policy_key one_value(struct bytes name, const struct bytes *text)
     return (struct policy_key){ .name = name, .values = text, .count = text->data != NULL };
 }
 
-/* All that policies can know of the request but for the lists; those come behind. */
+/* Fills in all context keys except the lists, and leaves room for those. */
 static void fill_keys(struct arena *arena, const struct caller *caller,
                       const struct access_question *question, struct policy_request *request)
 {
@@ -314,8 +314,8 @@ static void fill_lists(struct arena *arena, const struct access_question *questi
         request->lists_with_unknown_values = POLICY_ATTRIBUTES;
 }
 
-/* A caller that its own policies allow nothing must not learn from a resource's denial that the
- * resource exists: it is told what it would be told of a missing one. */
+/* A caller without permission must not learn from a resource's denial that the resource exists, so
+ * it gets the answer for a missing resource. */
 static enum policy_decision decide(struct arena *arena, const struct caller *caller,
                                    const struct access_question *question,
                                    struct policy_request *request)

@@ -5,9 +5,9 @@
  * caller and of the resource. Nothing here knows requests, tables in use or protocols, so every
  * operation of every protocol can ask in the same way.
  *
- * A decision costs what the policies ask for: action, resource and principal are compared first,
- * and the parts of a question are walked only if a statement that matches those looks at partition
- * keys or attributes.
+ * The cost of a decision depends on the policies: action, resource and principal are compared
+ * first. The parts of a question are walked only if a statement that matches those has conditions
+ * on partition keys or attributes.
  */
 #ifndef STATOR_ACCESS_ACCESS_H
 #define STATOR_ACCESS_ACCESS_H
@@ -32,8 +32,8 @@ struct value;
 
 /* --- Policies of resources --- */
 
-/* The policies of a table and of its stream, compiled. A policy that cannot be read denies
- * everything: it may have been written to. */
+/* The compiled policies of a table and of its stream. A policy that cannot be parsed denies
+ * everything, since it may have been written to deny. */
 struct access_policy {
     const struct policy *policy; /* NULL: none, or unreadable. */
     bool is_unreadable;
@@ -80,12 +80,12 @@ enum { ACCESS_RETURN_VALUES_MAX = 2 };
 struct access_question {
     const char *action; /* "GetItem" */
     struct bytes arn;   /* Of the resource, or "*" where an action has none. */
-    /* The table that the resource is or belongs to; NULL: there is none of that name, or it is no
-     * matter of this question. A missing table must be asked about like one that exists. */
+    /* The table that the resource is or belongs to; NULL: there is none of that name, or the
+     * question is about no table. Ask about a missing table as about one that exists. */
     const struct table_definition *table;
     const struct access_policy *policy; /* Of the resource; NULL: none. */
 
-    /* The partition key of what is addressed, a table or an index; none if that is missing. */
+    /* The partition key of the table or index; none if that does not exist. */
     const struct key_attribute *hash;
     size_t hash_count;
     struct access_part *parts;
@@ -94,7 +94,7 @@ struct access_question {
     /* The answer may show attributes that the request does not name. */
     bool shows_unnamed;
 
-    /* Absent (data NULL): policies do not know it. */
+    /* Context keys; data NULL: absent. */
     struct bytes select;
     struct bytes return_consumed_capacity;
     struct bytes full_table_scan;
@@ -103,11 +103,11 @@ struct access_question {
     size_t return_value_count;
 };
 
-/* Room for so many parts, in the arena. */
+/* Makes room for so many parts, in the arena. Once per question. */
 void access_reserve(struct arena *arena, struct access_question *question, size_t part_count);
 void access_add(struct access_question *question, struct access_part part);
-/* The answer shows item data as these words of ReturnValues say: "ALL_OLD", "UPDATED_NEW", ...
- * NONE, or absent, adds nothing unless it is the only one. */
+/* Adds a value of ReturnValues, which says what the answer shows: "ALL_OLD", "UPDATED_NEW", ...
+ * NONE, or data NULL, counts only if there is no other. */
 void access_add_return_values(struct access_question *question, struct bytes words);
 
 /* False with AccessDeniedException set, in the service's words. */

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/memory.h"
 #include "crypto/sha256.h"
 #include "http/server.h"
 #include "model/error.h"
@@ -23,7 +24,7 @@ struct derived_key {
     uint8_t date[DATE_SIZE];
     uint8_t service[SERVICE_SIZE_MAX];
     size_t service_size;
-    uint64_t generation; /* Of the ring that had the secret. */
+    uint64_t generation; /* Of the ring with the secret. */
     bool used;
     uint8_t key[SIGV4_KEY_SIZE];
 };
@@ -31,18 +32,16 @@ struct derived_key {
 struct authentication {
     struct authentication_options options;
     struct sha256 *hasher;
-    /* The time as policies see it; made once a second. */
+    /* The time as policies see it, formatted once a second. */
     int64_t second;
     char current_time[CLOCK_TEXT_SIZE];
     char epoch_time[sizeof "-9223372036854775808"];
-    struct derived_key cache[AUTHENTICATION_CACHE_SIZE]; /* By the id's last characters. */
+    struct derived_key cache[AUTHENTICATION_CACHE_SIZE]; /* By a hash of the id. */
 };
 
 struct authentication *authentication_create(const struct authentication_options *options)
 {
-    struct authentication *authentication = calloc(1, sizeof *authentication);
-    if (authentication == NULL)
-        abort();
+    struct authentication *authentication = memory_checked(calloc(1, sizeof *authentication));
     authentication->options = *options;
     authentication->hasher = sha256_create();
     return authentication;
@@ -57,7 +56,7 @@ void authentication_destroy(struct authentication *authentication)
 
 /* --- Signatures --- */
 
-/* Ids are random, so that their last characters spread them. */
+/* Ids are random, so their last characters make a good hash. */
 static struct derived_key *cache_place(struct authentication *authentication, struct bytes id)
 {
     unsigned hash = 0;
@@ -90,7 +89,7 @@ static void signing_key(struct authentication *authentication, uint64_t generati
     memcpy(out, place->key, SIGV4_KEY_SIZE);
 }
 
-/* Temporary keys come with their token, others with none. */
+/* Requests of temporary keys carry their token, others none. */
 static bool token_matches(struct authentication *authentication, const struct access_key *key,
                           struct bytes token)
 {
@@ -113,8 +112,8 @@ static const struct access_key *refuse(struct error *err)
     return NULL;
 }
 
-/* The key whose policies count. All the work is done for every request, and only then looked at, in
- * the service's order: the key and its token, its time, the signature. */
+/* Returns the key whose policies apply. Does all the work for every request, and only then checks
+ * the results in the service's order: the key and its token, its expiry, the signature. */
 static const struct access_key *verify(struct authentication *authentication,
                                        struct live_ring *ring, struct arena *arena,
                                        const struct sigv4_request *request,
@@ -156,7 +155,7 @@ static void add_key(struct arena *arena, struct policy_key *keys, size_t *count,
     ++*count;
 }
 
-/* Copied by whoever adds them: the call may outlive the second, and the loop's thread. */
+/* Users copy the texts: a call may outlive the second, and move to another thread. */
 static void format_now(struct authentication *authentication, int64_t now_ms)
 {
     int64_t second = now_ms / 1000;
@@ -167,7 +166,7 @@ static void format_now(struct authentication *authentication, int64_t now_ms)
     snprintf(authentication->epoch_time, sizeof authentication->epoch_time, "%" PRId64, second);
 }
 
-/* What policies may ask of the request itself. */
+/* Context keys of the request itself. */
 static size_t add_request_keys(struct authentication *authentication,
                                const struct http_exchange *exchange, int64_t now_ms,
                                struct policy_key *keys)

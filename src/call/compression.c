@@ -11,10 +11,10 @@
 
 enum {
     WINDOW_BITS = 15,
-    DETECT_FORMAT = 32, /* Added to the window: gzip or zlib, by the header. */
+    DETECT_FORMAT = 32, /* Added to the window: gzip or zlib, as the header says. */
     GZIP_FORMAT = 16,
     INFLATE_STEP = 64 * 1024,
-    /* Answers are compressed while a client waits: speed before size. */
+    /* A client waits for the answer: speed matters more than size. */
     GZIP_LEVEL = 1,
     GZIP_MEMORY_LEVEL = 8,
 };
@@ -22,7 +22,7 @@ enum {
 static enum compression_result inflate_all(z_stream *stream, size_t size_max, struct buffer *out)
 {
     for (;;) {
-        /* One byte more than allowed tells "exactly the limit" from "beyond it". */
+        /* One byte more than allowed, to distinguish the limit from more. */
         size_t room = size_max + 1 - out->len;
         size_t step = room < INFLATE_STEP ? room : INFLATE_STEP;
         stream->next_out = buffer_reserve(out, step);

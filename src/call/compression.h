@@ -11,8 +11,8 @@ struct arena;
 
 enum compression_result {
     COMPRESSION_OK,
-    COMPRESSION_DAMAGED,   /* Not of the format, cut short, or followed by other bytes. */
-    COMPRESSION_TOO_LARGE, /* Would pass `size_max`; at most that much memory was used. */
+    COMPRESSION_DAMAGED,   /* Invalid, truncated, or followed by other bytes. */
+    COMPRESSION_TOO_LARGE, /* Larger than `size_max`; at most that much memory was used. */
 };
 
 /* Inflates a gzip or zlib ("deflate") body into the arena. */
@@ -24,7 +24,7 @@ struct bytes compression_gzip(struct arena *arena, struct bytes body);
 /* True if the value of an Accept-Encoding header names gzip with a weight other than zero. */
 bool compression_accepts_gzip(struct bytes accept_encoding);
 
-/* zlib's CRC-32, which x-amz-crc32 carries. */
+/* zlib's CRC-32, for x-amz-crc32. */
 uint32_t compression_crc32(struct bytes body);
 
 #endif

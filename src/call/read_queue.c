@@ -68,7 +68,7 @@ void read_queue_start(struct read_queue *queue, struct read_task *task)
 void read_queue_pause(struct read_queue *queue, struct read_task *task)
 {
     if (task->begun)
-        prepend(&queue->paused, task); /* It was the first, and stays that. */
+        prepend(&queue->paused, task); /* It was the first, and stays it. */
     else
         append(&queue->paused, task);
     task->begun = true;

@@ -5,8 +5,8 @@
 
 enum { PORT_DIGITS_MAX = 5 };
 
-/* The host of "name:8000", "127.0.0.1" or "[::1]:8000", brackets included; data NULL if it is none
- * of these. */
+/* The host of "name:8000", "127.0.0.1" or "[::1]:8000", with its brackets; data NULL for any other
+ * form. */
 static struct bytes host_part(struct bytes text)
 {
     size_t end = 0;
@@ -58,7 +58,7 @@ static bool is_loopback(struct bytes host)
     return http_header_equal(host, BYTES("localhost")) || address_kind(host) == LOOPBACK_ADDRESS;
 }
 
-/* Of "http://localhost:3000" and its like: a page that this machine serves. */
+/* True for "http://localhost:3000" and the like: a page that this machine serves. */
 static bool is_loopback_origin(struct bytes origin)
 {
     static const char *const schemes[] = { "http://", "https://" };
@@ -104,7 +104,7 @@ static bool is_our_host(const char *hosts, struct bytes header)
     if (host.data[host.len - 1] == '.') /* "localhost." is the same name. */
         host.len--;
     if (is_loopback(host) || address_kind(host) != NOT_AN_ADDRESS)
-        return true; /* An address cannot be made to mean another machine. */
+        return true; /* DNS cannot redirect an address. */
     while (list.len > 0) {
         struct bytes entry = http_header_next_part(&list, ',');
         if (bytes_equal_text(entry, "*") || http_header_equal(entry, host))

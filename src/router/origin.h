@@ -1,16 +1,16 @@
 /* origin.h -- which web pages may call the server, by the headers that only browsers send.
  *
- * A page that a developer opens can send requests to a database on the developer's own machine. A
+ * A page that a developer opens can send requests to a database on the developer's own machine. The
  * browser marks them: `Origin` names the page on every POST and on every request to another host,
- * and `Sec-Fetch-Site` comes with every request to a host that the browser trusts. Pages cannot
- * change or leave out either. Two rules hold for requests with such a mark, and for no others, so
- * that SDKs and tools may use any name for the server:
+ * and `Sec-Fetch-Site` is in every request to a host that the browser trusts. Pages can neither
+ * change nor omit them. Two rules apply to requests with one of these headers. Requests of SDKs and
+ * tools have neither, and may use any name for the server.
  *
- * - The origin is one of `cors-origins`. This stops pages of other hosts, including one whose name
- *   was made to resolve to this machine (DNS rebinding): the page's own name is its origin.
- * - The `Host` is a loopback name, an IP address, or one of `allowed-hosts`. This stops rebinding
- *   where the browser sends no Origin. It is not asked for origins that were named in the setting,
- *   or where that is "*": whoever set it has answered the question.
+ * - The origin must be in `cors-origins`. This stops pages of other hosts, even one whose name
+ *   resolves to this machine (DNS rebinding), because the origin is the page's name.
+ * - The `Host` must be a loopback name, an IP address, or in `allowed-hosts`. This stops rebinding
+ *   if the browser sends no Origin. It is not checked for origins that the setting names, or if the
+ *   setting is "*".
  *
  * doc/security.md, "Web pages", has the argument.
  */
@@ -19,13 +19,13 @@
 #include "base/bytes.h"
 #include "base/compiler.h"
 
-/* Lists with commas, never NULL. */
+/* Comma-separated lists, never NULL. */
 struct origin_rules {
-    const char *origins; /* "*", origins, and `loopback` for all pages of this machine. */
+    const char *origins; /* "*", origins, or `loopback` for all pages of this machine. */
     const char *hosts;   /* "*" or names, without ports. */
 };
 
-/* Headers of a request; data NULL: it has none of that name. */
+/* Headers of a request; data NULL: absent. */
 struct origin_headers {
     struct bytes origin;
     struct bytes fetch_site;
@@ -40,8 +40,8 @@ static inline bool origin_is_page(const struct origin_headers *headers)
 
 enum origin_verdict {
     ORIGIN_SERVED,
-    ORIGIN_REFUSED,      /* The page is of an origin that may not call. */
-    ORIGIN_HOST_REFUSED, /* A page used a name that is not known to be the server's. */
+    ORIGIN_REFUSED,      /* The page's origin may not call. */
+    ORIGIN_HOST_REFUSED, /* The page used an unknown name for the server. */
 };
 
 /* `allowed` is the value of Access-Control-Allow-Origin; data NULL: the answer has none. It borrows

@@ -81,7 +81,7 @@ void answer_fill(const struct answer_context *context, struct bytes body, struct
         body = compression_gzip(context->arena, body);
         add_header(headers, &count, BYTES("Content-Encoding"), BYTES("gzip"));
     }
-    /* Of the bytes that travel: the SDKs that check it do so before they inflate. */
+    /* Over the bytes sent: SDKs check it before they inflate. */
     add_header(headers, &count, BYTES("x-amz-crc32"),
                decimal(context->arena, compression_crc32(body)));
     if (context->allowed_origin.data != NULL) {

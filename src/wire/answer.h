@@ -13,16 +13,16 @@ struct router;
 
 enum {
     REQUEST_ID_SIZE = 52,
-    /* Smaller answers go as they are: compressing them costs more than it saves. */
+    /* Compressing smaller answers costs more than it saves. */
     ANSWER_COMPRESSED_SIZE_MIN = 4096 + 1,
 };
 
 struct answer_context {
-    struct arena *arena; /* Holds all that the answer points to. */
+    struct arena *arena; /* For everything that the answer points to. */
     struct random *random;
     struct bytes allowed_origin; /* For Access-Control-Allow-Origin; data NULL: no CORS headers. */
     struct bytes content_type;   /* data NULL: the protocol's own. */
-    bool gzip;                   /* The client takes compressed answers. */
+    bool gzip;                   /* The client accepts compressed answers. */
 };
 
 /* From the headers of the request. `gzip`: the client accepts it, and it is worth its time. */
