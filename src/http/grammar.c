@@ -26,8 +26,8 @@ static bool is_value_byte(uint8_t byte)
     return byte == '\t' || (byte >= 0x20 && byte != 0x7F);
 }
 
-/* Sets the top bit of each byte that is a control byte. Exact for the first one; a borrow may set the
- * bit of later bytes. */
+/* Sets the top bit of each byte that is a control byte. Exact for the first one; a borrow may set
+ * the bit of later bytes. */
 static uint64_t mark_controls(const uint8_t *data)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
