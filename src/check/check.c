@@ -14,7 +14,7 @@
 #include "table/layout.h"
 #include "table/server_time.h"
 #include "table/token_record.h"
-#include "trigger/trigger_records.h"
+#include "consumer/consumer_position.h"
 
 /* --- Records of ClientRequestTokens: each whole and under a token's key --- */
 
@@ -136,7 +136,7 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
             !engine_place_equal(place, &token_record_place) &&
             !engine_place_equal(place, &server_time_place) &&
             !engine_place_equal(place, &streams_place) &&
-            !engine_place_equal(place, &trigger_records_place))
+            !engine_place_equal(place, &consumer_position_place))
             report_unknown(report, NULL, place);
         return;
     }

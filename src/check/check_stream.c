@@ -18,7 +18,7 @@
 #include "log/shard.h"
 #include "stream/stream_definition.h"
 #include "trigger/trigger_definition.h"
-#include "trigger/trigger_records.h"
+#include "consumer/consumer_position.h"
 #include "trigger/triggers.h"
 
 struct log_check {
@@ -270,7 +270,7 @@ static bool visit_trigger(void *context, const struct engine_place *place,
     (void)place;
     struct trigger_check *check = context;
     struct trigger_definition definition;
-    struct trigger_record record = trigger_records_open_entry(check->arena, entry, &definition);
+    struct trigger_record record = trigger_definition_open_entry(check->arena, entry, &definition);
     if (record.kind == TRIGGER_RECORD_POSITION)
         check_position(check, &record);
     else if (record.kind == TRIGGER_RECORD_NONE)
@@ -292,7 +292,7 @@ void check_stream_triggers(struct engine_view *view, const struct check_catalogu
                                    .arena = arena,
                                    .triggers =
                                        arena_alloc(arena, TRIGGERS_MAX * sizeof *check.triggers) };
-    enum engine_status status = check_walk(view, &trigger_records_place, visit_trigger, &check);
+    enum engine_status status = check_walk(view, &consumer_position_place, visit_trigger, &check);
     if (status != ENGINE_OK)
         check_report_unreadable(report, status, "the triggers");
     arena_destroy(arena);

@@ -24,7 +24,7 @@ enum {
     LAYOUT_TOKEN_HASH_SIZE = 16,
     LAYOUT_TOKEN_SIZE = 1 + 4 + 8 + LAYOUT_TOKEN_HASH_SIZE,
 
-    /* Triggers are beside them (trigger/trigger_layout.h). */
+    /* Triggers are beside them (trigger/trigger_definition.h), with their positions. */
     LAYOUT_TRIGGERS_PARTITION = 2,
 
     /* So is the record of the server time. */

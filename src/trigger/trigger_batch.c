@@ -1,7 +1,7 @@
 /* trigger_batch.c -- see trigger_batch.h. */
 #include "trigger/trigger_batch.h"
-#include <assert.h>
 #include "base/arena.h"
+#include "consumer/consumer.h"
 #include "json/writer.h"
 #include "log/change_record.h"
 #include "stream/record_json.h"
@@ -20,8 +20,6 @@ struct gathering {
     size_t scanned_size;
 };
 
-/* --- Records --- */
-
 static bool passes(const struct gathering *in, struct bytes record)
 {
     bool passed = in->source->filter_count == 0;
@@ -30,8 +28,8 @@ static bool passes(const struct gathering *in, struct bytes record)
     return passed;
 }
 
-/* Writes the record behind the others, and takes it back if it does not belong to the batch. False:
- * nor does anything behind it. */
+/* Appends the record to the event, and removes it again if it does not belong to the batch. False
+ * if no later record does either. */
 static bool add_record(void *context, uint64_t sequence, const struct change_record *record)
 {
     struct gathering *in = context;
@@ -62,55 +60,41 @@ static bool add_record(void *context, uint64_t sequence, const struct change_rec
     return !batch->full;
 }
 
-static enum engine_status read_records(struct gathering *in, struct engine_view *view,
-                                       const struct log_cursor *at)
+enum engine_status trigger_batch_gather(const struct consumer_turn *turn,
+                                        const struct trigger_source *source, uint64_t end,
+                                        struct trigger_batch *out)
 {
-    struct log_page page = { .count_max = TRIGGER_SCAN_COUNT_MAX,
-                             .visit = add_record,
-                             .context = in };
-    enum engine_status status = log_read_page(in->arena, view, at, &page);
-    assert(status != ENGINE_OK || !page.trimmed); /* The same view told where it begins. */
-    in->batch->next = page.next;
-    /* A page that ends with neither the batch nor the shard has been cut by its own bound. */
-    in->batch->full = in->batch->full || page.next - at->next == TRIGGER_SCAN_COUNT_MAX ||
-                      in->batch->count == in->source->batch_size || page.ended;
-    return status;
-}
-
-enum engine_status trigger_batch_gather(struct arena *arena, struct engine_view *view,
-                                        const struct trigger_source *source, uint64_t partition,
-                                        uint64_t from, uint64_t end, struct trigger_batch *out)
-{
-    struct log_cursor at = { .log_id = source->stream->log_id,
-                             .partition = partition,
-                             .next = from };
+    struct arena *arena = turn->arena;
     struct gathering in = { .arena = arena,
                             .source = source,
                             .form = { .arena = arena,
                                       .stream = source->stream,
-                                      .partition = partition,
+                                      .partition = turn->partition,
                                       .region = source->region,
                                       .event_source_arn = source->arn },
                             .end = end,
                             .batch = out };
-    *out = (struct trigger_batch){ .first = from, .next = from };
-    enum engine_status status = log_read_seek(arena, view, &at, &out->lost);
-    if (status == ENGINE_NOT_FOUND) {
-        out->ended = source->stream->status == STREAM_DISABLED;
-        return ENGINE_OK;
-    }
-    if (status != ENGINE_OK)
-        return status;
-    out->first = at.next;
+    struct log_page page = { .count_max = TRIGGER_SCAN_COUNT_MAX,
+                             .visit = add_record,
+                             .context = &in };
+    struct consumer_found found;
+    *out = (struct trigger_batch){ 0 };
     buffer_init(&out->event, arena);
     buffer_init(&in.records, arena);
     json_writer_init(&in.json, &out->event);
     json_open_object(&in.json);
     json_write_name(&in.json, "Records");
     json_open_array(&in.json);
-    status = read_records(&in, view, &at);
+    enum engine_status status = consumer_read(turn, &page, &found);
     json_close_array(&in.json);
     json_close_object(&in.json);
     out->records = (struct trigger_batch_record *)(void *)in.records.data;
+    out->first = found.first;
+    out->next = page.next;
+    out->lost = found.lost;
+    out->ended = found.ended;
+    /* A page that ends with neither the batch nor the shard has been cut by its own bound. */
+    out->full = out->full || page.next - found.first == TRIGGER_SCAN_COUNT_MAX ||
+                out->count == source->batch_size || page.ended;
     return status;
 }

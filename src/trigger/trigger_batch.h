@@ -1,7 +1,7 @@
 /* trigger_batch.h -- the records that a function is called with next, and the event they make.
  *
- * A batch is of one shard, as Lambda's are. It holds the records that the filters let through; the
- * others are passed over, and counted as done.
+ * A batch has records of one shard, as Lambda's have. It holds the records that pass the filters;
+ * the others are skipped and count as done.
  */
 #ifndef STATOR_TRIGGER_TRIGGER_BATCH_H
 #define STATOR_TRIGGER_TRIGGER_BATCH_H
@@ -12,13 +12,14 @@
 #include "base/compiler.h"
 #include "engine/engine.h"
 
+struct consumer_turn;
 struct event_filter;
 struct stream_definition;
 
 enum {
     /* Of an event: Lambda's own limit. One record alone may be larger. */
     TRIGGER_EVENT_SIZE_MAX = 6 * 1024 * 1024,
-    /* What is looked at for one batch, records that the filters drop included. */
+    /* Bounds on the records examined for one batch, those that the filters drop included. */
     TRIGGER_SCAN_COUNT_MAX = 10000,
     TRIGGER_SCAN_SIZE_MAX = 2 * TRIGGER_EVENT_SIZE_MAX,
 };
@@ -47,16 +48,15 @@ struct trigger_batch {
     uint64_t first; /* Where it begins: the position asked for, or behind it what is there. */
     uint64_t next;  /* The position behind it. */
     uint64_t lost;  /* Up to so many records were trimmed before the trigger came to them. */
-    bool full;      /* No more records belong to it, however long one waits. */
-    bool ended;     /* Nothing is behind it, and nothing ever will be. */
+    bool full;      /* Waiting would not add a record. */
+    bool ended;     /* There is no record from `next` on, and there never will be. */
 };
 
-/* Gathers the batch at position `from`, up to position `end` (0: as far as there is anything).
- * Everything lives in the arena. */
-MUST_CHECK enum engine_status trigger_batch_gather(struct arena *arena, struct engine_view *view,
+/* Gathers the batch at the position of the turn, up to position `end` (0: as far as there is
+ * anything). Everything lives in the arena of the turn. */
+MUST_CHECK enum engine_status trigger_batch_gather(const struct consumer_turn *turn,
                                                    const struct trigger_source *source,
-                                                   uint64_t partition, uint64_t from, uint64_t end,
-                                                   struct trigger_batch *out);
+                                                   uint64_t end, struct trigger_batch *out);
 
 static inline struct bytes trigger_batch_text(const struct trigger_batch *batch, size_t index)
 {

@@ -1,9 +1,10 @@
 /* trigger_definition.c -- see trigger_definition.h. */
 #include "trigger/trigger_definition.h"
 #include <assert.h>
+#include <string.h>
 #include "base/arena.h"
 #include "base/compiler.h"
-#include "base/uuid.h"
+#include "consumer/consumer_position.h"
 #include "http/url.h"
 #include "model/error.h"
 #include "model/item_record.h"
@@ -161,4 +162,65 @@ bool trigger_definition_decode(struct arena *arena, struct bytes uuid, const str
                                    &out->dead_letter_file) &&
              trigger_definition_is_file_name(out->dead_letter_file))) &&
            find_numbers(arena, record, out) && find_filters(arena, record, out);
+}
+
+/* --- In the store --- */
+
+struct engine_address trigger_definition_address(struct arena *arena, struct bytes uuid)
+{
+    uint8_t *key = arena_alloc(arena, TRIGGER_DEFINITION_KEY_SIZE);
+    assert(uuid.len == UUID_TEXT_SIZE);
+    key[0] = TRIGGER_DEFINITION_KEY;
+    memcpy(key + 1, uuid.data, UUID_TEXT_SIZE);
+    return (struct engine_address){ .place = consumer_position_place,
+                                    .key = bytes_of(key, TRIGGER_DEFINITION_KEY_SIZE) };
+}
+
+void trigger_definition_put(struct arena *arena, struct engine_write *write,
+                            const struct trigger_definition *definition)
+{
+    struct engine_address address = trigger_definition_address(arena, definition->uuid);
+    engine_write_put(write, &address, trigger_definition_encode(arena, definition).encoded);
+}
+
+enum engine_status trigger_definition_delete(struct arena *arena, struct engine *engine,
+                                             struct bytes uuid)
+{
+    struct engine_address address = trigger_definition_address(arena, uuid);
+    struct engine_value value = { 0 };
+    struct engine_write *write = NULL;
+    enum engine_status status = engine_write_begin(engine, &address, 1, &write);
+    if (status != ENGINE_OK)
+        return status;
+    status = engine_write_get(write, &address, &value);
+    engine_value_release(&value);
+    if (status != ENGINE_OK) {
+        engine_write_abandon(write);
+        return status;
+    }
+    engine_write_delete(write, &address);
+    consumer_position_delete_all(arena, write, uuid);
+    return engine_write_commit_wait(write);
+}
+
+struct trigger_record trigger_definition_open_entry(struct arena *arena,
+                                                    const struct engine_entry *entry,
+                                                    struct trigger_definition *definition)
+{
+    struct bytes key = entry->key;
+    struct consumer_position position;
+    struct item item;
+    if (consumer_position_open_entry(entry, &position))
+        return (struct trigger_record){ .kind = TRIGGER_RECORD_POSITION,
+                                        .uuid = position.uuid,
+                                        .partition = position.partition,
+                                        .next = position.next };
+    if (key.len != TRIGGER_DEFINITION_KEY_SIZE || key.data[0] != TRIGGER_DEFINITION_KEY)
+        return (struct trigger_record){ .kind = TRIGGER_RECORD_NONE };
+    struct trigger_record record = { .kind = TRIGGER_RECORD_DEFINITION,
+                                     .uuid = bytes_of(key.data + 1, UUID_TEXT_SIZE) };
+    if (!item_open(entry->value, &item) || !item_verify(&item) ||
+        !trigger_definition_decode(arena, record.uuid, &item, definition))
+        record.kind = TRIGGER_RECORD_NONE;
+    return record;
 }

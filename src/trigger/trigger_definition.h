@@ -1,7 +1,8 @@
-/* trigger_definition.h -- what a trigger was asked to do: which stream, which function, and how.
+/* trigger_definition.h -- the settings of a trigger: which stream, which endpoint, and how; and
+ * where they are stored.
  *
- * It belongs to one stream for good, as an event source mapping of Lambda does. The words are
- * Lambda's. The stored form is an item; doc/disk-format.md, "Triggers".
+ * A trigger belongs to one stream for good, as an event source mapping of Lambda does. The words
+ * are Lambda's. The stored form is an item; doc/disk-format.md, "Triggers".
  */
 #ifndef STATOR_TRIGGER_TRIGGER_DEFINITION_H
 #define STATOR_TRIGGER_TRIGGER_DEFINITION_H
@@ -10,6 +11,8 @@
 #include <stdint.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "base/uuid.h"
+#include "engine/engine.h"
 #include "model/item.h"
 
 struct arena;
@@ -25,6 +28,10 @@ enum {
     TRIGGER_UNLIMITED = -1, /* Retries and age: until the record is trimmed. */
     TRIGGER_FILTERS_MAX = 10,
     TRIGGER_DEAD_LETTER_FILE_SIZE_MAX = 128,
+
+    /* First byte of the key of a stored definition; then the UUID. */
+    TRIGGER_DEFINITION_KEY = 'D',
+    TRIGGER_DEFINITION_KEY_SIZE = 1 + UUID_TEXT_SIZE,
 };
 
 struct trigger_definition {
@@ -63,5 +70,33 @@ struct item trigger_definition_encode(struct arena *arena,
 MUST_CHECK bool trigger_definition_decode(struct arena *arena, struct bytes uuid,
                                           const struct item *record,
                                           struct trigger_definition *out);
+
+/* --- In the store, beside the positions (consumer/consumer_position.h) --- */
+
+/* The key lives in the arena. */
+struct engine_address trigger_definition_address(struct arena *arena, struct bytes uuid);
+void trigger_definition_put(struct arena *arena, struct engine_write *write,
+                            const struct trigger_definition *definition);
+/* Deletes the definition with all positions, in one batch. ENGINE_NOT_FOUND if there is none. A
+ * runner that stores a position holds the definition and finds it there or not (consumer.h). */
+MUST_CHECK enum engine_status trigger_definition_delete(struct arena *arena, struct engine *engine,
+                                                        struct bytes uuid);
+
+/* What an entry beside the positions is. */
+enum trigger_record_kind {
+    TRIGGER_RECORD_DEFINITION,
+    TRIGGER_RECORD_POSITION,
+    TRIGGER_RECORD_NONE
+};
+struct trigger_record {
+    enum trigger_record_kind kind; /* NONE: damaged or unknown. */
+    struct bytes uuid;             /* Borrows the key. */
+    uint64_t partition;            /* Of a position. */
+    uint64_t next;
+};
+/* A definition is decoded into the arena. */
+struct trigger_record trigger_definition_open_entry(struct arena *arena,
+                                                    const struct engine_entry *entry,
+                                                    struct trigger_definition *definition);
 
 #endif

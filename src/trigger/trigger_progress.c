@@ -2,7 +2,6 @@
 #include "trigger/trigger_progress.h"
 #include <assert.h>
 #include "base/clock.h"
-#include "base/random.h"
 #include "trigger/trigger_batch.h"
 #include "trigger/trigger_definition.h"
 
@@ -51,13 +50,13 @@ size_t trigger_progress_give_up(const struct trigger_progress *progress,
 
 void trigger_progress_move(struct trigger_progress *progress, uint64_t next)
 {
-    assert(next >= progress->next);
-    progress->next = next;
+    assert(next >= progress->at.next);
+    progress->at.next = next;
     while (progress->end_count > 0 && trigger_progress_end(progress) <= next)
         progress->end_count--;
     progress->failures = 0;
     progress->unreached = 0;
-    progress->due_ms = 0;
+    progress->at.due_ms = 0;
     progress->gathering_since_ms = 0;
 }
 
@@ -80,28 +79,18 @@ void trigger_progress_fail(struct trigger_progress *progress,
     if (failed > 0)
         trigger_progress_move(progress, batch->records[failed].sequence);
     else if (definition->bisect && batch->count > 1) {
-        trigger_progress_move(progress, progress->next);
+        trigger_progress_move(progress, progress->at.next);
         push_end(progress, batch->records[batch->count / 2].sequence);
         return;
     }
     progress->unreached = 0;
     progress->failures = failures;
-    progress->due_ms = now_ms + trigger_progress_backoff_ms(failures, random);
+    progress->at.due_ms = now_ms + consumer_backoff_ms(failures, random);
 }
 
 void trigger_progress_unreached(struct trigger_progress *progress, int64_t now_ms,
                                 struct random *random)
 {
     progress->unreached++;
-    progress->due_ms = now_ms + trigger_progress_backoff_ms(progress->unreached, random);
-}
-
-int64_t trigger_progress_backoff_ms(int64_t failures, struct random *random)
-{
-    int64_t bound_ms = TRIGGER_BACKOFF_MIN_MS;
-    for (int64_t i = 1; i < failures && bound_ms < TRIGGER_BACKOFF_MAX_MS; i++)
-        bound_ms *= 2;
-    if (bound_ms > TRIGGER_BACKOFF_MAX_MS)
-        bound_ms = TRIGGER_BACKOFF_MAX_MS;
-    return bound_ms / 2 + (int64_t)random_below(random, (uint64_t)(bound_ms / 2) + 1);
+    progress->at.due_ms = now_ms + consumer_backoff_ms(progress->unreached, random);
 }

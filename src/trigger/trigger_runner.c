@@ -1,13 +1,10 @@
 /* trigger_runner.c -- see trigger_runner.h.
  *
- * A turn of a partition: read a batch, call the function, store the position. The position is
- * stored after the call, so a crash delivers a batch twice, never not at all.
- *
- * Nobody waits for a runner whose trigger is removed. It may therefore come to store a position
- * after the removal; the write that would do so finds the trigger's definition gone, and the runner
- * ends.
+ * The thread, the positions and the pauses are the consumer's (consumer/consumer.h). Here is what a
+ * turn does: read a batch, call the function, store the position.
  */
 #include "trigger/trigger_runner.h"
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -17,12 +14,14 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/timed_wait.h"
-#include "json/writer.h"
-#include "model/arn.h"
+#include "consumer/consumer.h"
 #include "http/server.h"
 #include "json/utf8.h"
+#include "json/writer.h"
+#include "model/arn.h"
 #include "model/error.h"
 #include "stream/stream_definition.h"
 #include "stream/streams.h"
@@ -32,46 +31,31 @@
 #include "trigger/trigger_batch.h"
 #include "trigger/trigger_definition.h"
 #include "trigger/trigger_progress.h"
-#include "trigger/trigger_records.h"
 
 struct trigger_runner {
     struct trigger_runner_options options;
     const struct trigger_definition *definition;
     struct outbound_client *client;
-    pthread_t thread;
+    struct consumer *consumer;
 
-    /* The thread's own. */
-    struct arena *arena; /* Of the runner's life: filters, partitions. */
-    struct arena *turn_arena;
+    /* The consumer's thread's own. */
+    struct arena *arena; /* Of the runner's life: filters. */
     struct random random;
     const struct event_filter *filters[TRIGGER_FILTERS_MAX];
-    uint64_t *partitions;              /* NULL: not known yet. */
-    struct trigger_progress *progress; /* One for each partition. */
-    size_t partition_count;
-    int64_t poll_ms;
+    struct stream *stream; /* During a round; NULL: it is gone. */
 
-    pthread_mutex_t mutex; /* Guards what follows. */
-    pthread_cond_t asked;
-    bool stopping; /* Asked to stop. */
-    bool stopped;  /* The thread has nothing left to do. */
-    bool ended;
+    pthread_mutex_t mutex; /* Guards `result`. */
     char result[TRIGGER_RESULT_SIZE_MAX];
 };
 
-/* What is at hand during a turn of a partition. */
+/* A turn, and the batch that it is about. */
 struct turn {
+    struct consumer_turn *consumer;
     struct trigger_runner *runner;
     struct arena *arena;
-    const struct stream_definition *stream;
-    uint64_t partition;
     struct trigger_progress *progress;
     struct trigger_batch batch;
 };
-
-static int64_t now_ms(void)
-{
-    return clock_monotonic_ns() / 1000000;
-}
 
 static void note_result(struct trigger_runner *runner, const char *word, struct bytes problem)
 {
@@ -83,56 +67,13 @@ static void note_result(struct trigger_runner *runner, const char *word, struct 
     pthread_mutex_unlock(&runner->mutex);
 }
 
-/* Logs what keeps a trigger from going on. Milliseconds until it is worth trying again. */
-static int64_t troubled(struct trigger_runner *runner, const char *doing, const char *reason)
-{
-    log_write(LOG_ERROR, "trigger", "%.*s: %s: %s", BYTES_FMT(runner->definition->uuid), doing,
-              reason);
-    return TRIGGER_FAILURE_RETRY_MS;
-}
-
-/* The same for one partition; the others go on. */
-static int64_t hold_up(struct turn *turn, const char *doing, const char *reason)
-{
-    int64_t wait_ms = troubled(turn->runner, doing, reason);
-    turn->progress->due_ms = now_ms() + wait_ms;
-    return wait_ms;
-}
-
-/* --- Positions --- */
-
-/* ENGINE_NOT_FOUND if the trigger was removed. */
-static enum engine_status store_position(const struct turn *turn, uint64_t next)
-{
-    struct trigger_runner *runner = turn->runner;
-    struct engine_write *write = NULL;
-    enum engine_status status = trigger_records_begin(turn->arena, runner->options.engine,
-                                                      runner->definition->uuid, &write);
-    if (status != ENGINE_OK)
-        return status;
-    trigger_records_put_position(turn->arena, write, runner->definition->uuid, turn->partition,
-                                 next);
-    return engine_write_commit_wait(write);
-}
-
-/* What keeps a position from being stored. */
-static int64_t cannot_store(struct turn *turn, enum engine_status status)
-{
-    if (status == ENGINE_NOT_FOUND) {
-        trigger_runner_ask_to_stop(turn->runner);
-        return 0;
-    }
-    return hold_up(turn, "storing its position", engine_status_name(status));
-}
-
-/* Stores that all before `next` is done, and goes on from there. */
+/* Stores that all before `next` is done, and moves there. */
 static int64_t move_to(struct turn *turn, uint64_t next)
 {
-    enum engine_status status = store_position(turn, next);
-    if (status != ENGINE_OK)
-        return cannot_store(turn, status);
-    trigger_progress_move(turn->progress, next);
-    return 0;
+    int64_t wait_ms;
+    if (consumer_store(turn->consumer, next, &wait_ms))
+        trigger_progress_move(turn->progress, next);
+    return wait_ms;
 }
 
 /* The position behind the first `count` records of the batch. */
@@ -194,7 +135,7 @@ static int64_t give_up(struct turn *turn, size_t count, enum trigger_give_up rea
     for (size_t i = 0; file.len > 0 && i < count; i++)
         write_dead_letter(turn, &lines, i, condition, wall_ms);
     if (lines.len > 0 && !append_dead_letters(turn, file, buffer_bytes(&lines)))
-        return hold_up(turn, "writing dead letters", strerror(errno));
+        return consumer_hold_up(turn->consumer, "writing dead letters", strerror(errno));
     return move_to(turn, position_behind(&turn->batch, count));
 }
 
@@ -219,7 +160,7 @@ static struct trigger_answer call_function(struct turn *turn, bool *stopped)
         runner->options.outside.send(runner->client, turn->arena, &request, &answer);
     *stopped = result == OUTBOUND_CANCELLED;
     return trigger_answer_read(turn->arena, result, &answer, definition->reports_failures,
-                               &turn->batch, turn->partition);
+                               &turn->batch, turn->consumer->partition);
 }
 
 static int64_t deliver(struct turn *turn)
@@ -242,16 +183,15 @@ static int64_t deliver(struct turn *turn)
     log_write(LOG_WARN, "trigger", "%.*s: %.*s", BYTES_FMT(runner->definition->uuid),
               BYTES_FMT(answer.problem));
     if (answer.outcome == TRIGGER_UNREACHED) {
-        trigger_progress_unreached(progress, now_ms(), &runner->random);
-    } else {
-        enum engine_status status =
-            answer.failed == 0 ? ENGINE_OK
-                               : store_position(turn, position_behind(&turn->batch, answer.failed));
-        if (status != ENGINE_OK)
-            return cannot_store(turn, status);
-        trigger_progress_fail(progress, runner->definition, &turn->batch, answer.failed, now_ms(),
-                              &runner->random);
+        trigger_progress_unreached(progress, consumer_now_ms(), &runner->random);
+        return 0;
     }
+    int64_t wait_ms;
+    if (answer.failed > 0 &&
+        !consumer_store(turn->consumer, position_behind(&turn->batch, answer.failed), &wait_ms))
+        return wait_ms;
+    trigger_progress_fail(progress, runner->definition, &turn->batch, answer.failed,
+                          consumer_now_ms(), &runner->random);
     return 0;
 }
 
@@ -260,26 +200,20 @@ static int64_t deliver(struct turn *turn)
 static enum engine_status gather(struct turn *turn)
 {
     struct trigger_runner *runner = turn->runner;
+    const struct stream_definition *stream = stream_definition(runner->stream);
     struct trigger_source source = {
-        .stream = turn->stream,
+        .stream = stream,
         .arn = arn_of_stream(turn->arena, runner->options.region, runner->options.account_id,
-                             turn->stream->table_name, turn->stream->label),
+                             stream->table_name, stream->label),
         .region = runner->options.region,
         .filters = runner->filters,
         .filter_count = runner->definition->filter_count,
         .batch_size = (size_t)runner->definition->batch_size,
     };
-    struct engine_view *view = NULL;
-    enum engine_status status = engine_view_open(runner->options.engine, ENGINE_STRONG, &view);
-    if (status == ENGINE_OK)
-        status =
-            trigger_batch_gather(turn->arena, view, &source, turn->partition, turn->progress->next,
-                                 trigger_progress_end(turn->progress), &turn->batch);
-    engine_view_close(view);
-    return status;
+    return trigger_batch_gather(turn->consumer, &source, trigger_progress_end(turn->progress),
+                                &turn->batch);
 }
 
-/* Milliseconds until the partition's next turn; TIMED_WAIT_FOREVER: it is over. */
 static int64_t run_turn(struct turn *turn)
 {
     struct trigger_runner *runner = turn->runner;
@@ -287,115 +221,75 @@ static int64_t run_turn(struct turn *turn)
     struct trigger_batch *batch = &turn->batch;
     enum engine_status status = gather(turn);
     if (status != ENGINE_OK)
-        return hold_up(turn, "reading its stream", engine_status_name(status));
+        return consumer_hold_up(turn->consumer, "reading its stream", engine_status_name(status));
     if (batch->lost > 0) {
         log_write(LOG_WARN, "trigger",
                   "%.*s: up to %" PRIu64 " records were trimmed before they were delivered",
                   BYTES_FMT(runner->definition->uuid), batch->lost);
-        progress->next = batch->first; /* So that this is said once. */
+        progress->at.next = batch->first; /* So that this is logged once. */
     }
     if (batch->count == 0) {
         if (batch->next > batch->first || batch->lost > 0)
             return move_to(turn, batch->next);
-        return batch->ended ? TIMED_WAIT_FOREVER : runner->poll_ms;
+        return batch->ended ? TIMED_WAIT_FOREVER : consumer_idle_ms(turn->consumer);
     }
-    int64_t window_ms = trigger_progress_window_ms(progress, runner->definition, batch, now_ms());
+    int64_t window_ms =
+        trigger_progress_window_ms(progress, runner->definition, batch, consumer_now_ms());
     if (window_ms > 0)
-        return window_ms < TRIGGER_POLL_MAX_MS ? window_ms : TRIGGER_POLL_MAX_MS;
+        return window_ms < CONSUMER_POLL_MAX_MS ? window_ms : CONSUMER_POLL_MAX_MS;
     enum trigger_give_up reason;
     size_t count = trigger_progress_give_up(progress, runner->definition, batch,
                                             runner->options.clock, &reason);
-    runner->poll_ms = TRIGGER_POLL_MIN_MS;
+    turn->consumer->found_work = true;
     return count > 0 ? give_up(turn, count, reason) : deliver(turn);
 }
 
-static int64_t run_partition(struct trigger_runner *runner, const struct stream_definition *stream,
-                             size_t index)
+/* --- What the consumer calls --- */
+
+static struct trigger_progress *of_consumer(struct consumer_progress *progress)
 {
-    struct turn turn = { .runner = runner,
-                         .arena = runner->turn_arena,
-                         .stream = stream,
-                         .partition = runner->partitions[index],
-                         .progress = &runner->progress[index] };
-    int64_t wait_ms = turn.progress->due_ms - now_ms();
-    if (wait_ms > 0)
-        return wait_ms;
-    arena_reset(runner->turn_arena);
+    static_assert(offsetof(struct trigger_progress, at) == 0, "the consumer's part comes first");
+    return (struct trigger_progress *)(void *)progress;
+}
+
+static int64_t take_turn(void *context, struct consumer_turn *given)
+{
+    struct turn turn = { .consumer = given,
+                         .runner = context,
+                         .arena = given->arena,
+                         .progress = of_consumer(given->progress) };
     return run_turn(&turn);
 }
 
-/* --- The thread --- */
-
-/* Reads where the trigger stands. */
-static enum engine_status load_positions(struct trigger_runner *runner,
-                                         const struct stream_definition *stream)
-{
-    size_t count = stream->partition_count;
-    struct engine_view *view = NULL;
-    enum engine_status status = engine_view_open(runner->options.engine, ENGINE_STRONG, &view);
-    struct trigger_progress *progress = arena_alloc_zeroed(runner->arena, count * sizeof *progress);
-    for (size_t i = 0; i < count && status == ENGINE_OK; i++)
-        status = trigger_records_position(runner->turn_arena, view, runner->definition->uuid,
-                                          stream->partitions[i], &progress[i].next);
-    engine_view_close(view);
-    if (status != ENGINE_OK)
-        return status;
-    runner->partitions = arena_alloc(runner->arena, count * sizeof *runner->partitions);
-    memcpy(runner->partitions, stream->partitions, count * sizeof *runner->partitions);
-    runner->progress = progress;
-    runner->partition_count = count;
-    return ENGINE_OK;
-}
-
-/* Waits to be asked, for so long at most. */
-static bool is_asked_to_stop(struct trigger_runner *runner, int64_t wait_ms)
-{
-    pthread_mutex_lock(&runner->mutex);
-    if (!runner->stopping && wait_ms != 0)
-        timed_wait(&runner->asked, &runner->mutex, wait_ms);
-    bool stopping = runner->stopping;
-    pthread_mutex_unlock(&runner->mutex);
-    return stopping;
-}
-
-/* A turn for each partition. Milliseconds until the next round; TIMED_WAIT_FOREVER: it is over. */
-static int64_t run_round(struct trigger_runner *runner, const struct stream_definition *stream)
-{
-    int64_t wait_ms = TIMED_WAIT_FOREVER;
-    if (runner->partitions == NULL) {
-        enum engine_status status = load_positions(runner, stream);
-        if (status != ENGINE_OK)
-            return troubled(runner, "reading its positions", engine_status_name(status));
-    }
-    for (size_t i = 0; i < runner->partition_count && !is_asked_to_stop(runner, 0); i++)
-        wait_ms = timed_wait_sooner(wait_ms, run_partition(runner, stream, i));
-    if (wait_ms >= runner->poll_ms) { /* Nothing was there. */
-        int64_t longer_ms = runner->poll_ms * 2;
-        runner->poll_ms = longer_ms < TRIGGER_POLL_MAX_MS ? longer_ms : TRIGGER_POLL_MAX_MS;
-    }
-    return wait_ms;
-}
-
-static void *runner_main(void *context)
+static bool find_log(void *context, struct consumer_log *out)
 {
     struct trigger_runner *runner = context;
-    const struct trigger_definition *definition = runner->definition;
-    int64_t wait_ms = 0;
-    while (!is_asked_to_stop(runner, wait_ms)) {
-        struct stream *stream =
-            streams_find(runner->options.streams, definition->table_name, definition->label);
-        wait_ms =
-            stream == NULL ? TIMED_WAIT_FOREVER : run_round(runner, stream_definition(stream));
-        stream_release(stream);
-        pthread_mutex_lock(&runner->mutex);
-        runner->ended = wait_ms == TIMED_WAIT_FOREVER;
-        pthread_mutex_unlock(&runner->mutex);
-    }
-    pthread_mutex_lock(&runner->mutex);
-    runner->stopped = true;
-    pthread_mutex_unlock(&runner->mutex);
-    return NULL;
+    runner->stream = streams_find(runner->options.streams, runner->definition->table_name,
+                                  runner->definition->label);
+    if (runner->stream == NULL)
+        return false;
+    const struct stream_definition *stream = stream_definition(runner->stream);
+    *out = (struct consumer_log){ .log_id = stream->log_id,
+                                  .partitions = stream->partitions,
+                                  .partition_count = stream->partition_count,
+                                  .closed = stream->status == STREAM_DISABLED };
+    return true;
 }
+
+static void release_log(void *context)
+{
+    struct trigger_runner *runner = context;
+    stream_release(runner->stream);
+    runner->stream = NULL;
+}
+
+static void interrupt(void *context)
+{
+    struct trigger_runner *runner = context;
+    outbound_client_cancel(runner->client);
+}
+
+/* --- Starting and stopping --- */
 
 /* What was stored has been checked when it was read. */
 static bool prepare(struct trigger_runner *runner)
@@ -411,12 +305,26 @@ static bool prepare(struct trigger_runner *runner)
     return true;
 }
 
+static struct consumer *start_consumer(struct trigger_runner *runner)
+{
+    struct bytes uuid = runner->definition->uuid;
+    return consumer_start(
+        &(struct consumer_options){ .engine = runner->options.engine,
+                                    .area = "trigger",
+                                    .uuid = uuid,
+                                    .guard = trigger_definition_address(runner->arena, uuid),
+                                    .progress_size = sizeof(struct trigger_progress),
+                                    .context = runner,
+                                    .find_log = find_log,
+                                    .release_log = release_log,
+                                    .turn = take_turn,
+                                    .interrupt = interrupt });
+}
+
 static void destroy(struct trigger_runner *runner)
 {
     outbound_client_destroy(runner->client);
-    pthread_cond_destroy(&runner->asked);
     pthread_mutex_destroy(&runner->mutex);
-    arena_destroy(runner->turn_arena);
     arena_destroy(runner->arena);
     free(runner);
 }
@@ -425,22 +333,18 @@ struct trigger_runner *trigger_runner_start(const struct trigger_runner_options 
                                             const struct trigger_definition *definition,
                                             char message[OUTBOUND_MESSAGE_MAX])
 {
-    struct trigger_runner *runner = calloc(1, sizeof *runner);
-    if (runner == NULL)
-        abort();
+    struct trigger_runner *runner = memory_checked(calloc(1, sizeof *runner));
     runner->options = *options;
     runner->definition = definition;
     runner->arena = arena_create();
-    runner->turn_arena = arena_create();
-    runner->poll_ms = TRIGGER_POLL_MIN_MS;
     random_init_from_system(&runner->random);
     pthread_mutex_init(&runner->mutex, NULL);
     note_result(runner, "No records processed", BYTES(""));
-    timed_wait_init(&runner->asked);
     snprintf(message, OUTBOUND_MESSAGE_MAX, "no thread is left");
     runner->client = outbound_client_create(options->outside.network, message);
-    if (runner->client != NULL && prepare(runner) &&
-        pthread_create(&runner->thread, NULL, runner_main, runner) == 0)
+    if (runner->client != NULL && prepare(runner))
+        runner->consumer = start_consumer(runner);
+    if (runner->consumer != NULL)
         return runner;
     destroy(runner);
     return NULL;
@@ -448,37 +352,28 @@ struct trigger_runner *trigger_runner_start(const struct trigger_runner_options 
 
 void trigger_runner_ask_to_stop(struct trigger_runner *runner)
 {
-    pthread_mutex_lock(&runner->mutex);
-    runner->stopping = true;
-    pthread_cond_signal(&runner->asked);
-    pthread_mutex_unlock(&runner->mutex);
-    outbound_client_cancel(runner->client);
+    consumer_ask_to_stop(runner->consumer);
 }
 
 bool trigger_runner_has_stopped(struct trigger_runner *runner)
 {
-    pthread_mutex_lock(&runner->mutex);
-    bool stopped = runner->stopped;
-    pthread_mutex_unlock(&runner->mutex);
-    return stopped;
+    return consumer_has_stopped(runner->consumer);
 }
 
 void trigger_runner_stop(struct trigger_runner *runner)
 {
     if (runner == NULL)
         return;
-    trigger_runner_ask_to_stop(runner);
-    pthread_join(runner->thread, NULL);
+    consumer_stop(runner->consumer);
     destroy(runner);
 }
 
 struct trigger_runner_report trigger_runner_report(struct trigger_runner *runner,
                                                    struct arena *arena)
 {
+    struct trigger_runner_report report = { .ended = consumer_has_ended(runner->consumer) };
     pthread_mutex_lock(&runner->mutex);
-    struct trigger_runner_report report = {
-        .ended = runner->ended, .result = arena_copy(arena, bytes_from_text(runner->result))
-    };
+    report.result = arena_copy(arena, bytes_from_text(runner->result));
     pthread_mutex_unlock(&runner->mutex);
     return report;
 }

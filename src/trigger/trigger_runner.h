@@ -1,8 +1,8 @@
-/* trigger_runner.h -- the thread that delivers a trigger's records.
+/* trigger_runner.h -- delivers a trigger's records: a consumer (consumer/consumer.h) whose turns
+ * call the function.
  *
- * One thread per trigger, which goes through the partitions of the stream in turn and calls the
- * function for one batch at a time: Lambda's runtime interface emulator takes no second call
- * beside the first. A partition that waits for a retry does not hold up the others.
+ * One thread per trigger, so one call at a time: Lambda's runtime interface emulator takes no
+ * second call beside the first.
  */
 #ifndef STATOR_TRIGGER_TRIGGER_RUNNER_H
 #define STATOR_TRIGGER_TRIGGER_RUNNER_H
@@ -18,10 +18,6 @@ struct trigger_definition;
 struct trigger_runner;
 
 enum {
-    /* How soon to look for new records: at first, and after nothing came for a while. */
-    TRIGGER_POLL_MIN_MS = 10,
-    TRIGGER_POLL_MAX_MS = 250,
-    TRIGGER_FAILURE_RETRY_MS = 1000, /* After a failure of the store or of the dead-letter file. */
     TRIGGER_RESULT_SIZE_MAX = 192,
 };
 

@@ -5,11 +5,12 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/timed_wait.h"
+#include "consumer/consumer_position.h"
 #include "log/change_log.h"
 #include "stream/stream_definition.h"
 #include "trigger/trigger_definition.h"
-#include "trigger/trigger_records.h"
 
 struct trigger {
     struct arena *arena; /* Holds the definition. */
@@ -30,9 +31,7 @@ struct triggers {
 
 static struct trigger *trigger_create(void)
 {
-    struct trigger *trigger = calloc(1, sizeof *trigger);
-    if (trigger == NULL)
-        abort();
+    struct trigger *trigger = memory_checked(calloc(1, sizeof *trigger));
     trigger->arena = arena_create();
     return trigger;
 }
@@ -151,7 +150,7 @@ static enum engine_status put_positions(struct engine_view *view, struct engine_
         struct change_log_head head;
         status = change_log_view_head(view, &address, &head);
         if (status == ENGINE_OK && head.next != 0)
-            trigger_records_put_position(arena, write, definition->uuid, partition, head.next);
+            consumer_position_put(arena, write, definition->uuid, partition, head.next);
     }
     return status;
 }
@@ -173,7 +172,7 @@ static enum engine_status store(struct triggers *triggers, struct arena *arena,
             engine_write_abandon(write);
         return status;
     }
-    trigger_records_put(arena, write, definition);
+    trigger_definition_put(arena, write, definition);
     return engine_write_commit_wait(write);
 }
 
@@ -191,17 +190,6 @@ enum engine_status triggers_add(struct triggers *triggers, struct arena *arena,
     insert(triggers, trigger);
     run(triggers, trigger);
     return ENGINE_OK;
-}
-
-static enum engine_status unstore(struct triggers *triggers, struct arena *arena, struct bytes uuid)
-{
-    struct engine_write *write = NULL;
-    enum engine_status status =
-        trigger_records_begin(arena, triggers->options.engine, uuid, &write);
-    if (status != ENGINE_OK)
-        return status;
-    trigger_records_delete(arena, write, uuid);
-    return engine_write_commit_wait(write);
 }
 
 /* From here on it stores nothing (trigger_runner.c), so nobody has to wait for it. */
@@ -225,7 +213,7 @@ enum engine_status triggers_remove(struct triggers *triggers, struct arena *aren
     if (at == triggers->count)
         return ENGINE_NOT_FOUND;
     struct trigger *trigger = triggers->list[at];
-    enum engine_status status = unstore(triggers, arena, uuid);
+    enum engine_status status = trigger_definition_delete(arena, triggers->options.engine, uuid);
     if (status != ENGINE_OK)
         return status; /* It goes on. */
     triggers->count--;
@@ -241,7 +229,7 @@ static bool load_entry(struct triggers *triggers, const struct engine_entry *ent
 {
     struct trigger *trigger = trigger_create();
     struct trigger_record record =
-        trigger_records_open_entry(trigger->arena, entry, &trigger->definition);
+        trigger_definition_open_entry(trigger->arena, entry, &trigger->definition);
     bool is_definition = record.kind == TRIGGER_RECORD_DEFINITION;
     if (is_definition && triggers->count < TRIGGERS_MAX) {
         insert(triggers, trigger);
@@ -256,7 +244,7 @@ static enum engine_status load(struct triggers *triggers)
     struct engine_view *view = NULL;
     struct engine_scan *scan = NULL;
     struct engine_entry entry;
-    struct engine_range range = { .place = trigger_records_place };
+    struct engine_range range = { .place = consumer_position_place };
     enum engine_status status = engine_view_open(triggers->options.engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK)
         status = engine_scan_open(view, &range, &scan);
@@ -274,9 +262,7 @@ static enum engine_status load(struct triggers *triggers)
 struct triggers *triggers_open(const struct trigger_runner_options *options,
                                enum engine_status *status)
 {
-    struct triggers *triggers = calloc(1, sizeof *triggers);
-    if (triggers == NULL)
-        abort();
+    struct triggers *triggers = memory_checked(calloc(1, sizeof *triggers));
     triggers->options = *options;
     *status = load(triggers);
     if (*status != ENGINE_OK) {

@@ -8,8 +8,8 @@
 #include "base/byte_order.h"
 #include "base/crc32c.h"
 #include "check_fixture.h"
-#include "trigger/trigger_layout.h"
-#include "trigger/trigger_records.h"
+#include "consumer/consumer_position.h"
+#include "trigger/trigger_definition.h"
 
 static struct check_fixture fixture;
 static struct check_fixture_entry definition, position; /* Of the one trigger. */
@@ -19,13 +19,13 @@ static void find_records(void)
     struct engine_view *view = NULL;
     struct engine_scan *scan = NULL;
     struct engine_entry entry;
-    struct engine_range range = { .place = trigger_records_place };
+    struct engine_range range = { .place = consumer_position_place };
     assert_int_equal(engine_view_open(fixture.engine, ENGINE_STRONG, &view), ENGINE_OK);
     assert_int_equal(engine_scan_open(view, &range, &scan), ENGINE_OK);
     while (engine_scan_next(scan, &entry) == ENGINE_OK) {
         struct check_fixture_entry *out =
-            entry.key.data[0] == TRIGGER_KEY_DEFINITION ? &definition : &position;
-        *out = (struct check_fixture_entry){ .place = trigger_records_place,
+            entry.key.data[0] == TRIGGER_DEFINITION_KEY ? &definition : &position;
+        *out = (struct check_fixture_entry){ .place = consumer_position_place,
                                              .key = arena_copy(fixture.arena, entry.key),
                                              .value = arena_copy(fixture.arena, entry.value) };
     }
@@ -93,8 +93,8 @@ static void a_position_of_no_trigger_is_reported(void **state)
 static void a_position_outside_of_the_stream_is_reported(void **state)
 {
     (void)state;
-    uint8_t key[TRIGGER_POSITION_KEY_SIZE], value[TRIGGER_POSITION_SIZE];
-    struct check_fixture_entry strange = { .place = trigger_records_place,
+    uint8_t key[CONSUMER_POSITION_KEY_SIZE], value[CONSUMER_POSITION_SIZE];
+    struct check_fixture_entry strange = { .place = consumer_position_place,
                                            .key = bytes_of(key, sizeof key),
                                            .value = bytes_of(value, sizeof value) };
     memcpy(key, position.key.data, sizeof key);

@@ -27,12 +27,12 @@ static struct trigger_batch batch_of(const struct trigger_progress *progress, si
                                      uint64_t log_end)
 {
     uint64_t end = trigger_progress_end(progress);
-    struct trigger_batch batch = { .records = records, .first = progress->next };
+    struct trigger_batch batch = { .records = records, .first = progress->at.next };
     if (end == 0 || end > log_end)
         end = log_end;
-    for (uint64_t at = progress->next; at < end && batch.count < count_max; at++)
+    for (uint64_t at = progress->at.next; at < end && batch.count < count_max; at++)
         records[batch.count++] = (struct trigger_batch_record){ .sequence = at, .server_ms = 1000 };
-    batch.next = progress->next + batch.count;
+    batch.next = progress->at.next + batch.count;
     batch.full = batch.count == count_max;
     return batch;
 }
@@ -58,16 +58,16 @@ static void a_batch_that_is_tried_again_is_the_same(void **state)
 {
     (void)state;
     struct trigger_definition definition = definition_of(TRIGGER_UNLIMITED, false);
-    struct trigger_progress progress = { .next = FIRST };
+    struct trigger_progress progress = { .at = { .next = FIRST } };
     struct trigger_batch batch = batch_of(&progress, 10, FIRST + 3);
     trigger_progress_fail(&progress, &definition, &batch, 0, 50, &chance);
-    assert_true(progress.due_ms > 50);
+    assert_true(progress.at.due_ms > 50);
     batch = batch_of(&progress, 10, FIRST + 8); /* More has come. */
     assert_int_equal(batch.count, 3);
     trigger_progress_move(&progress, batch.next);
     batch = batch_of(&progress, 10, FIRST + 8);
     assert_int_equal(batch.count, 5);
-    assert_int_equal(progress.due_ms, 0);
+    assert_int_equal(progress.at.due_ms, 0);
 }
 
 static void retries_are_counted_and_then_all_is_given_up(void **state)
@@ -75,7 +75,7 @@ static void retries_are_counted_and_then_all_is_given_up(void **state)
     (void)state;
     for (int64_t retries_max = 0; retries_max < 3; retries_max++) {
         struct trigger_definition definition = definition_of(retries_max, false);
-        struct trigger_progress progress = { .next = FIRST };
+        struct trigger_progress progress = { .at = { .next = FIRST } };
         struct trigger_batch batch = batch_of(&progress, 10, FIRST + 4);
         for (int64_t i = 0; i <= retries_max; i++) {
             assert_int_equal(gives_up(&progress, &definition, &batch), 0);
@@ -89,12 +89,12 @@ static void a_function_that_cannot_be_called_costs_no_retry(void **state)
 {
     (void)state;
     struct trigger_definition definition = definition_of(0, false);
-    struct trigger_progress progress = { .next = FIRST };
+    struct trigger_progress progress = { .at = { .next = FIRST } };
     struct trigger_batch batch = batch_of(&progress, 10, FIRST + 4);
     for (int i = 0; i < 100; i++)
         trigger_progress_unreached(&progress, 0, &chance);
     assert_int_equal(gives_up(&progress, &definition, &batch), 0);
-    assert_true(progress.due_ms >= TRIGGER_BACKOFF_MAX_MS / 2);
+    assert_true(progress.at.due_ms >= CONSUMER_BACKOFF_MAX_MS / 2);
 }
 
 /* The function refuses every batch with one record; how often is it called, and what is given up?
@@ -102,10 +102,10 @@ static void a_function_that_cannot_be_called_costs_no_retry(void **state)
 static void bisect(uint64_t refused, size_t count)
 {
     struct trigger_definition definition = definition_of(2, true);
-    struct trigger_progress progress = { .next = FIRST };
+    struct trigger_progress progress = { .at = { .next = FIRST } };
     uint64_t end = FIRST + count, given_up = 0;
     unsigned calls = 0;
-    while (progress.next < end) {
+    while (progress.at.next < end) {
         struct trigger_batch batch = batch_of(&progress, count, end);
         size_t lost = gives_up(&progress, &definition, &batch);
         assert_true(batch.count > 0);
@@ -113,9 +113,9 @@ static void bisect(uint64_t refused, size_t count)
         if (lost > 0) {
             assert_int_equal(lost, 1);
             assert_int_equal(progress.failures, 3);
-            given_up = progress.next;
+            given_up = progress.at.next;
             trigger_progress_move(&progress, batch.next);
-        } else if (refused >= progress.next && refused < batch.next) {
+        } else if (refused >= progress.at.next && refused < batch.next) {
             trigger_progress_fail(&progress, &definition, &batch, 0, 0, &chance);
         } else {
             trigger_progress_move(&progress, batch.next);
@@ -140,10 +140,10 @@ static void a_split_is_not_put_off(void **state)
 {
     (void)state;
     struct trigger_definition definition = definition_of(0, true);
-    struct trigger_progress progress = { .next = FIRST };
+    struct trigger_progress progress = { .at = { .next = FIRST } };
     struct trigger_batch batch = batch_of(&progress, 10, FIRST + 2);
     trigger_progress_fail(&progress, &definition, &batch, 0, 50, &chance);
-    assert_int_equal(progress.due_ms, 0);
+    assert_int_equal(progress.at.due_ms, 0);
     assert_int_equal(trigger_progress_end(&progress), FIRST + 1);
 }
 
@@ -151,10 +151,10 @@ static void what_a_function_reports_as_failed_is_tried_again_with_what_is_behind
 {
     (void)state;
     struct trigger_definition definition = definition_of(1, false);
-    struct trigger_progress progress = { .next = FIRST };
+    struct trigger_progress progress = { .at = { .next = FIRST } };
     struct trigger_batch batch = batch_of(&progress, 10, FIRST + 5);
     trigger_progress_fail(&progress, &definition, &batch, 3, 0, &chance);
-    assert_int_equal(progress.next, FIRST + 3);
+    assert_int_equal(progress.at.next, FIRST + 3);
     batch = batch_of(&progress, 10, FIRST + 9);
     assert_int_equal(batch.count, 2);
     assert_int_equal(gives_up(&progress, &definition, &batch), 0);
@@ -166,7 +166,7 @@ static void records_that_are_too_old_are_given_up_first(void **state)
 {
     (void)state;
     struct trigger_definition definition = definition_of(TRIGGER_UNLIMITED, false);
-    struct trigger_progress progress = { .next = FIRST };
+    struct trigger_progress progress = { .at = { .next = FIRST } };
     struct trigger_batch batch = batch_of(&progress, 10, FIRST + 3);
     enum trigger_give_up reason;
     definition.age_max_s = 60;
@@ -192,7 +192,7 @@ static void a_batch_waits_for_its_window(void **state)
 {
     (void)state;
     struct trigger_definition definition = definition_of(TRIGGER_UNLIMITED, false);
-    struct trigger_progress progress = { .next = FIRST };
+    struct trigger_progress progress = { .at = { .next = FIRST } };
     struct trigger_batch batch = batch_of(&progress, 10, FIRST + 3);
     assert_int_equal(trigger_progress_window_ms(&progress, &definition, &batch, 500), 0);
     definition.window_s = 2;
@@ -203,19 +203,6 @@ static void a_batch_waits_for_its_window(void **state)
     assert_int_equal(trigger_progress_window_ms(&progress, &definition, &batch, 2500), 2000);
     batch.full = true;
     assert_int_equal(trigger_progress_window_ms(&progress, &definition, &batch, 2500), 0);
-}
-
-static void the_pause_between_retries_doubles_up_to_its_bound(void **state)
-{
-    (void)state;
-    int64_t bound_ms = TRIGGER_BACKOFF_MIN_MS;
-    for (int64_t failures = 1; failures < 100; failures++) {
-        for (int i = 0; i < 50; i++) {
-            int64_t pause_ms = trigger_progress_backoff_ms(failures, &chance);
-            assert_true(pause_ms >= bound_ms / 2 && pause_ms <= bound_ms);
-        }
-        bound_ms = bound_ms * 2 < TRIGGER_BACKOFF_MAX_MS ? bound_ms * 2 : TRIGGER_BACKOFF_MAX_MS;
-    }
 }
 
 int main(void)
@@ -230,7 +217,6 @@ int main(void)
             what_a_function_reports_as_failed_is_tried_again_with_what_is_behind_it, set_up),
         cmocka_unit_test_setup(records_that_are_too_old_are_given_up_first, set_up),
         cmocka_unit_test_setup(a_batch_waits_for_its_window, set_up),
-        cmocka_unit_test_setup(the_pause_between_retries_doubles_up_to_its_bound, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

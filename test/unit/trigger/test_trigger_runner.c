@@ -17,7 +17,7 @@
 #include "base/compiler.h"
 #include "base/uuid.h"
 #include "scratch.h"
-#include "trigger/trigger_records.h"
+#include "consumer/consumer_position.h"
 #include "trigger/trigger_runner.h"
 #include "trigger/triggers.h"
 
@@ -236,7 +236,7 @@ static size_t count_records(void)
     struct engine_view *view = NULL;
     struct engine_scan *scan = NULL;
     struct engine_entry entry;
-    struct engine_range range = { .place = trigger_records_place };
+    struct engine_range range = { .place = consumer_position_place };
     size_t count = 0;
     assert_int_equal(engine_view_open(db.engine, ENGINE_STRONG, &view), ENGINE_OK);
     assert_int_equal(engine_scan_open(view, &range, &scan), ENGINE_OK);

@@ -1,0 +1,288 @@
+/* consumer.c -- see consumer.h. */
+#include "consumer/consumer.h"
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/timed_wait.h"
+#include "consumer/consumer_position.h"
+#include "log/log_read.h"
+
+struct consumer {
+    struct consumer_options options;
+    pthread_t thread;
+
+    /* The thread's own. */
+    struct arena *arena; /* Of the consumer's life. */
+    struct arena *turn_arena;
+    uint64_t *partitions; /* NULL: the positions were not read yet. */
+    uint8_t *progress;    /* `progress_size` bytes for each partition. */
+    size_t partition_count;
+    int64_t poll_ms;
+
+    pthread_mutex_t mutex; /* Guards what follows. */
+    pthread_cond_t asked;
+    bool stopping; /* Asked to stop. */
+    bool stopped;  /* The thread has nothing left to do. */
+    bool ended;
+};
+
+int64_t consumer_now_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
+}
+
+int64_t consumer_backoff_ms(int64_t failures, struct random *random)
+{
+    int64_t bound_ms = CONSUMER_BACKOFF_MIN_MS;
+    assert(failures > 0);
+    for (int64_t i = 1; i < failures && bound_ms < CONSUMER_BACKOFF_MAX_MS; i++)
+        bound_ms *= 2;
+    if (bound_ms > CONSUMER_BACKOFF_MAX_MS)
+        bound_ms = CONSUMER_BACKOFF_MAX_MS;
+    return bound_ms / 2 + (int64_t)random_below(random, (uint64_t)(bound_ms / 2) + 1);
+}
+
+/* --- Trouble --- */
+
+static int64_t log_trouble(const struct consumer *consumer, const char *doing, const char *reason)
+{
+    log_write(LOG_ERROR, consumer->options.area, "%.*s: %s: %s", BYTES_FMT(consumer->options.uuid),
+              doing, reason);
+    return CONSUMER_FAILURE_RETRY_MS;
+}
+
+int64_t consumer_hold_up(const struct consumer_turn *turn, const char *doing, const char *reason)
+{
+    int64_t wait_ms = log_trouble(turn->consumer, doing, reason);
+    turn->progress->due_ms = consumer_now_ms() + wait_ms;
+    return wait_ms;
+}
+
+int64_t consumer_idle_ms(const struct consumer_turn *turn)
+{
+    return turn->consumer->poll_ms;
+}
+
+/* --- Records --- */
+
+enum engine_status consumer_read(const struct consumer_turn *turn, struct log_page *page,
+                                 struct consumer_found *out)
+{
+    struct log_cursor cursor = { .log_id = turn->log->log_id,
+                                 .partition = turn->partition,
+                                 .next = turn->progress->next };
+    struct engine_view *view = NULL;
+    *out = (struct consumer_found){ .first = cursor.next };
+    page->next = cursor.next;
+    page->ended = false;
+    enum engine_status status =
+        engine_view_open(turn->consumer->options.engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = log_read_seek(turn->arena, view, &cursor, &out->lost);
+    if (status == ENGINE_OK) {
+        out->first = cursor.next;
+        status = log_read_page(turn->arena, view, &cursor, page);
+        assert(status != ENGINE_OK || !page->trimmed); /* The same view has sought it. */
+    } else if (status == ENGINE_NOT_FOUND) {
+        out->ended = turn->log->closed;
+        status = ENGINE_OK;
+    }
+    engine_view_close(view);
+    return status;
+}
+
+/* --- Positions --- */
+
+/* ENGINE_NOT_FOUND if the owner was removed. */
+static enum engine_status store_position(const struct consumer_turn *turn, uint64_t next)
+{
+    const struct consumer_options *options = &turn->consumer->options;
+    struct engine_write *write = NULL;
+    struct engine_value value = { 0 };
+    enum engine_status status = engine_write_begin(options->engine, &options->guard, 1, &write);
+    if (status != ENGINE_OK)
+        return status;
+    status = engine_write_get(write, &options->guard, &value);
+    engine_value_release(&value);
+    if (status != ENGINE_OK) {
+        engine_write_abandon(write);
+        return status;
+    }
+    consumer_position_put(turn->arena, write, options->uuid, turn->partition, next);
+    return engine_write_commit_wait(write);
+}
+
+bool consumer_store(const struct consumer_turn *turn, uint64_t next, int64_t *wait_ms)
+{
+    assert(next >= turn->progress->next);
+    enum engine_status status = store_position(turn, next);
+    *wait_ms = 0;
+    if (status == ENGINE_NOT_FOUND)
+        consumer_ask_to_stop(turn->consumer);
+    else if (status != ENGINE_OK)
+        *wait_ms = consumer_hold_up(turn, "storing its position", engine_status_name(status));
+    return status == ENGINE_OK;
+}
+
+static struct consumer_progress *progress_at(const struct consumer *consumer, size_t index)
+{
+    return (struct consumer_progress *)(void *)(consumer->progress +
+                                                index * consumer->options.progress_size);
+}
+
+static enum engine_status load_positions(struct consumer *consumer, const struct consumer_log *log)
+{
+    const struct consumer_options *options = &consumer->options;
+    struct engine_view *view = NULL;
+    enum engine_status status = engine_view_open(options->engine, ENGINE_STRONG, &view);
+    consumer->progress =
+        arena_alloc_zeroed(consumer->arena, log->partition_count * options->progress_size);
+    for (size_t i = 0; i < log->partition_count && status == ENGINE_OK; i++)
+        status = consumer_position_get(consumer->turn_arena, view, options->uuid,
+                                       log->partitions[i], &progress_at(consumer, i)->next);
+    engine_view_close(view);
+    if (status != ENGINE_OK)
+        return status;
+    size_t size = log->partition_count * sizeof *consumer->partitions;
+    consumer->partitions = arena_alloc(consumer->arena, size);
+    memcpy(consumer->partitions, log->partitions, size);
+    consumer->partition_count = log->partition_count;
+    return ENGINE_OK;
+}
+
+/* --- The thread --- */
+
+/* Waits to be asked, for so long at most. */
+static bool is_asked_to_stop(struct consumer *consumer, int64_t wait_ms)
+{
+    pthread_mutex_lock(&consumer->mutex);
+    if (!consumer->stopping && wait_ms != 0)
+        timed_wait(&consumer->asked, &consumer->mutex, wait_ms);
+    bool stopping = consumer->stopping;
+    pthread_mutex_unlock(&consumer->mutex);
+    return stopping;
+}
+
+static int64_t run_partition(struct consumer *consumer, const struct consumer_log *log,
+                             size_t index)
+{
+    struct consumer_turn turn = { .consumer = consumer,
+                                  .arena = consumer->turn_arena,
+                                  .log = log,
+                                  .partition = consumer->partitions[index],
+                                  .progress = progress_at(consumer, index) };
+    int64_t wait_ms = turn.progress->due_ms - consumer_now_ms();
+    if (wait_ms > 0)
+        return wait_ms;
+    arena_reset(consumer->turn_arena);
+    wait_ms = consumer->options.turn(consumer->options.context, &turn);
+    if (turn.found_work)
+        consumer->poll_ms = CONSUMER_POLL_MIN_MS;
+    return wait_ms;
+}
+
+/* A turn for each partition. Milliseconds until the next round; TIMED_WAIT_FOREVER: all ended. */
+static int64_t run_round(struct consumer *consumer, const struct consumer_log *log)
+{
+    int64_t wait_ms = TIMED_WAIT_FOREVER;
+    if (consumer->partitions == NULL) {
+        enum engine_status status = load_positions(consumer, log);
+        if (status != ENGINE_OK)
+            return log_trouble(consumer, "reading its positions", engine_status_name(status));
+    }
+    for (size_t i = 0; i < consumer->partition_count && !is_asked_to_stop(consumer, 0); i++)
+        wait_ms = timed_wait_sooner(wait_ms, run_partition(consumer, log, i));
+    if (wait_ms >= consumer->poll_ms) { /* Nothing was there. */
+        int64_t longer_ms = consumer->poll_ms * 2;
+        consumer->poll_ms = longer_ms < CONSUMER_POLL_MAX_MS ? longer_ms : CONSUMER_POLL_MAX_MS;
+    }
+    return wait_ms;
+}
+
+static void *consumer_main(void *context)
+{
+    struct consumer *consumer = context;
+    const struct consumer_options *options = &consumer->options;
+    int64_t wait_ms = 0;
+    while (!is_asked_to_stop(consumer, wait_ms)) {
+        struct consumer_log log;
+        wait_ms = options->find_log(options->context, &log) ? run_round(consumer, &log)
+                                                            : TIMED_WAIT_FOREVER;
+        options->release_log(options->context);
+        pthread_mutex_lock(&consumer->mutex);
+        consumer->ended = wait_ms == TIMED_WAIT_FOREVER;
+        pthread_mutex_unlock(&consumer->mutex);
+    }
+    pthread_mutex_lock(&consumer->mutex);
+    consumer->stopped = true;
+    pthread_mutex_unlock(&consumer->mutex);
+    return NULL;
+}
+
+/* --- Starting and stopping --- */
+
+static void destroy(struct consumer *consumer)
+{
+    pthread_cond_destroy(&consumer->asked);
+    pthread_mutex_destroy(&consumer->mutex);
+    arena_destroy(consumer->turn_arena);
+    arena_destroy(consumer->arena);
+    free(consumer);
+}
+
+struct consumer *consumer_start(const struct consumer_options *options)
+{
+    assert(options->progress_size >= sizeof(struct consumer_progress));
+    assert(options->progress_size % _Alignof(struct consumer_progress) == 0);
+    struct consumer *consumer = memory_checked(calloc(1, sizeof *consumer));
+    consumer->options = *options;
+    consumer->arena = arena_create();
+    consumer->turn_arena = arena_create();
+    consumer->poll_ms = CONSUMER_POLL_MIN_MS;
+    pthread_mutex_init(&consumer->mutex, NULL);
+    timed_wait_init(&consumer->asked);
+    if (pthread_create(&consumer->thread, NULL, consumer_main, consumer) == 0)
+        return consumer;
+    destroy(consumer);
+    return NULL;
+}
+
+void consumer_ask_to_stop(struct consumer *consumer)
+{
+    pthread_mutex_lock(&consumer->mutex);
+    consumer->stopping = true;
+    pthread_cond_signal(&consumer->asked);
+    pthread_mutex_unlock(&consumer->mutex);
+    consumer->options.interrupt(consumer->options.context);
+}
+
+bool consumer_has_stopped(struct consumer *consumer)
+{
+    pthread_mutex_lock(&consumer->mutex);
+    bool stopped = consumer->stopped;
+    pthread_mutex_unlock(&consumer->mutex);
+    return stopped;
+}
+
+bool consumer_has_ended(struct consumer *consumer)
+{
+    pthread_mutex_lock(&consumer->mutex);
+    bool ended = consumer->ended;
+    pthread_mutex_unlock(&consumer->mutex);
+    return ended;
+}
+
+void consumer_stop(struct consumer *consumer)
+{
+    if (consumer == NULL)
+        return;
+    consumer_ask_to_stop(consumer);
+    pthread_join(consumer->thread, NULL);
+    destroy(consumer);
+}
