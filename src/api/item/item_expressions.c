@@ -29,13 +29,13 @@ struct expr_params_input item_expressions_params(const struct api_call *call,
     };
 }
 
-/* The service names the placeholder whose value broke a rule, behind the envelope if there is one.
+/* The service names the placeholder whose value broke a rule, after the envelope if there is one.
  */
 bool item_expressions_check_values(struct api_call *call, const struct shape_item *values)
 {
     struct bytes attribute = values->rule.attribute;
     if (attribute.data != NULL && attribute.len == 0)
-        return true; /* No placeholder has this name: expr_params_init says so. */
+        return true; /* expr_params_init refuses an empty name. */
     if (operation_check_rule(call, &values->rule))
         return true;
     if (attribute.data == NULL)
