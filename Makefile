@@ -29,12 +29,16 @@ LDLIBS := -lrocksdb -luv -lxxhash -lz -lssl -lcrypto -lpthread -lm
 
 VERSION := 0.1.0
 CPPFLAGS += -DSTATOR_VERSION='"$(VERSION)"'
+# `make dist` writes the commit into the tarball, which has no repository.
+COMMIT := $(shell cat .commit 2>/dev/null || \
+	{ git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown; })
 # RocksDB's version, from the header beside the one that the compiler finds: C cannot include it.
 ROCKSDB_HEADER = $(shell $(release_CC) -include rocksdb/c.h -x c -M /dev/null | \
 	tr ' ' '\n' | sed -n 's,/rocksdb/c\.h$$,/rocksdb/version.h,p')
 ROCKSDB_VERSION = $(shell sed -n 's/^.define ROCKSDB_M[AI][JN]OR  *\([0-9]*\)$$/\1/p; \
 	s/^.define ROCKSDB_PATCH  *\([0-9]*\)$$/\1/p' $(ROCKSDB_HEADER) | paste -s -d .)
 
+FLAVOURS := release asan clang tsan fuzz
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 release_CC := gcc
 # What makes a mistake of ours harder to use; test/process/test_hardening.py reads it back from the
@@ -98,10 +102,19 @@ $(BUILD)/$(1)/bench/load/load: $$(LOAD_SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$
 
 -include $$(shell find $(BUILD)/$(1) -name '*.d' 2>/dev/null)
 endef
-$(foreach name,release asan clang tsan fuzz,$(eval $(call flavour,$(name))))
+$(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
 
-$(foreach name,release asan clang tsan fuzz,$(BUILD)/$(name)/src/engine/rocksdb/store_ahead.o): \
+$(foreach name,$(FLAVOURS),$(BUILD)/$(name)/src/engine/rocksdb/store_ahead.o): \
 	CPPFLAGS += -DSTATOR_ROCKSDB_VERSION='"$(ROCKSDB_VERSION)"'
+$(foreach name,$(FLAVOURS),$(BUILD)/$(name)/src/command/version.o): $(BUILD)/commit
+$(foreach name,$(FLAVOURS),$(BUILD)/$(name)/src/command/version.o): \
+	CPPFLAGS += -DSTATOR_ROCKSDB_VERSION='"$(ROCKSDB_VERSION)"' -DSTATOR_COMMIT='"$(COMMIT)"'
+
+# Touched only when the commit is another one, so that nothing else is built again.
+$(BUILD)/commit: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
+FORCE:
 
 all: $(BUILD)/stator
 
@@ -118,16 +131,65 @@ run: deps
 	@$(MAKE) $(PARALLEL) $(BUILD)/stator
 	@exec $(BUILD)/stator serve $(ARGS)
 
-# make install PREFIX=/usr DESTDIR=package
+# make install PREFIX=/usr DESTDIR=package; `make uninstall` with the same values removes what that
+# installed, and nothing else.
 PREFIX ?= /usr/local
 UNIT_DIR ?= $(PREFIX)/lib/systemd/system
-install: $(BUILD)/stator
+MAN_DIR ?= $(PREFIX)/share/man
+DOC_DIR ?= $(PREFIX)/share/doc/stator
+BASH_COMPLETION_DIR ?= $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETION_DIR ?= $(PREFIX)/share/zsh/site-functions
+DOCUMENTS := README.md CHANGELOG.md SECURITY.md LICENSE
+.PHONY: uninstall dist
+install: $(BUILD)/stator man completions
 	install -D -m 755 $(BUILD)/stator $(DESTDIR)$(PREFIX)/bin/stator
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/stator README.md LICENSE
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/stator/doc doc/*.md
+	install -D -m 644 -t $(DESTDIR)$(DOC_DIR) $(DOCUMENTS)
+	install -D -m 644 -t $(DESTDIR)$(DOC_DIR)/doc doc/*.md
+	install -D -m 644 $(BUILD)/man/stator.1 $(DESTDIR)$(MAN_DIR)/man1/stator.1
+	install -D -m 644 $(BUILD)/man/stator.conf.5 $(DESTDIR)$(MAN_DIR)/man5/stator.conf.5
+	install -D -m 644 $(BUILD)/completion/stator.bash $(DESTDIR)$(BASH_COMPLETION_DIR)/stator
+	install -D -m 644 $(BUILD)/completion/_stator $(DESTDIR)$(ZSH_COMPLETION_DIR)/_stator
 	install -d $(DESTDIR)$(UNIT_DIR)
 	sed 's|/usr/local/|$(PREFIX)/|' systemd/stator.service > $(DESTDIR)$(UNIT_DIR)/stator.service
 	chmod 644 $(DESTDIR)$(UNIT_DIR)/stator.service
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/stator $(DESTDIR)$(UNIT_DIR)/stator.service \
+		$(DESTDIR)$(MAN_DIR)/man1/stator.1 $(DESTDIR)$(MAN_DIR)/man5/stator.conf.5 \
+		$(DESTDIR)$(BASH_COMPLETION_DIR)/stator $(DESTDIR)$(ZSH_COMPLETION_DIR)/_stator
+	rm -f $(DOCUMENTS:%=$(DESTDIR)$(DOC_DIR)/%) $(patsubst %,$(DESTDIR)$(DOC_DIR)/%,$(wildcard doc/*.md))
+	-rmdir $(DESTDIR)$(DOC_DIR)/doc $(DESTDIR)$(DOC_DIR)
+
+# build/stator-VERSION.tar.gz: the committed sources and their commit; it builds, tests and installs
+# without a repository.
+DIST := stator-$(VERSION)
+dist:
+	@mkdir -p $(BUILD)
+	@rm -rf $(BUILD)/$(DIST)
+	git archive --format=tar --prefix=$(DIST)/ HEAD | tar -x -C $(BUILD)
+	git rev-parse --short=12 HEAD > $(BUILD)/$(DIST)/.commit
+	tar -c -z -C $(BUILD) --owner=0 --group=0 --sort=name -f $(BUILD)/$(DIST).tar.gz $(DIST)
+	@rm -rf $(BUILD)/$(DIST)
+
+# What the tables of commands and settings say. doc/configuration.md is kept in the repository, where
+# people read it; the test `documents` fails if it is stale.
+.PHONY: documents man completions
+documents: $(BUILD)/stator
+	$(BUILD)/stator help --format markdown > doc/configuration.md
+MAN_PAGES := $(BUILD)/man/stator.1 $(BUILD)/man/stator.conf.5
+man: $(MAN_PAGES)
+$(BUILD)/man/stator.1: $(BUILD)/stator
+	@mkdir -p $(@D)
+	$(call SAY,man )$< help --format man > $@
+$(BUILD)/man/stator.conf.5: $(BUILD)/stator
+	@mkdir -p $(@D)
+	$(call SAY,man )$< help --format man-conf > $@
+completions: $(BUILD)/completion/stator.bash $(BUILD)/completion/_stator
+$(BUILD)/completion/stator.bash: $(BUILD)/stator
+	@mkdir -p $(@D)
+	$(call SAY,gen )$< help --format bash > $@
+$(BUILD)/completion/_stator: $(BUILD)/stator
+	@mkdir -p $(@D)
+	$(call SAY,gen )$< help --format zsh > $@
 
 deps:
 	@tools/install-packages build

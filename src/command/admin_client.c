@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "command/command.h"
 #include "crypto/sha256.h"
 #include "http/server.h"
 #include "http/url.h"
@@ -30,7 +31,7 @@ struct identity {
 
 static bool complain(const char *what, const char *why)
 {
-    fprintf(stderr, "stator: %s: %s\n", what, why);
+    command_fail(COMMAND_MISUSED, what, why);
     return false;
 }
 
@@ -140,7 +141,7 @@ static int tell_refusal(struct arena *arena, const struct identity *identity,
                          "com.amazon.coral.service#UnrecognizedClientException"))
         fprintf(stderr, "stator: the server asks for credentials: set AWS_ACCESS_KEY_ID and "
                         "AWS_SECRET_ACCESS_KEY\n");
-    return ADMIN_CLIENT_REFUSED;
+    return COMMAND_FAILED;
 }
 
 /* Asks and waits. False if there is no answer, and a line on stderr tells why. */
@@ -180,7 +181,7 @@ int admin_client_send(struct arena *arena, const struct admin_client_call *call,
     if (problem != NULL)
         complain(call->endpoint, problem);
     if (problem != NULL || !read_identity(&identity))
-        return ADMIN_CLIENT_MISUSED;
+        return COMMAND_MISUSED;
     struct outbound_request request = { .method = "POST",
                                         .url = bytes_from_text(call->endpoint),
                                         .headers = headers,
@@ -191,7 +192,7 @@ int admin_client_send(struct arena *arena, const struct admin_client_call *call,
                                         .answer_size_max = ANSWER_SIZE_MAX };
     signal(SIGPIPE, SIG_IGN); /* A server that goes away is an error of its socket, no more. */
     if (!ask(arena, call, &request, &got))
-        return ADMIN_CLIENT_REFUSED;
+        return COMMAND_FAILED;
     if (got.status != 200)
         return tell_refusal(arena, &identity, &got);
     *answer = buffer_bytes(&got.body);

@@ -1,10 +1,10 @@
-/* admin_client.h -- a command's request to a running server, signed as an SDK signs it.
+/* admin_client.h -- sends a command's request to a running server, signed as an SDK signs it.
  *
  * Credentials and region come from the variables that AWS's own tools read: AWS_ACCESS_KEY_ID,
- * AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN; AWS_REGION or AWS_DEFAULT_REGION. Not from the file of
- * keys: a command may run on another machine, and as somebody who may not read the master key.
- * Without credentials a request is signed in nobody's name, which is enough for a server without
- * `auth`.
+ * AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN; AWS_REGION or AWS_DEFAULT_REGION. They do not come from
+ * the file of keys: a command may run on another machine, or as a user who cannot read the master
+ * key. Without credentials, a request is signed with made-up ones, which a server without `auth`
+ * accepts.
  */
 #ifndef STATOR_COMMAND_ADMIN_CLIENT_H
 #define STATOR_COMMAND_ADMIN_CLIENT_H
@@ -13,20 +13,18 @@
 
 struct arena;
 
-/* Exit codes of the commands. */
-enum { ADMIN_CLIENT_REFUSED = 1, ADMIN_CLIENT_MISUSED = 2 };
-
 #define ADMIN_CLIENT_ENDPOINT "http://127.0.0.1:8000" /* Where a server listens by default. */
 
 struct admin_client_call {
     const char *endpoint;  /* "http://host:port", or https */
-    const char *ca_file;   /* PEM: whom to trust instead of the system's authorities; NULL: them. */
+    const char *ca_file;   /* PEM: the authorities to trust; NULL: the system's. */
     const char *operation; /* "AddTrigger"; one that this program knows. */
     struct bytes body;     /* JSON */
 };
 
-/* 0 and the answer's JSON, in the arena. Else the process's exit code, and a line on stderr tells
- * why: the server refused, cannot be reached, or the endpoint or a variable makes no sense. */
+/* COMMAND_OK with the answer's JSON, in the arena. Otherwise the process's exit code, with one line
+ * on standard error: the server refused or cannot be reached (COMMAND_FAILED), or the endpoint or a
+ * variable is invalid (COMMAND_MISUSED). */
 MUST_CHECK int admin_client_send(struct arena *arena, const struct admin_client_call *call,
                                  struct bytes *answer);
 

@@ -1,5 +1,4 @@
-/* cert_command.c -- see cert_command.h. */
-#include "command/cert_command.h"
+/* cert_command.c -- `stator cert`: creates a certificate for a server without an authority. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +13,10 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/file.h"
-#include "command/command_line.h"
+#include "command/command.h"
 #include "crypto/self_signed.h"
 
 enum {
-    EXIT_FAILED = 1,
-    EXIT_USAGE = 2,
     DAY_SECONDS = 24 * 60 * 60,
     DAYS_DEFAULT = 365,
     DAYS_DIGITS_MAX = 9,
@@ -28,40 +25,17 @@ enum {
     KEY_MODE = 0600,
 };
 
-static_assert(SELF_SIGNED_DAYS_MAX == 3650, "as parse_word says");
-
-static const char usage[] =
-    "Usage: stator cert self-signed --out-dir DIR [--host NAME]... [--days N]\n"
-    "\n"
-    "Writes DIR/cert.pem and DIR/key.pem: a new key and a certificate signed by itself. Clients\n"
-    "have to be told to trust it. Nothing is ever overwritten.\n"
-    "\n"
-    "  --out-dir DIR   where to; made if it is not there\n"
-    "  --host NAME     DNS name or IP address of the server; may be repeated\n"
-    "                  [localhost, 127.0.0.1, ::1]\n"
-    "  --days N        how long it is valid [365]\n";
+static_assert(SELF_SIGNED_DAYS_MAX == 3650, "as the message of read_flags says");
 
 static const char *const hosts_default[] = { "localhost", "127.0.0.1", "::1" };
 
-struct command {
+struct request {
     struct arena *arena;
-    struct command_line line;
     const char *directory;
     const char *hosts[SELF_SIGNED_HOSTS_MAX];
     size_t host_count;
     unsigned days;
 };
-
-/* --- The command line --- */
-
-/* The value of the flag `name`: NULL if `word` is another one, "" if there is no value. */
-static const char *take_value(struct command *command, const char *word, const char *name)
-{
-    if (!command_line_is_flag(word, name))
-        return NULL;
-    const char *value = command_line_take_value(&command->line, word);
-    return value != NULL ? value : "";
-}
 
 static bool parse_days(const char *text, unsigned *out)
 {
@@ -73,50 +47,33 @@ static bool parse_days(const char *text, unsigned *out)
     return days >= 1 && days <= SELF_SIGNED_DAYS_MAX;
 }
 
-static int parse_word(struct command *command, const char *word)
+static int read_flags(const struct command_call *call, struct request *request)
 {
-    const char *value;
-    if ((value = take_value(command, word, "--out-dir")) != NULL) {
-        command->directory = value;
-        return value[0] != '\0'
-                   ? 0
-                   : command_line_fail(EXIT_USAGE, "--out-dir", "needs a value behind it");
+    for (size_t i = 0; i < call->value_count; i++) {
+        const char *flag = call->values[i].flag->name, *text = call->values[i].text;
+        if (strcmp(flag, "days") == 0 && !parse_days(text, &request->days))
+            return command_fail(COMMAND_MISUSED, "--days", "takes a number from 1 to 3650");
+        if (strcmp(flag, "host") != 0)
+            continue;
+        if (!self_signed_accepts(text))
+            return command_fail(COMMAND_MISUSED, "--host", "takes a DNS name or an IP address");
+        if (request->host_count == SELF_SIGNED_HOSTS_MAX)
+            return command_fail(COMMAND_MISUSED, "--host", "too many of them");
+        request->hosts[request->host_count++] = text;
     }
-    if ((value = take_value(command, word, "--host")) != NULL) {
-        if (!self_signed_accepts(value))
-            return command_line_fail(EXIT_USAGE, "--host", "takes a DNS name or an IP address");
-        if (command->host_count == SELF_SIGNED_HOSTS_MAX)
-            return command_line_fail(EXIT_USAGE, "--host", "too many of them");
-        command->hosts[command->host_count++] = value;
-        return 0;
+    request->directory = command_value_of(call, "out-dir");
+    if (request->directory == NULL)
+        return command_fail(COMMAND_MISUSED, "cert self-signed", "needs --out-dir");
+    if (request->host_count == 0) {
+        memcpy(request->hosts, hosts_default, sizeof hosts_default);
+        request->host_count = COUNT_OF(hosts_default);
     }
-    if ((value = take_value(command, word, "--days")) != NULL)
-        return parse_days(value, &command->days)
-                   ? 0
-                   : command_line_fail(EXIT_USAGE, "--days", "takes a number from 1 to 3650");
-    return command_line_fail(EXIT_USAGE, word, "no such flag (see `stator cert --help`)");
-}
-
-static int parse(struct command *command)
-{
-    struct command_line *line = &command->line;
-    while (line->next < line->argc) {
-        int code = parse_word(command, line->argv[line->next++]);
-        if (code != 0)
-            return code;
-    }
-    if (command->directory == NULL)
-        return command_line_fail(EXIT_USAGE, "cert self-signed", "needs --out-dir");
-    if (command->host_count == 0) {
-        memcpy(command->hosts, hosts_default, sizeof hosts_default);
-        command->host_count = COUNT_OF(hosts_default);
-    }
-    return 0;
+    return COMMAND_OK;
 }
 
 /* --- Files --- */
 
-/* Of a file that was there before, nothing is changed. */
+/* Creates a file; an existing one is left alone, with EEXIST. */
 static bool write_new(const char *path, unsigned mode, struct bytes text)
 {
     int file = file_open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -126,20 +83,20 @@ static bool write_new(const char *path, unsigned mode, struct bytes text)
     int error = errno;
     file_close(file);
     if (!ok)
-        unlink(path); /* Half a file helps nobody, and would be in the way. */
+        unlink(path); /* A second attempt must not find half a file. */
     errno = error;
     return ok;
 }
 
-static void print(const struct command *command, const char *cert_path, const char *key_path,
+static void print(const struct request *request, const char *cert_path, const char *key_path,
                   time_t end)
 {
     struct tm parts = clock_utc(end);
     char date[sizeof "2026-11-15"];
     strftime(date, sizeof date, "%Y-%m-%d", &parts);
     printf("A certificate for ");
-    for (size_t i = 0; i < command->host_count; i++)
-        printf("%s%s", i > 0 ? ", " : "", command->hosts[i]);
+    for (size_t i = 0; i < request->host_count; i++)
+        printf("%s%s", i > 0 ? ", " : "", request->hosts[i]);
     printf(", valid until %s.\n\n", date);
     printf("Server:             stator --tls-cert-file %s --tls-key-file %s\n", cert_path,
            key_path);
@@ -147,47 +104,38 @@ static void print(const struct command *command, const char *cert_path, const ch
     printf("Node.js:            NODE_EXTRA_CA_CERTS=%s\n", cert_path);
 }
 
-static int write_files(struct command *command)
+static int write_files(struct request *request)
 {
     int64_t now_ms = clock_wall_ms(&clock_system);
-    struct self_signed_options options = { .hosts = command->hosts,
-                                           .host_count = command->host_count,
-                                           .days = command->days,
+    struct self_signed_options options = { .hosts = request->hosts,
+                                           .host_count = request->host_count,
+                                           .days = request->days,
                                            .now_ms = now_ms };
     struct bytes cert, key;
     char directory[PATH_MAX];
-    if (mkdir(command->directory, DIRECTORY_MODE) != 0 && errno != EEXIST)
-        return command_line_fail(EXIT_FAILED, command->directory, strerror(errno));
-    if (realpath(command->directory, directory) == NULL)
-        return command_line_fail(EXIT_FAILED, command->directory, strerror(errno));
+    if (mkdir(request->directory, DIRECTORY_MODE) != 0 && errno != EEXIST)
+        return command_fail(COMMAND_FAILED, request->directory, strerror(errno));
+    if (realpath(request->directory, directory) == NULL)
+        return command_fail(COMMAND_FAILED, request->directory, strerror(errno));
     const char *cert_path =
-        (const char *)arena_printf(command->arena, "%s/cert.pem", directory).data;
-    const char *key_path = (const char *)arena_printf(command->arena, "%s/key.pem", directory).data;
-    self_signed_create(command->arena, &options, &cert, &key);
+        (const char *)arena_printf(request->arena, "%s/cert.pem", directory).data;
+    const char *key_path = (const char *)arena_printf(request->arena, "%s/key.pem", directory).data;
+    self_signed_create(request->arena, &options, &cert, &key);
     if (!write_new(key_path, KEY_MODE, key))
-        return command_line_fail(EXIT_FAILED, key_path, strerror(errno));
+        return command_fail(COMMAND_FAILED, key_path, strerror(errno));
     if (!write_new(cert_path, CERT_MODE, cert)) {
-        int code = command_line_fail(EXIT_FAILED, cert_path, strerror(errno));
+        int code = command_fail(COMMAND_FAILED, cert_path, strerror(errno));
         unlink(key_path);
         return code;
     }
-    print(command, cert_path, key_path,
-          (time_t)(now_ms / 1000) + (time_t)command->days * DAY_SECONDS);
-    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : EXIT_FAILED;
+    print(request, cert_path, key_path,
+          (time_t)(now_ms / 1000) + (time_t)request->days * DAY_SECONDS);
+    return command_flush();
 }
 
-int cert_command(int argc, char *const *argv)
+int cert_command(const struct command_call *call)
 {
-    struct command command = { .line = { .argc = argc, .argv = argv, .next = 1 },
-                               .days = DAYS_DEFAULT };
-    if (command_line_asks_for_help(&command.line))
-        return fputs(usage, stdout) >= 0 && fflush(stdout) == 0 ? 0 : EXIT_FAILED;
-    if (argc == 0 || strcmp(argv[0], "self-signed") != 0)
-        return command_line_fail(EXIT_USAGE, "cert", "only self-signed (see `stator cert --help`)");
-    command.arena = arena_create();
-    int code = parse(&command);
-    if (code == 0)
-        code = write_files(&command);
-    arena_destroy(command.arena);
-    return code;
+    struct request request = { .arena = call->arena, .days = DAYS_DEFAULT };
+    int code = read_flags(call, &request);
+    return code == COMMAND_OK ? write_files(&request) : code;
 }

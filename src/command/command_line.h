@@ -1,27 +1,40 @@
-/* command_line.h -- the words of a command that has flags of its own, such as `stator trigger`.
+/* command_line.h -- splits a command line into a command, its words, its flags and settings.
  *
- * The server's flags are settings, which config/ reads.
+ * Uses getopt_long with the options of command_table.c and config/setting_table.c, and three rules
+ * of its own: names of flags cannot be abbreviated, since a new flag could make an abbreviation
+ * ambiguous; the command comes first (`serve` if there is none); and `serve` accepts DynamoDB
+ * Local's flags (`-port`, `-inMemory`), so that scripts and compose files written for it work.
  */
 #ifndef STATOR_COMMAND_COMMAND_LINE_H
 #define STATOR_COMMAND_COMMAND_LINE_H
 #include <stdbool.h>
+#include <stddef.h>
 #include "base/compiler.h"
+#include "command/command.h"
+#include "config/config.h"
 
-/* Behind the name of the command. */
-struct command_line {
-    int argc;
-    char *const *argv;
-    int next; /* The first word that was not taken. */
+enum { COMMAND_LINE_WORDS_MAX = 256 };
+
+enum command_line_request {
+    COMMAND_LINE_RUN,
+    COMMAND_LINE_HELP,     /* --help: of the command, or of the program if none was named. */
+    COMMAND_LINE_VERSION,  /* --version */
+    COMMAND_LINE_SETTINGS, /* --print-config */
 };
 
-/* Is --help or -h anywhere among them? */
-bool command_line_asks_for_help(const struct command_line *line);
-/* Is `word` the flag `name`, alone or with `=value` behind it? */
-bool command_line_is_flag(const char *word, const char *name);
-/* The value of the flag that was taken last as `word`: behind its `=`, or the next word, which is
- * taken too. NULL if there is none. */
-const char *command_line_take_value(struct command_line *line, const char *word);
-/* Prints "stator: what: why" as an error, and returns `code`. */
-int command_line_fail(int code, const char *what, const char *why);
+struct command_line {
+    enum command_line_request request;
+    bool is_named; /* The command line names its command; without one it is `serve`. */
+    /* `config` is left NULL. With COMMAND_LINE_HELP and _VERSION only `command` is set. */
+    struct command_call call;
+    const struct config_flag *settings; /* In the order given. */
+    size_t setting_count;
+    const char *note; /* Names the flags that have no effect; NULL: there are none. */
+};
+
+/* False with one line for the user in `err`. Everything lives in the arena or is borrowed from
+ * `argv`. Not thread-safe: getopt has static state. */
+MUST_CHECK bool command_line_parse(struct arena *arena, int argc, char *const *argv,
+                                   struct command_line *out, struct config_error *err);
 
 #endif

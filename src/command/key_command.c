@@ -1,5 +1,9 @@
-/* key_command.c -- see key_command.h. */
-#include "command/key_command.h"
+/* key_command.c -- `stator key` and `stator policy`: access keys and their policies.
+ *
+ * Works on the file of keys, which a running server follows: so the commands need no server, and a
+ * server needs no restart.
+ */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +15,13 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "command/command.h"
 #include "config/config.h"
 #include "model/error.h"
 
-enum { EXIT_FAILED = 1, EXIT_MISUSED = 2, WORDS_MAX = 4, SECONDS_DIGITS_MAX = 9 };
+enum { WORDS_MAX = 3, SECONDS_DIGITS_MAX = 9 };
 
-struct command {
+struct edit {
     struct arena *arena;
     struct bytes words[WORDS_MAX]; /* Behind the verb. */
     struct key_ring ring;
@@ -25,31 +30,31 @@ struct command {
     struct error err;
 };
 
-static void say(struct command *command, const char *format, ...) PRINTF_LIKE(2, 3);
-static void say(struct command *command, const char *format, ...)
+static void say(struct edit *edit, const char *format, ...) PRINTF_LIKE(2, 3);
+static void say(struct edit *edit, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    buffer_append_bytes(&command->out, arena_vprintf(command->arena, format, arguments));
+    buffer_append_bytes(&edit->out, arena_vprintf(edit->arena, format, arguments));
     va_end(arguments);
 }
 
-static bool say_key(struct command *command, const struct access_key *key, struct bytes token)
+static bool say_key(struct edit *edit, const struct access_key *key, struct bytes token)
 {
     if (key == NULL)
         return false;
-    say(command, "AWS_ACCESS_KEY_ID=%.*s\nAWS_SECRET_ACCESS_KEY=%.*s\n", BYTES_FMT(key->id),
+    say(edit, "AWS_ACCESS_KEY_ID=%.*s\nAWS_SECRET_ACCESS_KEY=%.*s\n", BYTES_FMT(key->id),
         BYTES_FMT(key->secret));
     if (token.data != NULL)
-        say(command, "AWS_SESSION_TOKEN=%.*s\n", BYTES_FMT(token));
+        say(edit, "AWS_SESSION_TOKEN=%.*s\n", BYTES_FMT(token));
     return true;
 }
 
-static bool create_key(struct command *command)
+static bool create_key(struct edit *edit)
 {
-    const struct access_key *key = key_edit_create(
-        command->arena, &command->ring, command->words[0], command->now_ms, &command->err);
-    return say_key(command, key, (struct bytes){ 0 });
+    const struct access_key *key =
+        key_edit_create(edit->arena, &edit->ring, edit->words[0], edit->now_ms, &edit->err);
+    return say_key(edit, key, (struct bytes){ 0 });
 }
 
 static bool parse_seconds(struct bytes text, int64_t *out)
@@ -65,166 +70,170 @@ static bool parse_seconds(struct bytes text, int64_t *out)
     return true;
 }
 
-static bool create_session(struct command *command)
+static bool create_session(struct edit *edit)
 {
     int64_t seconds;
     struct bytes token = { 0 };
-    if (!parse_seconds(command->words[1], &seconds))
-        return error_validation(&command->err, "'%.*s' is no number of seconds",
-                                BYTES_FMT(command->words[1]));
-    const struct access_key *key =
-        key_edit_create_session(command->arena, &command->ring, command->words[0], seconds,
-                                command->now_ms, &token, &command->err);
-    return say_key(command, key, token);
+    if (!parse_seconds(edit->words[1], &seconds))
+        return error_validation(&edit->err, "'%.*s' is no number of seconds",
+                                BYTES_FMT(edit->words[1]));
+    const struct access_key *key = key_edit_create_session(
+        edit->arena, &edit->ring, edit->words[0], seconds, edit->now_ms, &token, &edit->err);
+    return say_key(edit, key, token);
 }
 
-static void say_time(struct command *command, int64_t time_ms)
+static void say_time(struct edit *edit, int64_t time_ms)
 {
     char text[CLOCK_TEXT_SIZE];
     clock_format_utc(time_ms, text);
-    say(command, "%s", text);
+    say(edit, "%s", text);
 }
 
 /* One line for each key: id, user, state, when it was made, its policies. */
-static bool list_keys(struct command *command)
+static bool list_keys(struct edit *edit)
 {
-    for (size_t i = 0; i < command->ring.count; i++) {
-        const struct access_key *key = &command->ring.keys[i];
-        say(command, "%.*s %.*s %s ", BYTES_FMT(key->id), BYTES_FMT(key->user),
+    for (size_t i = 0; i < edit->ring.count; i++) {
+        const struct access_key *key = &edit->ring.keys[i];
+        say(edit, "%.*s %.*s %s ", BYTES_FMT(key->id), BYTES_FMT(key->user),
             key->disabled ? "disabled" : "active");
-        say_time(command, key->created_ms);
+        say_time(edit, key->created_ms);
         if (key->parent.data != NULL) {
-            say(command, " of %.*s until ", BYTES_FMT(key->parent));
-            say_time(command, key->expires_ms);
+            say(edit, " of %.*s until ", BYTES_FMT(key->parent));
+            say_time(edit, key->expires_ms);
         }
         for (size_t j = 0; j < key->policy_count; j++)
-            say(command, " %.*s", BYTES_FMT(key->policies[j].name));
-        say(command, "\n");
+            say(edit, " %.*s", BYTES_FMT(key->policies[j].name));
+        say(edit, "\n");
     }
     return true;
 }
 
-static bool disable_key(struct command *command)
+static bool disable_key(struct edit *edit)
 {
-    return key_edit_disable(&command->ring, command->words[0], true, &command->err);
+    return key_edit_disable(&edit->ring, edit->words[0], true, &edit->err);
 }
 
-static bool enable_key(struct command *command)
+static bool enable_key(struct edit *edit)
 {
-    return key_edit_disable(&command->ring, command->words[0], false, &command->err);
+    return key_edit_disable(&edit->ring, edit->words[0], false, &edit->err);
 }
 
-static bool delete_key(struct command *command)
+static bool delete_key(struct edit *edit)
 {
-    return key_edit_delete(&command->ring, command->words[0], &command->err);
+    return key_edit_delete(&edit->ring, edit->words[0], &edit->err);
 }
 
 /* A file's text, or what comes in. One that is too long is cut, and then refused by its size. */
-static bool read_text(struct command *command, const char *path, struct bytes *out)
+static bool read_text(struct edit *edit, const char *path, struct bytes *out)
 {
     bool is_input = strcmp(path, "-") == 0;
     FILE *file = is_input ? stdin : fopen(path, "rb");
     if (file == NULL)
-        return error_validation(&command->err, "%s: cannot be opened", path);
-    uint8_t *text = arena_alloc(command->arena, POLICY_SIZE_MAX + 1);
+        return error_validation(&edit->err, "%s: cannot be opened", path);
+    uint8_t *text = arena_alloc(edit->arena, POLICY_SIZE_MAX + 1);
     size_t size = fread(text, 1, POLICY_SIZE_MAX + 1, file);
     bool failed = ferror(file) != 0;
     if (!is_input)
         fclose(file);
     *out = bytes_of(text, size);
-    return !failed || error_validation(&command->err, "%s: cannot be read", path);
+    return !failed || error_validation(&edit->err, "%s: cannot be read", path);
 }
 
-static bool put_policy(struct command *command)
+static bool put_policy(struct edit *edit)
 {
     struct bytes text;
-    return read_text(command, (const char *)command->words[2].data, &text) &&
-           key_edit_put_policy(command->arena, &command->ring, command->words[0], command->words[1],
-                               text, &command->err);
+    return read_text(edit, (const char *)edit->words[2].data, &text) &&
+           key_edit_put_policy(edit->arena, &edit->ring, edit->words[0], edit->words[1], text,
+                               &edit->err);
 }
 
-static bool get_policy(struct command *command)
+/* One line for each policy of the key. */
+static bool list_policies(struct edit *edit)
+{
+    const struct access_key *key = key_ring_find(&edit->ring, edit->words[0]);
+    if (key == NULL)
+        return error_validation(&edit->err, "there is no access key %.*s",
+                                BYTES_FMT(edit->words[0]));
+    for (size_t i = 0; i < key->policy_count; i++)
+        say(edit, "%.*s\n", BYTES_FMT(key->policies[i].name));
+    return true;
+}
+
+static bool get_policy(struct edit *edit)
 {
     const struct key_policy *policy =
-        key_edit_find_policy(&command->ring, command->words[0], command->words[1], &command->err);
+        key_edit_find_policy(&edit->ring, edit->words[0], edit->words[1], &edit->err);
     if (policy != NULL)
-        buffer_append_bytes(&command->out, policy->text);
+        buffer_append_bytes(&edit->out, policy->text);
     return policy != NULL;
 }
 
-static bool delete_policy(struct command *command)
+static bool delete_policy(struct edit *edit)
 {
-    return key_edit_delete_policy(&command->ring, command->words[0], command->words[1],
-                                  &command->err);
+    return key_edit_delete_policy(&edit->ring, edit->words[0], edit->words[1], &edit->err);
 }
 
-static const struct verb {
-    enum config_action action;
-    const char *name;
-    size_t word_count;
+/* By the command's and the verb's name in command_table.c. */
+static const struct action {
+    const char *command;
+    const char *verb;
     bool changes;
-    bool (*run)(struct command *command);
-} verbs[] = {
-    { CONFIG_KEY, "create", 1, true, create_key },
-    { CONFIG_KEY, "session", 2, true, create_session },
-    { CONFIG_KEY, "list", 0, false, list_keys },
-    { CONFIG_KEY, "disable", 1, true, disable_key },
-    { CONFIG_KEY, "enable", 1, true, enable_key },
-    { CONFIG_KEY, "delete", 1, true, delete_key },
-    { CONFIG_POLICY, "put", 3, true, put_policy },
-    { CONFIG_POLICY, "get", 2, false, get_policy },
-    { CONFIG_POLICY, "delete", 2, true, delete_policy },
+    bool (*run)(struct edit *edit);
+} actions[] = {
+    { "key", "create", true, create_key },      { "key", "session", true, create_session },
+    { "key", "list", false, list_keys },        { "key", "disable", true, disable_key },
+    { "key", "enable", true, enable_key },      { "key", "delete", true, delete_key },
+    { "policy", "put", true, put_policy },      { "policy", "get", false, get_policy },
+    { "policy", "list", false, list_policies }, { "policy", "delete", true, delete_policy },
 };
 
-static const struct verb *find_verb(const struct config_result *request)
+static const struct action *find_action(const struct command_call *call)
 {
-    for (size_t i = 0; request->word_count > 0 && i < COUNT_OF(verbs); i++)
-        if (verbs[i].action == request->action && strcmp(verbs[i].name, request->words[0]) == 0 &&
-            verbs[i].word_count == request->word_count - 1)
-            return &verbs[i];
+    for (size_t i = 0; i < COUNT_OF(actions); i++)
+        if (strcmp(actions[i].command, call->command->name) == 0 &&
+            strcmp(actions[i].verb, call->verb->name) == 0)
+            return &actions[i];
     return NULL;
 }
 
 /* Reads, changes and writes the keys, with the lock held. */
-static bool run(const struct verb *verb, struct command *command, const struct key_file *file,
+static bool run(const struct action *action, struct edit *edit, const struct key_file *file,
                 char message[KEY_FILE_MESSAGE_MAX])
 {
     struct stat state;
-    if (!key_file_read(command->arena, file, &command->ring, &state, message))
+    if (!key_file_read(edit->arena, file, &edit->ring, &state, message))
         return false;
-    if (verb->changes)
-        key_edit_drop_expired(&command->ring, command->now_ms);
-    if (!verb->run(command)) {
-        snprintf(message, KEY_FILE_MESSAGE_MAX, "%.*s", BYTES_FMT(command->err.message));
+    if (action->changes)
+        key_edit_drop_expired(&edit->ring, edit->now_ms);
+    if (!action->run(edit)) {
+        snprintf(message, KEY_FILE_MESSAGE_MAX, "%.*s", BYTES_FMT(edit->err.message));
         return false;
     }
-    return !verb->changes || key_file_write(command->arena, file, &command->ring, message);
+    return !action->changes || key_file_write(edit->arena, file, &edit->ring, message);
 }
 
-int key_command(struct arena *arena, const struct config_result *request)
+int key_command(const struct command_call *call)
 {
-    struct command command = { .arena = arena, .now_ms = clock_wall_ms(&clock_system) };
+    struct edit edit = { .arena = call->arena, .now_ms = clock_wall_ms(&clock_system) };
     struct key_file file;
     char message[KEY_FILE_MESSAGE_MAX] = "";
-    const struct verb *verb = find_verb(request);
-    if (verb == NULL) {
-        fprintf(stderr, "stator: no such command (see --help)\n");
-        return EXIT_MISUSED;
-    }
-    error_init(&command.err, arena);
-    buffer_init(&command.out, arena);
-    for (size_t i = 0; i < verb->word_count; i++)
-        command.words[i] = bytes_from_text(request->words[i + 1]);
-    bool ok =
-        key_file_init(&file, request->config.data_dir, request->config.master_key_file, message);
+    const struct action *action = find_action(call);
+    assert(action != NULL && call->word_count <= WORDS_MAX);
+    error_init(&edit.err, call->arena);
+    buffer_init(&edit.out, call->arena);
+    for (size_t i = 0; i < call->word_count; i++)
+        edit.words[i] = bytes_from_text(call->words[i]);
+    bool ok = key_file_init(&file, call->config->data_dir, call->config->master_key_file, message);
     int lock = ok ? key_file_lock(&file, message) : -1;
-    ok = lock >= 0 && run(verb, &command, &file, message);
+    ok = lock >= 0 && run(action, &edit, &file, message);
     if (lock >= 0)
         key_file_unlock(lock);
     explicit_bzero(file.master, sizeof file.master);
-    struct bytes text = buffer_bytes(&command.out);
-    if (ok && fwrite(text.data, 1, text.len, stdout) == text.len && fflush(stdout) == 0)
-        return 0;
-    fprintf(stderr, "stator: %s\n", ok ? "the output cannot be written" : message);
-    return EXIT_FAILED;
+    if (!ok) {
+        fprintf(stderr, "stator: %s\n", message);
+        return COMMAND_FAILED;
+    }
+    struct bytes text = buffer_bytes(&edit.out);
+    fwrite(text.data, 1, text.len, stdout);
+    return command_flush();
 }

@@ -1,10 +1,12 @@
-/* serve.c -- see serve.h.
+/* serve.c -- `stator serve`: opens the layers, waits for a signal, closes the layers.
  *
- * Layers open from the bottom up and close in reverse, so that none ever sees one below it gone.
- * The signals are blocked everywhere and taken by this thread alone, which has nothing else to do
- * but to read the certificate again when SIGHUP asks for it.
+ * Layers open from the bottom up and close in reverse, so that none outlives one that it uses. All
+ * threads block the signals; this one waits for them, and on SIGHUP reads the TLS files again.
+ * Nothing is decided here that a layer could decide.
+ *
+ * Exit code: 0 after SIGTERM or SIGINT, 1 if the server could not start. A second signal, or a stop
+ * that takes longer than SERVE_STOP_SECONDS_MAX, ends the process from within.
  */
-#include "command/serve.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
@@ -25,18 +27,26 @@
 #include "base/log.h"
 #include "base/log_writer.h"
 #include "base/notify.h"
+#include "command/command.h"
+#include "command/system_limits.h"
 #include "config/config.h"
 #include "crypto/tls_context.h"
 #include "engine/engine.h"
 #include "http/server.h"
 #include "model/item_form.h"
 #include "outbound/outbound.h"
-#include "command/system_limits.h"
 #include "table/server_time.h"
 #include "trigger/trigger_runner.h"
 #include "wire/wire.h"
 
-enum { MALLOC_KEPT_SIZE_MAX = 256 * 1024, RELOADING_TEXT_MAX = 64 };
+enum {
+    /* How long requests under way may take to finish. */
+    SERVE_STOP_GRACE_MS = 5000,
+    /* How long stopping may take in all. Every acknowledged write is safe by then as well. */
+    SERVE_STOP_SECONDS_MAX = 10,
+    MALLOC_KEPT_SIZE_MAX = 256 * 1024,
+    RELOADING_TEXT_MAX = 64,
+};
 
 struct server {
     struct file_shares files;
@@ -70,7 +80,9 @@ static void awaited_signals(sigset_t *set)
     sigaddset(set, SIGHUP);
 }
 
-void serve_block_signals(void)
+/* Blocks the signals in this thread and in those it starts. Called first, so that a signal during
+ * the start is not lost: it ends the server once it is up. */
+static void block_signals(void)
 {
     sigset_t set;
     awaited_signals(&set);
@@ -426,9 +438,11 @@ static void stop(struct server *server)
     tls_context_release(server->tls);
 }
 
-int serve(const struct config *config)
+int serve_command(const struct command_call *call)
 {
+    const struct config *config = call->config;
     struct server server = { 0 };
+    block_signals();
     bool started = start(&server, config);
     if (started) {
         announce(&server, config);
@@ -439,5 +453,5 @@ int serve(const struct config *config)
     leave_on_next_signal();
     stop(&server);
     log_writer_stop();
-    return started ? 0 : 1;
+    return started ? COMMAND_OK : COMMAND_FAILED;
 }

@@ -1,22 +1,98 @@
-/* config.c -- puts the sources of settings together, in order, and checks what ties them.
+/* config.c -- applies the sources of settings in order and checks the rules across settings.
  *
- * The command line is split first, because it may name the file, and applied last, because it
- * overrides everything.
+ * A file is lines of `name = value`, with white space around both allowed; empty lines and lines
+ * that begin with # are skipped. A # further on belongs to the value, because paths may contain it.
  */
 #include "config/config.h"
+#include <assert.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "config/config_file.h"
-#include "config/config_flags.h"
 #include "config/setting.h"
+
+#define VARIABLE_PREFIX "STATOR_"
+
+/* --- Errors --- */
+
+bool config_error_set(struct config_error *err, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    /* A value is quoted as it was given, and may hold a line end. */
+    for (char *c = err->text; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7F)
+            *c = '?';
+    return false;
+}
+
+/* --- The lines of a file --- */
+
+struct file_lines {
+    struct bytes rest;
+    unsigned line_number; /* Of the line read last; the first is 1. */
+};
+
+enum line_status {
+    LINE_SETTING,
+    LINE_END,
+    LINE_MALFORMED, /* Neither a comment nor `name = value`. */
+};
+
+static bool is_blank(uint8_t byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r'; /* Files may come from Windows. */
+}
+
+static struct bytes trimmed(struct bytes text)
+{
+    while (text.len > 0 && is_blank(text.data[0]))
+        text = bytes_of(text.data + 1, text.len - 1);
+    while (text.len > 0 && is_blank(text.data[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+static struct bytes next_line(struct file_lines *file)
+{
+    const uint8_t *start = file->rest.data;
+    const uint8_t *end = memchr(start, '\n', file->rest.len);
+    size_t size = end == NULL ? file->rest.len : (size_t)(end - start);
+    size_t taken = end == NULL ? size : size + 1;
+    file->rest = bytes_of(start + taken, file->rest.len - taken);
+    file->line_number++;
+    return trimmed(bytes_of(start, size));
+}
+
+/* The next setting; `name` and `value` are trimmed, and point into the text. */
+static enum line_status next_setting(struct file_lines *file, struct bytes *name,
+                                     struct bytes *value)
+{
+    while (file->rest.len > 0) {
+        struct bytes line = next_line(file);
+        if (line.len == 0 || line.data[0] == '#')
+            continue;
+        const uint8_t *equals = memchr(line.data, '=', line.len);
+        if (equals == NULL || equals == line.data)
+            return LINE_MALFORMED;
+        size_t name_size = (size_t)(equals - line.data);
+        *name = trimmed(bytes_of(line.data, name_size));
+        *value = trimmed(bytes_of(equals + 1, line.len - name_size - 1));
+        return LINE_SETTING;
+    }
+    return LINE_END;
+}
+
+/* --- Sources --- */
 
 struct reading {
     struct arena *arena;
     struct config *config;
-    const char **origins; /* For each setting, who set it last. */
+    const char **origins; /* For each setting, where its present value came from. */
     struct config_error *err;
 };
 
@@ -49,15 +125,14 @@ static bool apply_file_text(struct reading *reading, const char *path, struct by
     struct arena *arena = reading->arena;
     struct config_error *err = reading->err;
     unsigned *lines = arena_alloc_zeroed(arena, sizeof lines[0] * setting_count);
-    struct config_file file;
+    struct file_lines file = { .rest = text };
     struct bytes name, value;
-    config_file_init(&file, text);
     for (;;) {
-        enum config_file_status status = config_file_next(&file, &name, &value);
+        enum line_status status = next_setting(&file, &name, &value);
         unsigned line = file.line_number;
-        if (status == CONFIG_FILE_END)
+        if (status == LINE_END)
             return true;
-        if (status == CONFIG_FILE_MALFORMED)
+        if (status == LINE_MALFORMED)
             return config_error_set(err, "%s:%u: not of the form `name = value`", path, line);
         const struct setting *setting = setting_find(name);
         if (setting == NULL || setting->outside_file)
@@ -76,10 +151,9 @@ static bool apply_file_text(struct reading *reading, const char *path, struct by
     }
 }
 
-/* "data-dir" -> "STATOR_DATA_DIR" */
-static const char *variable_name(struct arena *arena, const struct setting *setting)
+const char *config_variable_name(struct arena *arena, const struct setting *setting)
 {
-    struct bytes name = arena_printf(arena, "STATOR_%s", setting->name);
+    struct bytes name = arena_printf(arena, VARIABLE_PREFIX "%s", setting->name);
     char *text = (char *)name.data;
     for (char *c = text; *c != '\0'; c++) {
         if (*c == '-')
@@ -90,8 +164,8 @@ static const char *variable_name(struct arena *arena, const struct setting *sett
     return text;
 }
 
-/* The variable's value; NULL if it is not set. An empty one counts as not set: that is what compose
- * files make of a variable nobody gave. */
+/* The variable's value; NULL if it is not set. An empty value counts as not set, because compose
+ * files pass a variable that nobody set as an empty one. */
 static const char *variable_value(const char *const *environment, const char *name)
 {
     size_t size = strlen(name);
@@ -104,7 +178,7 @@ static const char *variable_value(const char *const *environment, const char *na
 static bool apply_environment(struct reading *reading, const char *const *environment)
 {
     for (size_t i = 0; i < setting_count; i++) {
-        const char *name = variable_name(reading->arena, &setting_table[i]);
+        const char *name = config_variable_name(reading->arena, &setting_table[i]);
         const char *value = variable_value(environment, name);
         if (value != NULL && !set(reading, &setting_table[i], bytes_from_text(value), name))
             return false;
@@ -112,15 +186,18 @@ static bool apply_environment(struct reading *reading, const char *const *enviro
     return true;
 }
 
-static bool apply_flags(struct reading *reading, const struct config_flags *flags)
+static bool apply_flags(struct reading *reading, const struct config_input *input)
 {
-    for (size_t i = 0; i < flags->count; i++)
-        if (!set(reading, flags->flags[i].setting, flags->flags[i].value, flags->flags[i].origin))
+    for (size_t i = 0; i < input->flag_count; i++) {
+        const struct config_flag *flag = &input->flags[i];
+        assert(flag->setting != NULL && flag->origin != NULL);
+        if (!set(reading, flag->setting, flag->value, flag->origin))
             return false;
+    }
     return true;
 }
 
-/* A service manager hands secrets over in files of its own. */
+/* systemd passes secrets in files below $CREDENTIALS_DIRECTORY. */
 static void apply_credential(struct reading *reading, const char *const *environment)
 {
     const char *directory = variable_value(environment, "CREDENTIALS_DIRECTORY");
@@ -129,6 +206,86 @@ static void apply_credential(struct reading *reading, const char *const *environ
     struct bytes path = arena_printf(reading->arena, "%s/" CONFIG_MASTER_KEY_CREDENTIAL, directory);
     reading->config->master_key_file = (const char *)path.data;
 }
+
+/* --- Misspelt variables --- */
+
+/* How many letters must be inserted, deleted, replaced or swapped with their neighbour to turn `a`
+ * into `b`. Both must be shorter than SETTING_NAME_MAX. */
+static size_t edit_distance(struct bytes a, struct bytes b)
+{
+    size_t rows[3][SETTING_NAME_MAX + 1];
+    size_t *two_above = rows[0], *above = rows[1], *row = rows[2];
+    assert(a.len < SETTING_NAME_MAX && b.len < SETTING_NAME_MAX);
+    for (size_t j = 0; j <= b.len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t *free_row = two_above;
+        two_above = above;
+        above = row;
+        row = free_row;
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t best = above[j - 1] + (a.data[i - 1] != b.data[j - 1]);
+            best = above[j] + 1 < best ? above[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1])
+                best = two_above[j - 2] + 1 < best ? two_above[j - 2] + 1 : best;
+            row[j] = best;
+        }
+    }
+    return row[b.len];
+}
+
+/* The variable that `name` was probably meant to be; NULL if it resembles none. */
+static const char *similar_variable(struct arena *arena, struct bytes name)
+{
+    enum { DISTANCE_MAX = 2, LETTERS_PER_EDIT = 3 };
+    const char *found = NULL;
+    size_t best = DISTANCE_MAX + 1;
+    if (name.len >= SETTING_NAME_MAX)
+        return NULL;
+    for (size_t i = 0; i < setting_count; i++) {
+        const char *known = config_variable_name(arena, &setting_table[i]);
+        struct bytes tail = bytes_from_text(known + sizeof VARIABLE_PREFIX - 1);
+        size_t distance = edit_distance(name, tail);
+        if (distance < best && distance * LETTERS_PER_EDIT <= tail.len) {
+            best = distance;
+            found = known;
+        }
+    }
+    return found;
+}
+
+static bool is_variable(struct arena *arena, struct bytes name)
+{
+    for (size_t i = 0; i < setting_count; i++)
+        if (bytes_equal_text(name, config_variable_name(arena, &setting_table[i])))
+            return true;
+    return false;
+}
+
+/* Refuses a variable that is nearly one of ours, since its value would silently have no effect.
+ * Other names with our prefix are not ours: Kubernetes sets STATOR_SERVICE_HOST for a service
+ * `stator`. */
+static bool check_variable_names(struct arena *arena, const char *const *environment,
+                                 struct config_error *err)
+{
+    for (; *environment != NULL; environment++) {
+        struct bytes name = bytes_of(*environment, strcspn(*environment, "="));
+        struct bytes prefix = BYTES(VARIABLE_PREFIX);
+        bool is_set = (*environment)[name.len] != '\0' && (*environment)[name.len + 1] != '\0';
+        if (!is_set || !bytes_starts_with(name, prefix) || is_variable(arena, name))
+            continue;
+        struct bytes tail = bytes_of(name.data + prefix.len, name.len - prefix.len);
+        const char *meant = similar_variable(arena, tail);
+        if (meant != NULL)
+            return config_error_set(err, "%.*s: no such variable; did you mean %s?",
+                                    BYTES_FMT(name), meant);
+    }
+    return true;
+}
+
+/* --- Rules --- */
 
 static bool check_tls(const struct reading *reading)
 {
@@ -158,22 +315,18 @@ static bool check_bind(const struct reading *reading)
 }
 
 /* Rules that tie settings together. */
-static bool check_together(const struct reading *reading, enum config_action action)
+static bool check_together(const struct reading *reading, const struct config_input *input)
 {
     const struct config *config = reading->config;
-    if (action == CONFIG_CHECK || action == CONFIG_BACKUP || action == CONFIG_RESTORE)
-        return !config->in_memory || /* They listen to nobody. */
-               config_error_set(reading->err, "%s: there is no store in memory to %s",
-                                origin_of(reading, "in-memory"),
-                                action == CONFIG_CHECK    ? "check"
-                                : action == CONFIG_BACKUP ? "back up"
-                                                          : "restore");
-    bool needs_key = config->auth || action == CONFIG_KEY || action == CONFIG_POLICY;
+    if (input->needs_disk != NULL && config->in_memory)
+        return config_error_set(reading->err, "%s: there is no store in memory to %s",
+                                origin_of(reading, "in-memory"), input->needs_disk);
+    bool needs_key = input->needs_master_key || (input->listens && config->auth);
     if (needs_key && config->master_key_file[0] == '\0')
         return config_error_set(reading->err, "%s: needs --master-key-file",
                                 config->auth ? origin_of(reading, "auth") : "access keys");
-    if (action == CONFIG_KEY || action == CONFIG_POLICY)
-        return true; /* They listen to nobody either. */
+    if (!input->listens)
+        return true;
     /* DynamoDB Local refuses these two together. Of our own flags, --in-memory simply wins. */
     if (config->in_memory && strcmp(origin_of(reading, "in-memory"), "-inMemory") == 0 &&
         strcmp(origin_of(reading, "data-dir"), "-dbPath") == 0)
@@ -181,9 +334,9 @@ static bool check_together(const struct reading *reading, enum config_action act
     return check_tls(reading) && check_bind(reading);
 }
 
-/* The file overrides the defaults and is overridden by the rest, so all is applied again. */
-static bool apply_file(struct reading *reading, const struct config_input *input,
-                       const struct config_flags *flags)
+/* The file overrides the defaults, and the other sources override the file; so after reading it,
+ * all of them are applied once more. */
+static bool apply_file(struct reading *reading, const struct config_input *input)
 {
     const char *path = reading->config->config;
     const char *reason = NULL;
@@ -192,31 +345,22 @@ static bool apply_file(struct reading *reading, const struct config_input *input
         return config_error_set(reading->err, "%s: %s: %s", origin_of(reading, "config"), path,
                                 reason);
     return apply_defaults(reading) && apply_file_text(reading, path, text) &&
-           apply_environment(reading, input->environment) && apply_flags(reading, flags);
+           apply_environment(reading, input->environment) && apply_flags(reading, input);
 }
 
-bool config_read(struct arena *arena, const struct config_input *input,
-                 struct config_result *result, struct config_error *err)
+bool config_read(struct arena *arena, const struct config_input *input, struct config *config,
+                 struct config_error *err)
 {
-    struct config_flags flags;
-    if (!config_flags_parse(arena, input->argc, input->argv, &flags, err))
-        return false;
-    *result = (struct config_result){ .action = flags.action,
-                                      .note = flags.note,
-                                      .words = flags.words,
-                                      .word_count = flags.word_count };
-    if (flags.action == CONFIG_SHOW_HELP || flags.action == CONFIG_SHOW_VERSION)
-        return true;
-
-    struct reading reading = { .arena = arena, .config = &result->config, .err = err };
+    assert(input->environment != NULL && input->read_file != NULL);
+    struct reading reading = { .arena = arena, .config = config, .err = err };
     reading.origins = arena_alloc_zeroed(arena, sizeof reading.origins[0] * setting_count);
-    if (!apply_defaults(&reading) || !apply_environment(&reading, input->environment) ||
-        !apply_flags(&reading, &flags))
+    if (!check_variable_names(arena, input->environment, err) || !apply_defaults(&reading) ||
+        !apply_environment(&reading, input->environment) || !apply_flags(&reading, input))
         return false;
-    if (result->config.config != NULL && !apply_file(&reading, input, &flags))
+    if (config->config != NULL && !apply_file(&reading, input))
         return false;
     apply_credential(&reading, input->environment);
-    return check_together(&reading, flags.action);
+    return check_together(&reading, input);
 }
 
 bool config_read_file(void *context, struct arena *arena, const char *path, struct bytes *text,
@@ -240,56 +384,6 @@ bool config_read_file(void *context, struct arena *arena, const char *path, stru
     fclose(file);
     *text = bytes_of(data, size);
     return ok;
-}
-
-static void help_setting(struct arena *arena, const struct setting *setting, struct buffer *out)
-{
-    enum { HELP_COLUMN = 30 };
-    struct bytes flag = setting->placeholder == NULL
-                            ? arena_printf(arena, "--[no-]%s", setting->name)
-                            : arena_printf(arena, "--%s %s", setting->name, setting->placeholder);
-    struct bytes line =
-        arena_printf(arena, "  %-*s %s", HELP_COLUMN, (const char *)flag.data, setting->help);
-    buffer_append_bytes(out, line);
-    if (setting->default_value != NULL && setting->kind != SETTING_FLAG)
-        buffer_append_bytes(out, arena_printf(arena, " [%s]", setting->default_value));
-    buffer_append_byte(out, '\n');
-}
-
-struct bytes config_help(struct arena *arena)
-{
-    struct buffer out;
-    buffer_init(&out, arena);
-    buffer_append_bytes(&out, BYTES("Usage: stator [serve] [FLAGS]\n"
-                                    "       stator check [DIR] [FLAGS]\n"
-                                    "       stator backup DIR [FLAGS]\n"
-                                    "       stator restore DIR [FLAGS]\n"
-                                    "       stator key create USER | list [FLAGS]\n"
-                                    "       stator key session ID SECONDS [FLAGS]\n"
-                                    "       stator key disable|enable|delete ID [FLAGS]\n"
-                                    "       stator policy put ID NAME FILE [FLAGS]\n"
-                                    "       stator policy get|delete ID NAME [FLAGS]\n"
-                                    "       stator trigger add|list|remove (see its --help)\n"
-                                    "       stator cert self-signed (see its --help)\n"
-                                    "\n"
-                                    "A database that speaks DynamoDB's API. `check` looks at a\n"
-                                    "store that no server has open, or at a backup, and names\n"
-                                    "what is wrong. `backup` copies the store in --data-dir to\n"
-                                    "DIR while a server goes on; `restore` makes an empty\n"
-                                    "--data-dir of the copy.\n"
-                                    "\n"));
-    for (size_t i = 0; i < setting_count; i++)
-        help_setting(arena, &setting_table[i], &out);
-    buffer_append_bytes(
-        &out,
-        BYTES("  --print-config                 print the settings as a file, and end\n"
-              "  --help, --version\n"
-              "\n"
-              "Each setting may also come from a variable (STATOR_DATA_DIR for data-dir) or from\n"
-              "the file of --config. The command line overrides variables, and they the file.\n"
-              "DynamoDB Local's flags are understood too: -port, -inMemory, -dbPath, -sharedDb,\n"
-              "-cors, -delayTransientStatuses, -optimizeDbBeforeStartup, -disableTelemetry.\n"));
-    return buffer_bytes(&out);
 }
 
 struct bytes config_print(struct arena *arena, const struct config *config)

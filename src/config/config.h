@@ -1,10 +1,11 @@
-/* config.h -- the server's settings: from defaults, a file, the environment and the command line.
+/* config.h -- the server's settings: from defaults, a file, the environment and flags.
  *
  * Each source overrides the one named before it. setting_table.c describes each setting once; its
- * flag (`--data-dir`), variable (`STATOR_DATA_DIR`), file key (`data-dir`), line of --help and
- * line of --print-config all follow from there.
+ * flag (`--data-dir`), variable (`STATOR_DATA_DIR`), file key (`data-dir`), help and documentation
+ * all follow from that row.
  *
- * config_read touches nothing outside of what it is given, so that tests can give it anything.
+ * Settings know no commands: command/ splits the command line and passes the flags on.
+ * config_read touches nothing outside its arguments, so that tests can give it anything.
  */
 #ifndef STATOR_CONFIG_CONFIG_H
 #define STATOR_CONFIG_CONFIG_H
@@ -13,16 +14,16 @@
 #include <stdint.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
-#include "config/config_error.h"
 
 struct arena;
+struct setting;
 
 enum config_durability { CONFIG_DURABILITY_SYNC, CONFIG_DURABILITY_OS };
 enum config_txn_conflict { CONFIG_TXN_CONFLICT_WAIT, CONFIG_TXN_CONFLICT_FAIL };
 
 /* Numbers are wide and choices unsigned whatever their use, so that one table can fill them in;
  * each was checked against its range. Texts live in the arena of config_read and are never NULL,
- * but for `config`. */
+ * except `config`. */
 struct config {
     uint64_t port; /* 0: any free one. */
     const char *bind;
@@ -36,7 +37,7 @@ struct config {
     uint64_t block_cache_size;
     uint64_t write_buffer_size;
     uint64_t connections_max;
-    uint64_t connections_per_address_max; /* 0: no bound. */
+    uint64_t connections_per_address_max; /* 0: no limit. */
     uint64_t request_memory_max;
     uint64_t header_timeout_ms;
     uint64_t body_timeout_ms;
@@ -48,14 +49,14 @@ struct config {
     uint64_t stream_rollover_ms;
     uint64_t ttl_interval;     /* Milliseconds. */
     unsigned log_level;        /* enum log_level */
-    const char *cors_origins;  /* "*", a list with commas, or empty: none. */
+    const char *cors_origins;  /* "*", a comma-separated list, or empty: none. */
     const char *allowed_hosts; /* The same. */
     uint64_t dead_letters_max; /* Bytes of one file. */
     bool log_prefill;
     bool insecure;
     bool auth;
     const char *master_key_file; /* Empty: none. */
-    const char *tls_cert_file;   /* Empty: plain HTTP; else the next is not empty either. */
+    const char *tls_cert_file;   /* Empty: plain HTTP. Set if and only if tls_key_file is set. */
     const char *tls_key_file;
     const char *tls_client_ca_file; /* Empty: clients need no certificate. */
     const char *outbound_ca_file;   /* Empty: the system's authorities. */
@@ -63,53 +64,54 @@ struct config {
     const char *config;             /* The file that was read; NULL: none. */
 };
 
-/* What the command line asks for. */
-enum config_action {
-    CONFIG_SERVE,
-    CONFIG_CHECK,   /* The store in `data_dir`. */
-    CONFIG_KEY,     /* `words` say what of the access keys. */
-    CONFIG_POLICY,  /* And of their policies. */
-    CONFIG_BACKUP,  /* The store in `data_dir`, into the directory that `words` name. */
-    CONFIG_RESTORE, /* And the other way round. */
-    CONFIG_SHOW_HELP,
-    CONFIG_SHOW_VERSION,
-    CONFIG_SHOW_SETTINGS,
-};
-
-enum { CONFIG_FILE_SIZE_MAX = 64 * 1024 };
 /* Where systemd puts the master key, below $CREDENTIALS_DIRECTORY, if no file is named. */
 #define CONFIG_MASTER_KEY_CREDENTIAL "stator-master-key"
 
+enum { CONFIG_FILE_SIZE_MAX = 64 * 1024, CONFIG_ERROR_MAX = 512 };
+
+/* Why settings were refused: one line that names where the value came from. */
+struct config_error {
+    char text[CONFIG_ERROR_MAX]; /* Truncated if longer; never more than one line. */
+};
+
+/* A setting on the command line. */
+struct config_flag {
+    const struct setting *setting;
+    struct bytes value;
+    const char *origin; /* The flag as the user wrote it: "--port", "-port". */
+};
+
 struct config_input {
-    int argc;
-    char *const *argv;              /* argv[0] is the program. */
+    const struct config_flag *flags; /* In the order given; a later one overrides. */
+    size_t flag_count;
     const char *const *environment; /* "NAME=value", NULL at the end. */
     /* Reads a whole file of at most CONFIG_FILE_SIZE_MAX bytes into the arena. False with a few
      * words in `*reason`. */
     bool (*read_file)(void *context, struct arena *arena, const char *path, struct bytes *text,
                       const char **reason);
     void *context; /* Passed to read_file. */
+
+    /* Rules across settings, checked for callers that depend on them. */
+    bool listens;           /* The address, TLS and `auth` must go together. */
+    bool needs_master_key;  /* Even without `auth`. */
+    const char *needs_disk; /* "check", "back up": `in-memory` is refused; NULL: it is not. */
 };
 
-struct config_result {
-    enum config_action action;
-    struct config config;     /* Not for CONFIG_SHOW_HELP and _VERSION. */
-    const char *note;         /* One line worth logging, or NULL. */
-    const char *const *words; /* Behind `key`, `policy`, `backup` or `restore`. */
-    size_t word_count;
-};
-
-/* False with one line for people in `err`. The result borrows from `input`. */
+/* False with one line for the user in `err`. The result borrows from `input`. */
 MUST_CHECK bool config_read(struct arena *arena, const struct config_input *input,
-                            struct config_result *result, struct config_error *err);
+                            struct config *config, struct config_error *err);
 
 /* A config_input's read_file that reads the file; needs no context. */
 bool config_read_file(void *context, struct arena *arena, const char *path, struct bytes *text,
                       const char **reason);
 
-/* The text of --help. */
-struct bytes config_help(struct arena *arena);
-/* The settings as a file that config_read takes. */
+/* The settings as a file that config_read accepts. */
 struct bytes config_print(struct arena *arena, const struct config *config);
+
+/* "data-dir" -> "STATOR_DATA_DIR" */
+const char *config_variable_name(struct arena *arena, const struct setting *setting);
+
+/* Returns false, so that a caller can fail in one statement. */
+bool config_error_set(struct config_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -1,5 +1,4 @@
-/* setting.h -- one setting: what it is called, what it may be, how its value is read and written.
- */
+/* setting.h -- one setting: its name, its allowed values, and how they are parsed and formatted. */
 #ifndef STATOR_CONFIG_SETTING_H
 #define STATOR_CONFIG_SETTING_H
 #include <stdbool.h>
@@ -31,11 +30,12 @@ struct setting {
     const char *default_value;  /* As in a file; NULL: stays NULL. */
     uint64_t min, max;          /* The value of numbers and sizes, the length of texts and paths. */
     const char *const *choices; /* NULL at the end. */
-    bool (*accepts)(const char *); /* What a text must fulfil; NULL: nothing more. */
+    bool (*accepts)(const char *); /* A further rule for a text; NULL: none. */
     const char *expects;           /* `accepts` in words, for the refusal. */
     const char *placeholder;       /* For --help: "PORT"; NULL for flags. */
-    const char *help;              /* One line. */
-    bool outside_file;             /* Has no place in a file. */
+    const char *help;              /* One line, for --help. */
+    const char *detail;            /* More sentences, for the manual; NULL: none. */
+    bool outside_file;             /* Not allowed in a file. */
 };
 
 extern const struct setting setting_table[];
@@ -54,7 +54,7 @@ MUST_CHECK bool setting_parse(struct arena *arena, const struct setting *setting
 /* Appends the value as setting_parse reads it. */
 void setting_format(const struct setting *setting, const struct config *config, struct buffer *out);
 
-/* Whether only this machine can reach the address. */
+/* True if only this machine can reach the address. */
 bool setting_address_is_loopback(const char *address);
 
 #endif

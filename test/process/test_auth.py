@@ -421,21 +421,31 @@ def test_policies_are_put_got_and_refused(keys):
     text = json.dumps({"Statement": EVERYTHING})
     keys.command("policy", "put", key, "all", "-", text=text)
     assert keys.command("policy", "get", key, "all") == text
+    keys.command("policy", "put", key, "again", "-", text=text)
+    assert keys.command("policy", "list", key).splitlines() == ["all", "again"]
+    keys.command("policy", "delete", key, "again")
+    assert keys.command("policy", "list", key) == "all\n"
     line = next(line for line in keys.command("key", "list").splitlines() if key in line)
     assert line.startswith(f"{key} commands active ") and line.endswith(" all")
     for words, said in (
         (("policy", "put", key, "bad", "-"), "Unknown element: Statment"),
+        (("policy", "list", "AKIAX"), "there is no access key AKIAX"),
         (("policy", "get", key, "none"), f"the access key {key} has no policy none"),
         (("key", "delete", "AKIAX"), "there is no access key AKIAX"),
         (("key", "session", key, "x"), "'x' is no number of seconds"),
     ):
         result = keys.run(*words, text='{"Statment":[]}')
         assert (result.returncode, result.stderr) == (1, f"stator: {said}\n")
-    for words in (("key",), ("key", "create"), ("key", "list", "x"), ("policy", "put", key)):
+    for words, said in (
+        (("key",), "key: expected create, session, list, disable, enable or delete"),
+        (("key", "create"), "key create: expected USER"),
+        (("key", "list", "x"), "key list: expected no further words"),
+        (("policy", "put", key), "policy put: expected ID NAME FILE"),
+    ):
         result = keys.run(*words)
         assert (result.returncode, result.stderr) == (
             2,
-            "stator: no such command (see --help)\n",
+            f"stator: {said} (see `stator {words[0]} --help`)\n",
         )
 
 

@@ -132,9 +132,10 @@ def test_directories_with_something_in_them_are_refused(store, tmp_path):
 
 
 def test_what_is_no_store_and_what_is_no_backup_is_refused(store, tmp_path):
-    start = f"cannot use data directory '{tmp_path}/none': "
-    assert_refused(back_up(tmp_path / "none", tmp_path / "b"), start + "it does not exist")
-    assert_refused(restore(tmp_path / "none", tmp_path / "new"), start + "it does not exist")
+    missing = f"'{tmp_path}/none': it does not exist"
+    result = back_up(tmp_path / "none", tmp_path / "b")
+    assert_refused(result, f"cannot use data directory {missing}")
+    assert_refused(restore(tmp_path / "none", tmp_path / "new"), f"cannot use backup {missing}")
     assert_refused(restore(store, tmp_path / "new"), f"{store}: holds no complete backup")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["data"]
 
@@ -161,10 +162,10 @@ def test_a_damaged_backup_is_named_and_not_restored(store, tmp_path):
 
 def test_command_lines_that_make_no_sense_are_refused_with_2():
     for words, text in [
-        (["backup"], "backup: needs one directory (see --help)"),
-        (["backup", "a", "b"], "backup: needs one directory (see --help)"),
-        (["restore"], "restore: needs one directory (see --help)"),
-        (["restore", ""], "restore: needs one directory (see --help)"),
+        (["backup"], "backup: expected DIR (see `stator backup --help`)"),
+        (["backup", "a", "b"], "backup: expected DIR (see `stator backup --help`)"),
+        (["restore"], "restore: expected DIR (see `stator restore --help`)"),
+        (["restore", ""], "restore: expected DIR (see `stator restore --help`)"),
         (["backup", "a", "--in-memory"], "--in-memory: there is no store in memory to back up"),
         (["restore", "a", "--in-memory"], "--in-memory: there is no store in memory to restore"),
     ]:
@@ -379,7 +380,8 @@ def assert_nothing_or_unfinished(directory):
     text = f"cannot use data directory '{directory}': {UNFINISHED}"
     assert_refused(run("serve", "--port", "0", "--data-dir", directory), text)
     assert_refused(check(directory), text)
-    assert_refused(restore(directory, directory.parent / "from-half"), text)
+    result = restore(directory, directory.parent / "from-half")
+    assert_refused(result, text.replace("data directory", "backup"))
     assert not (directory / "BACKUP").exists()
     return True
 

@@ -20,7 +20,7 @@ GLOBAL = {
 }
 INDEX_COUNT = 3
 CLEAN = f"1 table, {ITEMS} items, {INDEX_COUNT * ITEMS} index entries: no problems\n"
-LINES_MAX = 100  # CHECK_COMMAND_LINES_MAX
+LINES_MAX = 100  # PROBLEM_LINES_MAX of store_commands.c
 
 
 def item(number):
@@ -141,8 +141,8 @@ def test_what_is_no_store_is_refused_and_not_created(tmp_path):
 
 
 def test_a_command_line_that_makes_no_sense_is_refused_with_2():
-    assert_refused(run("check", "a", "b"), 2, "'b': one directory is checked at a time")
-    assert_refused(run("check", "--bogus"), 2, "--bogus: no such flag (see --help)")
+    assert_refused(run("check", "a", "b"), 2, "check: expected [DIR] (see `stator check --help`)")
+    assert_refused(run("check", "--bogus"), 2, "--bogus: no such flag (see `stator check --help`)")
     assert_refused(
         run("check", "--in-memory"), 2, "--in-memory: there is no store in memory to check"
     )

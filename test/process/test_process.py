@@ -155,8 +155,18 @@ def test_settings_that_cannot_be_are_refused_with_2(tmp_path):
 
 
 def test_version_help_and_settings_are_printed():
-    assert run("--version").stdout == "stator 0.1.0\n"
-    assert run("--help").stdout.startswith("Usage: stator [serve] [FLAGS]\n")
+    for words in (["--version"], ["-V"], ["version"], ["-version"], ["key", "--version"]):
+        result = run(*words)
+        assert (result.returncode, result.stderr) == (0, "")
+        first, second = result.stdout.splitlines()
+        assert re.fullmatch(r"stator 0\.1\.0 \(\S+\)", first)
+        libraries = re.findall(r"(\w+) \d+\.\d+(?:\.\d+)*", second)
+        assert libraries == ["RocksDB", "libuv", "OpenSSL", "zlib", "xxHash"]
+    assert run("--help").stdout.startswith("Usage: stator [COMMAND] [FLAGS]\n")
+    assert run("help").stdout == run("--help").stdout
+    assert run("help", "key").stdout == run("key", "--help").stdout
+    assert run("key", "-h").stdout.startswith("Usage: stator key create USER [FLAGS]\n")
+    assert_refused(run("help", "nope"), 2, "nope: no such command (see --help)")
     result = run("--print-config", "--port", "1", STATOR_REGION="eu-west-1")
     assert result.returncode == 0
     assert "\nport = 1\n" in result.stdout

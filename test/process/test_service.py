@@ -145,9 +145,9 @@ def test_systemd_finds_the_unit_well_confined(installed):
 
 def test_the_unit_waits_longer_than_the_server_takes_to_stop():
     unit = (ROOT / "systemd/stator.service").read_text("utf-8")
-    header = (ROOT / "src/command/serve.h").read_text("utf-8")
+    source = (ROOT / "src/command/serve.c").read_text("utf-8")
     waits_s = int(re.search(r"^TimeoutStopSec=(\d+)s$", unit, re.M)[1])
-    assert waits_s > int(re.search(r"SERVE_STOP_SECONDS_MAX = (\d+),", header)[1])
+    assert waits_s > int(re.search(r"SERVE_STOP_SECONDS_MAX = (\d+),", source)[1])
 
 
 def filter_set(name):

@@ -301,12 +301,12 @@ def test_self_signed_overwrites_nothing(tmp_path, name):
 @pytest.mark.parametrize(
     "words, code, message",
     [
-        ([], 2, "cert: only self-signed (see `stator cert --help`)"),
-        (["new"], 2, "cert: only self-signed (see `stator cert --help`)"),
+        ([], 2, "cert: expected self-signed (see `stator cert --help`)"),
+        (["new"], 2, "cert: expected self-signed (see `stator cert --help`)"),
         (["self-signed"], 2, "cert self-signed: needs --out-dir"),
         (["self-signed", "--out-dir"], 2, "--out-dir: needs a value behind it"),
         (["self-signed", "--host", "a b"], 2, "--host: takes a DNS name or an IP address"),
-        (["self-signed", "--host"], 2, "--host: takes a DNS name or an IP address"),
+        (["self-signed", "--host"], 2, "--host: needs a value behind it"),
         (["self-signed", "--days", "0"], 2, "--days: takes a number from 1 to 3650"),
         (["self-signed", "--days", "3651"], 2, "--days: takes a number from 1 to 3650"),
         (["self-signed", "--days=x"], 2, "--days: takes a number from 1 to 3650"),

@@ -329,13 +329,13 @@ def test_a_server_stops_in_time_though_a_call_is_under_way(server):
 @pytest.mark.parametrize(
     "words, code, text",
     [
-        ([], 2, "trigger: add, list or remove (see `stator trigger --help`)"),
-        (["frob"], 2, "trigger: add, list or remove (see `stator trigger --help`)"),
+        ([], 2, "trigger: expected add, list or remove (see `stator trigger --help`)"),
+        (["frob"], 2, "trigger: expected add, list or remove (see `stator trigger --help`)"),
         (["add", "--nope"], 2, "--nope: no such flag (see `stator trigger --help`)"),
         (["add", "--url"], 2, "--url: needs a value behind it"),
         (["add", "--bisect=1"], 2, "--bisect: takes no value"),
         (["add", "--batch-size", "x"], 2, "--batch-size: takes a whole number"),
-        (["remove"], 2, "trigger remove: needs the UUID of a trigger"),
+        (["remove"], 2, "trigger remove: expected UUID (see `stator trigger --help`)"),
         (["list", "--url", "x"], 2, "--url: no such flag (see `stator trigger --help`)"),
         (["list", "--endpoint", "ftp://x"], 2, "ftp://x: it does not begin with http:// or https://"),
         (["list", "--ca-file"], 2, "--ca-file: needs a value behind it"),

@@ -1,0 +1,244 @@
+/* command_table.c -- every command there is, in the order in which --help lists them. */
+#include <stdio.h>
+#include <string.h>
+#include "command/admin_client.h"
+#include "command/command.h"
+
+static const struct command_verb serve_verbs[] = { { .flags = "[FLAGS]" } };
+
+static const struct command_verb check_verbs[] = { { .words = "[DIR]", .flags = "[FLAGS]" } };
+
+static const struct command_verb directory_verbs[] = { { .words = "DIR", .flags = "[FLAGS]" } };
+
+static const struct command_verb key_verbs[] = {
+    { "create", "USER", "[FLAGS]", "create an access key and print it, with its secret" },
+    { "session", "ID SECONDS", "[FLAGS]", "create a temporary key with the rights of key ID" },
+    { "list", NULL, "[FLAGS]", "print each key: id, user, state, time of creation, policies" },
+    { "disable", "ID", "[FLAGS]", "refuse requests that are signed with the key" },
+    { "enable", "ID", "[FLAGS]", "accept them again" },
+    { "delete", "ID", "[FLAGS]", "delete the key, its policies and its temporary keys" },
+};
+
+static const struct command_verb policy_verbs[] = {
+    { "put", "ID NAME FILE", "[FLAGS]", "store a policy for key ID; FILE may be - for stdin" },
+    { "get", "ID NAME", "[FLAGS]", "print the policy" },
+    { "list", "ID", "[FLAGS]", "print the names of the policies of key ID" },
+    { "delete", "ID NAME", "[FLAGS]", "delete the policy" },
+};
+
+static const struct command_verb cert_verbs[] = {
+    { "self-signed", NULL, "--out-dir DIR [--host NAME]... [--days N]",
+      "create a key and a certificate signed with it" },
+};
+
+static const struct command_flag cert_flags[] = {
+    { .name = "out-dir",
+      .placeholder = "DIR",
+      .help = "where to write cert.pem and key.pem; created if missing" },
+    { .name = "host",
+      .placeholder = "NAME",
+      .help = "name or address; repeatable [localhost, 127.0.0.1, ::1]" },
+    { .name = "days", .placeholder = "N", .help = "how long the certificate is valid [365]" },
+};
+
+static const struct command_verb trigger_verbs[] = {
+    { "add", NULL, "--table TABLE --url URL [FLAGS]", "add a trigger and print its UUID" },
+    { "list", NULL, "[--table TABLE] [FLAGS]",
+      "print each trigger: UUID, table, URL, state, last result" },
+    { "remove", "UUID", "[FLAGS]", "remove a trigger" },
+};
+
+static const struct command_flag trigger_flags[] = {
+    { .name = "table",
+      .placeholder = "TABLE",
+      .help = "the table, which must have a stream",
+      .verbs = "add,list" },
+    { .name = "url", .placeholder = "URL", .help = "where to POST the records", .verbs = "add" },
+    { .name = "starting-position",
+      .placeholder = "POSITION",
+      .help = "TRIM_HORIZON or LATEST [TRIM_HORIZON]",
+      .verbs = "add" },
+    { .name = "batch-size",
+      .kind = COMMAND_FLAG_NUMBER,
+      .placeholder = "N",
+      .help = "records per call, at most [100]",
+      .verbs = "add" },
+    { .name = "batch-window",
+      .kind = COMMAND_FLAG_NUMBER,
+      .placeholder = "SECONDS",
+      .help = "how long to wait for a full batch [0]",
+      .verbs = "add" },
+    { .name = "filter",
+      .placeholder = "PATTERN",
+      .help = "send only records that match this JSON pattern; repeatable",
+      .verbs = "add" },
+    { .name = "max-retries",
+      .kind = COMMAND_FLAG_NUMBER,
+      .placeholder = "N",
+      .help = "how often to retry a batch [-1: until its records expire]",
+      .verbs = "add" },
+    { .name = "max-record-age",
+      .kind = COMMAND_FLAG_NUMBER,
+      .placeholder = "SECONDS",
+      .help = "give up on records older than this [-1: never]",
+      .verbs = "add" },
+    { .name = "bisect",
+      .kind = COMMAND_FLAG_PRESENCE,
+      .help = "split a batch that fails into halves",
+      .verbs = "add" },
+    { .name = "report-failures",
+      .kind = COMMAND_FLAG_PRESENCE,
+      .help = "the function answers with batchItemFailures",
+      .verbs = "add" },
+    { .name = "timeout",
+      .kind = COMMAND_FLAG_NUMBER,
+      .placeholder = "SECONDS",
+      .help = "how long a call may take [60]",
+      .verbs = "add" },
+    { .name = "dead-letters",
+      .placeholder = "NAME",
+      .help = "file in DATA-DIR/dead-letters for records given up",
+      .verbs = "add" },
+    { .name = "endpoint", .placeholder = "URL", .help = "the server [" ADMIN_CLIENT_ENDPOINT "]" },
+    { .name = "ca-file",
+      .placeholder = "FILE",
+      .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]" },
+};
+
+static const struct command_verb help_verbs[] = { { .words = "[COMMAND]", .flags = "" } };
+
+static const struct command_flag help_flags[] = {
+    { .name = "format",
+      .placeholder = "FORMAT",
+      .help = "man, man-conf, markdown, bash or zsh: for the build",
+      .is_hidden = true },
+};
+
+static const struct command_verb version_verbs[] = { { .flags = "" } };
+
+#define VERBS(table) .verbs = (table), .verb_count = COUNT_OF(table)
+#define FLAGS(table) .flags = (table), .flag_count = COUNT_OF(table)
+#define STORE_SETTINGS "data-dir block-cache-size write-buffer-size log-level config"
+
+const struct command command_table[] = {
+    { .name = "serve",
+      .purpose = "run the server (the default)",
+      .description =
+          "Opens the store in --data-dir, listens on --bind and --port and serves DynamoDB's API\n"
+          "until SIGTERM or SIGINT. SIGHUP makes it read its TLS files again.\n"
+          "DynamoDB Local's flags are accepted as well: -port, -inMemory, -dbPath, -sharedDb,\n"
+          "-cors, -delayTransientStatuses, -optimizeDbBeforeStartup, -disableTelemetry.\n",
+      VERBS(serve_verbs),
+      .settings = "*",
+      .listens = true,
+      .run = serve_command },
+    { .name = "check",
+      .purpose = "verify a store or a backup",
+      .description =
+          "Reads all of the store in DIR, or in --data-dir, and reports what is wrong with it.\n"
+          "The store must not be in use by a server. Nothing in it is changed. The files of a\n"
+          "backup are also compared with their digests. Exits with 1 if there are problems.\n",
+      VERBS(check_verbs),
+      .settings = "data-dir master-key-file block-cache-size write-buffer-size log-level config",
+      .word_setting = "data-dir",
+      .needs_disk = "check",
+      .run = check_command },
+    { .name = "backup",
+      .purpose = "copy the store to a directory, even while a server uses it",
+      .description =
+          "Copies the store in --data-dir to DIR, which must be empty or missing. A server that "
+          "has\n"
+          "the store open keeps running and supplies a consistent copy. The master key is not\n"
+          "part of a backup.\n",
+      VERBS(directory_verbs),
+      .settings = STORE_SETTINGS,
+      .needs_disk = "back up",
+      .run = backup_command },
+    { .name = "restore",
+      .purpose = "create a data directory from a backup",
+      .description = "Creates --data-dir, which must be empty or missing, from the backup in DIR. "
+                     "Every file is\n"
+                     "compared with its digest.\n",
+      VERBS(directory_verbs),
+      .settings = STORE_SETTINGS,
+      .needs_disk = "restore",
+      .run = restore_command },
+    { .name = "key",
+      .purpose = "manage access keys",
+      .description = "Works on the file of keys in --data-dir. A running server follows it, so "
+                     "neither needs the\n"
+                     "other. Keys are encrypted with the master key.\n",
+      VERBS(key_verbs),
+      .settings = "data-dir master-key-file log-level config",
+      .needs_master_key = true,
+      .run = key_command },
+    { .name = "policy",
+      .purpose = "manage the policies of access keys",
+      .description = "Works on the file of keys in --data-dir, as `stator key` does. A policy is a "
+                     "JSON document\n"
+                     "in the language of IAM.\n",
+      VERBS(policy_verbs),
+      .settings = "data-dir master-key-file log-level config",
+      .needs_master_key = true,
+      .run = key_command },
+    { .name = "cert",
+      .purpose = "create a certificate for TLS",
+      .description = "Writes DIR/cert.pem and DIR/key.pem: a new key and a certificate signed with "
+                     "it. Clients\n"
+                     "must be told to trust it. Existing files are never overwritten.\n",
+      VERBS(cert_verbs),
+      FLAGS(cert_flags),
+      .run = cert_command },
+    { .name = "trigger",
+      .purpose = "manage the triggers of a running server",
+      .description =
+          "A trigger POSTs the stream records of a table to an HTTP endpoint, in AWS Lambda's "
+          "event\n"
+          "format. A server with `auth` needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (for\n"
+          "temporary keys also AWS_SESSION_TOKEN) and its region in AWS_REGION.\n",
+      VERBS(trigger_verbs),
+      FLAGS(trigger_flags),
+      .run = trigger_command },
+    { .name = "help",
+      .purpose = "show help for the program or a command",
+      .description = "Prints what `stator COMMAND --help` prints, or the list of commands.\n",
+      VERBS(help_verbs),
+      FLAGS(help_flags),
+      .run = help_command },
+    { .name = "version",
+      .purpose = "show the version, the commit and the versions of libraries",
+      .description = "Prints what -V and --version print.\n",
+      VERBS(version_verbs),
+      .run = version_command },
+};
+const size_t command_count = COUNT_OF(command_table);
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < command_count; i++)
+        if (strcmp(name, command_table[i].name) == 0)
+            return &command_table[i];
+    return NULL;
+}
+
+const char *command_value_of(const struct command_call *call, const char *flag)
+{
+    const char *text = NULL;
+    for (size_t i = 0; i < call->value_count; i++)
+        if (strcmp(call->values[i].flag->name, flag) == 0)
+            text = call->values[i].text;
+    return text;
+}
+
+int command_fail(int code, const char *what, const char *why)
+{
+    fprintf(stderr, "stator: %s: %s\n", what, why);
+    return code;
+}
+
+int command_flush(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return COMMAND_OK;
+    return command_fail(COMMAND_FAILED, "standard output", "cannot be written");
+}

@@ -1,0 +1,24 @@
+/* version.c -- `stator version`: of the program and of the libraries that it runs with.
+ *
+ * The one file that includes headers of every library (tools/check-layers has the exception):
+ * asking each layer for the version of its library would be five functions for one line of text.
+ */
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <uv.h>
+#include <xxhash.h>
+#include <zlib.h>
+#include "command/command.h"
+
+int version_command(const struct command_call *call)
+{
+    (void)call;
+    unsigned xxhash = XXH_versionNumber();
+    printf("stator %s (%s)\n", STATOR_VERSION, STATOR_COMMIT);
+    /* RocksDB's is the one that was compiled for: its C interface has no function for it. libcurl
+     * is loaded only when it is needed, and not for this. */
+    printf("RocksDB %s, libuv %s, OpenSSL %s, zlib %s, xxHash %u.%u.%u\n", STATOR_ROCKSDB_VERSION,
+           uv_version_string(), OpenSSL_version(OPENSSL_VERSION_STRING), zlibVersion(),
+           xxhash / 10000, xxhash / 100 % 100, xxhash % 100);
+    return command_flush();
+}
