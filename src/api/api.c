@@ -216,6 +216,7 @@ void api_run(struct api *api, struct api_call *call)
     assert(operation->request->kind == SHAPE_STRUCTURE);
     call->api = api;
     error_init(&call->error, call->arena);
+    call->error.family = operation->family;
     buffer_init(&call->response, call->arena);
     call->request = arena_alloc_zeroed(call->arena, operation->request->size);
     if (!shape_read(call->arena, call->body, operation->request, call->request, &call->error) ||
@@ -294,7 +295,7 @@ void operation_end(struct api_call *call, bool ok)
 void operation_end_engine(struct api_call *call, enum engine_status status)
 {
     if (status != ENGINE_OK) {
-        error_init(&call->error, call->arena); /* A refusal, and the item that it shows, is void. */
+        error_clear(&call->error); /* A refusal, and the item that it shows, is void. */
         storage_error_set(&call->error, status, call->operation->name);
     }
     end(call);

@@ -75,17 +75,10 @@ bool operation_refuse_item_size(struct error *err)
     return error_validation(err, "Item size has exceeded the maximum allowed size");
 }
 
-bool operation_is_enveloped(const struct api_call *call)
-{
-    return call->operation == &op_put_item || call->operation == &op_update_item;
-}
-
 bool operation_check_rule(struct api_call *call, const struct error *rule)
 {
     if (!error_is_set(rule))
         return true;
     call->error = *rule;
-    if (!operation_is_enveloped(call))
-        call->error.message = error_without_envelope(rule->message);
     return false;
 }

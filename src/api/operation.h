@@ -42,6 +42,7 @@ struct operation {
     enum operation_service service;
     enum operation_kind kind;
     const struct shape *request; /* A SHAPE_STRUCTURE. */
+    enum error_family family;    /* How it words faults of values and parameters. */
     enum operation_asks asks;
     bool only_lists;  /* OPERATION_CONTROL: it changes nothing. */
     bool reads_many;  /* It may go through a megabyte of items, or more. */
@@ -114,12 +115,7 @@ MUST_CHECK bool operation_check_item_size(struct api_call *call,
                                           const struct item *item);
 bool operation_refuse_item_size(struct error *err); /* Returns false. */
 
-/* Observed: PutItem and UpdateItem report most faults of expressions behind an envelope, the other
- * operations report them bare. */
-bool operation_is_enveloped(const struct api_call *call);
-
-/* Reports the broken rule of a request's attribute values, if there is one, in its turn. The
- * envelope that some rules have stays only where operation_is_enveloped. */
+/* Reports the broken rule of a request's attribute values, if there is one, in its turn. */
 MUST_CHECK bool operation_check_rule(struct api_call *call, const struct error *rule);
 
 #endif

@@ -28,9 +28,9 @@ static void list_present(struct buffer *out, const struct legacy_mix_parameter *
     }
 }
 
-static bool check(const char *envelope, const struct legacy_mix_parameter *legacy,
-                  size_t legacy_count, const struct legacy_mix_parameter *expressions,
-                  size_t expression_count, struct error *err)
+bool legacy_mix_check(const struct legacy_mix_parameter *legacy, size_t legacy_count,
+                      const struct legacy_mix_parameter *expressions, size_t expression_count,
+                      struct error *err)
 {
     struct buffer left;
     struct buffer right;
@@ -40,26 +40,11 @@ static bool check(const char *envelope, const struct legacy_mix_parameter *legac
     list_present(&right, expressions, expression_count);
     if (left.len == 0 || right.len == 0)
         return true;
-    return error_validation(err,
-                            "%sCan not use both expression and non-expression parameters in the "
-                            "same request: Non-expression parameters: {%.*s} Expression "
-                            "parameters: {%.*s}",
-                            envelope, BYTES_FMT(buffer_bytes(&left)),
-                            BYTES_FMT(buffer_bytes(&right)));
-}
-
-bool legacy_mix_check(const struct legacy_mix_parameter *legacy, size_t legacy_count,
-                      const struct legacy_mix_parameter *expressions, size_t expression_count,
-                      struct error *err)
-{
-    return check("", legacy, legacy_count, expressions, expression_count, err);
-}
-
-bool legacy_mix_check_enveloped(const struct legacy_mix_parameter *legacy, size_t legacy_count,
-                                const struct legacy_mix_parameter *expressions,
-                                size_t expression_count, struct error *err)
-{
-    return check(ERROR_ENVELOPE, legacy, legacy_count, expressions, expression_count, err);
+    return error_fault(err,
+                       "Can not use both expression and non-expression parameters in the "
+                       "same request: Non-expression parameters: {%.*s} Expression "
+                       "parameters: {%.*s}",
+                       BYTES_FMT(buffer_bytes(&left)), BYTES_FMT(buffer_bytes(&right)));
 }
 
 /* --- Conditions --- */
@@ -126,15 +111,15 @@ static bool find_operator(struct bytes name, enum operator_id *out, struct error
             return true;
         }
     }
-    return error_validation(err, "Comparison type does not exist in DynamoDB");
+    return error_fault(err, "Comparison type does not exist in DynamoDB");
 }
 
 static bool check_count(enum operator_id id, size_t count, struct error *err)
 {
     if (id == OPERATOR_IN ? count > 0 : count == rules[id].value_count)
         return true;
-    return error_validation(
-        err, INVALID "Invalid number of argument(s) for the %s ComparisonOperator", rules[id].name);
+    return error_fault(err, INVALID "Invalid number of argument(s) for the %s ComparisonOperator",
+                       rules[id].name);
 }
 
 static bool check_types(enum operator_id id, const struct value *values, size_t count,
@@ -142,23 +127,23 @@ static bool check_types(enum operator_id id, const struct value *values, size_t 
 {
     for (size_t i = 0; i < count; i++) {
         if ((rules[id].types & (1u << values[i].type)) == 0)
-            return error_validation(
+            return error_fault(
                 err, INVALID "ComparisonOperator %s is not valid for %s AttributeValue type",
                 rules[id].name, value_type_name(values[i].type));
     }
     for (size_t i = 1; i < count; i++) {
         if (values[i].type != values[0].type)
-            return error_validation(
-                err, INVALID "AttributeValues inside AttributeValueList must be of same type");
+            return error_fault(err, INVALID
+                               "AttributeValues inside AttributeValueList must be of same type");
     }
     /* Strings, binary values and encoded numbers are all ordered by their bytes. */
     if (id == OPERATOR_BETWEEN && bytes_compare(values[0].data, values[1].data) > 0)
-        return error_validation(err, "The BETWEEN condition was provided a range where the lower "
-                                     "bound is greater than the upper bound");
+        return error_fault(err, "The BETWEEN condition was provided a range where the lower "
+                                "bound is greater than the upper bound");
     return true;
 }
 
-/* An operator with its values, from any of the parameters. */
+/* An operator with its values, wherever it comes from. */
 struct comparison {
     enum operator_id id;
     const struct value *values;
@@ -180,11 +165,10 @@ static bool read_comparison(const struct legacy_condition *condition, struct com
 
 static bool fail_for(const struct legacy_condition *condition, const char *rule, struct error *err)
 {
-    return error_validation(err, INVALID "%s for Attribute: %.*s", rule,
-                            BYTES_FMT(condition->name));
+    return error_fault(err, INVALID "%s for Attribute: %.*s", rule, BYTES_FMT(condition->name));
 }
 
-/* Checks that the fields of one member of Expected fit together. */
+/* The fields of one member of Expected must fit together. */
 static bool check_expected(const struct legacy_condition *condition, struct error *err)
 {
     bool has_operator = condition->comparison_operator.data != NULL;
@@ -200,11 +184,10 @@ static bool check_expected(const struct legacy_condition *condition, struct erro
             bytes_equal_text(condition->comparison_operator, "NULL") ||
             bytes_equal_text(condition->comparison_operator, "NOT_NULL"))
             return true;
-        return error_validation(err,
-                                INVALID "Value or AttributeValueList must be used with "
-                                        "ComparisonOperator: %.*s for Attribute: %.*s",
-                                BYTES_FMT(condition->comparison_operator),
-                                BYTES_FMT(condition->name));
+        return error_fault(err,
+                           INVALID "Value or AttributeValueList must be used with "
+                                   "ComparisonOperator: %.*s for Attribute: %.*s",
+                           BYTES_FMT(condition->comparison_operator), BYTES_FMT(condition->name));
     }
     if (condition->exists == LEGACY_EXISTS_FALSE && condition->value != NULL)
         return fail_for(condition, "Value cannot be used when Exists is false", err);
@@ -264,7 +247,7 @@ static const struct condition *translate(struct arena *arena, struct bytes name,
     if (rule->type == CONDITION_IN)
         list = lookup_values_create(arena, comparison->values, count);
     if (list != NULL)
-        count = 0; /* `list` has the values; operands would only take memory. */
+        count = 0; /* Tens of thousands of operands would only take memory. */
     struct operand *operands = arena_alloc_zeroed(arena, (1 + count) * sizeof *operands);
     operands[0].type = OPERAND_PATH;
     operands[0].path = attribute_path(arena, name);
@@ -279,15 +262,15 @@ static const struct condition *translate(struct arena *arena, struct bytes name,
     condition->list = list;
     if (comparison->id != OPERATOR_NOT_CONTAINS)
         return condition;
-    /* NOT_CONTAINS fails for a missing attribute. */
+    /* An attribute that is not there does not lack the value either: the condition fails. */
     struct condition *exists = new_condition(arena, CONDITION_ATTRIBUTE_EXISTS);
     exists->operands = operands;
     exists->operand_count = 1;
     return join(arena, CONDITION_AND, exists, join(arena, CONDITION_NOT, condition, NULL));
 }
 
-/* Joins conditions in pairs, then the pairs, and so on, so that the tree stays flat: its evaluation
- * is recursive, and a request may have very many conditions. */
+/* Conditions joined in pairs, then the pairs, and so on: the tree of a request with very many of
+ * them stays as flat as its evaluation by recursion needs. */
 static const struct condition *join_all(struct arena *arena, enum condition_type type,
                                         const struct condition **conditions, size_t count)
 {
@@ -346,7 +329,7 @@ bool legacy_condition_check_operator(bool present, size_t condition_count, struc
 {
     if (!present || condition_count > 1)
         return true;
-    return error_validation(
+    return error_fault(
         err, condition_count == 0
                  ? "ConditionalOperator cannot be used without Filter or Expected"
                  : "ConditionalOperator can only be used when Filter or Expected has two or more "
@@ -488,7 +471,7 @@ const struct update *legacy_update_translate(struct arena *arena,
 
 enum { NAMES_LOOKED_AT_FIRST = 1024 };
 
-/* By name, equal ones in the order of the request. */
+/* By name, and equal ones as they stand. */
 static int compare_names(const void *left, const void *right, void *context)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
@@ -499,8 +482,8 @@ static int compare_names(const void *left, const void *right, void *context)
     return a < b ? -1 : a > b;
 }
 
-/* Sorts the indexes of `count` names by name. Returns the index of the first name that repeats an
- * earlier one; `count` if there is none. */
+/* Sorts the numbers of `count` names. Returns that of the first which stands in the list before;
+ * `count` if there is none. */
 static size_t sort_names(uint32_t *order, const struct bytes *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -514,8 +497,8 @@ static size_t sort_names(uint32_t *order, const struct bytes *names, size_t coun
     return first;
 }
 
-/* A request has room for millions of names. If there are so many, most may be equal, so a few are
- * sorted first. */
+/* A request has room for millions of names. Of so many most may be the same, so a few are sorted
+ * first. */
 const struct path_node *legacy_update_projection(struct arena *arena, const struct bytes *names,
                                                  size_t count, struct error *err)
 {

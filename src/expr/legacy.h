@@ -30,12 +30,6 @@ struct legacy_mix_parameter {
 MUST_CHECK bool legacy_mix_check(const struct legacy_mix_parameter *legacy, size_t legacy_count,
                                  const struct legacy_mix_parameter *expressions,
                                  size_t expression_count, struct error *err);
-/* PutItem and UpdateItem: see expr_params_input.enveloped. */
-MUST_CHECK bool legacy_mix_check_enveloped(const struct legacy_mix_parameter *legacy,
-                                           size_t legacy_count,
-                                           const struct legacy_mix_parameter *expressions,
-                                           size_t expression_count, struct error *err);
-
 /* One member of Expected, QueryFilter, ScanFilter or KeyConditions. */
 struct legacy_condition {
     struct bytes name;

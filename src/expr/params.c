@@ -1,4 +1,4 @@
-/* params.c -- see params.h. Both maps arrive sorted by key, so lookups are binary searches and
+/* params.c -- see params.h. Both maps arrive sorted by key, so lookups search by halves and
  * messages name unused keys in that order. */
 #include "expr/params.h"
 #include <assert.h>
@@ -68,7 +68,7 @@ static bool init_names(struct expr_params *params, struct arena *arena,
     if (!input->names_present)
         return true;
     if (input->name_count == 0)
-        return error_validation(err, "%s must not be empty", names_map);
+        return error_fault(err, "%s must not be empty", names_map);
     params->names = arena_alloc(arena, input->name_count * sizeof *params->names);
     params->name_count = input->name_count;
     size_t size = 0;
@@ -91,7 +91,7 @@ static bool init_values(struct expr_params *params, struct arena *arena,
     if (input->values == NULL)
         return true;
     if (input->values->count == 0)
-        return error_validation(err, "%s must not be empty", values_map);
+        return error_fault(err, "%s must not be empty", values_map);
     params->values = arena_alloc(arena, input->values->count * sizeof *params->values);
     struct item_iter iter;
     struct bytes key;
@@ -111,7 +111,7 @@ static bool init_values(struct expr_params *params, struct arena *arena,
 bool expr_params_init(struct expr_params *params, struct arena *arena,
                       const struct expr_params_input *input, struct error *err)
 {
-    *params = (struct expr_params){ .envelope = input->enveloped ? ERROR_ENVELOPE : "" };
+    *params = (struct expr_params){ 0 };
     params->nested_end = &params->nested;
     return init_names(params, arena, input, err) && init_values(params, arena, input, err);
 }
@@ -120,15 +120,17 @@ bool expr_params_check_absent(const struct expr_params_input *input, const char 
                               struct error *err)
 {
     if (input->names_present)
-        return error_validation(err, "%s can only be specified when using expressions", names_map);
-    if (input->values != NULL)
-        return error_validation(err, "%s%s can only be specified when using expressions: %s",
-                                input->enveloped ? ERROR_ENVELOPE : "", values_map, expressions);
-    return true;
+        return error_fault(err, "%s can only be specified when using expressions", names_map);
+    if (input->values == NULL)
+        return true;
+    if (err->family == ERROR_FAMILY_ENVELOPED)
+        return error_fault(err, "%s can only be specified when using expressions", values_map);
+    return error_fault(err, "%s can only be specified when using expressions: %s", values_map,
+                       expressions);
 }
 
-/* A binary search in `count` entries of `size` bytes that begin with their key. Returns the index
- * of the entry with this key; `count` if there is none. */
+/* Which of the `count` entries of `size` bytes, each beginning with its key and sorted by it, has
+ * this key; `count` if none has. */
 static size_t find_key(const void *entries, size_t count, size_t size, struct bytes key)
 {
     size_t low = 0;
@@ -205,8 +207,8 @@ static bool report_unused(const struct buffer *keys, const char *map, struct err
 {
     if (keys->len == 0)
         return true;
-    return error_validation(err, "Value provided in %s unused in expressions: keys: {%.*s}", map,
-                            BYTES_FMT(buffer_bytes(keys)));
+    return error_fault(err, "Value provided in %s unused in expressions: keys: {%.*s}", map,
+                       BYTES_FMT(buffer_bytes(keys)));
 }
 
 bool expr_params_check_unused(const struct expr_params *params, struct arena *arena,

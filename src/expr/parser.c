@@ -14,12 +14,6 @@ struct bytes parser_token_text(const struct parser *parser, struct token token)
 
 /* --- Errors --- */
 
-static bool set_error(struct parser *parser, const char *envelope, struct bytes message)
-{
-    return error_validation(parser->err, "%sInvalid %s: %.*s", envelope, parser->parameter,
-                            BYTES_FMT(message));
-}
-
 bool parser_fail(struct parser *parser, const char *format, ...)
 {
     va_list arguments;
@@ -31,7 +25,7 @@ bool parser_fail(struct parser *parser, const char *format, ...)
 
 bool parser_fail_bytes(struct parser *parser, struct bytes message)
 {
-    return set_error(parser, parser->params->envelope, message);
+    return error_fault(parser->err, "Invalid %s: %.*s", parser->parameter, BYTES_FMT(message));
 }
 
 /* Shows the token between its neighbours, with the white space as it is in the text. */
@@ -88,7 +82,7 @@ bool parser_init(struct parser *parser, struct arena *arena, struct bytes text,
         .previous = { .type = TOKEN_END },
     };
     if (text.len == 0)
-        return set_error(parser, "", BYTES("The expression can not be empty;"));
+        return parser_fail(parser, "The expression can not be empty;");
     if (text.len > PARSER_TEXT_SIZE_MAX)
         return parser_fail(
             parser, "Expression size has exceeded the maximum allowed size; expression size: %zu",
@@ -137,7 +131,7 @@ bool parser_enter(struct parser *parser)
     return parser_expect(parser, TOKEN_OPEN);
 }
 
-/* Advances over the closing parenthesis. */
+/* Passes the closing parenthesis. */
 static bool leave(struct parser *parser)
 {
     if (!parser_expect(parser, TOKEN_CLOSE))
@@ -258,7 +252,7 @@ static bool add_element(struct parser *parser, struct node *node)
     return true;
 }
 
-/* The parser is behind `first`. */
+/* `first` is passed already. */
 static struct node *path_from(struct parser *parser, struct token first)
 {
     struct node *node = parser_new_node(parser, NODE_PATH, first);
@@ -311,7 +305,7 @@ static void check_function(struct parser *parser, const struct node *node)
                      operand_rules_function(node->function)->name);
 }
 
-/* The parser is behind `name`; the current token opens the parentheses. */
+/* `name` is passed already; the current token opens the parentheses. */
 static struct node *call(struct parser *parser, struct token name)
 {
     struct node *node = parser_new_node(parser, NODE_FUNCTION, name);
@@ -429,7 +423,7 @@ void parser_paths_add(struct parser_paths *list, struct node *node)
     list->nodes[list->count++] = node;
 }
 
-/* Reports the same pair as the service: the last path that is not disjoint from a later one, and
+/* Names the two that the service names: the last path that is not disjoint from a later one, and
  * the first of those. Every pair is compared, but only for a request that is refused. */
 static bool report_pair(struct parser *parser, const struct path *paths, size_t count)
 {
@@ -446,7 +440,7 @@ static bool report_pair(struct parser *parser, const struct path *paths, size_t 
 
 bool parser_paths_resolve(struct parser *parser, struct parser_paths *list)
 {
-    size_t first = list->count; /* The paths from here on are resolved. */
+    size_t first = list->count; /* Resolved from here on. */
     bool ok = true;
     struct bytes message;
     list->paths = arena_alloc(list->arena, list->count * sizeof *list->paths);
@@ -454,7 +448,7 @@ bool parser_paths_resolve(struct parser *parser, struct parser_paths *list)
         ok = parser_resolve_path(parser, list->nodes[first - 1], &list->paths[first - 1]);
         first -= ok;
     }
-    /* Paths behind one that cannot be resolved are checked before it. */
+    /* Paths behind one that cannot be resolved are judged before it. */
     const struct path *resolved = list->paths + first;
     size_t count = list->count - first;
     if (!operand_rules_check_all_disjoint(list->arena, resolved, count, &message))

@@ -57,7 +57,7 @@ const struct projection *projection_parse(struct arena *arena, struct bytes text
 
 /* --- Writing --- */
 
-/* The state of the writer to restore in order to undo. */
+/* What must be put back to undo writing. */
 struct bookmark {
     size_t len;
     bool needs_comma;
@@ -79,9 +79,9 @@ static bool write_node(struct json_writer *writer, const struct path_node *node,
 
 static const struct path_node whole = { .is_end = true };
 
-/* Writes the members of an item or a map that the node's children name; false if there are none.
- * Both are sorted, so one merge finds all: a request may have as many names as an item has
- * attributes. */
+/* Writes those of an item's or a map's members that the node's children name; false if there is
+ * none. Both are sorted, so one walk finds them all: a request has room for as many names as an
+ * item for attributes. */
 static bool write_members(struct json_writer *writer, const struct path_node *node,
                           struct bytes members)
 {
@@ -128,8 +128,8 @@ static bool write_elements(struct json_writer *writer, const struct path_node *n
     return any;
 }
 
-/* Writes the value, or the parts of it that the node leads to. False, with nothing written, if
- * there are none. */
+/* Writes the value, or the parts of it that the node leads to; false, and nothing, if it has none.
+ */
 static bool write_node(struct json_writer *writer, const struct path_node *node,
                        const struct value *value)
 {

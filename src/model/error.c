@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include "base/arena.h"
+#include "base/buffer.h"
 
 #define DYNAMODB "com.amazonaws.dynamodb.v20120810#"
 #define VALIDATE "com.amazon.coral.validate#"
@@ -70,6 +71,13 @@ void error_init(struct error *err, struct arena *arena)
     *err = (struct error){ .arena = arena, .code = ERROR_NONE, .message = BYTES("") };
 }
 
+void error_clear(struct error *err)
+{
+    enum error_family family = err->family;
+    error_init(err, err->arena);
+    err->family = family;
+}
+
 bool error_set(struct error *err, enum error_code code, const char *format, ...)
 {
     va_list args;
@@ -95,10 +103,21 @@ bool error_set_bytes(struct error *err, enum error_code code, struct bytes messa
     return false;
 }
 
-struct bytes error_without_envelope(struct bytes message)
+bool error_fault_bytes(struct error *err, struct bytes message)
 {
-    struct bytes envelope = BYTES(ERROR_ENVELOPE);
-    if (!bytes_starts_with(message, envelope))
-        return message;
-    return bytes_of(message.data + envelope.len, message.len - envelope.len);
+    struct buffer out;
+    buffer_init(&out, err->arena);
+    if (err->family == ERROR_FAMILY_ENVELOPED)
+        buffer_append_bytes(&out, BYTES(ERROR_ENVELOPE));
+    buffer_append_bytes(&out, message);
+    return error_set_bytes(err, ERROR_VALIDATION, buffer_bytes(&out));
+}
+
+bool error_fault(struct error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct bytes message = arena_vprintf(err->arena, format, args);
+    va_end(args);
+    return error_fault_bytes(err, message);
 }

@@ -57,8 +57,18 @@ struct error_kind {
 
 const struct error_kind *error_kind(enum error_code code);
 
+/* The service words faults of values and parameters in two ways: operations that it has rewritten
+ * in 2026 have the newer one. struct operation says which one an operation has; nothing else does.
+ */
+enum error_family {
+    ERROR_FAMILY_OLDER,
+    ERROR_FAMILY_NEWER,
+    ERROR_FAMILY_ENVELOPED, /* The newer one, with most faults behind ERROR_ENVELOPE. */
+};
+
 struct error {
     struct arena *arena; /* Where messages are formatted; set by error_init. */
+    enum error_family family;
     enum error_code code;
     struct bytes message;
     struct bytes attribute; /* Of a broken rule of values: which attribute; data NULL: unknown. */
@@ -69,19 +79,22 @@ struct error {
     struct bytes reasons_json;
 };
 
-/* Stands before the messages of some families, in some operations only. */
 #define ERROR_ENVELOPE "1 validation error detected: "
-/* The message without its envelope, if it has one. */
-struct bytes error_without_envelope(struct bytes message);
 
+/* No error yet, of the older family. */
 void error_init(struct error *err, struct arena *arena);
+/* The same, of the family that it has. */
+void error_clear(struct error *err);
 /* Formats the message into the arena. Returns false, so that `return error_set(...)` fails. */
 bool error_set(struct error *err, enum error_code code, const char *format, ...) PRINTF_LIKE(3, 4);
 /* The common case: ERROR_VALIDATION. */
 bool error_validation(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+/* A fault that the enveloped family puts behind its envelope. */
+bool error_fault(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 /* For messages that repeat a client's text, which may contain NUL. The message is kept, not copied:
  * it must live in the error's arena. */
 bool error_set_bytes(struct error *err, enum error_code code, struct bytes message);
+bool error_fault_bytes(struct error *err, struct bytes message); /* This one is copied. */
 
 static inline bool error_is_set(const struct error *err)
 {

@@ -7,6 +7,7 @@
 #include "model/number.h"
 #include <assert.h>
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "model/error.h"
 #include "model/number_digits.h"
 
@@ -74,12 +75,12 @@ static const uint8_t *read_mantissa(const uint8_t *at, const uint8_t *end,
     return at;
 }
 
-/* Exponents beyond this are no numbers at all to the service, whatever the mantissa; Java's
- * BigDecimal, which it reads them with, keeps this many places behind the point. */
+/* Scales beyond this are no numbers at all to the older family, whatever the mantissa: it reads
+ * them with Java's BigDecimal. The newer family takes exponents of up to 64 bits. */
 enum { SCALE_MAX = 2147483647 };
 
-/* Reads "E+12" if it is there. Returns NULL if it is malformed. Stops counting where every longer
- * exponent is too large as well. */
+/* Reads "E+12" if it is there. Returns NULL if it is malformed. INT64_MAX and -INT64_MAX stand for
+ * all that do not fit into 64 bits. */
 static const uint8_t *read_exponent(const uint8_t *at, const uint8_t *end, int64_t *out)
 {
     if (at == end || (*at != 'e' && *at != 'E'))
@@ -92,8 +93,9 @@ static const uint8_t *read_exponent(const uint8_t *at, const uint8_t *end, int64
         return NULL;
     int64_t exponent = 0;
     for (; at < end && is_digit(*at); at++) {
-        if (exponent <= 2 * (int64_t)SCALE_MAX)
-            exponent = exponent * 10 + (*at - '0');
+        if (__builtin_mul_overflow(exponent, 10, &exponent) ||
+            __builtin_add_overflow(exponent, *at - '0', &exponent))
+            exponent = INT64_MAX;
     }
     *out = negative ? -exponent : exponent;
     return at;
@@ -104,36 +106,34 @@ static bool not_a_number(struct bytes text, struct error *err)
     static const char message[] = "The parameter cannot be converted to a numeric value";
     if (err == NULL)
         return false;
-    if (text.len == 0)
-        return error_validation(err, "%s", message);
-    /* The text may contain NUL, so no printf. */
-    size_t size = sizeof message - 1 + 2 + text.len;
-    uint8_t *copy = arena_alloc(err->arena, size);
-    memcpy(copy, message, sizeof message - 1);
-    memcpy(copy + sizeof message - 1, ": ", 2);
-    memcpy(copy + sizeof message + 1, text.data, text.len);
-    return error_set_bytes(err, ERROR_VALIDATION, bytes_of(copy, size));
+    struct buffer out; /* The text may contain NUL, so no printf. */
+    buffer_init(&out, err->arena);
+    buffer_append(&out, message, sizeof message - 1);
+    if (text.len > 0 || err->family != ERROR_FAMILY_OLDER)
+        buffer_append_bytes(&out, BYTES(": "));
+    buffer_append_bytes(&out, text);
+    return error_fault_bytes(err, buffer_bytes(&out));
 }
 
-bool number_range_check(int64_t exponent, struct error *err)
+bool number_is_in_range(int64_t exponent)
 {
-    if (exponent >= NUMBER_EXPONENT_MIN && exponent <= NUMBER_EXPONENT_MAX)
+    return exponent >= NUMBER_EXPONENT_MIN && exponent <= NUMBER_EXPONENT_MAX;
+}
+
+/* Texts of requests; those of results of arithmetic have no envelope. */
+static bool check_range(int64_t exponent, struct error *err)
+{
+    if (number_is_in_range(exponent))
         return true;
-    if (err == NULL)
-        return false;
-    return exponent > 0
-               ? error_validation(err, "Number overflow. Attempting to store a number with "
-                                       "magnitude larger than supported range")
-               : error_validation(err, "Number underflow. Attempting to store a number "
-                                       "with magnitude smaller than supported range");
+    return err != NULL &&
+           error_fault(err, "%s", exponent > 0 ? NUMBER_OVERFLOW_TEXT : NUMBER_UNDERFLOW_TEXT);
 }
 
-bool number_too_precise(struct error *err)
+static bool too_precise(struct error *err)
 {
-    if (err == NULL)
-        return false;
-    return error_validation(err, "Attempting to store more than %d significant digits in a Number",
-                            NUMBER_DIGITS_MAX);
+    return err != NULL &&
+           error_fault(err, "Attempting to store more than %d significant digits in a Number",
+                       NUMBER_DIGITS_MAX);
 }
 
 static bool parse_digits(struct bytes text, struct digits *out, struct error *err)
@@ -153,19 +153,26 @@ static bool parse_digits(struct bytes text, struct digits *out, struct error *er
         at = read_exponent(at, end, &exponent);
         if (at != end) /* Also NULL. */
             return not_a_number(text, err);
+        if (exponent == INT64_MAX || exponent == -INT64_MAX)
+            return not_a_number(text, err);
+        /* Far beyond every bound below, so that sums with it do not overflow. */
+        if (exponent > INT64_MAX / 2 || exponent < -INT64_MAX / 2)
+            exponent /= 2;
         int64_t scale = (int64_t)mantissa.fraction_size - exponent;
-        if (scale > SCALE_MAX || scale < -SCALE_MAX)
+        bool is_older = err == NULL || err->family == ERROR_FAMILY_OLDER;
+        if (is_older && (scale > SCALE_MAX || scale < -SCALE_MAX))
             return not_a_number(text, err);
     }
     if (out->count == 0) {
         out->negative = false;
-        return true;
+        /* Observed: zero has an exponent, which must be in the range. */
+        return check_range(exponent - (int64_t)mantissa.fraction_size, err);
     }
     if (mantissa.too_precise)
-        return number_too_precise(err);
+        return too_precise(err);
     exponent += mantissa.integer_places > 0 ? (int64_t)mantissa.integer_places - 1
                                             : -(int64_t)mantissa.leading_zeros - 1;
-    if (!number_range_check(exponent, err))
+    if (!check_range(exponent, err))
         return false;
     out->exponent = (int)exponent;
     return true;

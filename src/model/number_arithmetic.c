@@ -87,6 +87,12 @@ static bool scale_up(unsigned __int128 *coefficient, int places)
     return true;
 }
 
+/* Observed: a result that needs too many digits is told to be too large. */
+static bool overflow(struct error *err)
+{
+    return error_validation(err, NUMBER_OVERFLOW_TEXT);
+}
+
 /* Brings an exact result into canonical form, or says why it is no number. */
 static bool normalize(unsigned __int128 coefficient, int exponent, bool negative,
                       struct number *out, struct error *err)
@@ -98,12 +104,12 @@ static bool normalize(unsigned __int128 coefficient, int exponent, bool negative
     for (; coefficient % 10 == 0; coefficient /= 10)
         exponent++;
     if (coefficient >= TEN_TO_38)
-        return number_too_precise(err);
+        return overflow(err);
     struct digits digits;
     struct number number = { coefficient, (int16_t)exponent, negative };
     number_to_digits(&number, &digits);
-    if (!number_range_check(digits.exponent, err))
-        return false;
+    if (!number_is_in_range(digits.exponent))
+        return digits.exponent > 0 ? overflow(err) : error_validation(err, NUMBER_UNDERFLOW_TEXT);
     *out = number;
     return true;
 }
@@ -122,14 +128,14 @@ bool number_add(const struct number *a, const struct number *b, struct number *o
     /* `low` ends in a digit that is not zero, and nothing of `high` reaches down there: whatever
      * leaves 128 bits here leaves 38 digits too, even after subtracting. */
     if (!scale_up(&left, high->exponent - low->exponent))
-        return number_too_precise(err);
+        return overflow(err);
     if (high->negative != low->negative) {
         bool swap = left < right;
         result = swap ? right - left : left - right;
         return normalize(result, low->exponent, swap ? low->negative : high->negative, out, err);
     }
     if (__builtin_add_overflow(left, right, &result))
-        return number_too_precise(err);
+        return overflow(err);
     return normalize(result, low->exponent, low->negative, out, err);
 }
 

@@ -22,8 +22,12 @@ struct number number_from_digits(const struct digits *digits);
 /* The coefficient is below 10^38. */
 void number_to_digits(const struct number *number, struct digits *out);
 
-/* The service's messages. `exponent` is the first digit's. */
-MUST_CHECK bool number_range_check(int64_t exponent, struct error *err);
-bool number_too_precise(struct error *err); /* Returns false. */
+/* Is this the exponent of a number's first digit? */
+bool number_is_in_range(int64_t exponent);
+
+#define NUMBER_OVERFLOW_TEXT                                                                       \
+    "Number overflow. Attempting to store a number with magnitude larger than supported range"
+#define NUMBER_UNDERFLOW_TEXT                                                                      \
+    "Number underflow. Attempting to store a number with magnitude smaller than supported range"
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "model/value_json.h"
 #include <assert.h>
+#include <stdlib.h>
 #include "base/arena.h"
 #include "json/base64.h"
 #include "json/reader.h"
@@ -59,6 +60,13 @@ static void break_rule(struct context *context, enum rule_rank rank, const char 
         error_validation(context->rule, "%s", message);
 }
 
+/* The same for a rule whose message has the envelope of its family. */
+static void break_enveloped(struct context *context, enum rule_rank rank, const char *message)
+{
+    if (rule_breaks(context, rank))
+        error_fault(context->rule, "%s", message);
+}
+
 static void value_is_empty(struct context *context)
 {
     break_rule(context, RANK_VALUE,
@@ -85,9 +93,8 @@ static void check_name(struct context *context, struct bytes name)
     if (name.len == 0)
         break_rule(context, RANK_SET, "Empty attribute name");
     if (name.len > ATTRIBUTE_NAME_SIZE_MAX)
-        break_rule(context, RANK_SET,
-                   ERROR_ENVELOPE "Attribute name is too large, must be less than "
-                                  "65536 bytes");
+        break_enveloped(context, RANK_SET,
+                        "Attribute name is too large, must be less than 65536 bytes");
 }
 static_assert(ATTRIBUTE_NAME_SIZE_MAX == 65536 - 1, "as the message says");
 
@@ -182,36 +189,105 @@ static const struct {
                    "An binary set may not have a null binary as a member" },
 };
 
-/* Prints a set's members as they were sent, from a second reading: `from` stands before the array
- * that was read without a mistake. */
-static void report_duplicates(struct context *context, struct json_reader from,
-                              enum value_type type)
+/* --- Sets with members that are equal --- */
+
+struct set_member {
+    struct bytes text;    /* As it was sent. */
+    struct bytes content; /* What it means: for a binary set, decoded. */
+    size_t index;         /* Where it stands in the request. */
+};
+
+/* Reads the members of a set once more. `from` stands before the array, which was read without a
+ * mistake; a null, which was reported already, counts as empty. */
+static struct set_member *read_members(struct context *context, struct json_reader from,
+                                       enum value_type type, size_t count)
 {
-    if (!rule_breaks(context, RANK_SET))
-        return;
-    if (type == VALUE_NS) {
-        error_validation(context->rule, ERROR_ENVELOPE "Input collection contains duplicates");
-        return;
-    }
-    struct buffer message;
-    struct bytes member;
-    size_t count = 0;
-    buffer_init(&message, context->rule->arena);
-    buffer_append_bytes(&message, BYTES(ERROR_ENVELOPE "One or more parameter values "
-                                                       "were invalid: Input collection ["));
+    struct arena *arena = context->rule->arena;
+    struct set_member *members = arena_alloc_zeroed(arena, count * sizeof *members);
     json_enter_array(&from);
-    while (json_next_element(&from)) {
-        if (count++ > 0)
-            buffer_append_bytes(&message, BYTES(", "));
-        if (json_peek(&from) != JSON_STRING || !json_read_string(&from, &member))
-            json_skip(&from); /* A null, which was reported already. */
-        else
-            buffer_append_bytes(&message, member);
+    for (size_t i = 0; json_next_element(&from); i++) {
+        struct set_member *member = &members[i];
+        assert(i < count);
+        member->index = i;
+        if (json_peek(&from) != JSON_STRING || !json_read_string(&from, &member->text)) {
+            json_skip(&from);
+            continue;
+        }
+        member->content = member->text;
+        if (type == VALUE_BS) {
+            uint8_t *decoded = arena_alloc(arena, base64_decoded_max(member->text.len));
+            size_t size;
+            if (base64_decode(member->text, decoded, &size))
+                member->content = bytes_of(decoded, size);
+        }
+    }
+    return members;
+}
+
+static int compare_members(const void *a, const void *b)
+{
+    const struct set_member *left = a, *right = b;
+    int order = bytes_compare(left->content, right->content);
+    return order != 0 ? order : left->index < right->index ? -1 : 1;
+}
+
+/* Observed of the newer family: it keeps the members that it has read in order, so those before the
+ * first repeated one are shown sorted. */
+static void sort_before_repetition(struct arena *arena, struct set_member *members, size_t count)
+{
+    struct set_member *sorted = arena_alloc(arena, count * sizeof *sorted);
+    memcpy(sorted, members, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_members);
+    size_t first = count;
+    for (size_t i = 1; i < count; i++) {
+        if (bytes_equal(sorted[i].content, sorted[i - 1].content) && sorted[i].index < first)
+            first = sorted[i].index;
+    }
+    qsort(members, first, sizeof *members, compare_members);
+}
+
+static struct bytes duplicates_message(struct context *context, const struct set_member *members,
+                                       size_t count, enum value_type type)
+{
+    bool newer = context->rule->family != ERROR_FAMILY_OLDER;
+    struct buffer message;
+    buffer_init(&message, context->rule->arena);
+    buffer_append_bytes(&message,
+                        BYTES("One or more parameter values were invalid: Input collection ["));
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buffer_append_bytes(&message, newer && type == VALUE_BS ? BYTES(",") : BYTES(", "));
+        if (newer)
+            buffer_append_byte(&message, '"');
+        buffer_append_bytes(&message, members[i].text);
+        if (newer)
+            buffer_append_byte(&message, '"');
     }
     buffer_append_bytes(&message, type == VALUE_SS ? BYTES("] contains duplicates.")
                                                    : BYTES("]of type BS contains duplicates."));
-    error_set_bytes(context->rule, ERROR_VALIDATION, buffer_bytes(&message));
+    return buffer_bytes(&message);
 }
+
+static void report_duplicates(struct context *context, struct json_reader from,
+                              enum value_type type, size_t count)
+{
+    bool newer = context->rule->family != ERROR_FAMILY_OLDER;
+    if (!rule_breaks(context, RANK_SET))
+        return;
+    if (type == VALUE_NS) {
+        error_fault(context->rule, "%s",
+                    newer ? "One or more parameter values were invalid: Input collection contains "
+                            "duplicates."
+                          : "Input collection contains duplicates");
+        return;
+    }
+    struct set_member *members = read_members(context, from, type, count);
+    if (newer)
+        sort_before_repetition(context->rule->arena, members, count);
+    error_fault_bytes(context->rule, duplicates_message(context, members, count, type));
+}
+
+/* --- Sets --- */
 
 /* Appends one element. A null, which no set may have, is reported and stands for nothing. */
 static bool read_set_element(struct context *context, struct buffer *out, enum value_type type)
@@ -258,12 +334,10 @@ static bool read_set(struct context *context, struct buffer *out, enum value_typ
     uint32_t count = element_runs_sort(runs, first, out);
     value_wrap_container(out, start, type, count);
     if (elements == 0 && rule_breaks(context, RANK_SET))
-        error_validation(context->rule,
-                         ERROR_ENVELOPE "One or more parameter values were invalid: "
-                                        "%s",
-                         set_messages[type].empty);
+        error_fault(context->rule, "One or more parameter values were invalid: %s",
+                    set_messages[type].empty);
     if (count < members)
-        report_duplicates(context, before, type);
+        report_duplicates(context, before, type, elements);
     return true;
 }
 
@@ -308,9 +382,9 @@ static bool read_content(struct context *context, struct buffer *out, enum value
         if (!read_boolean(context, &truth))
             return false;
         if (!truth)
-            break_rule(context, RANK_VALUE,
-                       ERROR_ENVELOPE "One or more parameter values were invalid: "
-                                      "Null attribute value types must have the value of true");
+            break_enveloped(context, RANK_VALUE,
+                            "One or more parameter values were invalid: Null attribute value "
+                            "types must have the value of true");
         value_append_null(out);
         return true;
     case VALUE_L:

@@ -11,7 +11,7 @@
 #include "table/catalogue.h"
 #include "table/item_address.h"
 
-/* --- The source --- */
+/* --- What is read --- */
 
 static void use_table_key(const struct key_schema *key, struct read_source *source)
 {
@@ -21,7 +21,7 @@ static void use_table_key(const struct key_schema *key, struct read_source *sour
     source->own_key_count = source->key_count;
 }
 
-/* Assembled from parts, because a name that a client sent may hold NUL. */
+/* A name that a client sent may hold NUL. */
 static bool refuse(struct arena *arena, struct error *err, struct bytes before, struct bytes names,
                    struct bytes behind)
 {
@@ -64,7 +64,7 @@ bool read_source_find(struct arena *arena, const struct table *table,
     return true;
 }
 
-/* --- Where a page resumes --- */
+/* --- Going on --- */
 
 static bool refuse_start(struct error *err, const struct error *reason)
 {
@@ -82,7 +82,7 @@ static bool has_keys(const struct key_attribute *attributes, size_t count, const
     return true;
 }
 
-/* Only the attributes of the table's key. */
+/* The attributes of the table's key alone. */
 static struct item table_key_of(struct arena *arena, const struct key_schema *schema,
                                 const struct item *key)
 {
@@ -96,8 +96,8 @@ static struct item table_key_of(struct arena *arena, const struct key_schema *sc
     return item_builder_finish(&builder);
 }
 
-/* Observed: a wrong attribute of the index's key is reported as for a Key, a wrong one of the
- * table's key as for a starting key. */
+/* Observed: a wrong attribute of the index's key is reported as for a Key, one of the table's as a
+ * starting key. */
 static bool locate_entry(struct arena *arena, const struct read_source *source,
                          const struct item *key, struct item_address *out, struct error *err)
 {
@@ -147,7 +147,7 @@ static void note_if_missing(struct missing *missing, struct bytes name)
     buffer_append_bytes(&missing->names, name);
 }
 
-/* Recursion is bounded by the nesting that the parser allows. */
+/* Recursion is as deep as parsing lets conditions nest. */
 static void note_missing_of_filter(struct missing *missing, const struct condition *condition)
 {
     if (condition->left != NULL)

@@ -13,6 +13,8 @@ const n = (number) => ({ N: String(number) });
 const s = (text) => ({ S: text });
 const b = (...values) => ({ B: bytes(...values) });
 const invalid = (message) => validation(`One or more parameter values were invalid: ${message}`);
+const envelopedInvalid = (message) => validation(
+  enveloped(`One or more parameter values were invalid: ${message}`));
 const ITEM = Object.fromEntries(TYPES.map((type) => [`v_${type}`, SAMPLES[type]]));
 
 const holds = (Expected, ConditionalOperator) => table.holds(
@@ -132,17 +134,17 @@ describe('ConditionalOperator', () => {
   });
 
   test('needs two conditions at least', async () => {
-    const without = validation('ConditionalOperator cannot be used without Filter or Expected');
+    const without = validation(enveloped('ConditionalOperator cannot be used without Filter or Expected'));
     assert.deepEqual(await expectedRefused(undefined, 'AND'), without);
     assert.deepEqual(await expectedRefused({}, 'OR'), without);
     assert.deepEqual(await expectedRefused({ v_S: yes }, 'OR'), validation(
-      'ConditionalOperator can only be used when Filter or Expected has two or more elements'));
+      enveloped('ConditionalOperator can only be used when Filter or Expected has two or more '
+        + 'elements')));
   });
 
   test('is judged behind the conditions', async () => {
-    assert.deepEqual(await expectedRefused({ v_S: { ComparisonOperator: 'EQ' } }, 'OR'), validation(
-      'One or more parameter values were invalid: Value or AttributeValueList must be used with '
-      + 'ComparisonOperator: EQ for Attribute: v_S'));
+    assert.deepEqual(await expectedRefused({ v_S: { ComparisonOperator: 'EQ' } }, 'OR'), envelopedInvalid(
+      'Value or AttributeValueList must be used with ComparisonOperator: EQ for Attribute: v_S'));
   });
 
   test('is AND or OR', async () => {
@@ -194,7 +196,7 @@ describe('Expected is refused', () => {
   ];
   for (const [name, condition, message] of cases) {
     test(name, async () => {
-      assert.deepEqual(await expectedRefused(forS(condition)), invalid(message));
+      assert.deepEqual(await expectedRefused(forS(condition)), envelopedInvalid(message));
     });
   }
 
@@ -209,7 +211,7 @@ describe('Expected is refused', () => {
     test(`${operator} with a value of type ${types.join(', ')}`, async () => {
       for (const type of types) {
         const values = Array(operator === 'BETWEEN' ? 2 : 1).fill(SAMPLES[type]);
-        assert.deepEqual(await expectedRefused(compare('s', operator, ...values)), invalid(
+        assert.deepEqual(await expectedRefused(compare('s', operator, ...values)), envelopedInvalid(
           `ComparisonOperator ${operator} is not valid for ${type} AttributeValue type`));
       }
     });
@@ -217,8 +219,8 @@ describe('Expected is refused', () => {
 
   test('BETWEEN with bounds the wrong way round', async () => {
     assert.deepEqual(await expectedRefused(compare('s', 'BETWEEN', n(2), n(1))), validation(
-      'The BETWEEN condition was provided a range where the lower bound is greater than the upper '
-      + 'bound'));
+      enveloped('The BETWEEN condition was provided a range where the lower bound is greater than '
+        + 'the upper bound')));
   });
 
   test('an operator that there is not', async () => {
@@ -295,7 +297,7 @@ describe('AttributeUpdates', () => {
       { v: { SS: ['b', 'c'] } }],
     ['DELETE of a whole set', { v: abc, w: n(1) }, { v: del(abc) }, { w: n(1) }],
     ['DELETE with a value of what is not there', { w: n(1) }, { v: del(abc) }, { w: n(1) }],
-    ['DELETE into no item makes one', undefined, { v: { Action: 'DELETE' } }, {}],
+    ['DELETE into no item makes none', undefined, { v: { Action: 'DELETE' } }, undefined],
     ['none at all makes an item', undefined, {}, {}],
     ['all at once', { a: n(1), d: n(1), s: abc }, {
       a: add(n(1)), d: { Action: 'DELETE' }, p: put(n(9)), s: del({ SS: ['a'] }),
@@ -332,7 +334,8 @@ describe('AttributeUpdates', () => {
     ['the key with ADD', { pk: add(n(1)) }, partOfKey],
     ['the key with DELETE', { pk: { Action: 'DELETE' } }, partOfKey],
     ['too many digits', { v: add(n('1E-38')) },
-      validation('Attempting to store more than 38 significant digits in a Number')],
+      validation('Number overflow. Attempting to store a number with magnitude larger than '
+        + 'supported range')],
     ['an action that there is not', { v: { Action: 'INCREMENT', Value: n(1) } }, validation(
       "1 validation error detected: Value 'INCREMENT' at 'attributeUpdates.v.member.action' "
       + 'failed to satisfy constraint: Member must satisfy enum value set: [ADD, PUT, DELETE]')],
@@ -401,7 +404,7 @@ describe('older parameters and expressions are not mixed', () => {
 
   test('in DeleteItem', async () => {
     assert.deepEqual(await refusal(table.remove({ ConditionExpression, Expected })),
-      validation(mixed('Expected', 'ConditionExpression')));
+      validation(enveloped(mixed('Expected', 'ConditionExpression'))));
   });
 
   test('in UpdateItem', async () => {
@@ -422,9 +425,10 @@ describe('older parameters and expressions are not mixed', () => {
   test('nor with the names and values of expressions', async () => {
     assert.deepEqual(await refusal(table.put({}, { Expected, ...parameters({ ':v': n(1) }) })),
       validation(enveloped('ExpressionAttributeValues can only be specified when using '
-        + 'expressions: ConditionExpression is null')));
+        + 'expressions')));
     assert.deepEqual(
       await refusal(table.put({}, { Expected, ...parameters(undefined, { '#v': 'v' }) })),
-      validation('ExpressionAttributeNames can only be specified when using expressions'));
+      validation(enveloped('ExpressionAttributeNames can only be specified when using '
+        + 'expressions')));
   });
 });

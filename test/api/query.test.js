@@ -250,9 +250,9 @@ describe('refused', () => {
     ['an index that is not there', { IndexName: 'by-status' },
       'The table does not have the specified index: by-status'],
     ['projected attributes of no index', { Select: 'ALL_PROJECTED_ATTRIBUTES' },
-      'ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName'],
+      '1 validation error detected: ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName'],
     ['a count of parts', { Select: 'COUNT', ProjectionExpression: 'placed' },
-      'Cannot specify the ProjectionExpression when choosing to get only the Count'],
+      '1 validation error detected: Cannot specify the ProjectionExpression when choosing to get only the Count'],
     ['a start of another schema', { ExclusiveStartKey: { customer: { S: 'ann' } } },
       'The provided starting key is invalid'],
     ['a start outside of the condition', {

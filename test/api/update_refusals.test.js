@@ -113,7 +113,7 @@ describe('an expression is refused', () => {
 
   test('if it is empty', async () => {
     assert.deepEqual(await refusal(table.update('')),
-      validation('Invalid UpdateExpression: The expression can not be empty;'));
+      validation(enveloped('Invalid UpdateExpression: The expression can not be empty;')));
   });
 
   for (const [expression, values] of [
@@ -128,8 +128,8 @@ describe('an expression is refused', () => {
   }
 
   test('with values or names that nothing uses', async () => {
-    const unused = (kind, key) => validation(
-      `Value provided in ExpressionAttribute${kind} unused in expressions: keys: {${key}}`);
+    const unused = (kind, key) => validation(enveloped(
+      `Value provided in ExpressionAttribute${kind} unused in expressions: keys: {${key}}`));
     assert.deepEqual(await refusal(table.update('SET a = :v', { ...V, ':w': n(1) })),
       unused('Values', ':w'));
     assert.deepEqual(await refusal(table.update('SET a = :v', undefined,
@@ -141,11 +141,11 @@ describe('an expression is refused', () => {
 
   test('values or names without an expression', async () => {
     assert.deepEqual(await refusal(table.update(undefined, V)), validation(enveloped(
-      'ExpressionAttributeValues can only be specified when using expressions: UpdateExpression '
-      + 'and ConditionExpression are null')));
+      'ExpressionAttributeValues can only be specified when using expressions')));
     assert.deepEqual(
       await refusal(table.update(undefined, undefined, parameters(undefined, { '#a': 'a' }))),
-      validation('ExpressionAttributeNames can only be specified when using expressions'));
+      validation(enveloped('ExpressionAttributeNames can only be specified when using '
+        + 'expressions')));
   });
 
   test('before the condition is judged', async () => {

@@ -15,12 +15,10 @@
 
 /* --- Parts of requests, as expr/ takes them --- */
 
-struct expr_params_input item_expressions_params(const struct api_call *call,
-                                                 const struct shape_map *names,
+struct expr_params_input item_expressions_params(const struct shape_map *names,
                                                  const struct shape_item *values)
 {
     return (struct expr_params_input){
-        .enveloped = operation_is_enveloped(call),
         .names_present = names->present,
         .name_keys = names->names,
         .name_values = names->elements,
@@ -29,25 +27,20 @@ struct expr_params_input item_expressions_params(const struct api_call *call,
     };
 }
 
-/* The service names the placeholder whose value broke a rule, after the envelope if there is one.
- */
+/* In the older family the service names the placeholder whose value broke a rule. */
 bool item_expressions_check_values(struct api_call *call, const struct shape_item *values)
 {
     struct bytes attribute = values->rule.attribute;
     if (attribute.data != NULL && attribute.len == 0)
-        return true; /* expr_params_init refuses an empty name. */
+        return true; /* No placeholder has this name: expr_params_init says so. */
     if (operation_check_rule(call, &values->rule))
         return true;
-    if (attribute.data == NULL)
+    if (attribute.data == NULL || call->error.family != ERROR_FAMILY_OLDER)
         return false;
-    struct bytes message = error_without_envelope(call->error.message);
-    bool enveloped = message.len < call->error.message.len;
     struct buffer out; /* The value and the name may hold NUL. */
     buffer_init(&out, call->arena);
-    if (enveloped)
-        buffer_append_bytes(&out, BYTES(ERROR_ENVELOPE));
     buffer_append_bytes(&out, BYTES("ExpressionAttributeValues contains invalid value: "));
-    buffer_append_bytes(&out, message);
+    buffer_append_bytes(&out, call->error.message);
     buffer_append_bytes(&out, BYTES(" for key "));
     buffer_append_bytes(&out, attribute);
     return error_set_bytes(&call->error, ERROR_VALIDATION, buffer_bytes(&out));
@@ -123,13 +116,13 @@ bool item_expressions_check(struct api_call *call, const struct condition_reques
         { "UpdateExpression", update != NULL && update->update_expression.data != NULL },
         { "ConditionExpression", condition->condition_expression.data != NULL },
     };
-    if (!(operation_is_enveloped(call) ? legacy_mix_check_enveloped : legacy_mix_check)(
-            legacy, COUNT_OF(legacy), expressions, COUNT_OF(expressions), &call->error))
+    if (!legacy_mix_check(legacy, COUNT_OF(legacy), expressions, COUNT_OF(expressions),
+                          &call->error))
         return false;
     if (expressions[0].present || expressions[1].present)
         return true;
     struct expr_params_input input = item_expressions_params(
-        call, &condition->expression_attribute_names, &condition->expression_attribute_values);
+        &condition->expression_attribute_names, &condition->expression_attribute_values);
     return expr_params_check_absent(&input,
                                     update == NULL
                                         ? "ConditionExpression is null"
@@ -217,7 +210,7 @@ bool item_expressions_compile(struct api_call *call, const struct condition_requ
                               struct item_expressions *out)
 {
     struct expr_params_input input = item_expressions_params(
-        call, &condition->expression_attribute_names, &condition->expression_attribute_values);
+        &condition->expression_attribute_names, &condition->expression_attribute_values);
     *out = (struct item_expressions){ 0 };
     return item_expressions_check_values(call, &condition->expression_attribute_values) &&
            expr_params_init(&out->params, call->arena, &input, &call->error) &&
@@ -245,7 +238,7 @@ bool item_expressions_check_projections(struct api_call *call,
     bool ok = legacy_mix_check(&legacy, 1, &expression, 1, &call->error);
     for (size_t i = 0; i < count && ok; i++) {
         struct expr_params_input input =
-            item_expressions_params(call, &requests[i]->expression_attribute_names, NULL);
+            item_expressions_params(&requests[i]->expression_attribute_names, NULL);
         ok = requests[i]->projection_expression.data != NULL ||
              expr_params_check_absent(&input, "ProjectionExpression is null", &call->error);
     }
@@ -256,7 +249,7 @@ bool item_expressions_projection(struct api_call *call, const struct item_projec
                                  struct expr_params *params, const struct path_node **out)
 {
     struct expr_params_input input =
-        item_expressions_params(call, &request->expression_attribute_names, NULL);
+        item_expressions_params(&request->expression_attribute_names, NULL);
     *params = (struct expr_params){ 0 };
     if (request->projection_expression.data != NULL &&
         !expr_params_init(params, call->arena, &input, &call->error))

@@ -21,8 +21,8 @@ struct table_definition;
 struct update;
 struct update_item_request;
 
-/* PutItem, DeleteItem, UpdateItem: the first rules, checked before those of the item. `update` is
- * NULL for the first two. */
+/* PutItem, DeleteItem, UpdateItem: the first rules, judged before anything of the item is. `update`
+ * is NULL for the other two. */
 MUST_CHECK bool item_expressions_check(struct api_call *call,
                                        const struct condition_request *condition,
                                        const struct update_item_request *update);
@@ -41,8 +41,8 @@ MUST_CHECK bool item_expressions_compile(struct api_call *call,
 MUST_CHECK bool item_expressions_check_keys(struct api_call *call, const struct expr_params *params,
                                             const struct table_definition *table);
 
-/* GetItem, BatchGetItem: the first rules of the projections of a request. Observed: in one
- * BatchGetItem, either all projections or none have the older form. */
+/* GetItem, BatchGetItem: the first rules of the projections of a request. Observed: those of one
+ * BatchGetItem are all of the older form or none is. */
 MUST_CHECK bool item_expressions_check_projections(struct api_call *call,
                                                    const struct item_projection *const *requests,
                                                    size_t count);
@@ -54,18 +54,17 @@ MUST_CHECK bool item_expressions_projection(struct api_call *call,
 
 /* ExpressionAttributeNames and ExpressionAttributeValues; `values` is NULL where the operation has
  * none. */
-struct expr_params_input item_expressions_params(const struct api_call *call,
-                                                 const struct shape_map *names,
+struct expr_params_input item_expressions_params(const struct shape_map *names,
                                                  const struct shape_item *values);
 /* Reports a broken value among ExpressionAttributeValues, with the placeholder's name. */
 MUST_CHECK bool item_expressions_check_values(struct api_call *call,
                                               const struct shape_item *values);
 
-/* True if the broken rule is about the depth of a value. No placeholder is named then. */
+/* Is what is broken the depth of a value? No placeholder is named then. */
 bool item_expressions_is_too_deep(const struct shape_item *values);
 
-/* ProjectionExpression, or AttributesToGet in its place, as a tree of paths; `*out` is NULL if both
- * are absent. */
+/* ProjectionExpression, or AttributesToGet in its place, as a tree of paths; NULL in `*out`:
+ * neither is there. */
 MUST_CHECK bool item_expressions_tree(struct api_call *call, struct bytes expression,
                                       const struct shape_list *attributes_to_get,
                                       struct expr_params *params, const struct path_node **out);

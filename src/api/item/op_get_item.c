@@ -102,6 +102,7 @@ static void run_get(struct api_call *call, const void *input)
 const struct operation op_get_item = { .name = "GetItem",
                                        .kind = OPERATION_DATA,
                                        .request = &get_item_shape,
+                                       .family = ERROR_FAMILY_NEWER,
                                        .asks = OPERATION_ASKS_ITSELF,
                                        .run = run_get };
 
@@ -136,7 +137,7 @@ static const struct shape_item *key_at(const struct keys_and_attributes *request
     return (const struct shape_item *)request->keys.elements + index;
 }
 
-/* Observed: these messages show no value, and their paths differ in letter case. */
+/* Observed: these texts show no value, and their paths differ in letter case. */
 static bool check_key_counts(const struct batch_read *batch)
 {
     const struct shape_map *items = &batch->request->request_items;
@@ -183,8 +184,7 @@ static bool check_key_values(const struct batch_read *batch)
     return true;
 }
 
-/* Compares all attributes, because the table's key is not known yet. Equal values have equal bytes.
- */
+/* Judged before the table is known, so by all attributes. Equal values have equal bytes. */
 static bool check_distinct_keys(const struct batch_read *batch,
                                 const struct keys_and_attributes *request)
 {
@@ -218,7 +218,7 @@ static bool check(struct batch_read *batch)
     return ok;
 }
 
-/* Access to all tables is decided before an error reveals anything about one of them. */
+/* Access to all tables is decided before anything is told of one of them. */
 static bool find_tables(struct batch_read *batch)
 {
     const struct shape_map *items = &batch->request->request_items;
@@ -461,6 +461,7 @@ static void run_batch_get(struct api_call *call, const void *input)
 const struct operation op_batch_get_item = { .name = "BatchGetItem",
                                              .kind = OPERATION_DATA,
                                              .request = &batch_get_item_shape,
+                                             .family = ERROR_FAMILY_NEWER,
                                              .asks = OPERATION_ASKS_ITSELF,
                                              .reads_many = true,
                                              .run = run_batch_get };

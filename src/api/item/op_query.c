@@ -23,8 +23,8 @@
 
 /* --- Expressions --- */
 
-/* KeyConditions may be combined with FilterExpression and ProjectionExpression, which are older
- * than KeyConditionExpression. */
+/* KeyConditions are older than KeyConditionExpression, which came after the other expressions: they
+ * go together with those. */
 static bool check_mix(struct api_call *call, const struct read_request *request,
                       const struct query_request *query)
 {
@@ -44,7 +44,7 @@ static bool check_mix(struct api_call *call, const struct read_request *request,
                             &call->error);
 }
 
-/* A projection uses names but no values, so values need one of the other expressions. */
+/* A projection has names but no values, so values need one of the other expressions. */
 static bool check_absent(struct api_call *call, const struct read_request *request,
                          const struct query_request *query, struct expr_params_input input)
 {
@@ -123,21 +123,25 @@ static bool check_select(struct api_call *call, const struct read_request *reque
     const char *projection = request->attributes_to_get.present            ? "AttributesToGet"
                              : request->projection_expression.data != NULL ? "ProjectionExpression"
                                                                            : NULL;
+    /* Observed: of all that Query says, texts about Select alone are behind the envelope. */
+    const char *envelope = is_query ? ERROR_ENVELOPE : "";
     bool specific = bytes_equal_text(request->select, "SPECIFIC_ATTRIBUTES");
     bool count = bytes_equal_text(request->select, "COUNT");
     if (specific && projection == NULL)
         return error_validation(&call->error,
                                 "%sMust specify the AttributesToGet or ProjectionExpression when "
                                 "choosing to get SPECIFIC_ATTRIBUTES",
-                                is_query ? ERROR_ENVELOPE : "");
+                                envelope);
     if (projection != NULL && request->select.data != NULL && !specific)
-        return error_validation(&call->error, "Cannot specify the %s when choosing to get %.*s",
-                                projection,
+        return error_validation(&call->error, "%sCannot specify the %s when choosing to get %.*s",
+                                envelope, projection,
                                 BYTES_FMT(count ? BYTES("only the Count") : request->select));
     if (bytes_equal_text(request->select, "ALL_PROJECTED_ATTRIBUTES") &&
         request->index_name.data == NULL)
-        return error_validation(&call->error, "ALL_PROJECTED_ATTRIBUTES can be used only when "
-                                              "Querying using an IndexName");
+        return error_validation(&call->error,
+                                "%sALL_PROJECTED_ATTRIBUTES can be used only when Querying using "
+                                "an IndexName",
+                                envelope);
     return true;
 }
 
@@ -145,8 +149,8 @@ static bool check_select(struct api_call *call, const struct read_request *reque
 static bool check_expressions(struct api_call *call, const struct read_request *request,
                               const struct query_request *query, struct read_expressions *out)
 {
-    struct expr_params_input input = item_expressions_params(
-        call, &request->expression_attribute_names, &request->expression_attribute_values);
+    struct expr_params_input input = item_expressions_params(&request->expression_attribute_names,
+                                                             &request->expression_attribute_values);
     *out = (struct read_expressions){ .count_only = bytes_equal_text(request->select, "COUNT") };
     return check_mix(call, request, query) && check_absent(call, request, query, input) &&
            item_expressions_check_values(call, &request->expression_attribute_values) &&
@@ -169,7 +173,7 @@ static bool compile_expressions(struct api_call *call, const struct read_request
            check_select(call, request, query != NULL);
 }
 
-/* Recursion is bounded by the nesting that the parser allows. */
+/* Recursion is as deep as parsing lets conditions nest. */
 static bool mentions(const struct condition *condition, struct bytes name)
 {
     if (condition->left != NULL && mentions(condition->left, name))
@@ -213,7 +217,7 @@ struct query {
     size_t range_count; /* 0: no item can match. */
 };
 
-/* ExclusiveStartKey must lie where an earlier page could have ended. */
+/* ExclusiveStartKey must lie where the pages before could have ended. */
 static bool start_query(struct api_call *call, struct query *query, bool has_condition)
 {
     const struct read_request *request = &query->request->read;
@@ -294,6 +298,7 @@ static void run_query(struct api_call *call, const void *input)
 const struct operation op_query = { .name = "Query",
                                     .kind = OPERATION_DATA,
                                     .request = &query_shape,
+                                    .family = ERROR_FAMILY_NEWER,
                                     .asks = OPERATION_ASKS_ITSELF,
                                     .reads_many = true,
                                     .run = run_query };
@@ -330,7 +335,7 @@ struct scan {
     size_t range_count;
 };
 
-/* ExclusiveStartKey must lie within the segment. Removes the ranges before it. */
+/* ExclusiveStartKey must lie within the segment. Leaves the ranges behind it. */
 static bool start_scan(struct api_call *call, struct scan *scan)
 {
     const struct read_request *request = &scan->request->read;

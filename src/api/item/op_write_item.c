@@ -1,7 +1,7 @@
 /* op_write_item.c -- PutItem, UpdateItem and DeleteItem: one item, one condition, one answer.
  *
- * The three differ in their rules and in the effect that they decide on; they share the condition,
- * what its failure shows, ReturnValues, capacity and the metrics of item collections.
+ * The three differ in their rules and in the effect that they decide on; the rest is shared: the
+ * condition, what its failure shows, ReturnValues, capacity and the metrics of item collections.
  */
 #include <stdbool.h>
 #include "api/capacity.h"
@@ -35,7 +35,7 @@ struct item_write {
     bool (*decide)(struct item_write *write);
 };
 
-/* The arguments of start_write. */
+/* What to start with; a plain value. */
 struct item_write_start {
     struct bytes table_name; /* As sent. */
     const void *request;
@@ -44,8 +44,7 @@ struct item_write_start {
     /* How `key` says where the item lives: item_address_of_item or item_address_of_key. */
     bool (*locate)(struct arena *arena, const struct table_definition *table,
                    const struct item *key, struct item_address *out, struct error *err);
-    /* The operation's rules that need the table, checked after the item was located. May be NULL.
-     */
+    /* The operation's rules that need the table, judged once the item was located. May be NULL. */
     bool (*check)(struct api_call *call, const struct table_definition *table, const void *request,
                   const struct item_expressions *expressions);
     struct item_expressions expressions;
@@ -54,22 +53,21 @@ struct item_write_start {
 
 /* --- Rules --- */
 
-/* The first checks: parameters that exclude each other, then `rule`, the broken rule, if any, of
- * the attribute values sent. `update` is NULL except for UpdateItem. */
+/* The first checks: expressions that may not stand together, then `rule`, the broken rule, if any,
+ * of the attribute values sent. `update` is NULL except for UpdateItem. */
 static bool check_first(struct api_call *call, const struct condition_request *condition,
                         const struct update_item_request *update, const struct error *rule)
 {
     return item_expressions_check(call, condition, update) && operation_check_rule(call, rule);
 }
 
-/* PutItem and DeleteItem accept fewer ReturnValues than UpdateItem. */
+/* PutItem and DeleteItem know fewer ReturnValues than UpdateItem. */
 static bool check_return_values(struct api_call *call, struct bytes return_values)
 {
     if (return_values.data == NULL || bytes_equal_text(return_values, "NONE") ||
         bytes_equal_text(return_values, "ALL_OLD"))
         return true;
-    return error_validation(&call->error, ERROR_ENVELOPE "ReturnValues can only be "
-                                                         "ALL_OLD or NONE");
+    return error_fault(&call->error, "ReturnValues can only be ALL_OLD or NONE");
 }
 
 /* --- The answer --- */
@@ -143,7 +141,7 @@ static bool decide(struct txn *txn)
     const struct condition *condition = write->expressions.condition;
     struct lookup lookup;
     buffer_init(&write->call->response, write->call->arena);
-    error_init(&write->call->error, write->call->arena);
+    error_clear(&write->call->error);
     lookup_init(&lookup, write->call->arena, write->item.exists ? &write->item.current : NULL);
     if (condition != NULL && !condition_matches(condition, &lookup))
         return refuse(write);
@@ -257,6 +255,7 @@ static void run_put(struct api_call *call, const void *input)
 const struct operation op_put_item = { .name = "PutItem",
                                        .kind = OPERATION_DATA,
                                        .request = &put_item_shape,
+                                       .family = ERROR_FAMILY_ENVELOPED,
                                        .asks = OPERATION_ASKS_ITSELF,
                                        .run = run_put };
 
@@ -327,6 +326,7 @@ static void run_update(struct api_call *call, const void *input)
 const struct operation op_update_item = { .name = "UpdateItem",
                                           .kind = OPERATION_DATA,
                                           .request = &update_item_shape,
+                                          .family = ERROR_FAMILY_ENVELOPED,
                                           .asks = OPERATION_ASKS_ITSELF,
                                           .run = run_update };
 
@@ -366,5 +366,6 @@ static void run_delete(struct api_call *call, const void *input)
 const struct operation op_delete_item = { .name = "DeleteItem",
                                           .kind = OPERATION_DATA,
                                           .request = &delete_item_shape,
+                                          .family = ERROR_FAMILY_ENVELOPED,
                                           .asks = OPERATION_ASKS_ITSELF,
                                           .run = run_delete };

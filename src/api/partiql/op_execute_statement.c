@@ -30,7 +30,7 @@
 struct partiql_read {
     const struct execute_statement_request *request;
     const struct statement *statement;
-    struct read_request read; /* In the form of Query and Scan. */
+    struct read_request read; /* The same as Query and Scan would have it. */
     struct read_expressions expressions;
     struct read_source source;
     struct partiql_plan plan;
@@ -76,7 +76,7 @@ static bool resume_at_token(struct api_call *call, struct partiql_read *read)
                                        &read->request->statement, &key->item, &call->error))
         return false;
     key->present = true;
-    /* The table may have been replaced by one with other keys. */
+    /* A table of that name may have other keys by now. */
     if (!read_source_locate(call->arena, &read->source, &key->item, &place, &call->error))
         return partiql_statement_refuse_token(&call->error);
     read_range_start_behind(call->arena, &read->plan.ranges, &read->plan.range_count,
@@ -194,7 +194,7 @@ static bool decide(struct txn *txn)
     struct api_call *call = write->call;
     struct bytes returned;
     buffer_init(&call->response, call->arena);
-    error_init(&call->error, call->arena);
+    error_clear(&call->error);
     if (partiql_write_decide(call->arena, &write->write, &write->item, &returned, &call->error) &&
         item_change_check_collections(call, txn)) {
         answer(write, returned);

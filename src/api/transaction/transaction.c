@@ -153,8 +153,8 @@ static struct txn_record *token_records(struct arena *arena, const struct transa
 /* Stores of earlier formats had one name space of tokens for all callers, and a server without
  * authentication still has. Looks for a record that was stored that way, so that a request sent
  * before an upgrade has no second effect after it. Only a record of the same request counts. A
- * server with authentication stores no such record, so none can appear or change meanwhile. False
- * with the error set. */
+ * server that tells callers apart stores no such record, so none can appear or change meanwhile.
+ * False with the error set. */
 static bool token_find_shared(struct arena *arena, struct engine *engine,
                               struct transaction_token *token, int64_t now_ms, struct error *err)
 {
@@ -183,7 +183,7 @@ static bool token_find_shared(struct arena *arena, struct engine *engine,
 
 enum transaction_token_state {
     TRANSACTION_TOKEN_NEW,      /* The record to be written is set. */
-    TRANSACTION_TOKEN_REPEATED, /* The same request was executed before. */
+    TRANSACTION_TOKEN_REPEATED, /* The same request was carried out. */
     TRANSACTION_TOKEN_REFUSED,  /* The error is set. */
 };
 /* Within a decision. `records` are those of token_records, read. */
@@ -223,7 +223,7 @@ struct transaction {
     struct txn txn; /* Its items are those of the actions, in their order. */
     struct api_call *call;
     struct transaction_start start;
-    int64_t now_ms; /* Server time, by which tokens expire. */
+    int64_t now_ms; /* On the clock of tokens. */
     /* One of each for each action. */
     struct transaction_reason *reasons;
     size_t *table_of;
@@ -237,7 +237,7 @@ static struct transaction *of_txn(struct txn *txn)
 
 /* --- Tables and places --- */
 
-/* Access is decided for every action before an error reveals anything about a table. */
+/* Access is decided about every action before anything is told of a table. */
 static bool find_tables(struct transaction *transaction)
 {
     const struct transaction_start *start = &transaction->start;
@@ -277,7 +277,7 @@ static bool locate_item(struct transaction *transaction, size_t index, struct er
     return action->value_fault == NULL;
 }
 
-/* Measured: keys are checked before items named twice, and before any condition. */
+/* Measured: keys are judged before items named twice, and before any condition. */
 static bool locate_items(struct transaction *transaction)
 {
     struct api_call *call = transaction->call;
@@ -322,7 +322,7 @@ static void add_capacity(struct transaction *transaction, size_t index, bool rep
     struct txn_item *item = &transaction->txn.items[index];
     struct capacity_use *use = &transaction->tables.capacity[transaction->table_of[index]].use;
     size_t size_before = item->exists ? item->current.size : 0;
-    use->table = item->table; /* The version of the table that the txn used. */
+    use->table = item->table; /* The version that the txn settled on. */
     if (repeated)
         capacity_use_add_transaction_read(use, size_before);
     else
@@ -363,7 +363,7 @@ static void write_collections(struct transaction *transaction, struct json_write
                             transaction->tables.capacity, transaction->tables.count, items, count);
 }
 
-/* A repeated request reports the capacity of reading its items. */
+/* A request that was carried out before is told what reading its items costs. */
 static void answer(struct transaction *transaction, bool repeated)
 {
     struct json_writer writer;
@@ -394,7 +394,7 @@ static bool decide_update(struct transaction *transaction, const struct transact
     return true;
 }
 
-/* Every action that adds to a collection that becomes too large gets a reason. */
+/* Every action that adds to a collection that becomes too large is a reason. */
 static bool check_collections(struct transaction *transaction)
 {
     struct txn *txn = &transaction->txn;
@@ -470,7 +470,7 @@ static bool decide(struct txn *txn)
     struct transaction *transaction = of_txn(txn);
     struct api_call *call = transaction->call;
     buffer_init(&call->response, call->arena);
-    error_init(&call->error, call->arena);
+    error_clear(&call->error);
     if (txn->record_count > 0) {
         switch (token_judge(call->arena, &transaction->start.token, txn->records,
                             transaction->now_ms, &call->error)) {
@@ -491,7 +491,7 @@ static bool decide(struct txn *txn)
 
 /* --- Start and end --- */
 
-/* The conflicting item is known only if the server refuses conflicts at once. */
+/* Which item was in the way is known only where conflicts are refused at once. */
 static void refuse_conflict(struct transaction *transaction)
 {
     const struct txn *txn = &transaction->txn;
@@ -555,9 +555,9 @@ static struct transaction *create(struct api_call *call, const struct transactio
     return transaction;
 }
 
-/* Only an earlier run of the server can have stored a token for all callers. Server time resumed no
- * earlier than the generation of the newest one, so all have expired once it has advanced by two
- * lifetimes. */
+/* Only a server that ran before this one can have stored a token for all callers. Server time
+ * resumed no earlier than the generation of the newest one, so all have expired once it has
+ * advanced by two lifetimes. */
 static bool find_shared_token(struct transaction *transaction)
 {
     struct api_call *call = transaction->call;

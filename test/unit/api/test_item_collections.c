@@ -179,7 +179,7 @@ static void a_condition_and_an_update_are_judged_before(void **state)
         "The provided expression refers to an attribute that does not exist in the item");
     api_fixture_expect_error(
         fixture, "UpdateItem",
-        "{'TableName':'ttt','Key':{'p':{'S':'a'},'s':{'S':'2'}},'UpdateExpression':'REMOVE y'}",
+        "{'TableName':'ttt','Key':{'p':{'S':'a'},'s':{'S':'2'}},'UpdateExpression':'SET y = p'}",
         ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED, too_large);
     assert_false(has(fixture, "a", "2"));
 }

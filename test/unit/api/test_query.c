@@ -116,8 +116,7 @@ static const struct {
       "One or more parameter values were invalid: Duplicate value in attribute name: v" },
     /* Expressions. */
     { KEY "," VALUES(",':n':{'N':'x'}"),
-      "ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a "
-      "numeric value: x for key :n" },
+      "The parameter cannot be converted to a numeric value: x" },
     { KEY "," VALUES("") START("'pk':{'S':'a'},'sk':{'N':'x'}"),
       "The parameter cannot be converted to a numeric value: x" },
     { KEY "," VALUES("") ",'FilterExpression':''",
@@ -134,24 +133,24 @@ static const struct {
     { KEY "," VALUES("") ",'Select':'SPECIFIC_ATTRIBUTES'",
       "1 validation error detected: Must specify the AttributesToGet or ProjectionExpression when "
       "choosing to get SPECIFIC_ATTRIBUTES" },
-    { KEY "," VALUES("") ",'Select':'ALL_ATTRIBUTES','ProjectionExpression':'v'",
+    { KEY "," VALUES("") ",'Select':'ALL_ATTRIBUTES','ProjectionExpression':'v'", ERROR_ENVELOPE
       "Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES" },
     { KEY_CONDITIONS ",'Select':'ALL_ATTRIBUTES','AttributesToGet':['v']",
-      "Cannot specify the AttributesToGet when choosing to get ALL_ATTRIBUTES" },
-    { KEY "," VALUES("") ",'Select':'COUNT','ProjectionExpression':'v'",
+      ERROR_ENVELOPE "Cannot specify the AttributesToGet when choosing to get ALL_ATTRIBUTES" },
+    { KEY "," VALUES("") ",'Select':'COUNT','ProjectionExpression':'v'", ERROR_ENVELOPE
       "Cannot specify the ProjectionExpression when choosing to get only the Count" },
     { KEY "," VALUES("") ",'Select':'ALL_PROJECTED_ATTRIBUTES','ProjectionExpression':'v'",
+      ERROR_ENVELOPE
       "Cannot specify the ProjectionExpression when choosing to get ALL_PROJECTED_ATTRIBUTES" },
     { KEY "," VALUES("") ",'Select':'ALL_PROJECTED_ATTRIBUTES'",
-      "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName" },
+      ERROR_ENVELOPE "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName" },
     /* The index and the key condition. */
     { KEY "," VALUES("") ",'IndexName':'none'",
       "The table does not have the specified index: none" },
     { KEY "," VALUES("") ",'IndexName':''", "The table does not have the specified index: " },
     { KEY "," VALUES(",':n':{'SS':['b','b']}"),
-      "ExpressionAttributeValues contains invalid value: One or more parameter values were "
-      "invalid: "
-      "Input collection [b, b] contains duplicates. for key :n" },
+      "One or more parameter values were invalid: Input collection [\"b\", \"b\"] contains "
+      "duplicates." },
     { KEY "," VALUES("") ",'IndexName':'iii'", "Query condition missed key schema element: ik" },
     { "'Limit':1",
       "Either the KeyConditions or KeyConditionExpression parameter must be specified in the "

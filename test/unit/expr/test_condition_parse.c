@@ -582,15 +582,21 @@ static void the_parameter_and_the_envelope_stand_before_the_message(void **state
 {
     (void)state;
     struct expr_params params;
-    struct expr_params_input input = { .enveloped = true };
+    struct expr_params_input input = { 0 };
     struct error err;
     error_init(&err, examples.arena);
+    err.family = ERROR_FAMILY_ENVELOPED;
     assert_true(expr_params_init(&params, examples.arena, &input, &err));
     assert_null(condition_parse(examples.arena, BYTES("a ="), "FilterExpression", &params, &err));
     assert_true(bytes_equal_text(err.message,
                                  "1 validation error detected: Invalid FilterExpression: Syntax "
                                  "error; token: \"<EOF>\", near: \"=\""));
-    error_init(&err, examples.arena);
+    error_clear(&err);
+    assert_null(condition_parse(examples.arena, BYTES(""), "FilterExpression", &params, &err));
+    assert_true(bytes_equal_text(err.message, "1 validation error detected: Invalid "
+                                              "FilterExpression: The expression can not be "
+                                              "empty;"));
+    err.family = ERROR_FAMILY_NEWER;
     assert_null(condition_parse(examples.arena, BYTES(""), "FilterExpression", &params, &err));
     assert_true(bytes_equal_text(err.message,
                                  "Invalid FilterExpression: The expression can not be empty;"));

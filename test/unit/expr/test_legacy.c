@@ -429,12 +429,13 @@ static void older_parameters_do_not_mix_with_expressions(void **state)
                         "Expression parameters: {UpdateExpression, ConditionExpression}");
     legacy[0].present = false;
     expressions[0].present = false;
-    assert_false(legacy_mix_check_enveloped(legacy, 2, expressions, 2, &err));
+    err.family = ERROR_FAMILY_ENVELOPED;
+    assert_false(legacy_mix_check(legacy, 2, expressions, 2, &err));
     expect(err.message, "1 validation error detected: Can not use both expression and "
                         "non-expression parameters in the same request: Non-expression "
                         "parameters: {Expected} Expression parameters: {ConditionExpression}");
     legacy[1].present = false;
-    assert_true(legacy_mix_check_enveloped(legacy, 2, expressions, 2, &err));
+    assert_true(legacy_mix_check(legacy, 2, expressions, 2, &err));
 }
 
 int main(void)

@@ -27,7 +27,8 @@
 #define MISSING "The provided expression refers to an attribute that does not exist in the item"
 #define WRONG_TYPE "An operand in the update expression has an incorrect data type"
 #define WRONG_PATH "The document path provided in the update expression is invalid for update"
-#define TOO_PRECISE "Attempting to store more than 38 significant digits in a Number"
+#define TOO_LARGE                                                                                  \
+    "Number overflow. Attempting to store a number with magnitude larger than supported range"
 #define TOO_LARGE                                                                                  \
     "Number overflow. Attempting to store a number with magnitude larger than supported range"
 
@@ -66,7 +67,7 @@ static const struct {
     { "{'a':{'M':{}}}", "SET a.b.c = :n", NULL, WRONG_PATH },
     { "{'a':{'L':[]}}", "SET a[0].b = :n", NULL, WRONG_PATH },
     { "{'a':{'N':'9E125'}}", "SET a = a + :big", NULL, TOO_LARGE },
-    { "{'a':{'N':'1'}}", "SET a = a + :tiny", NULL, TOO_PRECISE },
+    { "{'a':{'N':'1'}}", "SET a = a + :tiny", NULL, TOO_LARGE },
     { "{}", "SET a.b = :n, c = d", NULL, WRONG_PATH },
     { "{}", "SET c = d, a.b = :n", NULL, MISSING },
     /* REMOVE */

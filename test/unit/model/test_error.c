@@ -87,14 +87,24 @@ static void a_message_may_be_longer_than_any_buffer_and_contain_nul(void **state
     arena_destroy(arena);
 }
 
-static void the_envelope_is_taken_off_once_and_only_where_there_is_one(void **state)
+static void a_fault_has_the_envelope_in_one_family_only(void **state)
 {
     (void)state;
-    assert_true(bytes_equal_text(error_without_envelope(BYTES(ERROR_ENVELOPE "x")), "x"));
-    assert_true(bytes_equal_text(error_without_envelope(BYTES(ERROR_ENVELOPE)), ""));
-    assert_true(bytes_equal_text(error_without_envelope(BYTES("1 validation error")),
-                                 "1 validation error"));
-    assert_true(bytes_equal_text(error_without_envelope(BYTES("")), ""));
+    struct arena *arena = arena_create();
+    struct error err;
+    error_init(&err, arena);
+    assert_false(error_fault(&err, "x%d", 1));
+    assert_true(bytes_equal_text(err.message, "x1"));
+    err.family = ERROR_FAMILY_ENVELOPED;
+    error_clear(&err);
+    assert_false(error_is_set(&err));
+    assert_false(error_fault_bytes(&err, BYTES("a\0b")));
+    assert_true(bytes_equal(err.message, BYTES(ERROR_ENVELOPE "a\0b")));
+    assert_int_equal(err.code, ERROR_VALIDATION);
+    err.family = ERROR_FAMILY_NEWER;
+    assert_false(error_fault(&err, "x"));
+    assert_true(bytes_equal_text(err.message, "x"));
+    arena_destroy(arena);
 }
 
 int main(void)
@@ -104,7 +114,7 @@ int main(void)
         cmocka_unit_test(every_code_has_a_status_and_a_namespace),
         cmocka_unit_test(setting_formats_into_the_arena_and_fails),
         cmocka_unit_test(a_message_may_be_longer_than_any_buffer_and_contain_nul),
-        cmocka_unit_test(the_envelope_is_taken_off_once_and_only_where_there_is_one),
+        cmocka_unit_test(a_fault_has_the_envelope_in_one_family_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,7 @@ enum { JSON_DEPTH = 100 };
     "supported datatypes"
 #define NOT_A_NUMBER "The parameter cannot be converted to a numeric value"
 #define INVALID "One or more parameter values were invalid: "
-#define ENVELOPE "1 validation error detected: "
-#define NULL_IS_TRUE ENVELOPE INVALID "Null attribute value types must have the value of true"
+#define NULL_IS_TRUE INVALID "Null attribute value types must have the value of true"
 #define TOO_DEEP                                                                                   \
     "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "    \
     "beyond supported limit"
@@ -96,24 +95,23 @@ static const struct {
     { "{\"NS\":[\"1\",\"x\"]}", NOT_A_NUMBER ": x" },
     { "{\"NS\":[null]}", NOT_A_NUMBER },
     { "{\"NULL\":false}", NULL_IS_TRUE },
-    { "{\"SS\":[]}", ENVELOPE INVALID "An string set  may not be empty" },
-    { "{\"NS\":[]}", ENVELOPE INVALID "An number set  may not be empty" },
-    { "{\"BS\":[]}", ENVELOPE INVALID "Binary sets should not be empty" },
+    { "{\"SS\":[]}", INVALID "An string set  may not be empty" },
+    { "{\"NS\":[]}", INVALID "An number set  may not be empty" },
+    { "{\"BS\":[]}", INVALID "Binary sets should not be empty" },
     { "{\"SS\":[null]}", INVALID "An string set may not have a null string as a member" },
     { "{\"BS\":[null]}", INVALID "An binary set may not have a null binary as a member" },
-    { "{\"SS\":[\"a\",\"a\"]}", ENVELOPE INVALID "Input collection [a, a] contains duplicates." },
+    { "{\"SS\":[\"a\",\"a\"]}", INVALID "Input collection [a, a] contains duplicates." },
     { "{\"SS\":[\"a\",\"\xC3\xA9\",\"a\"]}",
-      ENVELOPE INVALID "Input collection [a, \xC3\xA9, a] contains duplicates." },
-    { "{\"SS\":[\"\",\"\"]}", ENVELOPE INVALID "Input collection [, ] contains duplicates." },
-    { "{\"NS\":[\"1\",\"2\",\"1.0\"]}", ENVELOPE "Input collection contains duplicates" },
+      INVALID "Input collection [a, \xC3\xA9, a] contains duplicates." },
+    { "{\"SS\":[\"\",\"\"]}", INVALID "Input collection [, ] contains duplicates." },
+    { "{\"NS\":[\"1\",\"2\",\"1.0\"]}", "Input collection contains duplicates" },
     { "{\"BS\":[\"YWI=\",\"YQ==\",\"YWI=\"]}",
-      ENVELOPE INVALID "Input collection [YWI=, YQ==, YWI=]of type BS contains duplicates." },
+      INVALID "Input collection [YWI=, YQ==, YWI=]of type BS contains duplicates." },
     { "{\"M\":{\"\":{\"S\":\"a\"}}}", "Empty attribute name" },
     /* The order between rules: kind first, then text order. */
-    { "{\"L\":[{\"SS\":[]},{\"SS\":[\"a\",\"a\"]}]}",
-      ENVELOPE INVALID "An string set  may not be empty" },
+    { "{\"L\":[{\"SS\":[]},{\"SS\":[\"a\",\"a\"]}]}", INVALID "An string set  may not be empty" },
     { "{\"L\":[{\"SS\":[\"a\",\"a\"]},{\"SS\":[]}]}",
-      ENVELOPE INVALID "Input collection [a, a] contains duplicates." },
+      INVALID "Input collection [a, a] contains duplicates." },
     { "{\"L\":[{\"SS\":[]},{\"N\":\"x\"}]}", NOT_A_NUMBER ": x" },
     { "{\"M\":{\"b\":{\"SS\":[]},\"a\":{\"N\":\"x\"}}}", NOT_A_NUMBER ": x" },
     { "{\"L\":[{\"SS\":[]},{}]}", EMPTY },
@@ -177,6 +175,7 @@ static const struct {
 };
 
 struct fixture {
+    enum error_family family; /* Of the rules. */
     struct arena *arena;
     struct json_reader reader;
     struct buffer encoded;
@@ -187,6 +186,7 @@ static int setup(void **state)
 {
     struct fixture *fixture = malloc(sizeof *fixture);
     fixture->arena = arena_create();
+    fixture->family = ERROR_FAMILY_OLDER;
     *state = fixture;
     return 0;
 }
@@ -205,6 +205,7 @@ static bool read_value(struct fixture *fixture, struct bytes json)
     json_reader_init(&fixture->reader, fixture->arena, json, JSON_DEPTH);
     buffer_init(&fixture->encoded, fixture->arena);
     error_init(&fixture->rule, fixture->arena);
+    fixture->rule.family = fixture->family;
     error_init(&fixture->err, fixture->arena);
     bool ok = value_json_read(&fixture->reader, &fixture->encoded, &fixture->rule, &fixture->err);
     return ok && json_finish(&fixture->reader);
@@ -214,6 +215,7 @@ static bool read_item(struct fixture *fixture, struct bytes json, struct item *o
 {
     json_reader_init(&fixture->reader, fixture->arena, json, JSON_DEPTH);
     error_init(&fixture->rule, fixture->arena);
+    fixture->rule.family = fixture->family;
     error_init(&fixture->err, fixture->arena);
     bool ok = item_json_read(&fixture->reader, fixture->arena, out, &fixture->rule, &fixture->err);
     return ok && json_finish(&fixture->reader);
@@ -269,6 +271,7 @@ static void a_rule_that_was_broken_before_stays(void **state)
     json_reader_init(&fixture->reader, fixture->arena, BYTES("{\"N\":\"x\"}"), JSON_DEPTH);
     buffer_init(&fixture->encoded, fixture->arena);
     error_init(&fixture->rule, fixture->arena);
+    fixture->rule.family = fixture->family;
     error_init(&fixture->err, fixture->arena);
     error_validation(&fixture->rule, "earlier");
     assert_true(
@@ -338,6 +341,51 @@ static void nesting_is_bounded(void **state)
     assert_true(json_failed(&fixture->reader));
 }
 
+static void each_family_has_words_of_its_own(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *json, *older, *newer;
+    } cases[] = {
+        { "{\"N\":\"\"}", NOT_A_NUMBER, NOT_A_NUMBER ": " },
+        { "{\"N\":\"1e2147483648\"}", NOT_A_NUMBER ": 1e2147483648",
+          "Number overflow. Attempting to store a number with magnitude larger than supported "
+          "range" },
+        { "{\"N\":\"1e-2147483649\"}", NOT_A_NUMBER ": 1e-2147483649",
+          "Number underflow. Attempting to store a number with magnitude smaller than supported "
+          "range" },
+        { "{\"N\":\"1e9223372036854775808\"}", NOT_A_NUMBER ": 1e9223372036854775808",
+          NOT_A_NUMBER ": 1e9223372036854775808" },
+        { "{\"N\":\"1e-9223372036854775806\"}", NOT_A_NUMBER ": 1e-9223372036854775806",
+          "Number underflow. Attempting to store a number with magnitude smaller than supported "
+          "range" },
+        { "{\"SS\":[\"b\",\"a\",\"b\",\"c\",\"a\"]}",
+          INVALID "Input collection [b, a, b, c, a] contains duplicates.",
+          INVALID "Input collection [\"a\", \"b\", \"b\", \"c\", \"a\"] contains duplicates." },
+        { "{\"BS\":[\"/w==\",\"AA==\",\"AA==\"]}",
+          INVALID "Input collection [/w==, AA==, AA==]of type BS contains duplicates.",
+          INVALID "Input collection [\"AA==\",\"/w==\",\"AA==\"]of type BS contains duplicates." },
+        { "{\"NS\":[\"1\",\"1\"]}", "Input collection contains duplicates",
+          INVALID "Input collection contains duplicates." },
+        { "{\"SS\":[]}", INVALID "An string set  may not be empty",
+          INVALID "An string set  may not be empty" },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        fixture->family = ERROR_FAMILY_OLDER;
+        assert_true(read_value(fixture, bytes_from_text(cases[i].json)));
+        assert_true(bytes_equal_text(fixture->rule.message, cases[i].older));
+        fixture->family = ERROR_FAMILY_NEWER;
+        assert_true(read_value(fixture, bytes_from_text(cases[i].json)));
+        if (!bytes_equal_text(fixture->rule.message, cases[i].newer))
+            fail_msg("%s: %.*s", cases[i].json, BYTES_FMT(fixture->rule.message));
+        fixture->family = ERROR_FAMILY_ENVELOPED;
+        assert_true(read_value(fixture, bytes_from_text(cases[i].json)));
+        assert_true(bytes_starts_with(fixture->rule.message, BYTES(ERROR_ENVELOPE)));
+        assert_int_equal(fixture->rule.message.len,
+                         strlen(ERROR_ENVELOPE) + strlen(cases[i].newer));
+    }
+}
+
 static void depth_is_the_last_rule_to_be_told(void **state)
 {
     struct fixture *fixture = *state;
@@ -347,8 +395,7 @@ static void depth_is_the_last_rule_to_be_told(void **state)
     buffer_append_bytes(&text, nested(fixture, NESTING_DEPTH_MAX, true, "{\"S\":\"x\"}"));
     buffer_append_bytes(&text, BYTES(",{\"SS\":[]}]}"));
     assert_true(read_value(fixture, buffer_bytes(&text)));
-    assert_true(bytes_equal_text(fixture->rule.message,
-                                 ENVELOPE INVALID "An string set  may not be empty"));
+    assert_true(bytes_equal_text(fixture->rule.message, INVALID "An string set  may not be empty"));
 }
 
 static void attribute_names_are_bounded(void **state)
@@ -363,7 +410,7 @@ static void attribute_names_are_bounded(void **state)
         { ATTRIBUTE_NAME_SIZE_MAX - 1, NULL },
         { ATTRIBUTE_NAME_SIZE_MAX, NULL },
         { ATTRIBUTE_NAME_SIZE_MAX + 1,
-          ENVELOPE "Attribute name is too large, must be less than 65536 bytes" },
+          "Attribute name is too large, must be less than 65536 bytes" },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char *name = arena_alloc(fixture->arena, cases[i].size + 1);
@@ -519,6 +566,7 @@ int main(void)
         TEST(json_of_another_shape_is_a_serialization_failure),
         TEST(broken_json_leaves_the_report_to_the_caller),
         TEST(nesting_is_bounded),
+        TEST(each_family_has_words_of_its_own),
         TEST(depth_is_the_last_rule_to_be_told),
         TEST(attribute_names_are_bounded),
         TEST(items_are_read_and_written),
