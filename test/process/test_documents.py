@@ -28,6 +28,7 @@ DOCUMENTS = [
     for path in sorted(ROOT.glob(pattern))
 ]
 LINKED = [*DOCUMENTS, *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("src/**/*.md")))]
+LINES_MAX = 700  # Of a document; split a longer one by subject.
 SNIPPET_LIMIT_S = 100
 STARTS_A_SERVER = re.compile(r"build/stator (serve|-)")
 
@@ -82,6 +83,14 @@ def test_each_snippet_has_a_language_and_runs_or_says_why_not(document):
     assert "```" not in prose
     indented = re.findall(r"\n\n    .*", prose)
     assert [line for line in indented if not line.lstrip().startswith(("-", "|"))] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_document_is_short_and_has_no_heading_twice(document):
+    text = text_of(document)
+    headings = re.findall(r"^##+ .*$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), re.M)
+    assert len(text.splitlines()) <= LINES_MAX
+    assert [heading for heading in set(headings) if headings.count(heading) > 1] == []
 
 
 def free_port():
