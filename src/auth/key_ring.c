@@ -272,6 +272,7 @@ static const struct access_key *insert(struct arena *arena, struct key_ring *rin
     size_t at = 0;
     while (at < ring->count && bytes_compare(ring->keys[at].id, key->id) < 0)
         at++;
+    assert(at == ring->count || !bytes_equal(ring->keys[at].id, key->id));
     if (at > 0)
         memcpy(keys, ring->keys, at * sizeof *keys);
     keys[at] = *key;
@@ -279,6 +280,7 @@ static const struct access_key *insert(struct arena *arena, struct key_ring *rin
         memcpy(&keys[at + 1], &ring->keys[at], (ring->count - at) * sizeof *keys);
     ring->keys = keys;
     ring->count++;
+    assert(ring->count <= KEY_RING_KEYS_MAX);
     return &keys[at];
 }
 

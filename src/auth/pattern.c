@@ -199,6 +199,7 @@ static size_t count_variable_tokens(const struct pattern *pattern, size_t end)
 
 struct pattern pattern_slice(const struct pattern *pattern, size_t first, size_t end)
 {
+    assert(first <= end && end <= pattern->count);
     size_t before = count_variable_tokens(pattern, first);
     return (struct pattern){ .tokens = pattern->tokens + first,
                              .count = end - first,

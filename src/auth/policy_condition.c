@@ -464,6 +464,7 @@ bool policy_condition_holds(struct arena *arena, const struct policy_condition *
                             const struct policy_request *request, bool deny)
 {
     const struct condition_operator *op = &condition->op;
+    assert(condition->count > 0);
     const struct policy_key *key = context_key_find(request, condition->key);
     bool has_unknown = (condition->list & request->lists_with_unknown_values) != 0;
     bool absent = key == NULL && !has_unknown;

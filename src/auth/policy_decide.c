@@ -1,5 +1,6 @@
 /* policy_decide.c -- which statements apply to a request, and the decision that follows. */
 #include "auth/policy_parts.h"
+#include <assert.h>
 
 enum effect { EFFECT_NONE, EFFECT_ALLOW, EFFECT_DENY };
 
@@ -104,13 +105,16 @@ enum policy_decision policy_decide(struct arena *arena, const struct policy_set 
                                    const struct policy_request *request)
 {
     bool allowed = false;
+    assert(request->action.data != NULL && request->resource.data != NULL);
     for (size_t i = 0; i < policies->identity_count; i++) {
+        assert(policies->identity[i]->kind == POLICY_OF_IDENTITY);
         enum effect effect = effect_of(arena, policies->identity[i], request);
         if (effect == EFFECT_DENY)
             return POLICY_DENIED_BY_IDENTITY;
         allowed = allowed || effect == EFFECT_ALLOW;
     }
     if (policies->resource != NULL) {
+        assert(policies->resource->kind == POLICY_OF_RESOURCE);
         enum effect effect = effect_of(arena, policies->resource, request);
         if (effect == EFFECT_DENY)
             return POLICY_DENIED_BY_RESOURCE;

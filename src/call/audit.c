@@ -87,6 +87,7 @@ static void append_value(struct audit_line *line, struct bytes value, size_t siz
 
 void audit_line_add(struct audit_line *line, const char *name, struct bytes value, size_t size_max)
 {
+    assert(size_max > 0);
     if (line->size > 0)
         append(line, " ", 1);
     append(line, name, strlen(name));

@@ -41,6 +41,7 @@ struct authentication {
 
 struct authentication *authentication_create(const struct authentication_options *options)
 {
+    assert(options->keys != NULL);
     struct authentication *authentication = memory_checked(calloc(1, sizeof *authentication));
     authentication->options = *options;
     authentication->hasher = sha256_create();

@@ -99,6 +99,7 @@ static bool accepts_gzip(const struct call *call)
  * is that of the thread. */
 static void prepare_answer(struct call_worker *worker, struct call *call)
 {
+    assert(call->answer.status == 0); /* A call ends once. */
     audit_call(worker->runner->audit, &call->api);
     authentication_release(call->authenticated);
     buffer_trim(&call->api.response); /* It may wait for its client for long. */
@@ -227,6 +228,7 @@ static bool read_body(const struct http_exchange *exchange, struct bytes *out, s
 static void run(struct call_worker *worker, struct call *call)
 {
     struct error *err = &call->api.error;
+    assert(call->runner == NULL);
     call->runner_thread = pthread_self();
     call->runner = worker;
     call->api.group = worker->group;
@@ -239,6 +241,7 @@ static void run(struct call_worker *worker, struct call *call)
 /* The client has gone, and nothing has been done for it. */
 static void drop(struct call *call)
 {
+    assert(call->runner == NULL);
     error_set(&call->api.error, ERROR_REQUEST_TIMEOUT, "The client is gone");
     call->api.done(&call->api);
 }
@@ -275,6 +278,7 @@ static void run_read(struct read_task *task, int64_t until_ns)
 static void run_rest(struct slow_task *task, void *thread_context)
 {
     struct call *call = call_of_slow_task(task);
+    assert(call->api.resume != NULL);
     call->runner_thread = pthread_self();
     call->runner = thread_context;
     call->api.paused = NULL;
@@ -289,6 +293,7 @@ static void run_rest(struct slow_task *task, void *thread_context)
 static void pause_read(struct api_call *api_call)
 {
     struct call *call = call_of_api(api_call);
+    assert(pthread_equal(call->loop_thread, pthread_self()));
     call->slow_task.run = run_rest;
     if (call->read_task.begun ||
         !slow_pool_submit(call->loop->runner->background.threads, &call->slow_task))
@@ -412,6 +417,7 @@ struct call_worker *call_runner_open_loop(struct call_runner *runner, struct htt
 
 void call_runner_close_loop(struct call_worker *worker)
 {
+    assert(read_queue_is_empty(&worker->reads));
     struct call_worker **at = &worker->runner->loops;
     while (*at != worker)
         at = &(*at)->next;

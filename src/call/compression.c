@@ -1,5 +1,6 @@
 /* compression.c -- see compression.h. The only user of zlib. */
 #include "call/compression.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -55,6 +56,7 @@ enum compression_result compression_inflate(struct arena *arena, struct bytes bo
 
 struct bytes compression_gzip(struct arena *arena, struct bytes body)
 {
+    assert(body.len <= UINT32_MAX);
     z_stream stream = { .next_in = (Bytef *)(uintptr_t)body.data, .avail_in = (uInt)body.len };
     if (deflateInit2(&stream, GZIP_LEVEL, Z_DEFLATED, WINDOW_BITS + GZIP_FORMAT, GZIP_MEMORY_LEVEL,
                      Z_DEFAULT_STRATEGY) != Z_OK)

@@ -1,8 +1,10 @@
 /* read_queue.c -- see read_queue.h. */
 #include "call/read_queue.h"
+#include <assert.h>
 
 void read_queue_init(struct read_queue *queue, int64_t (*clock_ns)(void))
 {
+    assert(clock_ns != NULL);
     *queue = (struct read_queue){ .clock_ns = clock_ns };
 }
 
@@ -39,6 +41,7 @@ static struct read_task *take_first(struct read_list *list)
 /* The task may be gone afterwards. */
 static void run(struct read_queue *queue, struct read_task *task, int64_t slice_ns)
 {
+    assert(task != NULL && task->run != NULL);
     int64_t began_ns = queue->clock_ns();
     task->run(task, began_ns + slice_ns);
     queue->turn_used_ns += queue->clock_ns() - began_ns;

@@ -55,7 +55,7 @@ void sha256_digest(struct sha256 *hasher, struct bytes text, uint8_t out[SHA256_
     sha256_finish(hasher, out);
 }
 
-/* The hash of the padded key and what follows it. */
+/* The hash of the padded key followed by the text. */
 static void hash_behind_key(struct sha256 *hasher, const uint8_t key[BLOCK_SIZE], uint8_t pad,
                             struct bytes text, uint8_t out[SHA256_SIZE])
 {

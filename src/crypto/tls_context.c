@@ -3,6 +3,7 @@
  * Files are read here, because OpenSSL's errors do not name the file.
  */
 #include "crypto/tls_context.h"
+#include <assert.h>
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -252,7 +253,11 @@ struct tls_context *tls_context_acquire(struct tls_context *context)
 
 void tls_context_release(struct tls_context *context)
 {
-    if (context == NULL || atomic_fetch_sub(&context->references, 1) > 1)
+    if (context == NULL)
+        return;
+    size_t references = atomic_fetch_sub(&context->references, 1);
+    assert(references > 0);
+    if (references > 1)
         return;
     SSL_CTX_free(context->ssl);
     BIO_meth_free(context->wire);

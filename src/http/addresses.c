@@ -29,6 +29,7 @@ struct http_addresses {
 
 struct http_addresses *http_addresses_create(size_t connections_max, size_t per_address_max)
 {
+    assert(per_address_max > 0);
     struct http_addresses *addresses = memory_checked(calloc(1, sizeof *addresses));
     size_t count = 2;
     while (count < 2 * connections_max)

@@ -1,5 +1,6 @@
 /* listener.c -- see listener.h. */
 #include "http/listener.h"
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -101,6 +102,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 int http_listener_init(struct http_listener *listener, struct http_loop *loop, int fd)
 {
+    assert(fd >= 0);
     listener->fd = fd;
     listener->failing = false;
     int error = uv_timer_init(&loop->uv, &listener->pause);

@@ -163,6 +163,7 @@ bool http_loop_has_room(const struct http_loop *loop)
 
 static void post_locked(struct http_loop *loop, struct http_task *task)
 {
+    assert(task->run != NULL);
     task->next = NULL;
     bool was_empty = loop->task_first == NULL;
     if (was_empty)

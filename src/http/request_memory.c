@@ -63,6 +63,7 @@ struct http_input *http_pool_take_input(struct http_pool *pool)
 
 void http_pool_give_input(struct http_pool *pool, struct http_input *input)
 {
+    assert(input->next == NULL && input->capacity == pool->input_capacity);
     if (pool->input_count == pool->spares_max) {
         destroy_input(pool, input);
         return;

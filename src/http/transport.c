@@ -28,6 +28,7 @@ void http_transport_init(struct http_transport *transport, struct http_loop *loo
 
 bool http_transport_open(struct http_transport *transport, int fd)
 {
+    assert(fd >= 0 && transport->link == NULL);
     if (uv_tcp_open(&transport->tcp, fd) != 0) {
         close(fd);
         return false;

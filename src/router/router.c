@@ -153,6 +153,7 @@ bool router_is_vital(const struct router *router, struct bytes method, struct by
 struct router *router_create(const struct router_options *options)
 {
     assert(options->refuse_page != NULL);
+    assert(options->pages.origins != NULL && options->pages.hosts != NULL);
     struct router *router = memory_checked(malloc(sizeof *router));
     router->options = *options;
     router->count = 0;

@@ -90,6 +90,7 @@ void answer_fill(const struct answer_context *context, struct bytes body, struct
                    BYTES("x-amzn-RequestId,x-amzn-ErrorType,x-amz-crc32,Date"));
         add_header(headers, &count, BYTES("Vary"), BYTES("Origin"));
     }
+    assert(count <= ANSWER_HEADERS_MAX);
     out->headers = headers;
     out->header_count = count;
     out->body = body;

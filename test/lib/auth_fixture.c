@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 #include "auth/key_ring.h"
 #include "auth/live_keys.h"
@@ -119,6 +120,22 @@ void auth_fixture_close(struct auth_fixture *fixture)
     scratch_destroy(fixture->directory);
     sha256_destroy(fixture->hasher);
     arena_destroy(fixture->arena);
+}
+
+int auth_fixture_set_up(void **state)
+{
+    struct auth_fixture *fixture = malloc(sizeof *fixture);
+    assert_non_null(fixture);
+    auth_fixture_open(fixture);
+    *state = fixture;
+    return 0;
+}
+
+int auth_fixture_tear_down(void **state)
+{
+    auth_fixture_close(*state);
+    free(*state);
+    return 0;
 }
 
 /* --- Requests --- */

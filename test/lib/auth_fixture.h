@@ -43,6 +43,9 @@ struct auth_fixture {
 
 void auth_fixture_open(struct auth_fixture *fixture);
 void auth_fixture_close(struct auth_fixture *fixture);
+/* The same for cmocka's groups: `*state` is the fixture. */
+int auth_fixture_set_up(void **state);
+int auth_fixture_tear_down(void **state);
 
 enum auth_token { AUTH_TOKEN_OWN, AUTH_TOKEN_NONE, AUTH_TOKEN_OTHERS };
 

@@ -1,8 +1,11 @@
 /* http_fixture.c -- see http_fixture.h. */
 #include "http_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <cmocka.h>
 #include "base/arena.h"
 #include "crypto/tls_context.h"
 #include "raw_http.h"
@@ -176,6 +179,30 @@ void http_fixture_deinit(struct http_fixture *fixture)
     pthread_cond_destroy(&fixture->changed);
 }
 
+int http_fixture_create_files(void **state)
+{
+    struct tls_files *files = malloc(sizeof *files);
+    tls_files_create(files);
+    *state = files;
+    return 0;
+}
+
+int http_fixture_destroy_files(void **state)
+{
+    tls_files_destroy(*state);
+    free(*state);
+    return 0;
+}
+
+int http_fixture_set_up(void **state)
+{
+    struct http_fixture *fixture = malloc(sizeof *fixture);
+    http_fixture_init(fixture);
+    fixture->files = *state;
+    *state = fixture;
+    return 0;
+}
+
 int http_fixture_tear_down(void **state)
 {
     struct http_fixture *fixture = *state;
@@ -184,6 +211,15 @@ int http_fixture_tear_down(void **state)
     http_fixture_deinit(fixture);
     free(fixture);
     return 0;
+}
+
+void http_fixture_expect(struct raw_http *client, int status, const char *body)
+{
+    struct raw_http_answer answer;
+    assert_true(raw_http_receive(client, &answer));
+    assert_int_equal(answer.status, status);
+    if (!bytes_equal_text(answer.body, body))
+        fail_msg("'%.*s' instead of '%s'", BYTES_FMT(answer.body), body);
 }
 
 struct raw_http http_fixture_connect(const struct http_fixture *fixture)

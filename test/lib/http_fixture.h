@@ -37,6 +37,12 @@ struct http_fixture {
     struct late *turn_first; /* The loop's own. */
 };
 
+/* For cmocka's groups: `*state` are the files of a group with TLS. */
+int http_fixture_create_files(void **state);
+int http_fixture_destroy_files(void **state);
+/* For cmocka: makes `*state`, which is NULL or the group's files, a fixture. */
+int http_fixture_set_up(void **state);
+
 /* One loop, any port, small limits, generous time-outs. */
 void http_fixture_init(struct http_fixture *fixture);
 void http_fixture_start(struct http_fixture *fixture);
@@ -45,6 +51,9 @@ void http_fixture_stop(struct http_fixture *fixture);
 void http_fixture_deinit(struct http_fixture *fixture);
 /* For cmocka: stops, unless the test has, and frees the fixture that `*state` is. */
 int http_fixture_tear_down(void **state);
+
+/* Fails the test unless the next answer has this status and body. */
+void http_fixture_expect(struct raw_http *client, int status, const char *body);
 
 /* As a client that trusts the server, if that has TLS. */
 struct raw_http http_fixture_connect(const struct http_fixture *fixture);

@@ -13,20 +13,6 @@
 #include "base/arena.h"
 #include "base/compiler.h"
 
-static int setup(void **state)
-{
-    static struct auth_fixture fixture;
-    auth_fixture_open(&fixture);
-    *state = &fixture;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    auth_fixture_close(*state);
-    return 0;
-}
-
 #define SERVICE "com.amazon.coral.service#"
 #define LET_IN NULL, NULL
 #define INVALID_SIGNATURE SERVICE "InvalidSignatureException"
@@ -329,5 +315,5 @@ int main(void)
         cmocka_unit_test(an_unknown_operation_is_judged_before_the_credentials),
         cmocka_unit_test(what_a_proxy_could_read_otherwise_is_refused),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, auth_fixture_set_up, auth_fixture_tear_down);
 }

@@ -178,29 +178,15 @@ static void a_wrong_secret_costs_what_a_right_one_costs(void **state)
     assert_int_equal(of_wrong.bytes, of_right.bytes);
 }
 
-static int setup(void **state)
-{
-    static struct auth_fixture fixture;
-    auth_fixture_open(&fixture);
-    *state = &fixture;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    auth_fixture_close(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(refusing_a_key_costs_what_letting_it_in_costs, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(refusing_a_key_costs_what_letting_it_in_costs,
+                                        auth_fixture_set_up, auth_fixture_tear_down),
         cmocka_unit_test_setup_teardown(refusing_a_temporary_key_costs_what_letting_it_in_costs,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(a_wrong_secret_costs_what_a_right_one_costs, setup,
-                                        teardown),
+                                        auth_fixture_set_up, auth_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(a_wrong_secret_costs_what_a_right_one_costs,
+                                        auth_fixture_set_up, auth_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,39 +14,6 @@
 #include "raw_http.h"
 #include "tls_files.h"
 
-static int create_files(void **state)
-{
-    struct tls_files *files = malloc(sizeof *files);
-    tls_files_create(files);
-    *state = files;
-    return 0;
-}
-
-static int destroy_files(void **state)
-{
-    tls_files_destroy(*state);
-    free(*state);
-    return 0;
-}
-
-static int set_up(void **state)
-{
-    struct http_fixture *fixture = malloc(sizeof *fixture);
-    http_fixture_init(fixture);
-    fixture->files = *state; /* The group's. */
-    *state = fixture;
-    return 0;
-}
-
-static void expect_answer(struct raw_http *client, int status, const char *body)
-{
-    struct raw_http_answer answer;
-    assert_true(raw_http_receive(client, &answer));
-    assert_int_equal(answer.status, status);
-    if (!bytes_equal_text(answer.body, body))
-        fail_msg("'%.*s' instead of '%s'", BYTES_FMT(answer.body), body);
-}
-
 static void send_text(struct raw_http *client, const char *text)
 {
     assert_true(raw_http_send_text(client, text));
@@ -59,7 +26,7 @@ static void expect_echo(struct raw_http *client, const char *text)
     snprintf(request, sizeof request,
              "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: %zu\r\n\r\n%s", strlen(text), text);
     send_text(client, request);
-    expect_answer(client, 200, text);
+    http_fixture_expect(client, 200, text);
 }
 
 static void a_connection_serves_one_request_after_another(void **state)
@@ -73,7 +40,7 @@ static void a_connection_serves_one_request_after_another(void **state)
         expect_echo(&client, text);
     }
     send_text(&client, "GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n");
-    expect_answer(&client, 404, "no such route");
+    http_fixture_expect(&client, 404, "no such route");
     raw_http_close(&client);
 }
 
@@ -150,8 +117,8 @@ static void a_request_may_arrive_byte_by_byte(void **state)
                                  "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\na: b\r\n\r\n");
     for (size_t i = 0; i < request.len; i++)
         assert_true(raw_http_send(&client, bytes_of(request.data + i, 1)));
-    expect_answer(&client, 200, "ok");
-    expect_answer(&client, 200, "ok");
+    http_fixture_expect(&client, 200, "ok");
+    http_fixture_expect(&client, 200, "ok");
     raw_http_close(&client);
 }
 
@@ -164,8 +131,8 @@ static void chunked_bodies_are_put_together(void **state)
                        "5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: dropped\r\n\r\n"
                        "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
                        "0\r\n\r\n");
-    expect_answer(&client, 200, "hello world");
-    expect_answer(&client, 200, "");
+    http_fixture_expect(&client, 200, "hello world");
+    http_fixture_expect(&client, 200, "");
     raw_http_close(&client);
 }
 
@@ -195,7 +162,7 @@ static void expect_length(struct raw_http *client, size_t size, bool chunked)
         assert_true(raw_http_send(client, bytes_of(body, size)));
     free(body);
     snprintf(want, sizeof want, "%zu %zu", size, size * 'a');
-    expect_answer(client, 200, want);
+    http_fixture_expect(client, 200, want);
 }
 
 static void bodies_of_every_size_arrive_whole(void **state)
@@ -222,7 +189,7 @@ static void continue_is_sent_before_a_body_that_is_waited_for(void **state)
     assert_true(raw_http_receive_head(&client, &answer));
     assert_true(bytes_equal(answer.head, BYTES("HTTP/1.1 100 Continue\r\n\r\n")));
     send_text(&client, "hello");
-    expect_answer(&client, 200, "hello");
+    http_fixture_expect(&client, 200, "hello");
     /* Nothing to wait for: the body is here or on its way, or there is none. */
     send_text(&client, "POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
                        "Content-Length: 5\r\n\r\nhe");
@@ -230,12 +197,12 @@ static void continue_is_sent_before_a_body_that_is_waited_for(void **state)
     expect_echo(&other, "so the loop has seen half of the body");
     raw_http_close(&other);
     send_text(&client, "llo");
-    expect_answer(&client, 200, "hello");
+    http_fixture_expect(&client, 200, "hello");
     send_text(&client, "POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
                        "Content-Length: 5\r\n\r\nthere");
-    expect_answer(&client, 200, "there");
+    http_fixture_expect(&client, 200, "there");
     send_text(&client, "POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n");
-    expect_answer(&client, 200, "");
+    http_fixture_expect(&client, 200, "");
     raw_http_close(&client);
 }
 
@@ -251,11 +218,11 @@ static void pipelined_answers_keep_their_order(void **state)
     struct raw_http other = http_fixture_connect(fixture);
     expect_echo(&other, "others are served meanwhile");
     http_fixture_release(fixture);
-    expect_answer(&client, 200, "first");
-    expect_answer(&client, 200, "second");
+    http_fixture_expect(&client, 200, "first");
+    http_fixture_expect(&client, 200, "second");
     assert_true(http_fixture_wait_for_late(fixture, 1));
     http_fixture_release(fixture);
-    expect_answer(&client, 200, "third");
+    http_fixture_expect(&client, 200, "third");
     raw_http_close(&other);
     raw_http_close(&client);
 }
@@ -267,17 +234,17 @@ static void a_turn_ends_before_its_loop_waits(void **state)
     http_fixture_start(fixture);
     struct raw_http client = http_fixture_connect(fixture);
     send_text(&client, "POST /turn HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nfirst");
-    expect_answer(&client, 200, "first");
+    http_fixture_expect(&client, 200, "first");
     send_text(&client, "POST /turn HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nsecond"
                        "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nthird"
                        "POST /turn HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nfourth"
                        "POST /turn HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nfifth");
-    expect_answer(&client, 200, "second");
+    http_fixture_expect(&client, 200, "second");
     assert_true(http_fixture_wait_for_late(fixture, 1));
     http_fixture_release(fixture);
-    expect_answer(&client, 200, "third");
-    expect_answer(&client, 200, "fourth");
-    expect_answer(&client, 200, "fifth");
+    http_fixture_expect(&client, 200, "third");
+    http_fixture_expect(&client, 200, "fourth");
+    http_fixture_expect(&client, 200, "fifth");
     raw_http_close(&client);
 }
 
@@ -298,11 +265,11 @@ static void deep_pipelines_wait_outside_and_are_all_answered(void **state)
         send_text(&client, request);
     }
     http_fixture_release(fixture);
-    expect_answer(&client, 200, "first");
+    http_fixture_expect(&client, 200, "first");
     for (int i = 0; i < COUNT; i++) {
         char want[16];
         snprintf(want, sizeof want, "%05d", i);
-        expect_answer(&client, 200, want);
+        http_fixture_expect(&client, 200, want);
     }
     raw_http_close(&client);
 }
@@ -322,7 +289,7 @@ static void a_slow_reader_holds_up_nobody_else(void **state)
     for (size_t i = 0; i < answer.body.len; i++)
         if (answer.body.data[i] != 'a' + i % 23)
             fail_msg("byte %zu is wrong", i);
-    expect_answer(&slow, 404, "no such route");
+    http_fixture_expect(&slow, 404, "no such route");
     raw_http_close(&slow);
     raw_http_close(&other);
 }
@@ -380,8 +347,8 @@ static void a_half_closed_client_is_answered(void **state)
     raw_http_end(&client);
     assert_true(http_fixture_wait_for_late(fixture, 1));
     http_fixture_release(fixture);
-    expect_answer(&client, 200, "first");
-    expect_answer(&client, 200, "second");
+    http_fixture_expect(&client, 200, "first");
+    http_fixture_expect(&client, 200, "second");
     assert_true(raw_http_ends(&client));
     raw_http_close(&client);
 }
@@ -542,13 +509,13 @@ static void while_a_server_stops_new_connections_get_vital_answers_only(void **s
     struct raw_http silent = http_fixture_connect(fixture);
     send_text(&vital, "GET /vital HTTP/1.1\r\nHost: h\r\n\r\n"
                       "GET /vital HTTP/1.1\r\nHost: h\r\n\r\n");
-    expect_answer(&vital, 200, "here");
+    http_fixture_expect(&vital, 200, "here");
     assert_true(raw_http_ends(&vital)); /* One is enough. */
     send_text(&other, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
-    expect_answer(&other, 503, "refused 503");
+    http_fixture_expect(&other, 503, "refused 503");
     int64_t released_ns = clock_monotonic_ns();
     http_fixture_release(fixture);
-    expect_answer(&busy, 200, "last");
+    http_fixture_expect(&busy, 200, "last");
     raw_http_close(&busy);
     pthread_join(stopper, NULL); /* Without waiting for the silent one until the grace is over. */
     assert_true(clock_monotonic_ns() - released_ns < RAW_HTTP_WAIT_MS * INT64_C(1000000));
@@ -574,7 +541,7 @@ static void stopping_under_load_answers_every_request_taken(void **state)
     assert_int_equal(pthread_create(&stopper, NULL, stop, fixture), 0);
     http_fixture_release(fixture);
     for (int i = 0; i < COUNT; i++) {
-        expect_answer(&clients[i], 200, "ok");
+        http_fixture_expect(&clients[i], 200, "ok");
         raw_http_close(&clients[i]);
     }
     pthread_join(stopper, NULL);
@@ -599,7 +566,8 @@ static void stopping_gives_up_after_the_grace(void **state)
     raw_http_close(&client);
 }
 
-#define SERVER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, http_fixture_tear_down)
+#define SERVER_TEST(name)                                                                          \
+    cmocka_unit_test_setup_teardown(name, http_fixture_set_up, http_fixture_tear_down)
 
 int main(void)
 {
@@ -628,5 +596,6 @@ int main(void)
         SERVER_TEST(stopping_gives_up_after_the_grace),
     };
     int failed = cmocka_run_group_tests_name("plain", tests, NULL, NULL);
-    return failed + cmocka_run_group_tests_name("TLS", tests, create_files, destroy_files);
+    return failed + cmocka_run_group_tests_name("TLS", tests, http_fixture_create_files,
+                                                http_fixture_destroy_files);
 }

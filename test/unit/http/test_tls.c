@@ -25,43 +25,10 @@ enum {
 
 static const char request[] = "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n";
 
-static int create_files(void **state)
-{
-    struct tls_files *files = malloc(sizeof *files);
-    tls_files_create(files);
-    *state = files;
-    return 0;
-}
-
-static int destroy_files(void **state)
-{
-    tls_files_destroy(*state);
-    free(*state);
-    return 0;
-}
-
-static int set_up(void **state)
-{
-    struct http_fixture *fixture = malloc(sizeof *fixture);
-    http_fixture_init(fixture);
-    fixture->files = *state; /* The group's. */
-    *state = fixture;
-    return 0;
-}
-
-static void expect_answer(struct raw_http *client, int status, const char *body)
-{
-    struct raw_http_answer answer;
-    assert_true(raw_http_receive(client, &answer));
-    assert_int_equal(answer.status, status);
-    if (!bytes_equal_text(answer.body, body))
-        fail_msg("'%.*s' instead of '%s'", BYTES_FMT(answer.body), body);
-}
-
 static void expect_served(struct raw_http *client)
 {
     assert_true(raw_http_send_text(client, request));
-    expect_answer(client, 200, "");
+    http_fixture_expect(client, 200, "");
 }
 
 /* --- Handshakes --- */
@@ -77,8 +44,8 @@ static void plain_http_is_told_that_this_is_https(void **state)
         assert_true(raw_http_send_text(&client, requests[i]));
         if (strlen(requests[i]) < 5) /* Less than the head of a record does not tell. */
             assert_true(raw_http_send_text(&client, " / HTTP/1.1\r\n"));
-        expect_answer(&client, 400,
-                      "This port speaks HTTPS; the address has to begin with https://\n");
+        http_fixture_expect(&client, 400,
+                            "This port speaks HTTPS; the address has to begin with https://\n");
         assert_true(raw_http_ends(&client));
         raw_http_close(&client);
     }
@@ -237,7 +204,7 @@ static void a_handler_can_tell(void **state)
     http_fixture_start(fixture);
     struct raw_http client = http_fixture_connect(fixture);
     assert_true(raw_http_send_text(&client, "GET /secure HTTP/1.1\r\nHost: h\r\n\r\n"));
-    expect_answer(&client, 200, "yes");
+    http_fixture_expect(&client, 200, "yes");
     raw_http_close(&client);
 }
 
@@ -279,7 +246,7 @@ static void thousands_of_small_records_are_one_body(void **state)
     send_length_request(&client, SIZE);
     for (size_t sent = 0; sent < SIZE; sent += 2)
         assert_true(raw_http_send(&client, BYTES("ab")));
-    expect_answer(&client, 200, "20000 1950000");
+    http_fixture_expect(&client, 200, "20000 1950000");
     raw_http_close(&client);
 }
 
@@ -296,7 +263,7 @@ static void bodies_of_16_megabytes_come_and_go(void **state)
     for (int i = 0; i < 2; i++) {
         send_length_request(&client, SIZE);
         assert_true(raw_http_send(&client, bytes_of(body, SIZE)));
-        expect_answer(&client, 200, "16777216 1");
+        http_fixture_expect(&client, 200, "16777216 1");
         assert_true(raw_http_send_text(&client, "GET /large HTTP/1.1\r\nHost: h\r\n\r\n"));
         assert_true(raw_http_receive(&client, &answer));
         assert_int_equal(answer.body.len, HTTP_FIXTURE_LARGE_SIZE);
@@ -324,7 +291,7 @@ static void records_may_be_cut_anywhere(void **state)
         sent = bytes_of(sent.data + size, sent.len - size);
     }
     for (int i = 0; i < COUNT; i++)
-        expect_answer(&client, 200, "");
+        http_fixture_expect(&client, 200, "");
     raw_http_close(&client);
 }
 
@@ -381,7 +348,7 @@ static void a_connection_cut_without_tls_s_own_end_is_answered_all_the_same(void
     struct raw_http client = http_fixture_connect(fixture);
     assert_true(raw_http_send_text(&client, request));
     shutdown(client.fd, SHUT_WR);
-    expect_answer(&client, 200, "");
+    http_fixture_expect(&client, 200, "");
     assert_true(raw_http_ends(&client));
     raw_http_close(&client);
 }
@@ -442,7 +409,8 @@ static void a_slow_reader_that_goes_on_is_waited_for(void **state)
     raw_http_close(&client);
 }
 
-#define TLS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, http_fixture_tear_down)
+#define TLS_TEST(name)                                                                             \
+    cmocka_unit_test_setup_teardown(name, http_fixture_set_up, http_fixture_tear_down)
 
 int main(void)
 {
@@ -467,5 +435,5 @@ int main(void)
         TLS_TEST(an_answer_that_is_not_read_is_given_up),
         TLS_TEST(a_slow_reader_that_goes_on_is_waited_for),
     };
-    return cmocka_run_group_tests(tests, create_files, destroy_files);
+    return cmocka_run_group_tests(tests, http_fixture_create_files, http_fixture_destroy_files);
 }

@@ -26,20 +26,6 @@ static const struct {
     { NULL, "", ROUTE_PREFIX, 404 },         /* Refuses. */
 };
 
-static int setup(void **state)
-{
-    static struct auth_fixture fixture;
-    auth_fixture_open(&fixture);
-    *state = &fixture;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    auth_fixture_close(*state);
-    return 0;
-}
-
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -98,5 +84,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_route_does_what_it_states_about_access),
     };
-    return cmocka_run_group_tests_name("wire/routes", tests, setup, teardown);
+    return cmocka_run_group_tests_name("wire/routes", tests, auth_fixture_set_up,
+                                       auth_fixture_tear_down);
 }
