@@ -95,7 +95,7 @@ static bool decode_head(struct bytes bytes, struct change_log_head *out)
            out->next > out->shard_first && out->commit_us >= 0 && out->server_ms >= 0;
 }
 
-/* What was read with `status`. */
+/* Decodes a head that was read with `status`, and releases the value. */
 static enum engine_status take_head(enum engine_status status, struct engine_value *value,
                                     struct change_log_head *out)
 {

@@ -1,12 +1,12 @@
 /* change_log.h -- the log of a table's changes: one record per change of an item, in the batch
  * that changes it.
  *
- * A log is an owner of its own in the engine, so that it outlives its table, and has the table's
- * partitions. In each of them records are numbered without gaps in the order of commits, because a
- * writer holds the partition's head while it takes numbers: the head is one of the addresses its
- * write begins with. The head also tells whether the log is open and which images it wants; a
- * table's definition only tells where to look. So a writer that still works with an older
- * definition neither writes into a log that was closed nor leaves out what a reader was promised.
+ * A log is an owner of its own in the engine, so it outlives its table. It has the table's
+ * partitions. In each partition records are numbered without gaps in commit order, because a writer
+ * holds the latch of the partition's head while it takes numbers. The head also says whether the
+ * log is open and which images records hold; a table's definition only says where the head is. So a
+ * writer with an older definition neither writes into a closed log nor omits a record from an open
+ * one.
  *
  * A log is divided into shards (shard.h), which are ranges of sequence numbers. The first number
  * of a shard stands for its opening and has no record, so that even an empty shard has a range.
@@ -22,7 +22,7 @@
  *   because it began after the other one was answered, then its commit time is later, whichever
  *   tables the two changed: the other one took its time before it released its latches. So all
  *   writes up to a moment are a state that clients could have seen.
- * - This holds across restarts. A server that starts reads the heads of all logs and goes on behind
+ * - This holds across restarts: a server that starts reads the heads of all logs and resumes behind
  *   the latest commit time it finds (streams_open). It holds across steps of the wall clock, too:
  *   after a step back, commit times advance by a microsecond per write until wall time catches up.
  *
@@ -44,12 +44,12 @@ struct clock;
 
 /* Where a partition of a log is. */
 struct engine_place change_log_place(uint64_t log_id, uint64_t partition);
-/* The key borrows nothing that dies. */
+/* The key is static. */
 struct engine_address change_log_head_address(uint64_t log_id, uint64_t partition);
 /* The key lives in the arena. */
 struct engine_address change_log_record_address(struct arena *arena, uint64_t log_id,
                                                 uint64_t partition, uint64_t sequence);
-/* The number that a record's key tells. False if it is no such key. */
+/* The sequence number in a record's key. False if it is not the key of a record. */
 MUST_CHECK bool change_log_sequence_of_key(struct bytes key, uint64_t *out);
 
 struct change_log_head {
@@ -58,11 +58,11 @@ struct change_log_head {
     uint64_t next;        /* The sequence number that the next record gets. */
     uint64_t shard_first; /* The first one of the newest shard. */
     int64_t commit_us;    /* Commit time of the last record; 0: there was none. */
-    int64_t server_ms;    /* The same in server time; 0: it has none. */
+    int64_t server_ms;    /* Server time of the last record; 0: it has none. */
 };
 
-/* Reads a head within a write that began with its address. A log that was never opened, or is gone,
- * has a closed head. ENGINE_CORRUPT, logged, if it is damaged. */
+/* Reads a head in a write that holds its address. A log that was never opened, or was removed, has
+ * a closed head with zeros. ENGINE_CORRUPT, logged, if the head is damaged. */
 MUST_CHECK enum engine_status change_log_read_head(struct engine_write *write,
                                                    const struct engine_address *address,
                                                    struct change_log_head *out);

@@ -99,8 +99,24 @@ static size_t list_items(struct change_record *record, struct item *out[2])
     return count;
 }
 
+/* An item that did not exist before or after the change has no image then. */
+static bool fits_event(const struct change_record *record)
+{
+    switch (record->event) {
+    case CHANGE_INSERT:
+        return (record->images & CHANGE_OLD_IMAGE) == 0;
+    case CHANGE_MODIFY:
+        return true;
+    case CHANGE_REMOVE:
+        return (record->images & CHANGE_NEW_IMAGE) == 0;
+    }
+    return false;
+}
+
 struct bytes change_record_encode(struct arena *arena, const struct change_record *record)
 {
+    assert(fits_event(record));
+    assert(record->commit_us >= 0 && record->server_ms >= 0);
     struct change_record source = *record;
     struct item *items[2];
     size_t count = list_items(&source, items);
@@ -124,20 +140,6 @@ struct bytes change_record_encode(struct arena *arena, const struct change_recor
     return bytes_of(out, size);
 }
 
-/* An item that did not exist has no image. */
-static bool fits_event(const struct change_record *record)
-{
-    switch (record->event) {
-    case CHANGE_INSERT:
-        return (record->images & CHANGE_OLD_IMAGE) == 0;
-    case CHANGE_MODIFY:
-        return true;
-    case CHANGE_REMOVE:
-        return (record->images & CHANGE_NEW_IMAGE) == 0;
-    }
-    return false;
-}
-
 static bool open_next_item(struct bytes *rest, struct item *out)
 {
     if (rest->len < LENGTH_SIZE)
@@ -150,7 +152,7 @@ static bool open_next_item(struct bytes *rest, struct item *out)
     return true;
 }
 
-/* Where the items of a record begin; 0: it is too short, or of a format that is not known. */
+/* The offset of the record's items; 0: it is too short, or of an unknown format. */
 static size_t items_place(struct bytes encoded)
 {
     size_t at = 0;

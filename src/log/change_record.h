@@ -1,7 +1,7 @@
 /* change_record.h -- one change of one item, as the change log keeps it.
  *
- * A record holds the images that whoever reads the log asked for, and the item's key attributes
- * where it holds no image at all. Layout: doc/disk-format.md, "Change log".
+ * A record holds the images that the readers of the log need, or only the item's key attributes if
+ * they need none. Layout: doc/disk-format.md, "Change log".
  */
 #ifndef STATOR_LOG_CHANGE_RECORD_H
 #define STATOR_LOG_CHANGE_RECORD_H
@@ -22,19 +22,19 @@ const char *change_event_name(enum change_event event);
 
 struct change_record {
     enum change_event event;
-    bool by_service; /* Made by the service itself: the item's time to live had passed. */
+    bool by_service; /* The item expired: the service deleted it, not a client. */
     /* Neither decreases within a partition's log. */
     int64_t commit_us; /* Commit time of the write (change_log.h), which clients see in seconds. */
     int64_t server_ms; /* Server time, by which it ages; 0: it was stored without one. */
-    unsigned images;   /* enum change_image: which of the two below are there. */
+    unsigned images;   /* enum change_image: which of the two below are set. */
     struct item new_image;
     struct item old_image;
-    struct item keys; /* If there is no image. */
+    struct item keys; /* Set if there is no image. */
 };
 
-/* The record of an item that was `before` and becomes `after`; NULL: there is none. Holds those of
- * the images `wanted` that there are. Time and cause are left to the caller. The result borrows the
- * items, but for `keys`, which live in the arena. */
+/* The record of a change from `before` to `after`; NULL: the item does not exist. Holds the
+ * `wanted` images that exist. The caller sets time and cause. The result borrows the items; `keys`
+ * live in the arena. */
 struct change_record change_record_between(struct arena *arena, const struct key_schema *schema,
                                            const struct item *before, const struct item *after,
                                            unsigned wanted);
@@ -43,7 +43,7 @@ struct item change_record_keys(struct arena *arena, const struct key_schema *sch
                                const struct change_record *record);
 
 struct bytes change_record_encode(struct arena *arena, const struct change_record *record);
-/* False where the bytes are no record. The result borrows them. */
+/* False if the bytes are not a record. The result borrows them. */
 MUST_CHECK bool change_record_decode(struct bytes encoded, struct change_record *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* log_layout.h -- the constants of doc/disk-format.md that the change log is stored under. */
+/* log_layout.h -- the constants of doc/disk-format.md, "Change log". */
 #ifndef STATOR_LOG_LOG_LAYOUT_H
 #define STATOR_LOG_LOG_LAYOUT_H
 #include <stdint.h>
@@ -6,7 +6,7 @@
 
 enum {
     /* First byte of a key in a partition of a log. */
-    LOG_KEY_HEAD = 'H',   /* Nothing behind it. */
+    LOG_KEY_HEAD = 'H',   /* The whole key. */
     LOG_KEY_RECORD = 'R', /* Then the sequence number, big-endian. */
     LOG_KEY_SHARD = 'S',  /* Then its first sequence number, big-endian. */
 

@@ -42,8 +42,8 @@ struct trimming {
     /* Records that go in one write: an engine without ENGINE_RANGE_DELETE deletes them one by one.
      */
     uint64_t records_max;
-    bool more;                  /* That bound left some: trim again. */
-    struct engine_write *write; /* NULL: there was nothing to trim yet. */
+    bool more;                  /* The bound left some records to trim. */
+    struct engine_write *write; /* NULL: nothing to trim so far. */
 };
 
 static int64_t later(int64_t a, int64_t b)
@@ -51,13 +51,13 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* No reader needs, for its age, what was stored at that server time. */
+/* True if no reader needs, by age, what was stored at that server time. */
 static bool is_past(const struct trimming *in, int64_t stamp_ms)
 {
     return later(stamp_ms, in->trim->origin_ms) < in->need.server_ms;
 }
 
-/* Whether the record of that number is too old. A view shows every number below the next one. */
+/* Reports whether no reader needs the record by age. A view shows every record below the head. */
 static enum engine_status is_old(const struct trimming *in, uint64_t sequence, bool *old)
 {
     struct engine_value value = { 0 };
@@ -110,7 +110,7 @@ static enum engine_status delete_records(struct trimming *in, uint64_t first, ui
     return ENGINE_OK;
 }
 
-/* Trims one shard. `*whole`: nothing is left of it, so its child is next. */
+/* Trims one shard. `*whole` if it was removed, so that its child is next. */
 static enum engine_status trim_shard(struct trimming *in, struct shard *shard, uint64_t end,
                                      bool *whole)
 {

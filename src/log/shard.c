@@ -37,10 +37,21 @@ static uint32_t checksum(const uint8_t *shard, size_t size)
     return crc32c(bytes_of(shard + LAST_AT, size - LAST_AT));
 }
 
+/* What is stored of a shard is consistent in itself. */
+static bool is_plausible(const struct shard *shard)
+{
+    bool open = shard->last == 0;
+    return shard->first >= LOG_FIRST_SEQUENCE && shard->kept > shard->first &&
+           shard->created_ms >= 0 && shard->parent_created_ms >= 0 && shard->closed_ms >= 0 &&
+           shard->closed_server_ms >= 0 &&
+           (open || (shard->last >= shard->first && shard->kept - 1 <= shard->last));
+}
+
 void shard_put(struct arena *arena, struct engine_write *write, uint64_t log_id,
                const struct shard *shard)
 {
     uint8_t bytes[LOG_SHARD_SIZE];
+    assert(is_plausible(shard));
     struct engine_address address = shard_address(arena, log_id, shard->partition, shard->first);
     bytes[FORMAT_AT] = LOG_SHARD_FORMAT;
     store_u64_le(bytes + LAST_AT, shard->last);
@@ -51,15 +62,6 @@ void shard_put(struct arena *arena, struct engine_write *write, uint64_t log_id,
     store_u64_le(bytes + CLOSED_SERVER_AT, (uint64_t)shard->closed_server_ms);
     store_u32_le(bytes + CHECKSUM_AT, checksum(bytes, sizeof bytes));
     engine_write_put(write, &address, bytes_of(bytes, sizeof bytes));
-}
-
-static bool is_plausible(const struct shard *shard)
-{
-    bool open = shard->last == 0;
-    return shard->first >= LOG_FIRST_SEQUENCE && shard->kept > shard->first &&
-           shard->created_ms >= 0 && shard->parent_created_ms >= 0 && shard->closed_ms >= 0 &&
-           shard->closed_server_ms >= 0 &&
-           (open || (shard->last >= shard->first && shard->kept - 1 <= shard->last));
 }
 
 static bool has_size_of_format(struct bytes stored)

@@ -16,13 +16,13 @@ struct arena;
 
 struct shard {
     uint64_t partition;
-    uint64_t first; /* Stands for the opening; records come behind it. */
-    uint64_t last;  /* 0: it is open. */
-    uint64_t kept;  /* The first record that was not trimmed; above `last` by one: all were. */
+    uint64_t first; /* Stands for the shard's opening; its records follow. */
+    uint64_t last;  /* 0: the shard is open. */
+    uint64_t kept;  /* The first record that was not trimmed; last + 1: all were. */
     int64_t created_ms;
     int64_t parent_created_ms; /* 0: none. */
-    int64_t closed_ms;         /* 0: it is open. */
-    int64_t closed_server_ms;  /* The same in server time; 0: open, or stored without one. */
+    int64_t closed_ms;         /* 0: the shard is open. */
+    int64_t closed_server_ms;  /* Server time; 0: open, or stored without one. */
 };
 
 static inline bool shard_is_open(const struct shard *shard)
@@ -35,15 +35,16 @@ struct engine_address shard_address(struct arena *arena, uint64_t log_id, uint64
                                     uint64_t first);
 void shard_put(struct arena *arena, struct engine_write *write, uint64_t log_id,
                const struct shard *shard);
-/* The shard that an entry of a log's partition holds. False if it holds none. */
+/* The shard in an entry of a log's partition. False if the entry is not a shard, or is damaged. */
 MUST_CHECK bool shard_open_entry(uint64_t partition, const struct engine_entry *entry,
                                  struct shard *out);
 
-/* ENGINE_NOT_FOUND if there is none, or none any more. ENGINE_CORRUPT, logged, if it is damaged. */
+/* ENGINE_NOT_FOUND if there is no such shard, or it was trimmed. ENGINE_CORRUPT, logged, if it is
+ * damaged. */
 MUST_CHECK enum engine_status shard_get(struct arena *arena, struct engine_view *view,
                                         uint64_t log_id, uint64_t partition, uint64_t first,
                                         struct shard *out);
-/* Those of a partition, from the oldest on; the array lives in the arena. */
+/* The shards of a partition, oldest first; the array lives in the arena. */
 MUST_CHECK enum engine_status shard_list(struct arena *arena, struct engine_view *view,
                                          uint64_t log_id, uint64_t partition, struct shard **out,
                                          size_t *count);

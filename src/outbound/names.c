@@ -37,7 +37,8 @@ struct name_lookup {
 
 /* --- The system's lookup --- */
 
-/* Appends an address, unless it is scoped to a link: no list of curl's can name such a one. */
+/* Appends an address, unless it is scoped to a link: curl's lists cannot express such an address.
+ */
 static void append_address(struct names_addresses *out, size_t *size, const struct addrinfo *at)
 {
     char text[INET6_ADDRSTRLEN];

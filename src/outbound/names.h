@@ -1,8 +1,8 @@
-/* names.h -- looks host names up on threads of their own, so that whoever asks can stop waiting.
+/* names.h -- looks host names up on threads of their own, so that callers can stop waiting.
  *
- * getaddrinfo cannot be interrupted, and a broken name server makes it hang for as long as it
- * likes. A lookup therefore runs on a detached thread. A caller waits for it, for so long at most,
- * and leaves it behind when time is up or the caller is cancelled. Callers that ask for the same
+ * getaddrinfo cannot be interrupted, and a broken name server makes it hang for any time. A lookup
+ * therefore runs on a detached thread. A caller waits for it for a bounded time, and abandons it
+ * when time is up or the caller is cancelled. Callers that ask for the same
  * name share one lookup, so a name that hangs costs one thread, however often it is asked for.
  */
 #ifndef STATOR_OUTBOUND_NAMES_H
@@ -38,7 +38,7 @@ void names_release(struct names *names);
 enum names_status {
     NAMES_FOUND,
     NAMES_FAILED,    /* `*error` is getaddrinfo's code. */
-    NAMES_LATE,      /* Nothing is known in time; the lookup goes on. */
+    NAMES_LATE,      /* No result in time; the lookup continues. */
     NAMES_BUSY,      /* NAMES_LOOKUPS_MAX are under way, or the system has no thread. */
     NAMES_CANCELLED, /* `*cancelled` became true. */
 };
@@ -47,7 +47,7 @@ enum names_status {
 MUST_CHECK enum names_status names_find(struct names *names, const char *host, int64_t wait_ms,
                                         const atomic_bool *cancelled, struct names_addresses *out,
                                         int *error);
-/* Any thread: has all waiting callers look at their `*cancelled`. */
+/* Makes all waiting callers check their `*cancelled`. Any thread. */
 void names_wake(struct names *names);
 
 #endif

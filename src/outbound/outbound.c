@@ -1,9 +1,9 @@
 /* outbound.c -- see outbound.h.
  *
  * A client has a curl multi handle, and one easy handle for one transfer at a time. Its thread
- * takes the transfer a step further, under the client's mutex, and waits for sockets without it. A
- * step never blocks: addresses are given to curl, which is forbidden to look up a name itself,
- * because its own lookups are joined when a transfer is removed.
+ * advances the transfer under the client's mutex and waits for sockets without it. A step never
+ * blocks: curl gets the addresses and is forbidden to look up a name itself, because it joins its
+ * lookup threads when a transfer is removed.
  */
 #include "outbound/outbound.h"
 #include <arpa/inet.h>
@@ -51,7 +51,7 @@ struct outbound_client {
     atomic_bool cancelled;
     pthread_mutex_t mutex; /* Held for a step of the transfer, and to cancel. */
 
-    /* What the last lookup found; of the thread that sends. */
+    /* The result of the last lookup; used by the thread that sends. */
     char host[NAMES_HOST_SIZE_MAX + 1];
     struct names_addresses addresses;
     int64_t known_until_ms; /* 0: nothing is known. */
@@ -157,7 +157,7 @@ struct outbound_client *outbound_client_create(struct outbound *outbound,
     if (client->multi == NULL || client->easy == NULL)
         abort();
     curl->multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT_MAX);
-    /* Without descriptors curl makes do without a way to wake it up. */
+    /* If it finds no descriptors, curl continues without a way to wake it up. */
     if (curl->multi_wakeup(client->multi) != CURLM_OK) {
         snprintf(message, OUTBOUND_MESSAGE_MAX, "no file descriptors are left");
         outbound_client_destroy(client);
@@ -210,8 +210,8 @@ static bool is_loopback(const struct http_url *url)
            (inet_aton(host, &v4) != 0 && ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
-static enum outbound_result tell_name(struct outbound_exchange *exchange, enum names_status status,
-                                      int error)
+static enum outbound_result result_of_lookup(struct outbound_exchange *exchange,
+                                             enum names_status status, int error)
 {
     switch (status) {
     case NAMES_FOUND:
@@ -235,7 +235,7 @@ static void forget_addresses(struct outbound_client *client)
     client->known_until_ms = 0;
 }
 
-/* Finds the addresses of a name, unless the last call has. */
+/* Finds the addresses of a name, unless they are known from an earlier call. */
 static enum outbound_result find_addresses(struct outbound_client *client,
                                            struct outbound_exchange *exchange, const char *host)
 {
@@ -251,10 +251,10 @@ static enum outbound_result find_addresses(struct outbound_client *client,
         memcpy(client->host, host, strlen(host) + 1);
         client->known_until_ms = now_ms() + OUTBOUND_NAME_KEPT_MS;
     }
-    return tell_name(exchange, status, error);
+    return result_of_lookup(exchange, status, error);
 }
 
-/* Curl asks before it looks a name up. Everything that it needs was given to it. */
+/* Curl calls this before it looks up a name, which it never needs to do. */
 static int forbid_lookup(void *resolver, void *reserved, void *context)
 {
     (void)resolver;
@@ -263,7 +263,8 @@ static int forbid_lookup(void *resolver, void *reserved, void *context)
     return 1;
 }
 
-/* Gives curl the addresses of the host that it will connect to, `*list` with them. */
+/* Gives curl the addresses of the host to connect to. They are in `*list`, which the caller frees.
+ */
 static enum outbound_result give_addresses(struct outbound_client *client,
                                            struct outbound_exchange *exchange,
                                            const struct http_url *peer, struct curl_slist **list)
@@ -275,7 +276,7 @@ static enum outbound_result give_addresses(struct outbound_client *client,
     enum outbound_result result = find_addresses(client, exchange, host);
     if (result != OUTBOUND_OK)
         return result;
-    /* The plus sign has curl forget the entry again. */
+    /* The plus sign lets the entry expire from curl's cache. */
     snprintf(entry, sizeof entry, "+%s:%u:%s", host, (unsigned)peer->port, client->addresses.text);
     *list = client->curl->slist_append(NULL, entry);
     if (*list == NULL)
@@ -287,7 +288,7 @@ static enum outbound_result give_addresses(struct outbound_client *client,
 
 /* --- The transfer --- */
 
-/* Takes the transfer to its end. False if it was cancelled. */
+/* Runs the transfer to its end. False if it was cancelled. */
 static bool run(struct outbound_client *client, CURLcode *code)
 {
     int running = 1, ignored;
@@ -360,7 +361,7 @@ enum outbound_result outbound_client_send(struct outbound_client *client, struct
                      : outbound_exchange_fail(&exchange, OUTBOUND_UNUSABLE,
                                               "the request cannot be made");
     }
-    client->curl->easy_reset(client->easy); /* It refers to this frame. */
+    client->curl->easy_reset(client->easy); /* Its options point to this stack frame. */
     client->curl->slist_free_all(headers);
     client->curl->slist_free_all(addresses);
     return result;

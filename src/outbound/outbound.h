@@ -1,9 +1,9 @@
-/* outbound.h -- requests to other HTTP servers: functions of triggers, a server that a command
- * asks.
+/* outbound.h -- requests to other HTTP servers: those of triggers, and of commands that talk to a
+ * server.
  *
- * By libcurl, for threads that may wait. Every part of a request has a bound: looking the name up,
- * connecting, the whole exchange, the head and the body of the answer. Another thread may cancel it
- * at any time, and nobody ever waits for a name server: see names.h.
+ * Uses libcurl, on threads that may wait. Every part of a request is bounded: the lookup of the
+ * name, connecting, the whole exchange, the head and the body of the answer. Another thread may
+ * cancel it at any time, and nobody ever waits for a name server: see names.h.
  *
  * What this does not do is part of the contract: it follows no redirects, keeps no cookies, reads
  * no .netrc, speaks http and https only, and takes no proxy from the environment. Certificates are
@@ -32,7 +32,7 @@ enum {
     OUTBOUND_NAME_TIMEOUT_MS = 10000,    /* Defaults. */
     OUTBOUND_CONNECT_TIMEOUT_MS = 10000, /* With TLS, until its handshake is done. */
     OUTBOUND_HEAD_SIZE_MAX = 64 * 1024,
-    OUTBOUND_NAME_KEPT_MS = 60000, /* How long a client uses addresses that it was told. */
+    OUTBOUND_NAME_KEPT_MS = 60000, /* How long a client reuses the addresses of a name. */
     OUTBOUND_CA_KEPT_S = 60,       /* How soon a new CA file is read. */
 };
 
@@ -48,7 +48,7 @@ struct outbound_options {
 };
 
 /* The texts must outlive it. NULL with one line for people if the CA file cannot be read, or the
- * proxy is none. Does not load libcurl. */
+ * proxy is invalid. Does not load libcurl. */
 MUST_CHECK struct outbound *outbound_open(const struct outbound_options *options,
                                           char message[OUTBOUND_MESSAGE_MAX]);
 /* After its last client was destroyed. Does not wait for lookups of names. Closing NULL is allowed.
@@ -81,7 +81,7 @@ struct outbound_request {
 
 enum outbound_result {
     OUTBOUND_OK,        /* There is an answer, whatever it says. */
-    OUTBOUND_CANCELLED, /* The request may have had its effect, as with the last three. */
+    OUTBOUND_CANCELLED, /* The request may have had its effect; so with the last three. */
     /* Nothing was sent: */
     OUTBOUND_UNUSABLE, /* The URL, or the CA file. */
     OUTBOUND_NAME_FAILED,
@@ -92,9 +92,9 @@ enum outbound_result {
     /* No whole answer came: */
     OUTBOUND_TIMEOUT,
     OUTBOUND_TOO_LARGE,
-    OUTBOUND_BROKEN, /* The connection ended too soon, or what came is no HTTP. */
+    OUTBOUND_BROKEN, /* The connection ended too soon, or the answer is not HTTP. */
 };
-/* Whether the server cannot have seen the request. */
+/* True if the server cannot have seen the request. */
 bool outbound_is_unsent(enum outbound_result result);
 
 struct outbound_answer {

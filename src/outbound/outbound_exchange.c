@@ -126,7 +126,7 @@ static struct curl_slist *make_headers(const struct outbound_exchange *exchange)
                   BYTES("Expect:")); /* Or curl waits for 100 Continue with a large body. */
     append_header(exchange, &list, BYTES("Accept:"));
     if (!has_type)
-        append_header(exchange, &list, BYTES("Content-Type:")); /* Or it is a form's. */
+        append_header(exchange, &list, BYTES("Content-Type:")); /* Or curl adds a form's. */
     return list;
 }
 
@@ -151,7 +151,7 @@ static bool set_bounds(struct outbound_exchange *exchange, CURL *easy,
 {
     const struct curl_library *curl = exchange->curl;
     int64_t left_ms = exchange->deadline_ms - clock_monotonic_ns() / 1000000;
-    long timeout_ms = left_ms < 1 ? 1 : (long)left_ms; /* 0 would mean for ever. */
+    long timeout_ms = left_ms < 1 ? 1 : (long)left_ms; /* 0 would mean no bound. */
     return curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms) == CURLE_OK &&
            curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)route->connect_timeout_ms) ==
                CURLE_OK &&
@@ -215,7 +215,7 @@ bool outbound_exchange_prepare(struct outbound_exchange *exchange, CURL *easy,
 
 /* --- How it ended --- */
 
-/* A text of curl's may quote what the server sent. */
+/* Curl's texts may quote bytes from the server, so only printable ASCII is kept. */
 enum outbound_result outbound_exchange_fail(struct outbound_exchange *exchange,
                                             enum outbound_result result, const char *problem)
 {
@@ -290,7 +290,7 @@ enum outbound_result outbound_exchange_end(struct outbound_exchange *exchange, C
     if (code != CURLE_OK)
         return fail_by(exchange, easy, code);
     exchange->curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-    /* Curl is content with a head that the end of the connection cut short. */
+    /* Curl accepts a head that the end of the connection cut short. */
     if (exchange->in_head || status < STATUS_FINAL_MIN)
         return outbound_exchange_fail(exchange, OUTBOUND_BROKEN, no_answer);
     exchange->answer->status = (int)status;

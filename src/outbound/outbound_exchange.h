@@ -56,10 +56,10 @@ MUST_CHECK bool outbound_exchange_prepare(struct outbound_exchange *exchange, CU
                                           const struct outbound_exchange_route *route,
                                           struct curl_slist **headers);
 
-/* What the transfer's end means. */
+/* The result of a transfer that ended with `code`. */
 enum outbound_result outbound_exchange_end(struct outbound_exchange *exchange, CURL *easy,
                                            CURLcode code);
-/* Notes the problem, and returns `result`. */
+/* Sets the answer's problem and returns `result`. */
 enum outbound_result outbound_exchange_fail(struct outbound_exchange *exchange,
                                             enum outbound_result result, const char *problem);
 

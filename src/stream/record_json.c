@@ -7,7 +7,7 @@
 #include "stream/stream_definition.h"
 #include "stream/stream_names.h"
 
-/* What the stream shows of what the log holds. */
+/* The log may hold more images than the stream's view type shows. */
 static unsigned shown_images(const struct record_json *form, const struct change_record *record)
 {
     return record->images & change_image_of_view_type(form->stream->view_type);
@@ -71,7 +71,7 @@ static void write_identity(struct json_writer *json, bool in_event)
     json_close_object(json);
 }
 
-/* The same whenever it is read: consumers tell by it what they have seen. */
+/* The same at each read, so that consumers can detect records they have seen. */
 static struct bytes event_id(const struct record_json *form, uint64_t sequence)
 {
     return arena_printf(

@@ -19,7 +19,7 @@ enum {
 };
 static const char separator[] = "|1|";
 
-/* Of both the ARN and the place. */
+/* Over both the ARN and the position. */
 static uint32_t checksum(struct bytes arn, const uint8_t *place)
 {
     return crc32c(arn) ^ crc32c(bytes_of(place, CHECKSUM_AT));

@@ -1,7 +1,7 @@
-/* stream_definition.h -- all that is known of a stream besides its shards and records.
+/* stream_definition.h -- a stream, without its shards and records.
  *
- * It holds what describing and reading the stream needs, so that a stream can be read when its
- * table is gone. The stored form is an item; doc/disk-format.md, "Streams".
+ * It contains everything needed to describe and read the stream, which outlives its table. The
+ * stored form is an item; doc/disk-format.md, "Streams".
  */
 #ifndef STATOR_STREAM_STREAM_DEFINITION_H
 #define STATOR_STREAM_STREAM_DEFINITION_H
@@ -22,11 +22,10 @@ enum stream_status {
     STREAM_STATUS_COUNT,
 };
 const char *stream_status_name(enum stream_status status);
-/* The lifecycle: may a stream go from one status to the other? */
+/* The life cycle: true if a stream may move from one status to the other. */
 bool stream_status_may_follow(enum stream_status from, enum stream_status to);
 
-/* For how much server time records stay readable, and what is left of a stream that was disabled.
- */
+/* How much server time records stay readable, and a disabled stream with them. */
 #define STREAM_RETENTION_MS (INT64_C(24) * 60 * 60 * 1000)
 
 struct stream_definition {
@@ -36,12 +35,12 @@ struct stream_definition {
     struct bytes view_type;
     struct key_schema key; /* The table's. */
     enum stream_status status;
-    unsigned
-        images; /* enum change_image: what its log is told to hold; the stream may show less. */
+    /* enum change_image: what the records of its log hold; the stream may show less. */
+    unsigned images;
     int64_t created_ms;
     int64_t rolled_ms;          /* When its newest shards began; 0: it has none. */
-    int64_t disabled_ms;        /* 0: it was not. */
-    int64_t disabled_server_ms; /* The same in server time; 0: it was not, or stored without it. */
+    int64_t disabled_ms;        /* 0: it was not disabled. */
+    int64_t disabled_server_ms; /* Server time; 0: not disabled, or stored without one. */
     uint64_t *partitions;       /* The table's when the log was opened. */
     size_t partition_count;
 };

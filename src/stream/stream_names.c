@@ -24,7 +24,7 @@ int stream_names_digit(uint8_t symbol)
     return symbol >= 'a' && symbol <= 'f' ? symbol - 'a' + 10 : -1;
 }
 
-/* The number that `digits`, one or more, stand for. False if one is none, or it is too large. */
+/* Parses one or more digits. False if a symbol is not a digit, or the number is too large. */
 static bool parse_digits(struct bytes digits, int base, uint64_t *out)
 {
     uint64_t value = 0;
@@ -45,7 +45,7 @@ struct bytes stream_names_label(struct arena *arena, int64_t created_ms)
     char text[sizeof("2015-05-11T21:21:33")];
     size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
     assert(len > 0);
-    /* Labels must differ where times do, so what cannot be shown as a date is a number. */
+    /* Labels must differ if times do, so a time beyond year 9999 is written as a number. */
     if (second > CLOCK_SHOWN_SECOND_MAX || second < CLOCK_SHOWN_SECOND_MIN)
         return arena_printf(arena, "%" PRId64, created_ms);
     return arena_printf(arena, "%s.%03d", text, (int)(created_ms - second * 1000));

@@ -8,26 +8,26 @@
 
 struct arena;
 
-/* The value of a hexadecimal digit, in lower case; -1: it is none. */
+/* The value of a lower-case hexadecimal digit; -1 for any other symbol. */
 int stream_names_digit(uint8_t symbol);
 
 /* A stream's label: the time of its creation, "2015-05-11T21:21:33.291". */
 struct bytes stream_names_label(struct arena *arena, int64_t created_ms);
-/* That time; 0 if the text is no label. */
+/* The time in a label; 0 if the text is not a label. */
 int64_t stream_names_label_ms(struct bytes label);
 
 /* The parts of "<table's ARN>/stream/<label>". Borrows `arn`. False if it has no such form. */
 MUST_CHECK bool stream_names_parse_arn(struct bytes arn, struct bytes *table_name,
                                        struct bytes *label);
 
-/* "shardId-<when it was created, 20 digits>-<partition, 8 or more hexadecimal digits>": within a
- * stream the two tell a shard from all others. */
+/* "shardId-<when it was created, 20 digits>-<partition, 8 or more hexadecimal digits>": unique
+ * within a stream. */
 struct bytes stream_names_shard_id(struct arena *arena, int64_t created_ms, uint64_t partition);
 MUST_CHECK bool stream_names_parse_shard_id(struct bytes id, int64_t *created_ms,
                                             uint64_t *partition);
 
-/* "1<sequence number, 20 digits><partition, 8 or more digits>": in order within a shard, like the
- * service's without a leading zero, and unlike any other of the stream. */
+/* "1<sequence number, 20 digits><partition, 8 or more digits>": ascending within a
+ * shard, unique within a stream, and like the service's without a leading zero. */
 struct bytes stream_names_sequence(struct arena *arena, uint64_t sequence, uint64_t partition);
 MUST_CHECK bool stream_names_parse_sequence(struct bytes text, uint64_t *sequence,
                                             uint64_t *partition);

@@ -71,14 +71,14 @@ const struct log_retention_reader stream_upkeep_reader = { .name = "streams", .n
 struct partition_step {
     const struct step *step;
     const struct stream_definition *definition;
-    struct engine_view *view; /* For what only the control thread writes. */
+    struct engine_view *view; /* For shards, which only the control thread writes. */
     struct engine_write *write;
 };
 typedef enum engine_status partition_visitor(const struct partition_step *in, uint64_t partition,
                                              struct change_log_head *head);
 
-/* One batch: the partitions from `first` on, as many as fit; with the stream's record if they are
- * the last. */
+/* Changes as many partitions from `first` on as fit in one batch. The last batch also stores the
+ * stream's record. */
 static enum engine_status change_some(struct partition_step *in, size_t first,
                                       partition_visitor *visit)
 {
@@ -108,7 +108,7 @@ static enum engine_status change_some(struct partition_step *in, size_t first,
     return engine_write_commit_wait(in->write);
 }
 
-/* Does a step to all partitions, then publishes what became of the stream. */
+/* Changes all partitions, then publishes the stream's new definition. */
 static enum engine_status change_all(struct partition_step *in, partition_visitor *visit)
 {
     enum engine_status status = engine_view_open(in->step->engine, ENGINE_STRONG, &in->view);
@@ -127,7 +127,8 @@ static void begin_shard(const struct partition_step *in, uint64_t partition,
                         struct change_log_head *head, const struct shard *parent)
 {
     int64_t now_ms = in->step->now_ms;
-    /* Two shards of a partition are told apart by the times of their creation. */
+    assert(parent == NULL || parent->last == head->next - 1);
+    /* The creation time is part of a shard's id, so it must differ from the parent's. */
     if (parent != NULL && now_ms <= parent->created_ms)
         now_ms = parent->created_ms + 1;
     struct shard shard = { .partition = partition,
@@ -158,7 +159,7 @@ static enum engine_status open_partition(const struct partition_step *in, uint64
                                          struct change_log_head *head)
 {
     if (head->next != 0)
-        return ENGINE_OK; /* By an attempt that was cut short. */
+        return ENGINE_OK; /* An earlier attempt that was cut short has opened it. */
     *head = (struct change_log_head){ .open = true,
                                       .images = in->definition->images,
                                       .next = LOG_FIRST_SEQUENCE };
@@ -191,7 +192,7 @@ static enum engine_status close_partition(const struct partition_step *in, uint6
 {
     struct shard shard;
     if (!head->open)
-        return ENGINE_OK; /* As above. */
+        return ENGINE_OK; /* An earlier attempt has closed it. */
     head->open = false;
     return end_shard(in, partition, head, &shard);
 }
@@ -235,7 +236,8 @@ static enum engine_status open_stream(const struct step *step,
     changed.status = STREAM_ENABLED;
     changed.rolled_ms = step->now_ms;
     changed.images = table_definition_log_needs(table).images;
-    /* Records that are stamped from now on must not be far ahead of the stored position. */
+    /* After a crash server time resumes at the stored position. Records written from now on must
+     * not be far ahead of it, so store it first. */
     enum engine_status status =
         server_time_store(step->engine, &(struct server_time){ .origin_ms = step->origin_ms,
                                                                .position_ms = step->server_ms });
@@ -287,6 +289,7 @@ static enum engine_status remove_stream(const struct step *step,
 {
     uint64_t log_id = definition->log_id;
     struct engine_write *write = NULL;
+    assert(definition->status != STREAM_ENABLED);
     enum engine_status status = engine_prepare_delete_owner(step->engine, log_id);
     if (status == ENGINE_OK)
         status = engine_write_begin(step->engine, NULL, 0, &write);
@@ -315,7 +318,7 @@ static enum engine_status announce(const struct stream_upkeep *upkeep, const str
                                    const struct table *table)
 {
     struct table_definition definition = *table_definition(table);
-    /* A stream from before there were logs. */
+    /* A stream that was enabled by a version without change logs. */
     if (definition.log_id == 0) {
         enum engine_status status = catalogue_update(upkeep->catalogue, step->arena, &definition);
         if (status != ENGINE_OK)
@@ -339,7 +342,7 @@ static enum engine_status announce_all(const struct stream_upkeep *upkeep, const
 
 /* --- One stream --- */
 
-/* What a stream's next step is, and when it is due. */
+/* The outcome of a step, and when the next one is due. */
 struct due {
     enum engine_status status;
     int64_t wait_ms; /* Until there is more to do. */
@@ -371,7 +374,7 @@ static struct due run_enabled(const struct stream_upkeep *upkeep, const struct s
     if (upkeep->rollover_ms == 0)
         return done(ENGINE_OK);
     int64_t wait_ms = stream->rolled_ms + upkeep->rollover_ms - step->now_ms;
-    if (wait_ms > 0 && wait_ms <= upkeep->rollover_ms) /* More if the clock was set back. */
+    if (wait_ms > 0 && wait_ms <= upkeep->rollover_ms) /* More if the wall clock was set back. */
         return (struct due){ .status = ENGINE_OK, .wait_ms = wait_ms };
     return (struct due){ .status = roll_stream(step, stream), .wait_ms = upkeep->rollover_ms };
 }
@@ -425,7 +428,7 @@ static int64_t failed(const char *doing, enum engine_status status)
     return STREAM_UPKEEP_FAILURE_RETRY_MS;
 }
 
-/* A stream that cannot be trimmed does not keep the others from it. */
+/* A stream that cannot be trimmed does not keep the others from being trimmed. */
 static void trim_all(const struct stream_upkeep *upkeep, const struct step *step)
 {
     struct log_trim trim = trim_of(upkeep, step);
@@ -438,8 +441,7 @@ static void trim_all(const struct stream_upkeep *upkeep, const struct step *step
     }
 }
 
-/* One that failed is tried again at the next interval: what is too old is still readable, no more.
- */
+/* Failures are retried at the next interval. Until then old records merely stay readable. */
 static int64_t run_trim(struct stream_upkeep *upkeep, const struct step *step)
 {
     if (streams_count(upkeep->streams) == 0)
@@ -460,7 +462,7 @@ int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena,
         return failed("a new stream", status);
     int64_t wait_ms = TIMED_WAIT_FOREVER;
     for (size_t i = streams_count(upkeep->streams); i-- > 0;) {
-        /* Down, since a step may take the stream out of the list. */
+        /* Backwards, because a step may remove the stream from the list. */
         struct due due = run_stream(upkeep, &step, streams_at(upkeep->streams, i));
         if (due.status != ENGINE_OK)
             due.wait_ms = failed("upkeep of a stream", due.status);

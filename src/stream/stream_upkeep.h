@@ -1,16 +1,15 @@
-/* stream_upkeep.h -- brings streams in line with their tables' definitions and the time: opens and
- * closes them, rolls their shards over, trims and removes them. Control thread.
+/* stream_upkeep.h -- the life cycle of streams: opens and closes them as their tables' definitions
+ * ask, rolls their shards over, trims and removes them. Control thread.
  *
- * Nothing here remembers what is under way. Each run compares what the catalogue says with what is
- * there and takes the next step, so a step that failed, or that a crash cut short, is taken by the
- * next run:
+ * Nothing here remembers what is under way. Each run compares the catalogue with the streams and
+ * takes the next step, so the next run repeats a step that failed or that a crash cut short:
  *
  *   a table needs a log, and there is no stream of it          -> announce
  *   ENABLING, and nobody uses an older definition any more      -> open
- *   ENABLED, and readers of the log need other images           -> tell the heads
+ *   ENABLED, and readers of the log need other images           -> set the heads
  *   ENABLED, and it is time                                     -> roll over
  *   ENABLED, and its table is gone or has another log or none   -> close
- *   DISABLED, and its table still names it                      -> take it out of the definition
+ *   DISABLED, and its table still names it                      -> remove it from the definition
  *   DISABLED, and no reader of the log needs its records        -> remove
  */
 #ifndef STATOR_STREAM_STREAM_UPKEEP_H
@@ -28,7 +27,7 @@ struct log_retention_reader;
 struct streams;
 
 enum {
-    STREAM_UPKEEP_RETRY_MS = 1, /* Until nobody uses an older definition: a request's time. */
+    STREAM_UPKEEP_RETRY_MS = 1, /* While requests still use an older definition. */
     STREAM_UPKEEP_FAILURE_RETRY_MS = 1000,
     STREAM_UPKEEP_TRIM_INTERVAL_MS = 10 * 60 * 1000,
 };
@@ -45,14 +44,14 @@ struct stream_upkeep {
     int64_t next_trim_ms;                  /* Server time; 0: at once. */
 };
 
-/* Does what is due. Milliseconds until it is worth looking again, or TIMED_WAIT_FOREVER. Failures
- * are logged. */
+/* Takes all steps that are due. Returns the milliseconds until the next one may be due, or
+ * TIMED_WAIT_FOREVER. Failures are logged. */
 int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena,
                           const struct clock *clock);
-/* Whether the stream of that log is open. */
+/* True if the stream of that log is open. */
 bool stream_upkeep_is_open(const struct stream_upkeep *upkeep, uint64_t log_id);
-/* Closes the stream of that log, if it has one that is open, before its table's definition loses
- * it: so no change is logged behind one that is not. */
+/* Closes the stream of that log if it is open. To be called before the table's definition loses the
+ * log, so that the log has no gap. */
 MUST_CHECK enum engine_status stream_upkeep_close(struct stream_upkeep *upkeep, struct arena *arena,
                                                   uint64_t log_id, const struct clock *clock);
 

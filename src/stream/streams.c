@@ -22,8 +22,7 @@ struct stream {
 
 struct streams {
     struct engine *engine;
-    /* Guards what follows against readers; the control thread, which alone changes it, reads
-     * without. */
+    /* Guards what follows. The control thread, the only writer, reads without it. */
     pthread_rwlock_t lock;
     struct stream **list; /* Sorted by table name and label. */
     size_t count;
@@ -36,10 +35,10 @@ const struct engine_place streams_place = { .owner = LAYOUT_CATALOGUE_OWNER,
 
 /* --- Streams in memory --- */
 
-/* About what a definition takes besides its texts. */
+/* About the size of a decoded definition, without its texts. */
 enum { DECODED_SIZE = 256 };
 
-/* NULL if the record is no definition. */
+/* NULL if the record is not a definition. */
 static struct stream *stream_create(uint64_t log_id, struct bytes record)
 {
     struct stream *stream = memory_checked(malloc(sizeof *stream));
@@ -72,7 +71,7 @@ static int compare(const struct stream *stream, struct bytes table_name, struct 
     return order != 0 ? order : bytes_compare(stream->definition.label, label);
 }
 
-/* The first stream that is not below that name. */
+/* The position of the first stream that is not below that name. */
 static size_t position_of(const struct streams *streams, struct bytes table_name,
                           struct bytes label)
 {
@@ -195,7 +194,7 @@ static void insert(struct streams *streams, struct stream *stream)
     streams->count++;
 }
 
-/* Takes the stream of that log out and returns it; NULL if there is none. */
+/* Removes the stream of that log from the list and returns it; NULL if there is none. */
 static struct stream *take_out(struct streams *streams, uint64_t log_id)
 {
     size_t position = position_of_log(streams, log_id);
@@ -223,7 +222,7 @@ void streams_publish(struct streams *streams, const struct stream_definition *de
     struct item record = stream_definition_encode(arena, definition);
     struct stream *stream = stream_create(definition->log_id, record.encoded);
     arena_destroy(arena);
-    assert(stream != NULL); /* What we encode decodes. */
+    assert(stream != NULL); /* It was encoded here. */
     publish(streams, stream);
 }
 
@@ -248,7 +247,7 @@ static bool load_record(struct streams *streams, const struct engine_entry *entr
     return true;
 }
 
-/* Commit times go on behind those of the logs (log/change_log.h). */
+/* Commit times resume behind those of all logs (log/change_log.h). */
 static enum engine_status resume_commit_time(const struct streams *streams,
                                              struct engine_view *view, const struct clock *clock)
 {

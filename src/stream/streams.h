@@ -1,4 +1,4 @@
-/* streams.h -- the streams there are: stored in the engine, held in memory, found by name.
+/* streams.h -- the list of streams: stored in the engine, held in memory, found by name.
  *
  * Like the catalogue of tables: readers get an immutable `struct stream` and hold a reference while
  * they use it; a change publishes a new one after its batch is durable. Any thread may look up and
@@ -34,8 +34,8 @@ struct stream_name {
     struct bytes table_name;
     struct bytes label;
 };
-/* Up to `names_max` names behind `after` (an empty one: from the start), by table and label, copied
- * into the arena. `table_name` with data NULL: of all tables. */
+/* Copies up to `names_max` names behind `after` (empty: from the start) into the arena, sorted by
+ * table and label. `table_name` with data NULL: of all tables. */
 size_t streams_list(struct streams *streams, struct arena *arena, struct bytes table_name,
                     struct stream_name after, struct stream_name *names, size_t names_max);
 
@@ -47,17 +47,17 @@ extern const struct engine_place streams_place;
 size_t streams_count(const struct streams *streams);
 /* Valid until the next change. */
 const struct stream_definition *streams_at(const struct streams *streams, size_t index);
-/* Both NULL if there is none. Valid until the next change. The second looks at all of them. */
+/* Both return NULL if there is none. Valid until the next change. The second one is linear. */
 const struct stream_definition *streams_named(const struct streams *streams,
                                               struct bytes table_name, struct bytes label);
 const struct stream_definition *streams_of_log(const struct streams *streams, uint64_t log_id);
 
-/* Put a stream's record into a write, or remove it. Once that is durable the caller publishes it.
- */
+/* Put a stream's record into a write, or delete it. The caller publishes the change once it is
+ * durable. */
 void streams_put(struct arena *arena, struct engine_write *write,
                  const struct stream_definition *definition);
 void streams_delete(struct arena *arena, struct engine_write *write, uint64_t log_id);
-/* Puts it in the place of the one of the same log, or among the others if there is none. */
+/* Replaces the stream of the same log, or adds one. */
 void streams_publish(struct streams *streams, const struct stream_definition *definition);
 void streams_unpublish(struct streams *streams, uint64_t log_id);
 

@@ -1,5 +1,6 @@
 /* dead_letters.c -- see dead_letters.h. */
 #include "trigger/dead_letters.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,9 +13,9 @@
 #include "base/folder.h"
 #include "base/log.h"
 
-enum { FILE_MODE = 0600 }; /* They hold what the tables hold. */
+enum { FILE_MODE = 0600 }; /* Records contain items. */
 
-/* Ends what is no whole line. */
+/* Ends a last line that a crash cut short. */
 static bool end_last_line(int fd)
 {
     char last = '\n';
@@ -24,7 +25,7 @@ static bool end_last_line(int fd)
     return last == '\n' || file_write(fd, BYTES("\n"));
 }
 
-/* Makes room for `size` more bytes. */
+/* Renames the file if `size` more bytes would exceed its bound. */
 static bool rotate(struct arena *arena, int folder_fd, const char *name, size_t size,
                    uint64_t size_max)
 {
@@ -43,7 +44,7 @@ static bool rotate(struct arena *arena, int folder_fd, const char *name, size_t 
     return true;
 }
 
-/* A file that is new is found again after a crash only if its folder was synced. */
+/* Syncs the folder as well: otherwise a crash could lose a new file. */
 static bool append(int folder_fd, const char *name, struct bytes lines)
 {
     int fd = file_open_at(folder_fd, name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
@@ -60,13 +61,16 @@ static bool append(int folder_fd, const char *name, struct bytes lines)
 bool dead_letters_append(struct arena *arena, const struct dead_letters *letters,
                          struct bytes file_name, struct bytes lines)
 {
+    assert(file_name.len > 0 && letters->folder != NULL);
+    assert(lines.len > 0);
     const char *name = (const char *)arena_printf(arena, "%.*s", BYTES_FMT(file_name)).data;
     if (!folder_create(letters->folder))
         return false;
     int fd = file_open_at(AT_FDCWD, letters->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0)
         return false;
-    /* Triggers may share a file: two that rotate it at once would lose what one has written. */
+    /* Triggers may share a file. Without the lock, two that rotate it at once would lose records.
+     */
     bool ok = flock(fd, LOCK_EX) == 0 && rotate(arena, fd, name, lines.len, letters->size_max) &&
               append(fd, name, lines);
     int saved = errno;

@@ -21,14 +21,14 @@ enum {
 /* --- A parsed pattern --- */
 
 enum filter_rule_kind {
-    FILTER_TEXT, /* `text`, as the next three. */
+    FILTER_TEXT, /* Uses `text`, as do the next three. */
     FILTER_PREFIX,
     FILTER_SUFFIX,
     FILTER_IGNORE_CASE,
     FILTER_NUMBER, /* `low` */
     FILTER_BOOL,   /* `flag` */
     FILTER_NULL,
-    FILTER_EXISTS,       /* `flag`: is to be there, or not. */
+    FILTER_EXISTS,       /* `flag`: must exist, or must not. */
     FILTER_ANYTHING_BUT, /* None of `rules`, which are of the kinds TEXT and NUMBER. */
     FILTER_NUMERIC,      /* Between `low` and `high`. */
 };
@@ -434,7 +434,7 @@ static bool asks_for_absence(const struct filter_field *field)
 
 static bool object_matches_nothing(const struct event_filter *object);
 
-/* Whether a field is met by a record that has nothing there. */
+/* True if a field matches a record that has nothing there. */
 static bool field_matches_nothing(const struct filter_field *field)
 {
     if (field->kind == FILTER_LEAF)
@@ -455,7 +455,7 @@ static bool object_matches_nothing(const struct event_filter *object)
     return true;
 }
 
-/* Consumes the value. Of a list, one element has to match; only values count as being there. */
+/* Consumes the value. One element of a list must match. Only scalars count as existing. */
 static bool leaf_matches(const struct filter_field *field, struct json_reader *reader)
 {
     struct scalar value;

@@ -1,14 +1,14 @@
-/* event_filter.h -- which records a trigger's function is called with: Lambda's filter patterns.
+/* event_filter.h -- Lambda's filter patterns: which records a trigger delivers.
  *
  * A pattern has the form of the record it describes. Where the record has a value, the pattern has
- * the list of what is allowed there; all fields must be met, and one entry of each list:
+ * a list of allowed values. A record matches if every field of the pattern has a matching entry:
  *
  *     {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"Total": {"N": [{"prefix": "1"}]}}}}
  *
  * An entry is a value (text, number, true, false, null) or an object with one of "prefix",
  * "suffix", "equals-ignore-case", "anything-but", "numeric" and "exists". "$or" in place of a field
- * holds several patterns, one of which must be met. Parsed once; matching touches nothing but the
- * record's text.
+ * holds several patterns, one of which must match. Patterns are parsed once; matching reads only
+ * the record's text.
  */
 #ifndef STATOR_TRIGGER_EVENT_FILTER_H
 #define STATOR_TRIGGER_EVENT_FILTER_H
@@ -27,10 +27,10 @@ enum {
     EVENT_FILTER_FIELDS_MAX = 64,
 };
 
-/* NULL with a ValidationException set if it is no pattern. The result borrows `pattern`. */
+/* NULL with a ValidationException set if the pattern is invalid. The result borrows `pattern`. */
 MUST_CHECK const struct event_filter *event_filter_parse(struct arena *arena, struct bytes pattern,
                                                          struct error *err);
-/* `record` is the JSON text of one record. The arena holds what its escapes stand for. */
+/* `record` is the JSON text of one record. Unescaped texts go into the arena. */
 bool event_filter_matches(const struct event_filter *filter, struct arena *arena,
                           struct bytes record);
 

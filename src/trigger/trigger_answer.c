@@ -1,7 +1,7 @@
 /* trigger_answer.c -- see trigger_answer.h.
  *
- * Lambda tells of an error in a header; its runtime interface emulator answers 200 and tells of it
- * in the body only, or for a time-out in plain words.
+ * Lambda reports an error in a header. Its runtime interface emulator answers 200 and reports the
+ * error in the body only; a time-out in plain text.
  */
 #include "trigger/trigger_answer.h"
 #include "base/arena.h"
@@ -55,7 +55,7 @@ static bool tells_timeout(struct bytes body)
 
 /* --- Partial answers --- */
 
-/* The index of the record that the text numbers; false: none of the batch. */
+/* The index of the record with that sequence number. False if the batch has no such record. */
 static bool find_record(const struct trigger_batch *batch, uint64_t partition, struct bytes text,
                         size_t *index)
 {
@@ -93,8 +93,8 @@ static bool read_failure(struct json_reader *reader, const struct trigger_batch 
     return found;
 }
 
-/* Lambda's rules: no list, null or an empty one is success; anything it cannot make sense of is
- * a failure of the whole batch. */
+/* Lambda's rules: a missing, null or empty list is success; an invalid one is a failure of the
+ * whole batch. */
 static struct trigger_answer read_partial(struct arena *arena, struct bytes body,
                                           const struct trigger_batch *batch, uint64_t partition)
 {

@@ -1,5 +1,6 @@
 /* trigger_batch.c -- see trigger_batch.h. */
 #include "trigger/trigger_batch.h"
+#include <assert.h>
 #include "base/arena.h"
 #include "consumer/consumer.h"
 #include "json/writer.h"
@@ -78,6 +79,7 @@ enum engine_status trigger_batch_gather(const struct consumer_turn *turn,
                              .visit = add_record,
                              .context = &in };
     struct consumer_found found;
+    assert(source->batch_size > 0);
     *out = (struct trigger_batch){ 0 };
     buffer_init(&out->event, arena);
     buffer_init(&in.records, arena);

@@ -29,7 +29,7 @@ struct trigger_source {
     const struct stream_definition *stream;
     struct bytes arn; /* The stream's. */
     const char *region;
-    const struct event_filter *const *filters; /* One of them lets a record through. */
+    const struct event_filter *const *filters; /* A record passes if it matches one of them. */
     size_t filter_count;                       /* 0: all records pass. */
     size_t batch_size;
 };
@@ -45,7 +45,7 @@ struct trigger_batch {
     struct buffer event; /* {"Records":[...]} */
     struct trigger_batch_record *records;
     size_t count;
-    uint64_t first; /* Where it begins: the position asked for, or behind it what is there. */
+    uint64_t first; /* The position, or the first record behind it that was not trimmed. */
     uint64_t next;  /* The position behind it. */
     uint64_t lost;  /* Up to so many records were trimmed before the trigger came to them. */
     bool full;      /* Waiting would not add a record. */

@@ -46,9 +46,9 @@ struct trigger_definition {
     int64_t timeout_s;
     int64_t retries_max; /* Or TRIGGER_UNLIMITED. */
     int64_t age_max_s;   /* Or TRIGGER_UNLIMITED. */
-    bool from_latest;    /* Began with what came after it, not with the oldest record. */
+    bool from_latest;    /* Started with the newest records, not with the oldest. */
     bool bisect;
-    bool reports_failures;         /* The function tells which records of a batch failed. */
+    bool reports_failures;         /* The function reports which records of a batch failed. */
     struct bytes dead_letter_file; /* A name without a folder; len 0: none. */
     struct bytes filters[TRIGGER_FILTERS_MAX];
     size_t filter_count; /* 0: every record. */
@@ -57,7 +57,7 @@ struct trigger_definition {
 /* "orders.jsonl": letters, digits, '.', '_' and '-', and no '.' at the beginning. */
 bool trigger_definition_is_file_name(struct bytes name);
 
-/* NULL if a function can be called there; else what is wrong with the URL, for people. */
+/* NULL if the URL can be called; otherwise what is wrong with it, for people. */
 const char *trigger_definition_url_problem(struct bytes url);
 
 /* The URL as it may be shown: without user info, query and fragment, which may hold secrets. */

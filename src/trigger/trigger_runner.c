@@ -38,11 +38,11 @@ struct trigger_runner {
     struct outbound_client *client;
     struct consumer *consumer;
 
-    /* The consumer's thread's own. */
-    struct arena *arena; /* Of the runner's life: filters. */
+    /* Used by the consumer's thread only. */
+    struct arena *arena; /* Holds the filters; lives as long as the runner. */
     struct random random;
     const struct event_filter *filters[TRIGGER_FILTERS_MAX];
-    struct stream *stream; /* During a round; NULL: it is gone. */
+    struct stream *stream; /* During a round; NULL: the stream is gone. */
 
     pthread_mutex_t mutex; /* Guards `result`. */
     char result[TRIGGER_RESULT_SIZE_MAX];
@@ -67,7 +67,7 @@ static void note_result(struct trigger_runner *runner, const char *word, struct 
     pthread_mutex_unlock(&runner->mutex);
 }
 
-/* Stores that all before `next` is done, and moves there. */
+/* Stores the position, and moves there. */
 static int64_t move_to(struct turn *turn, uint64_t next)
 {
     int64_t wait_ms;
@@ -104,7 +104,7 @@ static void write_dead_letter(struct turn *turn, struct buffer *out, size_t inde
     buffer_append_byte(out, '\n');
 }
 
-/* The reserve of a disk that is nearly full is for deletions. */
+/* On a disk that is nearly full the reserved space is for deletions, not for dead letters. */
 static bool append_dead_letters(const struct turn *turn, struct bytes file, struct bytes lines)
 {
     const struct trigger_runner_options *options = &turn->runner->options;
@@ -291,7 +291,7 @@ static void interrupt(void *context)
 
 /* --- Starting and stopping --- */
 
-/* What was stored has been checked when it was read. */
+/* Parses the filters. They were checked when the trigger was added and when it was loaded. */
 static bool prepare(struct trigger_runner *runner)
 {
     const struct trigger_definition *definition = runner->definition;

@@ -21,9 +21,9 @@ enum {
     TRIGGER_RESULT_SIZE_MAX = 192,
 };
 
-/* What triggers do outside of the store. */
+/* The network and the files that triggers use. */
 struct trigger_outside {
-    struct outbound *network; /* NULL: triggers are kept, and none is run. */
+    struct outbound *network; /* NULL: triggers are stored but not run. */
     /* outbound_client_send, or a test's own. */
     enum outbound_result (*send)(struct outbound_client *client, struct arena *arena,
                                  const struct outbound_request *request,
@@ -46,17 +46,17 @@ struct trigger_runner_options {
 struct trigger_runner *trigger_runner_start(const struct trigger_runner_options *options,
                                             const struct trigger_definition *definition,
                                             char message[OUTBOUND_MESSAGE_MAX]);
-/* Does not wait for the thread. A call of the function that is under way is broken off, and none
- * begins from then on; the batch of that call counts as not delivered. */
+/* Does not wait for the thread. Cancels a call of the function that is under way, whose batch
+ * counts as not delivered. No further call begins. */
 void trigger_runner_ask_to_stop(struct trigger_runner *runner);
-/* Whether the thread that was asked to stop has done so: trigger_runner_stop will not wait. */
+/* True if the thread has ended, so that trigger_runner_stop will not wait. */
 bool trigger_runner_has_stopped(struct trigger_runner *runner);
-/* Asks, and waits for the thread: for the store at most, never for a network. Stopping NULL is
- * allowed. */
+/* Asks the thread to stop and waits for it: for the store at most, never for a network. Stopping
+ * NULL is allowed. */
 void trigger_runner_stop(struct trigger_runner *runner);
 
 struct trigger_runner_report {
-    bool ended;          /* The stream is over, and all of it was delivered. */
+    bool ended;          /* The stream is disabled, and all of its records were delivered. */
     struct bytes result; /* Of the last call, for people. */
 };
 /* Any thread. The text lives in the arena. */

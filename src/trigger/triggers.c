@@ -16,14 +16,14 @@ struct trigger {
     struct arena *arena; /* Holds the definition. */
     struct trigger_definition definition;
     struct trigger_runner *runner; /* NULL: it is not run. */
-    bool was_refused;              /* The system had no thread or files for it, which was logged. */
+    bool was_refused;              /* It could not be started, which was logged. */
 };
 
 struct triggers {
     struct trigger_runner_options options;
     struct trigger *list[TRIGGERS_MAX]; /* In the order of their creation. */
     size_t count;
-    struct trigger *leaving[TRIGGERS_MAX]; /* Removed; their threads are about to end. */
+    struct trigger *leaving[TRIGGERS_MAX]; /* Removed; their threads are stopping. */
     size_t leaving_count;                  /* With `count`, at most TRIGGERS_MAX. */
 };
 
@@ -55,7 +55,7 @@ static void run(struct triggers *triggers, struct trigger *trigger)
     trigger->was_refused = trigger->runner == NULL;
 }
 
-/* Frees those that have left. */
+/* Frees removed triggers whose threads have ended. */
 static void reap(struct triggers *triggers)
 {
     size_t kept = 0;
@@ -126,7 +126,7 @@ struct trigger_runner_report triggers_report(const struct triggers *triggers, si
 
 /* --- Changes --- */
 
-/* What is stored of a new trigger decodes; so its definition gets a memory of its own. */
+/* A trigger with a copy of the definition, made by encoding and decoding it. */
 static struct trigger *copy(const struct trigger_definition *definition)
 {
     struct trigger *trigger = trigger_create();
@@ -137,7 +137,7 @@ static struct trigger *copy(const struct trigger_definition *definition)
     return trigger;
 }
 
-/* A trigger that begins with what is to come begins where the heads of the log are now. */
+/* A trigger that starts with the newest records starts at the heads of the log. */
 static enum engine_status put_positions(struct engine_view *view, struct engine_write *write,
                                         struct arena *arena,
                                         const struct trigger_definition *definition,
@@ -192,7 +192,7 @@ enum engine_status triggers_add(struct triggers *triggers, struct arena *arena,
     return ENGINE_OK;
 }
 
-/* From here on it stores nothing (trigger_runner.c), so nobody has to wait for it. */
+/* The runner stores nothing any more (consumer/consumer.h), so nobody has to wait for it. */
 static void leave(struct triggers *triggers, struct trigger *trigger)
 {
     if (trigger->runner == NULL) {
@@ -215,7 +215,7 @@ enum engine_status triggers_remove(struct triggers *triggers, struct arena *aren
     struct trigger *trigger = triggers->list[at];
     enum engine_status status = trigger_definition_delete(arena, triggers->options.engine, uuid);
     if (status != ENGINE_OK)
-        return status; /* It goes on. */
+        return status; /* The trigger keeps running. */
     triggers->count--;
     memmove(&triggers->list[at], &triggers->list[at + 1],
             (triggers->count - at) * sizeof(struct trigger *));
@@ -236,7 +236,7 @@ static bool load_entry(struct triggers *triggers, const struct engine_entry *ent
         return true;
     }
     trigger_destroy(trigger);
-    return record.kind == TRIGGER_RECORD_POSITION; /* Its runner reads it. */
+    return record.kind == TRIGGER_RECORD_POSITION; /* Its consumer reads it. */
 }
 
 static enum engine_status load(struct triggers *triggers)
@@ -280,7 +280,8 @@ void triggers_close(struct triggers *triggers)
         return;
     for (size_t i = 0; i < triggers->count; i++) {
         if (triggers->list[i]->runner != NULL)
-            trigger_runner_ask_to_stop(triggers->list[i]->runner); /* All at once. */
+            trigger_runner_ask_to_stop(
+                triggers->list[i]->runner); /* All of them first, so that they end in parallel. */
     }
     for (size_t i = 0; i < triggers->count; i++)
         trigger_destroy(triggers->list[i]);

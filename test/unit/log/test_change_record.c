@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include "arena_fixture.h"
 #include "base/arena.h"
 #include "base/byte_order.h"
 #include "base/clock.h"
@@ -22,18 +23,6 @@ static const struct key_schema schema = {
 static const char before_text[] = "{'pk':{'S':'a'},'sk':{'N':'1'},'v':{'S':'old'}}";
 static const char after_text[] = "{'pk':{'S':'a'},'sk':{'N':'1'},'v':{'S':'new'}}";
 static const char keys_text[] = "{'pk':{'S':'a'},'sk':{'N':'1'}}";
-
-static int set_up(void **state)
-{
-    *state = arena_create();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    arena_destroy(*state);
-    return 0;
-}
 
 static const struct {
     const char *name;
@@ -198,12 +187,11 @@ static void what_is_never_written_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_record_holds_the_images_that_are_wanted_and_exist, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_flipped_bit_or_a_cut_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_record_of_format_2_has_milliseconds, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_record_of_format_1_has_no_server_time, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_never_written_is_refused, set_up, tear_down),
+        ARENA_TEST(a_record_holds_the_images_that_are_wanted_and_exist),
+        ARENA_TEST(a_flipped_bit_or_a_cut_is_refused),
+        ARENA_TEST(a_record_of_format_2_has_milliseconds),
+        ARENA_TEST(a_record_of_format_1_has_no_server_time),
+        ARENA_TEST(what_is_never_written_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,29 +1,15 @@
-/* test_stream_definition.c -- a stream's record and a shard's, there and back; damage is refused.
- */
+/* test_stream_definition.c -- a stream's record, there and back; damage is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "arena_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "item_fixture.h"
 #include "model/change_image.h"
-#include "reference_engine.h"
-#include "log/shard.h"
 #include "stream/stream_definition.h"
-
-static int set_up(void **state)
-{
-    *state = arena_create();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    arena_destroy(*state);
-    return 0;
-}
 
 static uint64_t partitions[] = { 3, 4, UINT64_MAX };
 
@@ -116,80 +102,12 @@ static void a_stream_goes_from_enabling_to_disabled_and_never_back(void **state)
     }
 }
 
-/* --- Shards --- */
-
-static struct engine_entry stored_shard(struct arena *arena, const struct shard *shard)
-{
-    struct engine *engine = reference_engine_create();
-    struct engine_write *write;
-    struct engine_view *view;
-    struct engine_value value = { 0 };
-    struct engine_address address = shard_address(arena, 9, shard->partition, shard->first);
-    assert_int_equal(engine_write_begin(engine, NULL, 0, &write), ENGINE_OK);
-    shard_put(arena, write, 9, shard);
-    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
-    assert_int_equal(engine_view_open(engine, ENGINE_STRONG, &view), ENGINE_OK);
-    assert_int_equal(engine_view_get(view, &address, &value), ENGINE_OK);
-    struct engine_entry entry = { .key = address.key, .value = arena_copy(arena, value.bytes) };
-    engine_value_release(&value);
-    engine_view_close(view);
-    engine_close(engine);
-    return entry;
-}
-
-static const struct shard closed_shard = { .partition = 3,
-                                           .first = 5,
-                                           .last = 9,
-                                           .kept = 7,
-                                           .created_ms = 100,
-                                           .parent_created_ms = 50,
-                                           .closed_ms = 200,
-                                           .closed_server_ms = 250 };
-
-static void a_shard_comes_back_as_it_was(void **state)
-{
-    struct shard got;
-    struct engine_entry entry = stored_shard(*state, &closed_shard);
-    assert_true(shard_open_entry(3, &entry, &got));
-    assert_memory_equal(&got, &closed_shard, sizeof got);
-    for (size_t i = 0; i < entry.value.len; i++) {
-        uint8_t *damaged = (uint8_t *)arena_copy(*state, entry.value).data;
-        damaged[i] ^= 1;
-        struct engine_entry other = { .key = entry.key,
-                                      .value = bytes_of(damaged, entry.value.len) };
-        assert_false(shard_open_entry(3, &other, &got));
-        other.value = bytes_of(entry.value.data, i);
-        assert_false(shard_open_entry(3, &other, &got));
-    }
-}
-
-static void an_impossible_shard_is_refused(void **state)
-{
-    static const struct {
-        uint64_t last, kept;
-        bool accepted;
-    } cases[] = {
-        { 0, 6, true },   { 0, 100, true }, { 5, 6, true },  { 9, 10, true },
-        { 9, 11, false }, { 4, 6, false },  { 9, 5, false },
-    };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct shard shard = closed_shard, got;
-        shard.last = cases[i].last;
-        shard.kept = cases[i].kept;
-        struct engine_entry entry = stored_shard(*state, &shard);
-        assert_int_equal(shard_open_entry(3, &entry, &got), cases[i].accepted);
-    }
-}
-
 int main(void)
 {
-#define RULE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        RULE(a_stream_comes_back_as_it_was),
-        RULE(a_record_that_is_never_written_is_refused),
-        RULE(a_stream_goes_from_enabling_to_disabled_and_never_back),
-        RULE(a_shard_comes_back_as_it_was),
-        RULE(an_impossible_shard_is_refused),
+        ARENA_TEST(a_stream_comes_back_as_it_was),
+        ARENA_TEST(a_record_that_is_never_written_is_refused),
+        ARENA_TEST(a_stream_goes_from_enabling_to_disabled_and_never_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,23 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "arena_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "model/limits.h"
 #include "stream/shard_iterator.h"
 #include "stream/stream_names.h"
-
-static int set_up(void **state)
-{
-    *state = arena_create();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    arena_destroy(*state);
-    return 0;
-}
 
 static void assert_text(struct bytes got, const char *want)
 {
@@ -191,15 +180,14 @@ static void a_changed_iterator_is_refused(void **state)
 
 int main(void)
 {
-#define RULE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        RULE(a_label_is_the_time_of_creation),
-        RULE(labels_of_times_that_are_no_dates_differ_as_well),
-        RULE(an_arn_names_table_and_label),
-        RULE(a_shard_id_has_the_services_form_and_length),
-        RULE(a_sequence_number_has_the_services_length),
-        RULE(an_iterator_comes_back_as_it_was),
-        RULE(a_changed_iterator_is_refused),
+        ARENA_TEST(a_label_is_the_time_of_creation),
+        ARENA_TEST(labels_of_times_that_are_no_dates_differ_as_well),
+        ARENA_TEST(an_arn_names_table_and_label),
+        ARENA_TEST(a_shard_id_has_the_services_form_and_length),
+        ARENA_TEST(a_sequence_number_has_the_services_length),
+        ARENA_TEST(an_iterator_comes_back_as_it_was),
+        ARENA_TEST(a_changed_iterator_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,24 +5,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
+#include "arena_fixture.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
 #include "item_fixture.h"
 #include "model/error.h"
 #include "trigger/event_filter.h"
-
-static int set_up(void **state)
-{
-    *state = arena_create();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    arena_destroy(*state);
-    return 0;
-}
 
 /* A record as the events have it; JSON is written with single quotes. */
 #define RECORD                                                                                     \
@@ -228,12 +217,10 @@ static void an_object_and_an_or_have_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_pattern_lets_through_what_it_describes, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(what_is_no_pattern_is_refused_with_a_reason, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_pattern_has_bounds, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_object_and_an_or_have_bounds, set_up, tear_down),
+        ARENA_TEST(a_pattern_lets_through_what_it_describes),
+        ARENA_TEST(what_is_no_pattern_is_refused_with_a_reason),
+        ARENA_TEST(a_pattern_has_bounds),
+        ARENA_TEST(an_object_and_an_or_have_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
