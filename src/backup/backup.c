@@ -7,20 +7,107 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "backup/backup_copy.h"
 #include "backup/backup_manifest.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/memory.h"
+#include "crypto/sha256.h"
 #include "engine/data_directory.h"
 
 #define KEYS_FILE "KEYS"
 
+/* --- One file --- */
+
+/* What copying needs, kept from file to file. */
+struct copier {
+    struct sha256 *hasher;
+    uint8_t *block;
+};
+
+enum copy_result {
+    COPY_OK,
+    COPY_SOURCE_FAILED, /* With errno set. */
+    COPY_TARGET_FAILED, /* The same. */
+};
+
+enum { BLOCK_SIZE = 1024 * 1024 };
+
+static void copier_init(struct copier *copier)
+{
+    copier->hasher = sha256_create();
+    copier->block = memory_checked(malloc(BLOCK_SIZE));
+}
+
+static void copier_deinit(struct copier *copier)
+{
+    sha256_destroy(copier->hasher);
+    free(copier->block);
+}
+
+/* Only a regular file: a link could lead out of the directory, and a pipe could block. */
+static int open_regular(int source, const char *name)
+{
+    struct stat status;
+    int fd = file_open_at(source, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
+/* `to` -1: nowhere. */
+static enum copy_result copy_bytes(struct copier *copier, int from, int to, struct backup_file *out)
+{
+    uint8_t digest[SHA256_SIZE];
+    out->size = 0;
+    sha256_begin(copier->hasher);
+    for (;;) {
+        ssize_t size = read(from, copier->block, BLOCK_SIZE);
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size < 0)
+            return COPY_SOURCE_FAILED;
+        if (size == 0)
+            break;
+        sha256_add(copier->hasher, bytes_of(copier->block, (size_t)size));
+        out->size += (uint64_t)size;
+        if (to >= 0 && !file_write(to, bytes_of(copier->block, (size_t)size)))
+            return COPY_TARGET_FAILED;
+    }
+    sha256_finish(copier->hasher, digest);
+    sha256_hex(digest, out->digest);
+    return to < 0 || fsync(to) == 0 ? COPY_OK : COPY_TARGET_FAILED;
+}
+
+/* Copies the regular file `name` of the directory `source` and syncs the copy; `target` NULL: only
+ * reads it. Sets the size and the digest of `out`. */
+static enum copy_result copier_run(struct copier *copier, int source,
+                                   const struct backup_directory *target, const char *name,
+                                   struct backup_file *out)
+{
+    int to = -1;
+    int from = open_regular(source, name);
+    if (from < 0)
+        return COPY_SOURCE_FAILED;
+    enum copy_result result = COPY_TARGET_FAILED;
+    if (target == NULL || (to = backup_directory_create_file(target, name)) >= 0)
+        result = copy_bytes(copier, from, to, out);
+    file_close(to);
+    file_close(from);
+    return result;
+}
+
+/* --- A backup or a restore under way --- */
+
 struct backup_work {
     struct arena *arena;
-    struct backup_copy copy;
+    struct copier copier;
     struct backup_manifest manifest;
     struct backup_directory target;
     const char *source;
@@ -45,7 +132,7 @@ static bool open_source(struct backup_work *work, const char *path)
 static void work_init(struct backup_work *work, char *message)
 {
     *work = (struct backup_work){ .arena = arena_create(), .source_fd = -1, .message = message };
-    backup_copy_init(&work->copy);
+    copier_init(&work->copier);
     work->target.fd = -1;
 }
 
@@ -55,7 +142,7 @@ static void work_deinit(struct backup_work *work)
     if (work->target.fd >= 0)
         backup_directory_discard(&work->target);
     file_close(work->source_fd);
-    backup_copy_deinit(&work->copy);
+    copier_deinit(&work->copier);
     arena_destroy(work->arena);
 }
 
@@ -64,12 +151,12 @@ static bool copy_file(struct backup_work *work, const char *directory, int fd,
                       struct backup_file *file)
 {
     const char *name = (const char *)arena_printf(work->arena, "%.*s", BYTES_FMT(file->name)).data;
-    switch (backup_copy_file(&work->copy, fd, &work->target, name, file)) {
-    case BACKUP_COPY_OK:
+    switch (copier_run(&work->copier, fd, &work->target, name, file)) {
+    case COPY_OK:
         return true;
-    case BACKUP_COPY_SOURCE_FAILED:
+    case COPY_SOURCE_FAILED:
         return refuse_file(work, directory, file->name, strerror(errno));
-    case BACKUP_COPY_TARGET_FAILED:
+    case COPY_TARGET_FAILED:
         break;
     }
     return refuse_file(work, work->target.path, file->name, strerror(errno));
@@ -90,8 +177,8 @@ static bool ends_with(const char *name, const char *end)
     return size >= end_size && strcmp(name + size - end_size, end) == 0;
 }
 
-/* All files belong to a store but locks, space set aside, the engine's own log, and what was being
- * written beside to be renamed. One too many does no harm, one too few does. */
+/* Every file is part of the store except locks, the reserve, the engine's own log, and temporary
+ * files that are renamed when they are complete. Copying a file too many does no harm. */
 static bool is_of_store(int directory, const char *name)
 {
     struct stat status;
@@ -130,7 +217,7 @@ static bool is_keys(const struct backup_file *file)
     return bytes_equal_text(file->name, KEYS_FILE);
 }
 
-/* The files of the store, and the keys if there are any, which a checkpoint does not have. */
+/* Lists the files of the store, and the keys, which a checkpoint lacks, if there are any. */
 static bool list_files(struct backup_work *work, const struct backup_options *options, int keys_fd)
 {
     struct backup_manifest *manifest = &work->manifest;
@@ -166,7 +253,7 @@ static bool put_manifest(struct backup_work *work, const struct backup_options *
     work->manifest.time = arena_copy(work->arena, bytes_from_text(time));
     work->manifest.version = bytes_from_text(options->version);
     buffer_init(&text, work->arena);
-    backup_manifest_write(&work->manifest, work->copy.hasher, &text);
+    backup_manifest_write(&work->manifest, work->copier.hasher, &text);
     return backup_directory_put_file(&work->target, DATA_DIRECTORY_BACKUP, buffer_bytes(&text)) ||
            refuse_file(work, work->target.path, BYTES(DATA_DIRECTORY_BACKUP), strerror(errno));
 }
@@ -222,7 +309,7 @@ static bool read_manifest(struct backup_work *work, const char *directory)
         return errno == ENOENT
                    ? backup_directory_refuse(work->message, directory, "holds no complete backup")
                    : refuse_file(work, directory, BYTES(DATA_DIRECTORY_BACKUP), strerror(errno));
-    return backup_manifest_parse(work->arena, work->copy.hasher, text, &work->manifest) ||
+    return backup_manifest_parse(work->arena, work->copier.hasher, text, &work->manifest) ||
            refuse_file(work, directory, BYTES(DATA_DIRECTORY_BACKUP),
                        "damaged, or written by another version");
 }
@@ -269,12 +356,12 @@ bool backup_exists(const char *directory)
     return exists;
 }
 
-/* Says in work->message what is wrong with a file. */
+/* False with the problem in work->message. */
 static bool verify_file(struct backup_work *work, const struct backup_file *want)
 {
     struct backup_file got = { .name = want->name };
     const char *name = (const char *)arena_printf(work->arena, "%.*s", BYTES_FMT(want->name)).data;
-    if (backup_copy_file(&work->copy, work->source_fd, NULL, name, &got) != BACKUP_COPY_OK)
+    if (copier_run(&work->copier, work->source_fd, NULL, name, &got) != COPY_OK)
         return refuse_file(work, work->source, want->name, strerror(errno));
     return is_same(want, &got) || refuse_file(work, work->source, want->name, differs);
 }

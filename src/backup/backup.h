@@ -1,8 +1,8 @@
-/* backup.h -- a store copied into a directory of its own, and back.
+/* backup.h -- copies a store into a directory of its own, and back.
  *
- * A backup is what `stator check` and `stator restore` take: the files of a store that nobody
- * writes to, the sealed keys, and the list of them all with their digests
- * (backup_manifest.h). The master key is not part of it.
+ * A backup holds the files of a store, the sealed access keys, and a list of them all with their
+ * digests (backup_manifest.h). `stator check` and `stator restore` read it. The master key is not
+ * part of it.
  */
 #ifndef STATOR_BACKUP_BACKUP_H
 #define STATOR_BACKUP_BACKUP_H
@@ -12,7 +12,7 @@
 #include "base/compiler.h"
 
 struct backup_options {
-    const char *store;    /* The directory with the files; nobody changes them meanwhile. */
+    const char *store;    /* The directory with the files, which must not change meanwhile. */
     const char *data_dir; /* Where the keys are; may be the same. */
     const char *version;  /* Of this program. */
     int64_t now_ms;
@@ -24,16 +24,16 @@ struct backup_result {
 };
 
 /* Makes a backup in `target`, which must be empty or missing. It is complete and on the disk when
- * this returns true; else there is one line for people and nothing of it is left. */
+ * this returns true; otherwise there is a line in `message` and the copied files are removed. */
 MUST_CHECK bool backup_make(const struct backup_options *options, const char *target,
                             struct backup_result *result, char message[BACKUP_MESSAGE_MAX]);
 
-/* Makes a data directory of the backup in `source`: the same rules. Every file is compared with its
- * digest on the way. */
+/* Makes a data directory in `target` from the backup in `source`, by the same rules. Compares every
+ * file with its digest. */
 MUST_CHECK bool backup_restore(const char *source, const char *target, struct backup_result *result,
                                char message[BACKUP_MESSAGE_MAX]);
 
-/* Whether the directory says that it is a backup. */
+/* True if the directory holds a finished backup, by its list of files. */
 bool backup_exists(const char *directory);
 /* Compares the files of a backup with its list. Each problem is one line; returns their number. */
 uint64_t backup_verify(const char *directory, void (*report)(void *context, const char *line),

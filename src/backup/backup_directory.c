@@ -11,7 +11,7 @@
 #include "base/folder.h"
 #include "engine/data_directory.h"
 
-enum { DIRECTORY_MODE = 0700, FILE_MODE = 0600 }; /* They hold what the tables hold. */
+enum { DIRECTORY_MODE = 0700, FILE_MODE = 0600 }; /* They hold the contents of tables. */
 
 bool backup_directory_refuse(char message[BACKUP_MESSAGE_MAX], const char *path, const char *reason)
 {
@@ -19,10 +19,10 @@ bool backup_directory_refuse(char message[BACKUP_MESSAGE_MAX], const char *path,
     return false;
 }
 
-/* --- What is in a directory --- */
+/* --- Files in a directory --- */
 
-/* The root of a file system of its own is never quite empty. */
-static bool counts_for_nothing(int fd, const char *name, void *context)
+/* A file system has this folder in its root. */
+static bool is_ignored(int fd, const char *name, void *context)
 {
     (void)fd;
     (void)context;
@@ -67,7 +67,7 @@ static bool open_empty(struct backup_directory *directory)
     directory->fd = file_open_at(AT_FDCWD, directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (directory->fd < 0 || flock(directory->fd, LOCK_EX | LOCK_NB) != 0)
         return false;
-    return folder_visit(directory->fd, counts_for_nothing, NULL);
+    return folder_visit(directory->fd, is_ignored, NULL);
 }
 
 static const char *reason_of(int error)
@@ -96,9 +96,9 @@ bool backup_directory_begin(struct backup_directory *directory, const char *path
             rmdir(path);
         return false;
     }
-    int mark = backup_directory_create_file(directory, DATA_DIRECTORY_INCOMPLETE);
-    bool ok = mark >= 0 && fsync(directory->fd) == 0 && sync_parent(directory);
-    file_close(mark);
+    int incomplete = backup_directory_create_file(directory, DATA_DIRECTORY_INCOMPLETE);
+    bool ok = incomplete >= 0 && fsync(directory->fd) == 0 && sync_parent(directory);
+    file_close(incomplete);
     if (!ok) {
         backup_directory_refuse(message, path, reason_of(errno));
         backup_directory_discard(directory);
@@ -136,7 +136,7 @@ bool backup_directory_put_file(const struct backup_directory *directory, const c
 
 bool backup_directory_finish(struct backup_directory *directory, char message[BACKUP_MESSAGE_MAX])
 {
-    /* The files' names reach the disk before the mark leaves it. */
+    /* The names of the files reach the disk before INCOMPLETE is removed. */
     if (fsync(directory->fd) != 0 || unlinkat(directory->fd, DATA_DIRECTORY_INCOMPLETE, 0) != 0 ||
         fsync(directory->fd) != 0)
         return backup_directory_refuse(message, directory->path, strerror(errno));
@@ -145,7 +145,7 @@ bool backup_directory_finish(struct backup_directory *directory, char message[BA
     return true;
 }
 
-/* The mark stays for last. */
+/* INCOMPLETE is removed last. */
 static bool remove_copied(int fd, const char *name, void *context)
 {
     return strcmp(name, DATA_DIRECTORY_INCOMPLETE) == 0 || remove_file(fd, name, context);

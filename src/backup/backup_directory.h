@@ -1,8 +1,8 @@
 /* backup_directory.h -- a directory that files are copied into, from empty to complete.
  *
- * From before the first file until after the last one it has the file INCOMPLETE, on the disk, so
- * that no moment at which copying may end leaves something that looks whole. Everything in it
- * belongs to whoever owns the directory: root makes backups for others.
+ * The file INCOMPLETE is in it, on the disk, from before the first file is copied until the last
+ * one is on the disk. So a copy that was interrupted never looks complete. New files belong to the
+ * owner of the directory, because root may make backups for others.
  */
 #ifndef STATOR_BACKUP_BACKUP_DIRECTORY_H
 #define STATOR_BACKUP_BACKUP_DIRECTORY_H
@@ -26,14 +26,14 @@ int backup_directory_create_file(const struct backup_directory *directory, const
 /* A file that is there whole or not at all. On the disk when this returns true. */
 MUST_CHECK bool backup_directory_put_file(const struct backup_directory *directory,
                                           const char *name, struct bytes text);
-/* Complete, and on the disk. False with one line for people; then it is to be discarded. */
+/* Makes the copy complete, on the disk. False with one line for people; discard it then. */
 MUST_CHECK bool backup_directory_finish(struct backup_directory *directory,
                                         char message[BACKUP_MESSAGE_MAX]);
 /* Removes what was copied, and the directory if it was created. */
 void backup_directory_discard(struct backup_directory *directory);
 
-/* Removes a directory and the files in it; it has no others. False with errno set. One that is
- * not there is removed. */
+/* Removes a directory and the files in it. True also if it does not exist. False with errno set,
+ * for one if it holds folders. */
 bool backup_directory_remove(const char *path);
 
 /* Fills in "PATH: REASON" and returns false. */

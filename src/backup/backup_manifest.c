@@ -1,7 +1,7 @@
 /* backup_manifest.c -- see backup_manifest.h.
  *
- * One line a fact, one space between words. There is one text for each list: reading refuses what
- * writing would not have produced.
+ * One fact per line, one space between words. Every list has exactly one text: reading refuses text
+ * that writing would not have produced.
  */
 #include "backup/backup_manifest.h"
 #include <assert.h>
@@ -11,7 +11,7 @@
 #include "engine/data_directory.h"
 
 #define MAGIC "stator backup 1"
-enum { SIZE_DIGITS_MAX = 19 }; /* Whatever has so many fits into 64 bits. */
+enum { SIZE_DIGITS_MAX = 19 }; /* Any number of so many digits fits into 64 bits. */
 
 static_assert((BACKUP_NAME_MAX + SIZE_DIGITS_MAX + SHA256_HEX_SIZE + 8) *
                           (int64_t)BACKUP_FILES_MAX +

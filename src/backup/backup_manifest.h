@@ -1,6 +1,7 @@
 /* backup_manifest.h -- the list of a backup's files, as text and back.
  *
- * It is written last, so a directory that has it is whole; its digests tell whether it still is.
+ * It is written last, so a directory that has it was complete; its digests show whether it still
+ * is.
  * Layout: doc/disk-format.md, "Backups".
  */
 #ifndef STATOR_BACKUP_BACKUP_MANIFEST_H
@@ -25,7 +26,7 @@ enum {
 struct backup_file {
     struct bytes name;
     uint64_t size;
-    char digest[SHA256_HEX_SIZE]; /* SHA-256 in small letters. */
+    char digest[SHA256_HEX_SIZE]; /* SHA-256 in lower-case hexadecimal. */
 };
 
 struct backup_manifest {
@@ -35,8 +36,8 @@ struct backup_manifest {
     size_t file_count;
 };
 
-/* Whether a file may be part of a backup: a name that leads nowhere else, and is not that of a file
- * which is about the backup. */
+/* True for the name of a file that may be part of a backup: it has no path in it, and is not one of
+ * the backup's own files. */
 bool backup_manifest_is_name(struct bytes name);
 
 /* Appends the text. The names are sorted by their bytes, without duplicates. */

@@ -1,7 +1,7 @@
 /* backup_service.c -- see backup_service.h.
  *
- * The answer is one line: "ok", or what went wrong. The client sends nothing; its end of the
- * connection is all there is to wait for.
+ * The answer is one line: "ok", or what went wrong. The client sends nothing: the server only waits
+ * for it to close the connection.
  */
 #include "backup/backup_service.h"
 #include <errno.h>
@@ -30,14 +30,14 @@ enum { WAITING_MAX = 8, ANSWER_SIZE_MAX = 128, SOCKET_MODE = 0600, RETRY_MS = 10
 struct backup_service {
     struct engine *engine;
     int listener;
-    int stop; /* Readable once the thread is to end. */
+    int stop; /* Readable once the thread must stop. */
     pthread_t thread;
     int directory;
     char checkpoint[PATH_MAX];
     char unfinished[PATH_MAX]; /* Where the engine makes it. */
 };
 
-/* The name of a socket must be short, the path of a directory need not be. */
+/* Through /proc, because the path of a socket is limited to some 100 bytes. */
 static struct sockaddr_un address_in(int directory)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -52,7 +52,7 @@ static bool join(char out[PATH_MAX], const char *directory, const char *name)
     return size >= 0 && size < PATH_MAX;
 }
 
-/* --- The server's side --- */
+/* --- Server --- */
 
 static void remove_checkpoint(const struct backup_service *service)
 {
@@ -61,8 +61,8 @@ static void remove_checkpoint(const struct backup_service *service)
         log_write(LOG_WARN, "backup", "cannot remove %s: %s", service->checkpoint, strerror(errno));
 }
 
-/* Until `fd` becomes readable or comes to its end (-1: never), or so long (-1: for ever). False if
- * the thread is to end. */
+/* Waits until `fd` (-1: none) is readable or closed, or for `timeout_ms` (-1: for ever). False if
+ * the thread must stop. */
 static bool wait_for(const struct backup_service *service, int fd, int timeout_ms)
 {
     struct pollfd waiting[] = { { .fd = fd, .events = POLLIN },
@@ -83,7 +83,7 @@ static void serve_connection(const struct backup_service *service, int fd)
         log_write(LOG_INFO, "backup", "a copy of the store is being taken");
         bool ended = wait_for(service, fd, -1);
         log_write(LOG_INFO, "backup", "%s",
-                  ended ? "the copy was taken" : "the copy is broken off");
+                  ended ? "the copy was taken" : "the copy was interrupted: the server stops");
     }
     remove_checkpoint(service);
 }
@@ -93,7 +93,7 @@ static void *run(void *context)
     const struct backup_service *service = context;
     while (wait_for(service, service->listener, -1)) {
         int fd = accept4(service->listener, NULL, NULL, SOCK_CLOEXEC);
-        if (fd < 0) { /* No file left, perhaps; whoever asks is still there. */
+        if (fd < 0) { /* Perhaps no descriptor is left: the connection is still in the queue. */
             wait_for(service, -1, RETRY_MS);
             continue;
         }
@@ -103,7 +103,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* The mode is set before there is a name by which to connect. */
+/* Sets the mode before the socket has a name, so that nobody else can ever connect. */
 static bool listen_in(struct backup_service *service)
 {
     struct sockaddr_un address = address_in(service->directory);
@@ -162,9 +162,9 @@ void backup_service_stop(struct backup_service *service)
     destroy(service);
 }
 
-/* --- The other side --- */
+/* --- Client --- */
 
-/* The line that the server answers with; empty if it ended instead. */
+/* Reads the line that the server answers; empty if the server ended instead. */
 static void read_answer(int fd, char out[ANSWER_SIZE_MAX])
 {
     size_t size = 0;

@@ -1,9 +1,8 @@
 /* arena.c -- a bump allocator over a chain of blocks, with a list of large allocations beside it.
  *
  * The first block is kept over a reset, so the steady state of a server costs no malloc. Blocks
- * double in size, but stay below ARENA_LARGE_SIZE. Allocations from there on are the system's one
- * by one: a large array or text that grows leaves nothing behind, and the system can often grow it
- * without copying.
+ * double in size, but stay below ARENA_LARGE_SIZE. Larger allocations come from malloc one
+ * by one, so an array that grows leaves no copies behind, and realloc can often extend it in place.
  */
 #include "base/arena.h"
 #include <assert.h>
@@ -51,7 +50,7 @@ struct arena {
     size_t used;          /* Of the newest block. */
     size_t held;
     struct large *large;          /* The newest. */
-    struct memory_budget *budget; /* NULL: nobody counts. */
+    struct memory_budget *budget; /* NULL: not counted. */
 };
 
 enum { BLOCK_SIZE_MAX = ARENA_LARGE_SIZE - ARENA_ALIGNMENT };
@@ -67,7 +66,7 @@ static size_t taken_by(size_t size)
     return round_up(size) + REDZONE;
 }
 
-/* No block is large enough for such an allocation, so its size tells where it is. */
+/* No block has room for such an allocation, so the size alone tells which kind it is. */
 static bool is_large(size_t size)
 {
     return taken_by(size) > BLOCK_SIZE_MAX;
@@ -88,7 +87,7 @@ static void hold(struct arena *arena, size_t size)
     memory_budget_take(arena->budget, size);
 }
 
-static void let_go(struct arena *arena, size_t size)
+static void release(struct arena *arena, size_t size)
 {
     arena->held -= size;
     memory_budget_give(arena->budget, size);
@@ -130,7 +129,7 @@ static struct large *large_of(void *memory)
     return (struct large *)(void *)((char *)memory - offsetof(struct large, memory));
 }
 
-/* It may have moved: its neighbours learn where it is. */
+/* Sets the pointers of its neighbours: realloc may have moved it. */
 static void link_large(struct arena *arena, struct large *large)
 {
     if (large->previous != NULL)
@@ -157,7 +156,7 @@ static void *large_resize(struct arena *arena, void *memory, size_t size)
     large = checked(realloc(large, sizeof *large + size), size);
     large->size = size;
     link_large(arena, large);
-    let_go(arena, old_size);
+    release(arena, old_size);
     hold(arena, size);
     return large->memory;
 }
@@ -201,7 +200,7 @@ static void drop_all_but_first(struct arena *arena)
         block_destroy(block);
     }
     if (arena->held > arena->newest->size)
-        let_go(arena, arena->held - arena->newest->size);
+        release(arena, arena->held - arena->newest->size);
 }
 
 void arena_destroy(struct arena *arena)
@@ -209,7 +208,7 @@ void arena_destroy(struct arena *arena)
     if (arena == NULL)
         return;
     drop_all_but_first(arena);
-    let_go(arena, arena->held);
+    release(arena, arena->held);
     block_destroy(arena->newest);
     free(arena);
 }
@@ -274,7 +273,7 @@ void *arena_shrink(struct arena *arena, void *block, size_t *size, size_t wanted
     assert(wanted <= *size);
     if (is_large(*size)) {
         size_t kept =
-            is_large(wanted) ? wanted : ARENA_LARGE_SIZE; /* Its size tells where it is. */
+            is_large(wanted) ? wanted : ARENA_LARGE_SIZE; /* It must stay large: see is_large. */
         if (kept < *size) {
             *size = kept;
             block = large_resize(arena, block, kept);

@@ -1,7 +1,7 @@
 /* buffer.h -- bytes that grow at the end, in an arena.
  *
- * The answer of a request, an item under construction: appended to piece by piece, then read as
- * one run. What buffer_bytes returned stays valid until the next append.
+ * For texts and items that are built piece by piece. The result of buffer_bytes is valid until the
+ * next append.
  */
 #ifndef STATOR_BASE_BUFFER_H
 #define STATOR_BASE_BUFFER_H
@@ -25,8 +25,7 @@ static inline void buffer_init(struct buffer *buffer, struct arena *arena)
  * add to `len`. */
 void buffer_grow(struct buffer *buffer, size_t size);
 
-/* Gives back the room behind `len` where that can be done: for what is complete and kept for long.
- */
+/* Frees the room behind `len` if possible: for a buffer that is complete and kept for long. */
 static inline void buffer_trim(struct buffer *buffer)
 {
     buffer->data = arena_shrink(buffer->arena, buffer->data, &buffer->capacity, buffer->len);

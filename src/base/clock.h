@@ -97,9 +97,9 @@ void clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);
 
 /* Never goes back; for measuring, not for storing. */
 int64_t clock_monotonic_ns(void);
-/* What the calling thread has used of the processor so far. A system call. */
+/* The processor time of the calling thread. A system call. */
 int64_t clock_thread_cpu_ns(void);
-/* So far from now on the monotonic clock, as waiting for a condition takes it. */
+/* The monotonic time in `ms` milliseconds, as pthread_cond_clockwait takes it. */
 struct timespec clock_monotonic_after_ms(int64_t ms);
 
 #endif

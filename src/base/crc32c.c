@@ -1,4 +1,4 @@
-/* crc32c.c -- by the processor's instruction where it has one, else by table. */
+/* crc32c.c -- by the processor's instruction where it has one, otherwise by a table. */
 #include "base/crc32c.h"
 
 /* The remainder of each byte, for the reversed polynomial 0x82F63B78. */

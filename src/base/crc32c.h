@@ -5,9 +5,9 @@
 #include "base/bytes.h"
 
 uint32_t crc32c(struct bytes value);
-/* Of all that `crc` is the checksum of, and `value` behind it; that of nothing is 0. */
+/* The checksum of some bytes with checksum `crc`, followed by `value`. That of no bytes is 0. */
 uint32_t crc32c_extend(uint32_t crc, struct bytes value);
-/* The same without the processor's instruction; apart from tests, the others choose it. */
+/* The same without the processor's instruction. Public for tests only. */
 uint32_t crc32c_extend_portable(uint32_t crc, struct bytes value);
 
 #endif

@@ -1,5 +1,6 @@
 /* file.c -- see file.h. */
 #include "base/file.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,9 +14,9 @@ int file_open_at(int folder, const char *name, int flags, unsigned mode)
     return file;
 }
 
-/* Leaves in `data` what a call that returned `written` did not write; false if it failed. To write
- * nothing of something is a failure too: the next try would do no better. */
-static bool take_off(struct bytes *data, ssize_t written)
+/* Removes what a call wrote from the front of `data`. False if the call failed. Writing nothing is
+ * a failure too: trying again would not help. */
+static bool consume(struct bytes *data, ssize_t written)
 {
     if (written < 0)
         return errno == EINTR;
@@ -30,16 +31,17 @@ static bool take_off(struct bytes *data, ssize_t written)
 bool file_write(int file, struct bytes data)
 {
     while (data.len > 0)
-        if (!take_off(&data, write(file, data.data, data.len)))
+        if (!consume(&data, write(file, data.data, data.len)))
             return false;
     return true;
 }
 
 bool file_write_at(int file, struct bytes data, int64_t offset)
 {
+    assert(offset >= 0);
     int64_t end = offset + (int64_t)data.len;
     while (data.len > 0)
-        if (!take_off(&data, pwrite(file, data.data, data.len, end - (int64_t)data.len)))
+        if (!consume(&data, pwrite(file, data.data, data.len, end - (int64_t)data.len)))
             return false;
     return true;
 }

@@ -1,5 +1,6 @@
 /* folder.c -- see folder.h. */
 #include "base/folder.h"
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +27,8 @@ bool folder_create(const char *path)
     int folder = file_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (folder < 0)
         return false;
-    /* One that was there is most likely on the disk; but whoever made it may have been killed
-     * before its sync. It may also be somebody else's, in a folder that we may not read. */
+    /* Sync an existing one as well: its creator may have been killed before the sync. That may
+     * fail, for one if we may not read the folder above; then assume that it is on the disk. */
     bool ok = sync_entry(folder) || !is_new;
     file_close(folder);
     return ok;
@@ -36,6 +37,7 @@ bool folder_create(const char *path)
 bool folder_visit(int folder, bool (*visit)(int folder, const char *name, void *context),
                   void *context)
 {
+    assert(visit != NULL);
     /* Opened anew: the position of `folder` stays as it is. */
     int listed = file_open_at(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     DIR *entries = listed < 0 ? NULL : fdopendir(listed);

@@ -1,7 +1,7 @@
 /* folder.h -- the names in a folder, and folders that are still there after a power cut.
  *
- * A folder whose own entry is not on the disk takes all its files along, however well those were
- * synced.
+ * If a power cut loses the entry of a folder in its parent, all files in it are lost, even synced
+ * ones.
  */
 #ifndef STATOR_BASE_FOLDER_H
 #define STATOR_BASE_FOLDER_H
@@ -12,7 +12,7 @@
  * is on the disk. False with errno set. */
 MUST_CHECK bool folder_create(const char *path);
 
-/* Hands each name in `folder`, an open descriptor, to `visit`, but not . and .., until that says
+/* Calls `visit` for each name in `folder`, an open descriptor, except . and .., until it returns
  * false. False with errno set, by the folder or by the visitor. */
 MUST_CHECK bool folder_visit(int folder, bool (*visit)(int folder, const char *name, void *context),
                              void *context);

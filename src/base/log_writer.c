@@ -191,6 +191,7 @@ static void *run(void *argument)
 
 void log_writer_put(struct bytes line, bool is_error)
 {
+    assert(line.len > 0 && line.len <= LOG_LINE_MAX && line.data[line.len - 1] == '\n');
     pthread_mutex_lock(&log_writer.mutex);
     bool running = log_writer.running;
     if (running)

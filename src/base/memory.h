@@ -3,7 +3,7 @@
 #define STATOR_BASE_MEMORY_H
 #include <stdlib.h>
 
-/* What malloc, calloc or realloc answered; aborts if that is NULL. */
+/* Returns the result of malloc, calloc or realloc; aborts if it is NULL. */
 static inline void *memory_checked(void *memory)
 {
     if (memory == NULL)

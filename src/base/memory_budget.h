@@ -1,11 +1,11 @@
 /* memory_budget.h -- how much memory many holders may have together, counted over all threads.
  *
- * Whoever takes memory from the system on behalf of a request counts it here; who may still ask for
- * more, and what happens to those who may not, is decided by the owner of the budget. A NULL budget
- * counts nothing, for holders that no owner looks after.
+ * Code that allocates on behalf of a request counts it here. The owner of the budget decides which
+ * requests are admitted. A NULL budget counts nothing.
  */
 #ifndef STATOR_BASE_MEMORY_BUDGET_H
 #define STATOR_BASE_MEMORY_BUDGET_H
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,14 +21,14 @@ static inline size_t memory_budget_used(const struct memory_budget *budget)
     return atomic_load_explicit(&budget->used, memory_order_relaxed);
 }
 
-/* Counts what cannot be refused any more, even beyond the bound. */
+/* Counts memory that cannot be refused any more, even beyond the bound. */
 static inline void memory_budget_take(struct memory_budget *budget, size_t size)
 {
     if (budget != NULL)
         atomic_fetch_add_explicit(&budget->used, size, memory_order_relaxed);
 }
 
-/* False, and nothing is counted, if the bound does not leave room for that. */
+/* False, with nothing counted, if that would exceed the bound. */
 MUST_CHECK static inline bool memory_budget_try_take(struct memory_budget *budget, size_t size)
 {
     if (budget == NULL)
@@ -42,8 +42,11 @@ MUST_CHECK static inline bool memory_budget_try_take(struct memory_budget *budge
 
 static inline void memory_budget_give(struct memory_budget *budget, size_t size)
 {
-    if (budget != NULL)
-        atomic_fetch_sub_explicit(&budget->used, size, memory_order_relaxed);
+    if (budget == NULL)
+        return;
+    size_t before = atomic_fetch_sub_explicit(&budget->used, size, memory_order_relaxed);
+    assert(before >= size);
+    (void)before;
 }
 
 #endif

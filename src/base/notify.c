@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include "base/file.h"
 
-/* False with errno set if the name is none of either kind. */
+/* False with errno set if the name is neither a path nor an abstract name. */
 static bool make_address(const char *name, struct sockaddr_un *address, socklen_t *size)
 {
     size_t length = strlen(name);
@@ -23,7 +23,7 @@ static bool make_address(const char *name, struct sockaddr_un *address, socklen_
     memcpy(address->sun_path, name, length);
     if (name[0] == '@')
         address->sun_path[0] = '\0';
-    /* The size counts: an abstract name has no NUL behind it, and would take one for its own. */
+    /* Without a NUL: in an abstract name it would be part of the name. */
     *size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
     return true;
 }

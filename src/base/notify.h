@@ -7,9 +7,8 @@
 #define STATOR_BASE_NOTIFY_H
 #include <stdbool.h>
 
-/* Sends `state` ("READY=1") to `socket_name`: a path, or a name behind `@` that is in no file
- * system; NULL: nobody wants to know. False with errno set if it could not be sent, which a server
- * outlives. */
+/* Sends `state` ("READY=1") to `socket_name`: a path, or an abstract name that begins with `@`;
+ * NULL: does nothing. False with errno set if it could not be sent; the server carries on. */
 bool notify_send(const char *socket_name, const char *state);
 
 #endif

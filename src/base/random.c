@@ -46,7 +46,7 @@ uint64_t random_next(struct random *random)
 uint64_t random_below(struct random *random, uint64_t bound)
 {
     assert(bound > 0);
-    /* Numbers below the threshold would make the low results more frequent. */
+    /* Reject numbers below the threshold, which would make low results more frequent. */
     uint64_t threshold = (0 - bound) % bound;
     for (;;) {
         uint64_t value = random_next(random);

@@ -1,7 +1,6 @@
-/* timed_wait.h -- waiting for a condition variable, for so long at most.
+/* timed_wait.h -- waiting for a condition variable with a time-out.
  *
- * For threads that have something else to do when nobody wakes them in time. Measured by the clock
- * that never goes back.
+ * Uses CLOCK_MONOTONIC: a step of the wall clock must not change how long a thread waits.
  */
 #ifndef STATOR_BASE_TIMED_WAIT_H
 #define STATOR_BASE_TIMED_WAIT_H

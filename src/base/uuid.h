@@ -1,4 +1,4 @@
-/* uuid.h -- random UUIDs (RFC 4122, version 4): names that nobody has to keep a list of. */
+/* uuid.h -- random UUIDs (RFC 4122, version 4): unique names without a list of those in use. */
 #ifndef STATOR_BASE_UUID_H
 #define STATOR_BASE_UUID_H
 #include "base/bytes.h"
@@ -7,7 +7,7 @@ struct arena;
 
 enum { UUID_TEXT_SIZE = 36 };
 
-/* UUID_TEXT_SIZE characters, in small letters. Seeds from the system's entropy each time. */
+/* UUID_TEXT_SIZE characters, in lower case. Seeds from the system's entropy each time. */
 struct bytes uuid_create(struct arena *arena);
 
 #endif
