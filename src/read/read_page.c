@@ -16,7 +16,6 @@
 #include "model/table_definition.h"
 #include "read/index_delay.h"
 #include "read/read_source.h"
-#include "table/catalogue.h"
 #include "table/item_address.h"
 #include "table/item_range.h"
 #include "table/storage_error.h"
@@ -43,7 +42,7 @@ struct read_page {
 static enum engine_status fetch_item(struct read_page *page, const struct item *entry,
                                      struct engine_value *value, struct item *item)
 {
-    const struct table_definition *table = table_definition(page->source->table);
+    const struct table_definition *table = page->source->table;
     struct item_address place;
     struct error reason;
     arena_reset(page->scratch);
@@ -105,8 +104,8 @@ static enum engine_status take_entry(struct read_page *page, const struct item_r
         show(page, out);
     } else {
         out->form = (struct item_form){ 0 };
-        status = item_address_open_entry(table_definition(page->source->table),
-                                         &range->engine.place, entry, &out->item);
+        status =
+            item_address_open_entry(page->source->table, &range->engine.place, entry, &out->item);
         if (status == ENGINE_OK)
             status = take_item(page, out);
     }
@@ -152,8 +151,8 @@ static enum engine_status end_behind(struct read_page *page, const struct item_r
     if (range->end.data != NULL && bytes_equal(entry->key, range->end))
         return ENGINE_OK;
     if (last->form.json.data != NULL)
-        status = item_address_open_entry(table_definition(page->source->table),
-                                         &range->engine.place, entry, &last->item);
+        status =
+            item_address_open_entry(page->source->table, &range->engine.place, entry, &last->item);
     if (status == ENGINE_OK)
         note_last_key(page, &last->item);
     return status;

@@ -6,7 +6,6 @@
 #include "expr/key_condition.h"
 #include "index/index_entry.h"
 #include "model/table_definition.h"
-#include "table/catalogue.h"
 #include "table/item_range.h"
 
 struct read_key read_range_key(const struct read_source *source)
@@ -14,7 +13,7 @@ struct read_key read_range_key(const struct read_source *source)
     const struct index_definition *index = source->index;
     struct read_key key = { .index = index };
     if (index == NULL) {
-        const struct key_schema *schema = &table_definition(source->table)->key;
+        const struct key_schema *schema = &source->table->key;
         key.hash[key.hash_count++] = schema->hash;
         if (schema->has_range)
             key.range[key.range_count++] = schema->range;
@@ -122,7 +121,7 @@ bool read_range_of_plan(struct arena *arena, const struct read_source *source,
         condition.values[0] = last->values[0];
         condition.values[1] = last->values[1];
     }
-    item_range_of_key(arena, table_definition(source->table), &range_key, &condition, reverse, out);
+    item_range_of_key(arena, source->table, &range_key, &condition, reverse, out);
     return true;
 }
 

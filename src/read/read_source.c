@@ -8,7 +8,6 @@
 #include "model/error.h"
 #include "model/item.h"
 #include "model/table_definition.h"
-#include "table/catalogue.h"
 #include "table/item_address.h"
 
 /* --- What is read --- */
@@ -33,18 +32,17 @@ static bool refuse(struct arena *arena, struct error *err, struct bytes before, 
     return error_set_bytes(err, ERROR_VALIDATION, buffer_bytes(&message));
 }
 
-bool read_source_find(struct arena *arena, const struct table *table,
+bool read_source_find(struct arena *arena, const struct table_definition *table,
                       const struct read_source_name *name, struct read_source *out,
                       struct error *err)
 {
     assert(table != NULL);
-    const struct table_definition *definition = table_definition(table);
     *out = (struct read_source){ .table = table };
     if (name->index_name.data == NULL) {
-        use_table_key(&definition->key, out);
+        use_table_key(&table->key, out);
         return true;
     }
-    out->index = table_definition_index(definition, name->index_name);
+    out->index = table_definition_index(table, name->index_name);
     if (out->index == NULL || out->index->status == INDEX_DELETING)
         return name->is_statement
                    ? error_validation(err, "The table does not have the specified index")
@@ -59,7 +57,7 @@ bool read_source_find(struct arena *arena, const struct table *table,
             name->is_statement
                 ? "Strongly consistent read is not supported on Global Secondary Indexes"
                 : "Consistent reads are not supported on global secondary indexes");
-    out->key_count = index_entry_key_names(definition, out->index, out->key_names);
+    out->key_count = index_entry_key_names(table, out->index, out->key_names);
     out->own_key_count = out->index->hash_count + out->index->range_count;
     return true;
 }
@@ -101,7 +99,7 @@ static struct item table_key_of(struct arena *arena, const struct key_schema *sc
 static bool locate_entry(struct arena *arena, const struct read_source *source,
                          const struct item *key, struct item_address *out, struct error *err)
 {
-    const struct table_definition *table = table_definition(source->table);
+    const struct table_definition *table = source->table;
     const struct index_definition *index = source->index;
     struct error reason;
     error_init(&reason, arena);
@@ -126,7 +124,7 @@ bool read_source_locate(struct arena *arena, const struct read_source *source,
     if (source->index != NULL)
         return locate_entry(arena, source, key, out, err);
     error_init(&reason, arena);
-    return item_address_of_key(arena, table_definition(source->table), key, out, &reason) ||
+    return item_address_of_key(arena, source->table, key, out, &reason) ||
            refuse_start(err, &reason);
 }
 
@@ -140,7 +138,7 @@ struct missing {
 static void note_if_missing(struct missing *missing, struct bytes name)
 {
     const struct read_source *source = missing->source;
-    if (index_entry_projects(table_definition(source->table), source->index, name))
+    if (index_entry_projects(source->table, source->index, name))
         return;
     if (missing->names.len > 0)
         buffer_append(&missing->names, ", ", 2);

@@ -18,10 +18,10 @@ struct error;
 struct item;
 struct item_address;
 struct path_node;
-struct table;
+struct table_definition;
 
 struct read_source {
-    const struct table *table;
+    const struct table_definition *table;
     const struct index_definition *index; /* NULL: the table itself. */
     /* The attributes of LastEvaluatedKey: the source's own key, then what an index has of the
      * table's. */
@@ -39,7 +39,7 @@ struct read_source_name {
     bool is_statement; /* PartiQL's error messages about indexes differ. */
 };
 /* False with the error set if the table has no such index, or it cannot be read that way. */
-MUST_CHECK bool read_source_find(struct arena *arena, const struct table *table,
+MUST_CHECK bool read_source_find(struct arena *arena, const struct table_definition *table,
                                  const struct read_source_name *name, struct read_source *out,
                                  struct error *err);
 

@@ -31,7 +31,7 @@ bool item_page_find_source(struct api_call *call, const struct read_request *req
                                            .consistent = request->consistent_read.value,
                                            .is_statement = request->is_statement };
     return operation_check_table(call, table) &&
-           read_source_find(call->arena, table, &name, out, &call->error);
+           read_source_find(call->arena, table_definition(table), &name, out, &call->error);
 }
 
 bool item_page_check_attributes(struct api_call *call, struct read_source *source,
@@ -91,7 +91,7 @@ static struct capacity_use capacity_of(const struct item_page *page,
                                        const struct read_page_end *end)
 {
     const struct read_source *source = page->request.source;
-    const struct table_definition *table = table_definition(source->table);
+    const struct table_definition *table = source->table;
     bool consistent = page->request.request->consistent_read.value;
     int64_t half_units = capacity_read_half_units(end->size, consistent);
     struct capacity_use use = { .table = table };

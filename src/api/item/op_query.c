@@ -364,8 +364,8 @@ static bool prepare_scan(struct api_call *call, struct scan *scan)
             .index = (uint32_t)request->segment.value,
             .total = (uint32_t)request->total_segments.value,
         };
-    scan->range_count = item_range_of_segment(call->arena, table_definition(scan->source.table),
-                                              scan->source.index, &scan->segment, &scan->ranges);
+    scan->range_count = item_range_of_segment(call->arena, scan->source.table, scan->source.index,
+                                              &scan->segment, &scan->ranges);
     read_source_fetch_for_filter(call->arena, &scan->source, scan->expressions.filter);
     return start_scan(call, scan) &&
            expr_params_check_key_paths(&scan->expressions.params, scan->source.key_names,

@@ -414,9 +414,8 @@ static bool add_ranges(struct planner *planner, struct partiql_plan *out)
 static void scan(struct planner *planner, struct partiql_plan *out)
 {
     const struct item_range_segment all = { .index = 0, .total = 1 };
-    out->range_count =
-        item_range_of_segment(planner->call->arena, table_definition(planner->source->table),
-                              planner->source->index, &all, &out->ranges);
+    out->range_count = item_range_of_segment(planner->call->arena, planner->source->table,
+                                             planner->source->index, &all, &out->ranges);
 }
 
 /* --- ORDER BY --- */
