@@ -229,6 +229,7 @@ static bool evaluate(const struct condition *condition, struct lookup *lookup)
 
 bool condition_matches(const struct condition *condition, struct lookup *lookup)
 {
+    assert(condition != NULL);
     lookup->condition = condition;
     return evaluate(condition, lookup);
 }

@@ -317,6 +317,8 @@ bool key_condition_check(const struct key_condition *condition,
                          const struct key_condition_schema *schema, struct key_condition_plan *plan,
                          struct error *err)
 {
+    assert(schema->hash_count > 0 && schema->hash_count <= INDEX_HASH_KEYS_MAX);
+    assert(schema->range_count <= INDEX_RANGE_KEYS_MAX);
     *plan = (struct key_condition_plan){ .range_count = 0 };
     if (schema->hash_count == 1 && schema->range_count <= 1)
         return check_simple(condition, schema, plan, err);

@@ -29,6 +29,7 @@ void lookup_init(struct lookup *lookup, struct arena *arena, const struct item *
 
 void lookup_next_item(struct lookup *lookup, const struct item *item)
 {
+    assert(lookup->arena != NULL);
     lookup->item = item;
     lookup->generation++;
     lookup->container_count = 0;
@@ -347,6 +348,7 @@ static void sort(struct lookup_values *list, struct lookup *lookup)
 bool lookup_values_have(struct lookup_values *list, const struct value *wanted,
                         struct lookup *lookup)
 {
+    assert(list->count > LOOKUP_VALUES_SHORT_MAX);
     if (list->walk_count < LOOKUP_VALUES_WALKS_MAX) {
         list->walk_count++;
         lookup->work += list->count * LOOKUP_WORK_MEMBER;

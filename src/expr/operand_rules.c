@@ -117,6 +117,7 @@ bool operand_rules_check_path(struct arena *arena, const struct path *path, stru
 bool operand_rules_check_disjoint(struct arena *arena, const struct path *one,
                                   const struct path *two, struct bytes *message)
 {
+    assert(one->step_count > 0 && two->step_count > 0);
     struct check check = { arena, NULL, message };
     enum path_relation relation = path_relate(one, two);
     return relation == PATHS_DISJOINT ||

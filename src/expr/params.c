@@ -173,6 +173,7 @@ bool expr_params_find_value(struct expr_params *params, struct bytes key, struct
 
 void expr_params_add_nested(struct expr_params *params, struct arena *arena, struct bytes root)
 {
+    assert(params->nested_end != NULL);
     struct expr_params_nested *nested = arena_alloc(arena, sizeof *nested);
     *nested = (struct expr_params_nested){ .root = root };
     *params->nested_end = nested;
@@ -182,6 +183,7 @@ void expr_params_add_nested(struct expr_params *params, struct arena *arena, str
 bool expr_params_check_key_paths(const struct expr_params *params, const struct bytes *key_names,
                                  size_t count, struct error *err)
 {
+    assert(count > 0);
     for (const struct expr_params_nested *at = params->nested; at != NULL; at = at->next) {
         for (size_t i = 0; i < count; i++) {
             if (bytes_equal(at->root, key_names[i]))

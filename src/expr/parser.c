@@ -168,6 +168,7 @@ struct node *parser_new_node(struct parser *parser, enum node_type type, struct 
 
 void parser_add_child(struct node *parent, struct node *child)
 {
+    assert(child->sibling == NULL && child != parent);
     if (parent->last_child == NULL)
         parent->first_child = child;
     else
@@ -178,6 +179,7 @@ void parser_add_child(struct node *parent, struct node *child)
 
 struct node *parser_complete(struct parser *parser, struct node *node)
 {
+    assert(node->next == NULL && node != parser->last);
     if (parser->last == NULL)
         parser->first = node;
     else

@@ -84,6 +84,7 @@ static int compare_entries(const void *left, const void *right)
 /* How many of the entries share the first one's step at `depth`. */
 static size_t group_size(const struct entry *entries, size_t count, size_t depth)
 {
+    assert(count > 0 && depth < entries[0].path->step_count);
     size_t size = 1;
     while (size < count &&
            path_steps_equal(&entries[0].path->steps[depth], &entries[size].path->steps[depth]))

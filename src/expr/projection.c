@@ -7,6 +7,7 @@
  * the text is taken back.
  */
 #include "expr/projection.h"
+#include <assert.h>
 #include "base/arena.h"
 #include "expr/ast.h"
 #include "expr/lookup.h"
@@ -162,6 +163,7 @@ static bool write_node(struct json_writer *writer, const struct path_node *node,
 void projection_write(struct json_writer *writer, const struct path_node *root,
                       const struct item *item)
 {
+    assert(root->is_end == false);
     json_open_object(writer);
     write_members(writer, root, item->attributes);
     json_close_object(writer);
@@ -170,6 +172,7 @@ void projection_write(struct json_writer *writer, const struct path_node *root,
 void projection_write_columns(struct json_writer *writer, const struct projection_column *columns,
                               size_t count, struct lookup *lookup)
 {
+    assert(count > 0 && lookup->item != NULL);
     json_open_object(writer);
     for (size_t i = 0; i < count; i++) {
         struct value value;

@@ -475,6 +475,7 @@ static bool check_depth(struct updater *updater, const struct update *update)
 bool update_apply(struct arena *arena, const struct update *update, const struct item *item,
                   struct item *out, struct error *err)
 {
+    assert(item != NULL);
     struct edit *edits = arena_alloc(arena, update->action_count * sizeof *edits);
     struct path *paths = arena_alloc(arena, update->action_count * sizeof *paths);
     struct updater updater = {

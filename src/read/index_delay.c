@@ -67,6 +67,7 @@ void delayed_views_destroy(struct delayed_views *views)
 /* The index of the view to read at this time. */
 static size_t find_locked(const struct delayed_views *views, int64_t now_ms)
 {
+    assert(views->count > 0);
     size_t index = views->count - 1;
     while (index > 0 && now_ms - views->taken[index].taken_ms < views->delay_ms)
         index--;

@@ -47,5 +47,6 @@ void read_item_release(struct read_item *item)
 
 void read_items_pause(struct read_items *items)
 {
+    assert(items->view != NULL);
     items->view = engine_view_move(items->view);
 }

@@ -131,6 +131,7 @@ static bool is_full(const struct read_page *page)
 
 static void note_last_key(struct read_page *page, const struct item *item)
 {
+    assert(!page->end.is_full);
     struct item_builder builder;
     struct value value;
     item_builder_init(&builder, page->request.arena);
@@ -146,6 +147,7 @@ static void note_last_key(struct read_page *page, const struct item *item)
 static enum engine_status end_behind(struct read_page *page, const struct item_range *range,
                                      const struct engine_entry *entry, struct shown_item *last)
 {
+    assert(!page->ended);
     enum engine_status status = ENGINE_OK;
     page->ended = true;
     if (range->end.data != NULL && bytes_equal(entry->key, range->end))
@@ -163,6 +165,7 @@ static enum engine_status end_behind(struct read_page *page, const struct item_r
 /* Removes from the ranges what was read, up to and including `key`. */
 static void leave_rest(struct read_page *page, struct bytes key)
 {
+    assert(page->request.range_count > 0);
     struct arena *arena = page->request.arena;
     /* The key is the scan's, and a range that is read backwards borrows it. */
     if (!item_range_start_behind(arena, page->request.ranges, arena_copy(arena, key))) {
@@ -196,6 +199,7 @@ static enum engine_status read_entries(struct read_page *page, const struct item
 
 static enum engine_status read_range(struct read_page *page)
 {
+    assert(page->end.scanned_count < page->request.count_max);
     const struct item_range range = *page->request.ranges;
     struct engine_scan *scan = NULL;
     struct engine_range limited = range.engine;
@@ -237,6 +241,7 @@ static enum engine_status open_view(struct read_page *page)
 
 struct read_page *read_page_open(const struct read_page_request *request, struct error *err)
 {
+    assert(request->range_count == 0 || request->ranges != NULL);
     assert(request->count_max > 0);
     struct read_page *page = arena_alloc(request->arena, sizeof *page);
     *page = (struct read_page){

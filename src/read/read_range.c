@@ -54,6 +54,7 @@ static bool check_sort_key_value(const struct read_key *key, const struct key_at
 bool read_range_check_values(const struct read_key *key, const struct key_condition_plan *plan,
                              struct error *err)
 {
+    assert(plan->range_count <= key->range_count);
     for (size_t i = 0; i < key->hash_count; i++) {
         if (!check_not_empty(key, &key->hash[i], &plan->hash[i]->values[0], err))
             return false;
@@ -107,6 +108,7 @@ bool read_range_of_plan(struct arena *arena, const struct read_source *source,
                         const struct read_key *key, const struct key_condition_plan *plan,
                         bool reverse, struct item_range *out)
 {
+    assert(key->index == source->index && plan->range_count <= key->range_count);
     struct item_range_condition condition = { .test = ITEM_RANGE_ALL };
     struct item_range_key range_key = { .index = key->index, .hash_count = key->hash_count };
     if (!can_exist(key, plan))

@@ -120,6 +120,7 @@ static bool locate_entry(struct arena *arena, const struct read_source *source,
 bool read_source_locate(struct arena *arena, const struct read_source *source,
                         const struct item *key, struct item_address *out, struct error *err)
 {
+    assert(source->key_count > 0);
     struct error reason;
     if (source->index != NULL)
         return locate_entry(arena, source, key, out, err);
@@ -137,6 +138,7 @@ struct missing {
 
 static void note_if_missing(struct missing *missing, struct bytes name)
 {
+    assert(missing->source->index != NULL); /* A table has all attributes. */
     const struct read_source *source = missing->source;
     if (index_entry_projects(source->table, source->index, name))
         return;

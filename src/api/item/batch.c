@@ -1,5 +1,6 @@
 /* batch.c -- see batch.h. */
 #include "api/item/batch.h"
+#include <assert.h>
 #include "api/capacity.h"
 #include "api/common_shapes.h"
 #include "api/item/item_change.h"
@@ -127,11 +128,13 @@ size_t batch_tables_find(struct batch_tables *tables, struct api_call *call,
 
 const struct table *batch_tables_at(const struct batch_tables *tables, size_t index)
 {
+    assert(index < tables->count);
     return tables->tables[index];
 }
 
 bool batch_tables_check(struct batch_tables *tables, struct api_call *call, size_t index)
 {
+    assert(index < tables->count);
     if (!operation_check_table(call, tables->tables[index]))
         return false;
     tables->capacity[index].use.table = table_definition(tables->tables[index]);
@@ -141,5 +144,6 @@ bool batch_tables_check(struct batch_tables *tables, struct api_call *call, size
 const struct table_definition *batch_tables_definition(const struct batch_tables *tables,
                                                        size_t index)
 {
+    assert(index < tables->count && tables->tables[index] != NULL);
     return table_definition(tables->tables[index]);
 }

@@ -1,6 +1,7 @@
 /* item_change.c -- see item_change.h. */
 #include "api/operation.h"
 #include "api/item/item_change.h"
+#include <assert.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "expr/ast.h"
@@ -51,6 +52,7 @@ bool item_change_apply_update(struct arena *arena, const struct update *update,
                               const struct table_definition *table, const struct item *current,
                               const struct item *key, struct item *out, struct error *err)
 {
+    assert(current != NULL || key != NULL);
     return update_apply(arena, update, current != NULL ? current : key, out, err) &&
            index_entry_check_update(table, current, out, err);
 }
@@ -65,6 +67,7 @@ bool item_change_check_update_size(struct arena *arena, const struct table_defin
                                    const struct update *update, const struct item *key,
                                    const struct item *item, struct error *err)
 {
+    assert(item->size >= key->size); /* An update keeps the key. */
     size_t gate = item->size - key->size + GATE_BASE;
     for (size_t i = 0; i < update->action_count; i++) {
         enum update_action_type type = update->actions[i].type;
@@ -144,6 +147,7 @@ void item_change_write_collection(struct json_writer *writer, const struct table
 bool item_change_exceeds_collection(const struct api *api, struct txn *txn,
                                     const struct txn_item *item)
 {
+    assert(item->table != NULL);
     if (!table_definition_has_local_index(item->table))
         return false;
     int64_t size = txn_collection_size_after(txn, item);

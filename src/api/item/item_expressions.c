@@ -1,5 +1,6 @@
 /* item_expressions.c -- see item_expressions.h. */
 #include "api/item/item_expressions.h"
+#include <assert.h>
 #include "api/item/item_shapes.h"
 #include "api/operation.h"
 #include "base/arena.h"
@@ -229,6 +230,7 @@ bool item_expressions_check_keys(struct api_call *call, const struct expr_params
 bool item_expressions_check_projections(struct api_call *call,
                                         const struct item_projection *const *requests, size_t count)
 {
+    assert(count > 0);
     struct legacy_mix_parameter legacy = { "AttributesToGet", false };
     struct legacy_mix_parameter expression = { "ProjectionExpression", false };
     for (size_t i = 0; i < count; i++) {

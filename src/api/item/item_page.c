@@ -1,5 +1,6 @@
 /* item_page.c -- see item_page.h. */
 #include "api/item/item_page.h"
+#include <assert.h>
 #include "api/capacity.h"
 #include "api/item/item_shapes.h"
 #include "api/operation.h"
@@ -106,6 +107,7 @@ static struct capacity_use capacity_of(const struct item_page *page,
 
 static void finish(struct item_page *page)
 {
+    assert(page->page != NULL);
     const struct read_page_end *end = read_page_end(page->page);
     struct capacity_use use = capacity_of(page, end);
     if (!page->request.expressions->count_only)
@@ -150,6 +152,7 @@ static void run(struct item_page *page)
 
 void item_page_start(struct api_call *call, const struct item_page_request *request)
 {
+    assert(request->source->table == table_definition(request->table));
     const struct read_expressions *expressions = request->expressions;
     const struct shape_integer *limit = &request->request->limit;
     struct item_page *page = arena_alloc(call->arena, sizeof *page);
@@ -208,6 +211,7 @@ void item_page_finish(struct api_call *call, const struct item_page_request *req
                       struct json_writer *writer, const struct read_page_end *end,
                       const struct capacity_use *use)
 {
+    assert(end->count <= end->scanned_count);
     (void)call;
     json_write_name(writer, "Count");
     json_write_integer(writer, (int64_t)end->count);

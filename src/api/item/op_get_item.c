@@ -32,6 +32,7 @@ static enum read_item_as read_as(const struct path_node *projection)
 static void write_item(struct json_writer *writer, const struct path_node *projection,
                        const struct read_item *item)
 {
+    assert(item->exists);
     if (projection == NULL)
         shown_item_write(writer, &item->shown);
     else
@@ -281,6 +282,7 @@ static bool read_next(struct batch_read *batch)
 
 static void open_table(struct batch_read *batch)
 {
+    assert(batch->table_index < batch->table_count);
     json_write_name_bytes(&batch->writer, batch->capacity[batch->table_index].table_name);
     json_open_array(&batch->writer);
 }
@@ -365,6 +367,7 @@ static void write_unprocessed_keys(const struct batch_read *batch, struct json_w
 
 static void finish(struct batch_read *batch)
 {
+    assert(batch->table_index == batch->table_count);
     struct json_writer *writer = &batch->writer;
     json_close_object(writer);
     write_unprocessed_keys(batch, writer);

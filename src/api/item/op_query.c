@@ -4,6 +4,7 @@
  * Scan reads all of them, or one segment, in the order of the hash. Both compile the same
  * expressions by the same rules, in the service's order, and answer by item_page.h.
  */
+#include <assert.h>
 #include "api/item/item_access.h"
 #include "api/item/item_expressions.h"
 #include "api/item/item_page.h"
@@ -241,6 +242,7 @@ static bool start_query(struct api_call *call, struct query *query, bool has_con
 
 static bool plan_query(struct api_call *call, struct query *query)
 {
+    assert(query->range_count == 0);
     const struct shape_boolean *forward = &query->request->scan_index_forward;
     const struct read_key key = read_range_key(&query->source);
     const struct key_condition_schema schema = read_range_schema(&key);

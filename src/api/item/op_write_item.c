@@ -3,6 +3,7 @@
  * The three differ in their rules and in the effect that they decide on; the rest is shared: the
  * condition, what its failure shows, ReturnValues, capacity and the metrics of item collections.
  */
+#include <assert.h>
 #include <stdbool.h>
 #include "api/capacity.h"
 #include "api/item/item_access.h"
@@ -178,6 +179,7 @@ static bool locate(struct api_call *call, const struct table_definition *table,
 /* Finds the table and the address of the item, runs the write and ends the call. */
 static void start_write(struct api_call *call, const struct item_write_start *start)
 {
+    assert(start->key != NULL && start->locate != NULL && start->decide != NULL);
     struct item_address place;
     struct table *table = operation_find_table(call, start->table_name);
     if (!may_write(call, table, start) || !operation_check_table(call, table) ||

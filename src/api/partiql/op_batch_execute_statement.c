@@ -273,6 +273,7 @@ static struct bytes show_item(struct arena *arena, const struct statement *state
 static bool read_item(struct statement_batch *batch, struct read_items *items,
                       struct batch_member *member)
 {
+    assert(member->was_run);
     struct read_item item;
     if (!read_items_get(items, batch_tables_definition(&batch->tables, member->table_index),
                         &member->place, READ_ITEM_OPENED, &item, &batch->call->error))
@@ -310,6 +311,7 @@ static void run_reads(struct statement_batch *batch)
 
 static void decide_member(struct statement_batch *batch, struct batch_member *member)
 {
+    assert(member->was_run);
     struct arena *arena = batch->call->arena;
     struct txn_item *item = &batch->items[member->item_index];
     error_init(&member->fault, arena);
@@ -332,6 +334,7 @@ static void check_collection(struct statement_batch *batch, struct batch_member 
 
 static void add_capacity(struct statement_batch *batch, const struct batch_member *member)
 {
+    assert(member->was_run);
     struct txn_item *item = &batch->items[member->item_index];
     struct capacity_use *use = use_of(batch, member);
     if (error_is_set(&member->fault))

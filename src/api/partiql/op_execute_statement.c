@@ -4,6 +4,7 @@
  * A SELECT is a Query or a Scan in other words, so the same code reads it (api/item/item_page.h);
  * only the columns and the way to resume differ.
  */
+#include <assert.h>
 #include "api/capacity.h"
 #include "api/item/item_access.h"
 #include "api/item/item_change.h"
@@ -112,6 +113,7 @@ static bool may_read(struct api_call *call, const struct partiql_read *read,
 static void read_start(struct api_call *call, const struct execute_statement_request *request,
                        const struct statement *statement)
 {
+    assert(partiql_statement_is_read(statement));
     struct partiql_read *read = arena_alloc(call->arena, sizeof *read);
     *read = (struct partiql_read){ .request = request, .statement = statement };
     struct table *table = NULL;
@@ -237,6 +239,7 @@ static bool prepare_write(struct api_call *call, const struct statement *stateme
 static void write_start(struct api_call *call, const struct execute_statement_request *request,
                         const struct statement *statement)
 {
+    assert(!partiql_statement_is_read(statement));
     struct statement_write *write = arena_alloc(call->arena, sizeof *write);
     *write = (struct statement_write){
         .call = call,

@@ -373,6 +373,7 @@ static bool add_range_sets(struct planner *planner)
 static bool add_range(struct planner *planner, const size_t choice[SETS_MAX],
                       struct partiql_plan *out)
 {
+    assert(out->range_count < planner->range_count);
     struct key_term terms[SETS_MAX];
     struct key_condition_plan plan = { .range_count = 0 };
     size_t hash_count = planner->key.hash_count;
@@ -468,6 +469,7 @@ static bool read_order(struct planner *planner, const struct statement *statemen
 bool partiql_plan_make(struct api_call *call, const struct read_source *source,
                        const struct statement *statement, struct partiql_plan *out)
 {
+    assert(statement->type == STATEMENT_TYPE_SELECT);
     struct planner planner = { .call = call,
                                .source = source,
                                .key = read_range_key(source),

@@ -79,6 +79,7 @@ bool partiql_write_prepare(struct arena *arena, const struct statement *statemen
                            const struct table_definition *table, struct partiql_write *out,
                            struct error *err)
 {
+    assert(statement->type != STATEMENT_TYPE_SELECT);
     const struct key_schema *key = &table->key;
     *out = (struct partiql_write){ .statement = statement,
                                    .condition = condition_of(arena, statement, table) };

@@ -93,6 +93,7 @@ static void write_reason(struct json_writer *writer, const struct transaction_re
 bool transaction_reasons_cancel(struct error *err, const struct transaction_reason *reasons,
                                 size_t count)
 {
+    assert(count > 0 && count <= TRANSACTION_ACTIONS_MAX);
     struct buffer json, message;
     struct json_writer writer;
     buffer_init(&json, err->arena);
@@ -158,6 +159,7 @@ static struct txn_record *token_records(struct arena *arena, const struct transa
 static bool token_find_shared(struct arena *arena, struct engine *engine,
                               struct transaction_token *token, int64_t now_ms, struct error *err)
 {
+    assert(token->text.data != NULL);
     struct engine_address addresses[TOKEN_RECORD_PLACES];
     struct engine_view *view = NULL;
     token_record_addresses(arena, token->scope, token->text, now_ms, addresses);
@@ -192,6 +194,7 @@ static enum transaction_token_state token_judge(struct arena *arena,
                                                 struct txn_record *records, int64_t now_ms,
                                                 struct error *err)
 {
+    assert(token->text.data != NULL);
     struct token_record record;
     if (token->was_repeated)
         return TRANSACTION_TOKEN_REPEATED;
@@ -319,6 +322,7 @@ static bool check_distinct(struct transaction *transaction)
 
 static void add_capacity(struct transaction *transaction, size_t index, bool repeated)
 {
+    assert(transaction->table_of[index] < transaction->tables.count);
     struct txn_item *item = &transaction->txn.items[index];
     struct capacity_use *use = &transaction->tables.capacity[transaction->table_of[index]].use;
     size_t size_before = item->exists ? item->current.size : 0;
@@ -412,6 +416,7 @@ static bool check_collections(struct transaction *transaction)
 /* False with the reason, or with call->error, set. */
 static bool decide_action(struct transaction *transaction, size_t index)
 {
+    assert(index < transaction->start.action_count);
     const struct transaction_action *action = &transaction->start.actions[index];
     struct transaction_reason *reason = &transaction->reasons[index];
     struct txn_item *item = &transaction->txn.items[index];

@@ -139,6 +139,7 @@ static void write_item(struct transaction_view *view, struct json_writer *writer
 static bool read_item(struct transaction_view *view, struct read_items *items,
                       struct json_writer *writer, size_t index)
 {
+    assert(view->table_of[index] < view->tables.count);
     struct read_item item;
     size_t table = view->table_of[index];
     if (!read_items_get(items, batch_tables_definition(&view->tables, table), &view->places[index],
