@@ -2,7 +2,6 @@
 #include "call/audit.h"
 #include <assert.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/log.h"
+#include "base/log_limit.h"
 #include "base/memory.h"
 #include "http/server.h"
 #include "json/utf8.h"
@@ -96,42 +96,6 @@ void audit_line_add(struct audit_line *line, const char *name, struct bytes valu
     append(line, "\"", 1);
 }
 
-/* --- Rate limits ---
- *
- * A bucket is stored as the time at which it will be full again. A line moves that time one
- * interval ahead, at most to where an empty bucket would be. */
-
-#define SECOND_NS INT64_C(1000000000)
-
-void audit_limit_init(struct audit_limit *limit, int64_t per_second, int64_t burst)
-{
-    assert(per_second > 0 && burst > 0);
-    limit->interval_ns = SECOND_NS / per_second;
-    limit->burst = burst;
-    atomic_init(&limit->full_at_ns, 0);
-    atomic_init(&limit->suppressed, 0);
-}
-
-bool audit_limit_take(struct audit_limit *limit, int64_t now_ns, uint64_t *suppressed)
-{
-    int64_t full_at = atomic_load(&limit->full_at_ns);
-    int64_t next;
-    do {
-        next = (full_at > now_ns ? full_at : now_ns) + limit->interval_ns;
-        if (next - now_ns > limit->burst * limit->interval_ns) {
-            atomic_fetch_add(&limit->suppressed, 1);
-            return false;
-        }
-    } while (!atomic_compare_exchange_weak(&limit->full_at_ns, &full_at, next));
-    *suppressed = audit_limit_end(limit);
-    return true;
-}
-
-uint64_t audit_limit_end(struct audit_limit *limit)
-{
-    return atomic_exchange(&limit->suppressed, 0);
-}
-
 /* --- Events --- */
 
 enum audit_event { EVENT_CHANGE, EVENT_FAILED, EVENT_DENIED, EVENT_REFUSED, EVENTS };
@@ -156,7 +120,7 @@ static_assert(USER_SIZE_MAX + KEY_SIZE_MAX + RESOURCE_SIZE_MAX + 4 * WORD_SIZE_M
               "every line has room for its fields");
 
 struct audit {
-    struct audit_limit limits[EVENTS];
+    struct log_limit limits[EVENTS];
 };
 
 /* "AccessDeniedException" */
@@ -176,7 +140,7 @@ static void add_text(struct audit_line *line, const char *name, const char *text
 static bool begin(struct audit *audit, enum audit_event event, struct audit_line *line,
                   uint64_t *suppressed)
 {
-    if (!audit_limit_take(&audit->limits[event], clock_monotonic_ns(), suppressed))
+    if (!log_limit_take(&audit->limits[event], clock_monotonic_ns(), suppressed))
         return false;
     line->size = 0;
     add_text(line, "event", events[event].name);
@@ -196,7 +160,7 @@ struct audit *audit_create(void)
 {
     struct audit *audit = memory_checked(malloc(sizeof *audit));
     for (size_t i = 0; i < EVENTS; i++)
-        audit_limit_init(&audit->limits[i], events[i].per_second, events[i].burst);
+        log_limit_init(&audit->limits[i], events[i].per_second, events[i].burst);
     return audit;
 }
 
@@ -204,7 +168,7 @@ void audit_destroy(struct audit *audit)
 {
     for (size_t i = 0; audit != NULL && i < EVENTS; i++) {
         struct audit_line line = { 0 };
-        uint64_t suppressed = audit_limit_end(&audit->limits[i]);
+        uint64_t suppressed = log_limit_end(&audit->limits[i]);
         if (suppressed == 0)
             continue;
         add_text(&line, "event", events[i].name);

@@ -73,20 +73,4 @@ struct audit_line {
  * even if all have their largest size. */
 void audit_line_add(struct audit_line *line, const char *name, struct bytes value, size_t size_max);
 
-/* --- The rate limit of one event: a token bucket without a lock --- */
-
-struct audit_limit {
-    int64_t interval_ns;        /* One more line is allowed each time this has passed, */
-    int64_t burst;              /* and so many at once after a quiet time. */
-    _Atomic int64_t full_at_ns; /* When the bucket will be full again if nobody takes from it. */
-    _Atomic uint64_t suppressed;
-};
-
-void audit_limit_init(struct audit_limit *limit, int64_t per_second, int64_t burst);
-/* True if a line may be logged at `now_ns` of a monotonic clock; `*suppressed` is then the number
- * of lines suppressed since the last one. False counts one more suppressed line. */
-bool audit_limit_take(struct audit_limit *limit, int64_t now_ns, uint64_t *suppressed);
-/* Returns the number of lines suppressed since the last one that was logged, and resets it. */
-uint64_t audit_limit_end(struct audit_limit *limit);
-
 #endif

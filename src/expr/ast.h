@@ -1,4 +1,4 @@
-/* ast.h -- expressions as the parsers leave them: every #name and :value resolved.
+/* ast.h -- compiled expressions: every #name and :value resolved.
  *
  * Plain values in the request's arena, read by the evaluators and never changed. The older
  * parameters (Expected, AttributeUpdates, KeyConditions, ...) are translated into the same
@@ -72,8 +72,8 @@ struct condition {
     const struct condition *right;
     const struct operand *operands; /* The others. */
     size_t operand_count;
-    /* IN: its values, if there are many (lookup.h); those of an older parameter then have no
-     * operands. NULL: its operands are all there is. */
+    /* IN: its values, if there are many (lookup.h). NULL: see `operands`. An older parameter with
+     * many values has no operands. */
     struct lookup_values *list;
 };
 
@@ -97,7 +97,7 @@ struct update_action {
 struct update {
     const struct update_action *actions; /* In the order of the text; no two paths overlap. */
     size_t action_count;
-    bool is_legacy; /* From AttributeUpdates, whose mismatches of types have another text. */
+    bool is_legacy; /* From AttributeUpdates, whose messages about wrong types differ. */
 };
 
 /* One term of a key condition: `name` = / < / ... / BETWEEN / begins_with. */

@@ -1,8 +1,8 @@
 /* condition.c -- see condition.h.
  *
- * Observed of the service: a comparison with a missing operand, or between values of different
- * types, is false, and therefore `<>` is true; only strings, numbers and binaries have an order;
- * size() of anything that has no size is missing.
+ * Observed: a comparison with a missing operand, or between values of different types, is false,
+ * and therefore `<>` is true; only strings, numbers and binaries have an order; size() of anything
+ * that has no size is missing.
  */
 #include "expr/condition.h"
 #include <assert.h>
@@ -37,7 +37,7 @@ static bool size_of(const struct value *value, uint64_t *out, uint64_t *work)
     }
 }
 
-/* A resolved operand; `number` holds the one value that is stored nowhere. */
+/* A resolved operand; `number` holds the bytes of a size(), which is not stored in the item. */
 struct resolved {
     struct value value;
     uint8_t number[NUMBER_ENCODED_MAX];
@@ -71,7 +71,7 @@ static bool resolve(const struct operand *operand, struct lookup *lookup, struct
     case OPERAND_SIZE:
         return resolve_size(operand, lookup, out);
     default:
-        assert(false); /* The parser puts the others into updates only. */
+        assert(false); /* The others occur only in updates. */
         return false;
     }
 }

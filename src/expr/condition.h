@@ -1,4 +1,4 @@
-/* condition.h -- does an item meet a condition or filter?
+/* condition.h -- evaluates a condition or filter on an item.
  *
  * Evaluated once per candidate item: operands are views of the stored bytes, equality of any two
  * values is memcmp, and only a lookup in very large items takes memory.
@@ -11,7 +11,7 @@
 struct condition;
 struct lookup;
 
-/* Of the lookup's item; if it has none, every attribute is missing. */
+/* Does the lookup's item match? Without an item, every attribute is missing. */
 bool condition_matches(const struct condition *condition, struct lookup *lookup);
 
 /* `a < b` is `b > a`. */

@@ -6,9 +6,9 @@
  *   comparison = comparator operand / BETWEEN operand AND operand / IN "(" operand *( "," operand )
  * ")"
  *
- * "(" may open a condition or an operand. What stands in the parentheses is read as a condition
- * that may turn out to be just an operand; the token behind them decides. Until then redundant
- * parentheses are only noted, because the service finds a later syntax error first.
+ * "(" may open a condition or an operand. Their content is read as a condition that may turn out to
+ * be just an operand; the token behind them decides. Until then redundant parentheses are only
+ * noted, because the service finds a later syntax error first.
  */
 #include "expr/condition_parse.h"
 #include <assert.h>
@@ -23,7 +23,7 @@ static bool is_condition(const struct node *node)
     return node->type >= NODE_COMPARE;
 }
 
-/* The node stands where a truth value is needed. */
+/* The node is used as a condition: notes a fault if it is a function that has a value. */
 static void use_as_condition(struct parser *parser, const struct node *node)
 {
     if (node->type == NODE_FUNCTION && node->function != FUNCTION_COUNT &&
@@ -36,7 +36,7 @@ static void use_as_condition(struct parser *parser, const struct node *node)
 
 /* --- Comparisons --- */
 
-/* What the token makes of the operand before it; false if it begins no comparison. */
+/* The type of the comparison that the token begins; false if it begins none. */
 static bool comparison_type(enum token_type token, enum node_type *type,
                             enum comparator *comparator)
 {
@@ -132,7 +132,8 @@ static struct node *primary(struct parser *parser, bool operand_allowed)
     enum comparator comparator;
     if (comparison_type(parser->token.type, &type, &comparator))
         return comparison(parser, unit, type, comparator);
-    if (unit->type == NODE_FUNCTION) /* In unknown parentheses it may still be an operand. */
+    /* It may still be an operand, if parentheses around it are undecided. */
+    if (unit->type == NODE_FUNCTION)
         return !parser_is_decided_outside(parser) || parser_decide(parser) ? unit : NULL;
     if (operand_allowed && parser->token.type == TOKEN_CLOSE)
         return unit;
@@ -196,7 +197,7 @@ static struct node *condition(struct parser *parser, bool operand_allowed)
 
 /* --- Pass 3: operands resolved and checked, operators after them --- */
 
-/* The condition's operands in a row, checked. */
+/* Sets the condition's type and operands, and checks them. */
 static bool set_condition(struct parser *parser, struct node *node, enum condition_type type)
 {
     struct operand *operands = arena_alloc(parser->arena, node->child_count * sizeof *operands);
@@ -226,7 +227,7 @@ static bool resolve_function(struct parser *parser, struct node *node)
            parser_fail_bytes(parser, message);
 }
 
-/* A tree deeper than the operators that are allowed is never walked: the count is checked first. */
+/* A tree that is too deep is never walked: the number of operators is checked first. */
 static void set_junction(struct node *node, enum condition_type type)
 {
     node->condition.type = type;

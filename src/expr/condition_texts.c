@@ -10,12 +10,12 @@
 #include "expr/text_search.h"
 #include "model/limits.h"
 
-/* One value of an item that was searched. */
+/* One long value of an item that contains() was applied to. */
 struct haystack {
     const uint8_t *data;
     unsigned search_count;
-    bool is_searched; /* All texts were looked for. */
-    uint8_t *found;   /* For each text: an enum text_found. The next item uses the room again. */
+    bool is_searched; /* All texts were searched for. */
+    uint8_t *found;   /* For each text: an enum text_found. Reused for the next item. */
     size_t found_capacity;
 };
 
@@ -27,10 +27,10 @@ struct lookup_texts {
     const struct condition **contains; /* Sorted by address, in the order of the texts. */
     size_t contains_count, contains_capacity;
     bool depends_on_item;       /* A text is an attribute of the item. */
-    uint32_t search_generation; /* Of the item that it was then. */
+    uint32_t search_generation; /* The generation of the item that the texts were taken from. */
     struct haystack haystacks[HAYSTACKS_MAX];
     size_t haystack_count;
-    uint32_t generation; /* Of the item whose haystacks these are. */
+    uint32_t generation; /* The generation of the item that the haystacks belong to. */
 };
 
 /* --- The texts of a condition --- */
@@ -48,7 +48,7 @@ static void add_contains(struct lookup_texts *texts, struct arena *arena,
     texts->contains[texts->contains_count++] = contains;
 }
 
-/* Recursion is as deep as parsing lets conditions nest. */
+/* Recursion is bounded by the nesting that the parser allows. */
 static void collect(struct lookup_texts *texts, struct arena *arena,
                     const struct condition *condition)
 {
@@ -67,7 +67,7 @@ static int compare_addresses(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* What a contains() looks for; empty: nothing that a text could contain. */
+/* The text that a contains() searches for; empty if its operand is no text. */
 static struct bytes text_of(struct lookup *lookup, const struct operand *operand)
 {
     struct value value;
@@ -121,7 +121,7 @@ static struct lookup_texts *texts_of(struct lookup *lookup)
     return lookup->texts;
 }
 
-/* NULL: there are too many, which are no values of one item then. */
+/* Finds or adds the record of a long value; NULL if there are too many. */
 static struct haystack *note_haystack(struct lookup_texts *texts, struct bytes haystack)
 {
     for (size_t i = 0; i < texts->haystack_count; i++) {

@@ -1,7 +1,6 @@
-/* condition_texts.h -- contains() on long texts: the first few are searched one by one, the others
- * all at once (text_search.h). Those that are too long for that are searched one by one too, equal
- * ones once.
- */
+/* condition_texts.h -- contains() on long values. The first few searches of a value run one by one;
+ * then one pass finds all texts of the condition at once (text_search.h), except texts that are too
+ * long for that, which are still searched one by one, equal ones once. */
 #ifndef STATOR_EXPR_CONDITION_TEXTS_H
 #define STATOR_EXPR_CONDITION_TEXTS_H
 #include <stdbool.h>
@@ -11,11 +10,12 @@ struct condition;
 struct lookup;
 
 enum {
-    CONDITION_TEXTS_LONG_MIN = 16 * 1024, /* Shorter ones are always searched by themselves. */
-    CONDITION_TEXTS_SEARCHES_MAX = 4,     /* Of a longer one, before all texts are looked for. */
+    CONDITION_TEXTS_LONG_MIN = 16 * 1024, /* Shorter values are always searched text by text. */
+    /* Of a longer value, before one pass searches for all texts. */
+    CONDITION_TEXTS_SEARCHES_MAX = 4,
 };
 
-/* Whether `haystack`, a value of the lookup's item, contains `needle`, the second operand of
+/* True if `haystack`, a value of the lookup's item, contains `needle`, the second operand of
  * `contains`, which is part of the lookup's condition. Counts its work. */
 bool condition_texts_found(struct lookup *lookup, const struct condition *contains,
                            struct bytes haystack, struct bytes needle);

@@ -3,8 +3,8 @@
  * The text is parsed as any condition; the terms between its ANDs must then compare one whole
  * attribute with values.
  *
- * The service words its refusals differently for the keys every table has (one partition key, at
- * most one sort key) and for the multi-attribute keys of an index.
+ * The service's messages differ for the keys that every table has (one partition key, at most one
+ * sort key) and for the multi-attribute keys of an index.
  */
 #include "expr/key_condition.h"
 #include <assert.h>
@@ -17,7 +17,7 @@
 
 /* --- Parsing --- */
 
-/* What the service calls it in messages; NULL: key conditions may use it. */
+/* The name of a forbidden operator, for messages; NULL: it is allowed in key conditions. */
 static const char *refused_operator(const struct condition *condition)
 {
     switch (condition->type) {
@@ -46,13 +46,13 @@ static const char *refused_operator(const struct condition *condition)
     return NULL;
 }
 
-/* size(path), or size(:value), which is folded already. */
+/* size(path), or size(:value), which the parser has evaluated. */
 static bool is_nested_operation(const struct operand *operand)
 {
     return operand->type == OPERAND_SIZE || operand->left != NULL;
 }
 
-/* The one operand that is an attribute. */
+/* Finds the one operand that is an attribute. */
 static bool find_attribute(const struct condition *condition, size_t *index, struct error *err)
 {
     size_t found = condition->operand_count;
@@ -136,8 +136,8 @@ static bool add_term(struct terms *terms, const struct condition *condition, str
     return true;
 }
 
-/* From left to right, an operator before what it joins. Between its operators a condition has at
- * most one term more than there are of them, which bounds both the terms and what waits. */
+/* Visits the tree from left to right, an operator before its operands. A condition has at most one
+ * term more than operators, which bounds both the terms and the stack. */
 static bool collect(const struct condition *root, struct terms *terms, struct error *err)
 {
     const struct condition *waiting[OPERAND_RULES_OPERATORS_MAX + 1];

@@ -143,7 +143,7 @@ static bool check_types(enum operator_id id, const struct value *values, size_t 
     return true;
 }
 
-/* An operator with its values, wherever it comes from. */
+/* An operator with its values, from any of the parameters. */
 struct comparison {
     enum operator_id id;
     const struct value *values;
@@ -168,7 +168,7 @@ static bool fail_for(const struct legacy_condition *condition, const char *rule,
     return error_fault(err, INVALID "%s for Attribute: %.*s", rule, BYTES_FMT(condition->name));
 }
 
-/* The fields of one member of Expected must fit together. */
+/* Checks that the fields of one member of Expected fit together. */
 static bool check_expected(const struct legacy_condition *condition, struct error *err)
 {
     bool has_operator = condition->comparison_operator.data != NULL;
@@ -247,7 +247,7 @@ static const struct condition *translate(struct arena *arena, struct bytes name,
     if (rule->type == CONDITION_IN)
         list = lookup_values_create(arena, comparison->values, count);
     if (list != NULL)
-        count = 0; /* Tens of thousands of operands would only take memory. */
+        count = 0; /* `list` has the values; operands would only take memory. */
     struct operand *operands = arena_alloc_zeroed(arena, (1 + count) * sizeof *operands);
     operands[0].type = OPERAND_PATH;
     operands[0].path = attribute_path(arena, name);
@@ -262,15 +262,15 @@ static const struct condition *translate(struct arena *arena, struct bytes name,
     condition->list = list;
     if (comparison->id != OPERATOR_NOT_CONTAINS)
         return condition;
-    /* An attribute that is not there does not lack the value either: the condition fails. */
+    /* NOT_CONTAINS fails for a missing attribute. */
     struct condition *exists = new_condition(arena, CONDITION_ATTRIBUTE_EXISTS);
     exists->operands = operands;
     exists->operand_count = 1;
     return join(arena, CONDITION_AND, exists, join(arena, CONDITION_NOT, condition, NULL));
 }
 
-/* Conditions joined in pairs, then the pairs, and so on: the tree of a request with very many of
- * them stays as flat as its evaluation by recursion needs. */
+/* Joins conditions in pairs, then the pairs, and so on, so that the tree stays flat: its evaluation
+ * is recursive, and a request may have very many conditions. */
 static const struct condition *join_all(struct arena *arena, enum condition_type type,
                                         const struct condition **conditions, size_t count)
 {
@@ -471,7 +471,7 @@ const struct update *legacy_update_translate(struct arena *arena,
 
 enum { NAMES_LOOKED_AT_FIRST = 1024 };
 
-/* By name, and equal ones as they stand. */
+/* By name, equal ones in the order of the request. */
 static int compare_names(const void *left, const void *right, void *context)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
@@ -482,8 +482,8 @@ static int compare_names(const void *left, const void *right, void *context)
     return a < b ? -1 : a > b;
 }
 
-/* Sorts the numbers of `count` names. Returns that of the first which stands in the list before;
- * `count` if there is none. */
+/* Sorts the indexes of `count` names by name. Returns the index of the first name that repeats an
+ * earlier one; `count` if there is none. */
 static size_t sort_names(uint32_t *order, const struct bytes *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -497,8 +497,8 @@ static size_t sort_names(uint32_t *order, const struct bytes *names, size_t coun
     return first;
 }
 
-/* A request has room for millions of names. Of so many most may be the same, so a few are sorted
- * first. */
+/* A request has room for millions of names. If there are so many, most may be equal, so a few are
+ * sorted first. */
 const struct path_node *legacy_update_projection(struct arena *arena, const struct bytes *names,
                                                  size_t count, struct error *err)
 {

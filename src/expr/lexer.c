@@ -1,5 +1,5 @@
-/* lexer.c -- see lexer.h. One table tells each byte's class, so the usual token costs one lookup
- * per byte. */
+/* lexer.c -- see lexer.h. One table has each byte's class, so most tokens cost one lookup per byte.
+ */
 #include "expr/lexer.h"
 #include <assert.h>
 #include <stdbool.h>
@@ -91,7 +91,7 @@ static enum token_type word_type(struct bytes word)
         if (keywords[i].len != word.len)
             continue;
         size_t same = 0;
-        /* Clearing bit 5 makes a letter upper-case; no other word byte becomes a letter by it. */
+        /* Clearing bit 5 makes a letter upper-case, and makes no other byte of a word a letter. */
         while (same < word.len && (word.data[same] & ~0x20) == keywords[i].word[same])
             same++;
         if (same == word.len)
@@ -142,7 +142,7 @@ static struct token token_at(struct bytes text, uint32_t at)
         break;
     case CLASS_REFERENCE:
         token.end = word_end(text, at + 1);
-        if (token.end > at + 1) /* Else the sign stands alone and is invalid. */
+        if (token.end > at + 1) /* Otherwise the sign is alone, which is invalid. */
             token.type = byte == '#' ? TOKEN_NAME_REFERENCE : TOKEN_VALUE_REFERENCE;
         break;
     case CLASS_DIGIT:

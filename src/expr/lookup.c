@@ -9,17 +9,19 @@
 
 enum { CONTAINERS_FIRST_CAPACITY = 8, PLACES_FIRST_CAPACITY = 256 };
 
-/* In which order the members' places are noted. Maps and sets are stored sorted by what they are
- * asked for; a list is asked for elements by their index, and whether it has a value. */
+/* The order of the noted offsets. Maps and sets are stored sorted by name or value. A list is
+ * searched both by index and by value. */
 enum order { AS_STORED, BY_VALUE };
 
-/* One that was asked. Belongs to another item, and counts as free, if the generation does. */
+/* A container that was searched. With another generation it belongs to an earlier item and counts
+ * as free. */
 struct lookup_container {
     const uint8_t *data;
     enum order order;
     uint32_t generation;
     uint32_t walk_count;
-    size_t places_at; /* In lookup->places, once there were more than LOOKUP_WALKS_MAX. */
+    /* The first of its offsets in lookup->places, after LOOKUP_WALKS_MAX searches. */
+    size_t places_at;
 };
 
 void lookup_init(struct lookup *lookup, struct arena *arena, const struct item *item)
@@ -51,7 +53,7 @@ static struct lookup_container *slot_of(const struct lookup *lookup, const uint8
     }
 }
 
-/* At most half of the slots are taken, so that probing ends soon. */
+/* At most half of the slots are used, so that probing ends soon. */
 static void grow_containers(struct lookup *lookup)
 {
     struct lookup_container *old = lookup->containers;
@@ -95,8 +97,7 @@ static void reserve_places(struct lookup *lookup, size_t count)
     lookup->place_capacity = capacity;
 }
 
-/* False if the container does not hold as many members as it says: it is walked, as far as it goes.
- */
+/* False if the container holds fewer members than it says. The caller then walks it. */
 static bool note_places(struct lookup *lookup, const struct value *container, size_t *places_at)
 {
     struct value_iter iter;
@@ -135,7 +136,7 @@ static int compare_places(const void *left, const void *right, void *list)
     return value_compare(&a, &b);
 }
 
-/* The places of a container's members; NULL: walk it. */
+/* The offsets of a container's members; NULL: walk it. */
 static const uint32_t *places_of(struct lookup *lookup, const struct value *container,
                                  enum order order)
 {
@@ -164,7 +165,7 @@ static const uint32_t *places_of(struct lookup *lookup, const struct value *cont
     return lookup->places + noted->places_at;
 }
 
-/* Finds a map's member by its name, that of a set or list by its value. */
+/* Finds a map's member by name, a member of a set or list by value. */
 static bool binary_search(struct lookup *lookup, const uint32_t *places,
                           const struct value *container, struct bytes key,
                           const struct value *wanted, struct value *out)
@@ -281,8 +282,8 @@ bool lookup_list_has(struct lookup *lookup, const struct value *list, const stru
 
 /* --- The values of a long IN --- */
 
-/* The first bytes stand beside the pointer: most comparisons need no more, which makes sorting
- * 70,000 values, a request of 1 MB, three times as fast. */
+/* The first bytes are beside the pointer: most comparisons need no more, which makes sorting 70,000
+ * values, a request of 1 MB, three times as fast. */
 struct entry {
     uint64_t prefix;
     const struct value *value;
@@ -293,7 +294,7 @@ struct lookup_values {
     const struct value *values;
     size_t count;
     unsigned walk_count;
-    struct entry *sorted; /* NULL: it was not walked often enough. */
+    struct entry *sorted; /* NULL: not sorted yet. */
 };
 
 struct lookup_values *lookup_values_create(struct arena *arena, const struct value *values,

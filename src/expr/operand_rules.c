@@ -1,7 +1,7 @@
 /* operand_rules.c -- see operand_rules.h.
  *
- * What is checked first differs by operator, as the service's answers show: functions compare
- * their operands with each other before they look at types, BETWEEN does it the other way round.
+ * The order of checks differs by operator, as in the service: functions compare their operands with
+ * each other before they check types, BETWEEN does it the other way round.
  */
 #include "expr/operand_rules.h"
 #include <assert.h>
@@ -65,7 +65,7 @@ enum condition_type operand_rules_condition_type(enum function_id id)
 /* --- Rules --- */
 
 static const char valid_types[] = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}";
-/* What the service prints for an operand whose type only the item decides. */
+/* The service's name for the type of an operand that depends on the item. */
 static const char any_type[] = "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}";
 
 enum {
@@ -75,10 +75,10 @@ enum {
                       1u << VALUE_SS | 1u << VALUE_NS | 1u << VALUE_BS,
 };
 
-/* Where the checks of one operator write. */
+/* The context of the checks of one operator. */
 struct check {
     struct arena *arena;
-    const char *name; /* Of the operator or function. */
+    const char *name; /* The name of the operator or function. */
     struct bytes *message;
 };
 
@@ -153,7 +153,7 @@ bool operand_rules_check_all_disjoint(struct arena *arena, const struct path *pa
 bool operand_rules_check_operator_count(struct arena *arena, size_t count, struct bytes *message)
 {
     struct check check = { arena, NULL, message };
-    /* The service counts no further than this. */
+    /* The service reports no larger number than this. */
     return count <= OPERAND_RULES_OPERATORS_MAX ||
            fail(&check, "The expression contains too many operators; operator count: %d",
                 OPERAND_RULES_OPERATORS_MAX + 1);
@@ -161,7 +161,7 @@ bool operand_rules_check_operator_count(struct arena *arena, size_t count, struc
 
 /* --- Operands --- */
 
-/* False if only the item decides the operand's type. */
+/* False if the operand's type depends on the item. */
 static bool known_type(const struct operand *operand, enum value_type *out)
 {
     if (operand->type == OPERAND_PATH)
@@ -226,7 +226,7 @@ static bool check_types(const struct check *check, const struct condition *condi
 
 /* --- BETWEEN --- */
 
-/* The service shows the number as it was written; its canonical form is what is left of it. */
+/* The service shows the number as it was written; only its canonical form is known here. */
 static struct bytes show_value(struct arena *arena, const struct value *value)
 {
     if (value->type == VALUE_N) {
@@ -370,7 +370,7 @@ bool operand_rules_check_condition(struct arena *arena, struct condition *condit
 
 /* --- Operands made of others --- */
 
-/* size(:value) is known now. */
+/* size(:value) can be evaluated now. */
 static struct value size_value(struct arena *arena, const struct value *value)
 {
     uint64_t size = value->count;
@@ -421,7 +421,7 @@ static bool combine_if_not_exists(const struct check *check, const struct operan
     return true;
 }
 
-/* What only the item decides, or another operator gives, is judged when it is evaluated. */
+/* A type that depends on the item or on another operator is checked during evaluation. */
 static bool check_value(const struct check *check, const struct operand *operand,
                         enum value_type needed)
 {

@@ -1,4 +1,4 @@
-/* params.c -- see params.h. Both maps arrive sorted by key, so lookups search by halves and
+/* params.c -- see params.h. Both maps arrive sorted by key, so lookups are binary searches and
  * messages name unused keys in that order. */
 #include "expr/params.h"
 #include <assert.h>
@@ -129,8 +129,8 @@ bool expr_params_check_absent(const struct expr_params_input *input, const char 
                        expressions);
 }
 
-/* Which of the `count` entries of `size` bytes, each beginning with its key and sorted by it, has
- * this key; `count` if none has. */
+/* A binary search in `count` entries of `size` bytes that begin with their key. Returns the index
+ * of the entry with this key; `count` if there is none. */
 static size_t find_key(const void *entries, size_t count, size_t size, struct bytes key)
 {
     size_t low = 0;

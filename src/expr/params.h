@@ -1,7 +1,7 @@
 /* params.h -- ExpressionAttributeNames and ExpressionAttributeValues of one request.
  *
- * All expressions of a request look their #names and :values up here; each lookup marks what it
- * found, and once the last expression is parsed expr_params_check_unused refuses the rest.
+ * All expressions of a request look up their #names and :values here. Each lookup marks its entry
+ * as used; after the last expression, expr_params_check_unused refuses unused ones.
  */
 #ifndef STATOR_EXPR_PARAMS_H
 #define STATOR_EXPR_PARAMS_H
@@ -20,7 +20,7 @@ enum {
     EXPR_PARAMS_MAP_SIZE_MAX = 2 * 1024 * 1024, /* Keys and values of one map. */
 };
 
-/* As the request has them. A map that is present may be empty, which is an error of its own. */
+/* Both maps as sent. A map that is present but empty is an error. */
 struct expr_params_input {
     bool names_present;
     const struct bytes *name_keys; /* "#n"; sorted by bytes, no two equal. */
@@ -49,8 +49,8 @@ struct expr_params {
     } * nested, **nested_end;
 };
 
-/* Checks both maps as the service does before it looks at any expression. What lies behind `input`
- * must outlive `params`. The values themselves were checked when they were encoded. */
+/* Checks both maps, as the service does before it parses any expression. Everything that `input`
+ * points to must outlive `params`. The values themselves were checked when they were encoded. */
 MUST_CHECK bool expr_params_init(struct expr_params *params, struct arena *arena,
                                  const struct expr_params_input *input, struct error *err);
 
@@ -59,7 +59,7 @@ MUST_CHECK bool expr_params_init(struct expr_params *params, struct arena *arena
 MUST_CHECK bool expr_params_check_absent(const struct expr_params_input *input,
                                          const char *expressions, struct error *err);
 
-/* `key` with its sign. False if it is not defined; else marks it used. */
+/* `key` with its sign. False if it is not defined; otherwise marks it as used. */
 MUST_CHECK bool expr_params_find_name(struct expr_params *params, struct bytes key,
                                       struct bytes *out);
 MUST_CHECK bool expr_params_find_value(struct expr_params *params, struct bytes key,

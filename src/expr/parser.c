@@ -131,7 +131,7 @@ bool parser_enter(struct parser *parser)
     return parser_expect(parser, TOKEN_OPEN);
 }
 
-/* Passes the closing parenthesis. */
+/* Advances over the closing parenthesis. */
 static bool leave(struct parser *parser)
 {
     if (!parser_expect(parser, TOKEN_CLOSE))
@@ -254,7 +254,7 @@ static bool add_element(struct parser *parser, struct node *node)
     return true;
 }
 
-/* `first` is passed already. */
+/* The parser is behind `first`. */
 static struct node *path_from(struct parser *parser, struct token first)
 {
     struct node *node = parser_new_node(parser, NODE_PATH, first);
@@ -307,7 +307,7 @@ static void check_function(struct parser *parser, const struct node *node)
                      operand_rules_function(node->function)->name);
 }
 
-/* `name` is passed already; the current token opens the parentheses. */
+/* The parser is behind `name`; the current token opens the parentheses. */
 static struct node *call(struct parser *parser, struct token name)
 {
     struct node *node = parser_new_node(parser, NODE_FUNCTION, name);
@@ -425,7 +425,7 @@ void parser_paths_add(struct parser_paths *list, struct node *node)
     list->nodes[list->count++] = node;
 }
 
-/* Names the two that the service names: the last path that is not disjoint from a later one, and
+/* Reports the same pair as the service: the last path that is not disjoint from a later one, and
  * the first of those. Every pair is compared, but only for a request that is refused. */
 static bool report_pair(struct parser *parser, const struct path *paths, size_t count)
 {
@@ -442,7 +442,7 @@ static bool report_pair(struct parser *parser, const struct path *paths, size_t 
 
 bool parser_paths_resolve(struct parser *parser, struct parser_paths *list)
 {
-    size_t first = list->count; /* Resolved from here on. */
+    size_t first = list->count; /* The paths from here on are resolved. */
     bool ok = true;
     struct bytes message;
     list->paths = arena_alloc(list->arena, list->count * sizeof *list->paths);
@@ -450,7 +450,7 @@ bool parser_paths_resolve(struct parser *parser, struct parser_paths *list)
         ok = parser_resolve_path(parser, list->nodes[first - 1], &list->paths[first - 1]);
         first -= ok;
     }
-    /* Paths behind one that cannot be resolved are judged before it. */
+    /* Paths behind one that cannot be resolved are checked before it. */
     const struct path *resolved = list->paths + first;
     size_t count = list->count - first;
     if (!operand_rules_check_all_disjoint(list->arena, resolved, count, &message))

@@ -8,9 +8,9 @@
  *    not exist or stand in the wrong place.
  * 3. Meaning, operands before operators: #names, :values, types and numbers of operands.
  *
- * One run over the text does 1 and 2: a fault of 2 is kept (parser_fault) until the syntax is
- * known to be right. Nodes are listed in the order they were completed, operands first, so that 3
- * is a loop over that list. Recursion follows parentheses and function calls only and is bounded by
+ * One run over the text does 1 and 2: a fault of 2 is kept (parser_fault) until the syntax is known
+ * to be correct. Nodes are listed in the order they were completed, operands first, so that 3 is a
+ * loop over that list. Recursion follows parentheses and function calls only and is bounded by
  * PARSER_NESTING_MAX; the text's size bounds everything else.
  */
 #ifndef STATOR_EXPR_PARSER_H
@@ -32,8 +32,8 @@ enum {
     PARSER_TEXT_SIZE_MAX = 4096,
     PARSER_LIST_INDEX_MAX = INT32_MAX,
     /* Parentheses and calls open at once. Each pair of parentheses that is not redundant needs an
-     * operator of its own, and a call that may stand inside another is one: what nests deeper
-     * breaks another rule anyway. */
+     * operator of its own, and a call inside another counts as one, so deeper nesting breaks
+     * another rule anyway. */
     PARSER_NESTING_MAX = OPERAND_RULES_OPERATORS_MAX + 20,
 };
 
@@ -42,7 +42,7 @@ enum node_type {
     NODE_PATH,
     NODE_VALUE,
     NODE_SUM, /* + or -, by `minus`. */
-    /* Depends on the function, and in conditions on what stands around it. */
+    /* An operand or a condition, depending on the function and its context. */
     NODE_FUNCTION,
     /* Conditions. */
     NODE_COMPARE,
@@ -58,7 +58,7 @@ struct node {
     enum comparator comparator;
     enum function_id function; /* FUNCTION_COUNT: there is none of that name. */
     bool minus;
-    bool grouped;       /* Stands in parentheses of its own. */
+    bool grouped;       /* Is in parentheses of its own. */
     struct token token; /* Of the operator, function or reference. */
     struct path_step *steps;
     size_t step_count;
@@ -79,16 +79,16 @@ struct parser {
     const char *parameter; /* "ConditionExpression", ... */
     enum expression_kind kind;
     struct lexer lexer;
-    struct token token;    /* The one to look at. */
+    struct token token;    /* The current one. */
     struct token previous; /* TOKEN_END: there was none. */
     struct node *first;    /* In the order of completion. */
     struct node *last;
     unsigned depth;
     unsigned operator_count;
-    /* What parentheses enclose is not known before a token behind or inside them tells. */
-    bool undecided;         /* Such a place is being read. */
-    unsigned decided_depth; /* That many of the open parentheses are known. */
-    bool redundant;         /* Some of those that are not known are redundant. */
+    /* Whether parentheses enclose a condition or an operand is known only after a later token. */
+    bool undecided;         /* The current position is in such parentheses. */
+    unsigned decided_depth; /* For so many of the open parentheses it is known. */
+    bool redundant;         /* Some of the undecided ones are redundant. */
     struct bytes fault;     /* Pass 2: the first in the text; data NULL: none. */
     uint32_t fault_at;
 };
@@ -102,14 +102,14 @@ MUST_CHECK bool parser_init(struct parser *parser, struct arena *arena, struct b
 
 bool parser_fail(struct parser *parser, const char *format, ...) PRINTF_LIKE(2, 3);
 bool parser_fail_bytes(struct parser *parser, struct bytes message);
-/* The current token fits nowhere. */
+/* Reports the current token as a syntax error. */
 bool parser_syntax_error(struct parser *parser);
-/* Keeps a fault of pass 2 that lies at `at`, if it is the first in the text. */
+/* Notes a fault of pass 2 at the token `at`, unless there is an earlier one in the text. */
 void parser_fault(struct parser *parser, struct token at, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* At the end of the text: reports what pass 2 found. */
+/* At the end of the text: reports the fault of pass 2, if any. */
 MUST_CHECK bool parser_check_faults(struct parser *parser);
-/* Pass 3 is over. */
+/* After pass 3. */
 MUST_CHECK bool parser_check_operator_count(struct parser *parser);
 
 /* --- Pass 1 and 2 --- */
@@ -117,18 +117,18 @@ MUST_CHECK bool parser_check_operator_count(struct parser *parser);
 void parser_advance(struct parser *parser);
 /* Advances over a token of this type; false with a syntax error if it is another. */
 MUST_CHECK bool parser_expect(struct parser *parser, enum token_type type);
-/* It is known what all open parentheses enclose: reports redundant ones met until now. */
+/* It is now known what all open parentheses enclose: reports redundant ones found so far. */
 MUST_CHECK bool parser_decide(struct parser *parser);
-/* All open parentheses are known, though perhaps not what is read now. */
+/* True if all open parentheses are decided, though perhaps not the current position. */
 bool parser_is_decided_outside(const struct parser *parser);
-/* Enters parentheses or a call at the current token, which it passes. */
+/* Enters parentheses or a call; advances over the current token, which opens them. */
 MUST_CHECK bool parser_enter(struct parser *parser);
 /* Leaves parentheses around `inner` at the current token, which must be the closing one. */
 MUST_CHECK bool parser_leave_group(struct parser *parser, struct node *inner);
 
 struct node *parser_new_node(struct parser *parser, enum node_type type, struct token token);
 void parser_add_child(struct node *parent, struct node *child);
-/* Lists the node behind its operands. Returns it. */
+/* Appends the node to the list, behind its operands. Returns it. */
 struct node *parser_complete(struct parser *parser, struct node *node);
 
 /* A document path; the current token is its first name. NULL with a syntax error. */
@@ -137,7 +137,7 @@ MUST_CHECK struct node *parser_path(struct parser *parser);
 MUST_CHECK struct node *parser_path_or_call(struct parser *parser);
 /* A path, value or call, perhaps in parentheses. */
 MUST_CHECK struct node *parser_operand(struct parser *parser);
-/* The node stands where a value is needed: faults a function that has none. */
+/* The node is used as a value: notes a fault if it is a function without a value. */
 void parser_use_as_operand(struct parser *parser, const struct node *node);
 
 /* --- Pass 3 --- */
@@ -147,7 +147,7 @@ struct bytes parser_token_text(const struct parser *parser, struct token token);
 MUST_CHECK bool parser_resolve_path(struct parser *parser, struct node *node, struct path *out);
 /* NODE_PATH and NODE_VALUE: fills `operand`. */
 MUST_CHECK bool parser_resolve_leaf(struct parser *parser, struct node *node);
-/* A function has the number of operands it takes. */
+/* Checks the number of a function's operands. */
 MUST_CHECK bool parser_check_operand_count(struct parser *parser, const struct node *node);
 
 /* --- The paths that a projection shows or an update changes --- */

@@ -92,7 +92,8 @@ static size_t group_size(const struct entry *entries, size_t count, size_t depth
     return size;
 }
 
-/* Fills in the children of `node`, which the entries lead through. The depth is that of a path. */
+/* Fills in the children of `node`, through which the entries pass. Recursion is as deep as a path
+ * is long. */
 static void add_children(struct arena *arena, struct path_node *node, const struct entry *entries,
                          size_t count, size_t depth)
 {

@@ -58,7 +58,7 @@ const struct projection *projection_parse(struct arena *arena, struct bytes text
 
 /* --- Writing --- */
 
-/* What must be put back to undo writing. */
+/* The state of the writer to restore in order to undo. */
 struct bookmark {
     size_t len;
     bool needs_comma;
@@ -80,9 +80,9 @@ static bool write_node(struct json_writer *writer, const struct path_node *node,
 
 static const struct path_node whole = { .is_end = true };
 
-/* Writes those of an item's or a map's members that the node's children name; false if there is
- * none. Both are sorted, so one walk finds them all: a request has room for as many names as an
- * item for attributes. */
+/* Writes the members of an item or a map that the node's children name; false if there are none.
+ * Both are sorted, so one merge finds all: a request may have as many names as an item has
+ * attributes. */
 static bool write_members(struct json_writer *writer, const struct path_node *node,
                           struct bytes members)
 {
@@ -129,8 +129,8 @@ static bool write_elements(struct json_writer *writer, const struct path_node *n
     return any;
 }
 
-/* Writes the value, or the parts of it that the node leads to; false, and nothing, if it has none.
- */
+/* Writes the value, or the parts of it that the node leads to. False, with nothing written, if
+ * there are none. */
 static bool write_node(struct json_writer *writer, const struct path_node *node,
                        const struct value *value)
 {

@@ -1,9 +1,9 @@
 /* text_search.c -- see text_search.h.
  *
- * The texts are a tree in which each node is a beginning of some of them. A node's fallback is the
- * longest other beginning that it ends with: that is where the search goes on if the next byte does
- * not continue the node. So the search never goes back in the haystack. Edges are in a hash table
- * by node and byte, since a node may have hundreds and most have one.
+ * The texts are a tree in which each node is a prefix of some of them. A node's fallback is the
+ * longest proper suffix of it that is a prefix, too: the search continues there if the next byte
+ * does not continue the node. So the search never goes back in the haystack. Edges are in a hash
+ * table by node and byte, because a node may have hundreds and most have one.
  *
  * A byte of a text costs up to 60 bytes of memory here, so equal texts are added once, and only the
  * shortest texts are added: a long one gains little.
@@ -21,7 +21,7 @@ struct node {
     uint32_t text; /* One that ends here; NONE: no text does. */
     uint32_t
         shorter; /* The next node along the fallbacks where a text ends; NONE: there is none. */
-    uint32_t reported; /* The run in which it was. */
+    uint32_t reported; /* The run in which it was reported. */
     uint8_t byte;      /* Of the edge that leads here. */
 };
 
@@ -40,15 +40,17 @@ struct text {
 struct text_search {
     struct arena *arena;
     struct text *texts; /* As they were added; once it is built, the distinct ones by length. */
-    uint32_t *first;    /* For each number: that of the equal text that stands for it. */
+    uint32_t *first;    /* For each text: the index of the equal text that represents it. */
     size_t text_count, text_capacity;
     size_t distinct_count;
-    size_t tree_count; /* Of the distinct texts, those that the tree has: the shortest. */
+    size_t tree_count; /* How many of the distinct texts are in the tree: the shortest ones. */
     struct node *nodes;
-    size_t node_count, node_capacity;     /* The capacity is a power of two, or 0. */
-    uint32_t *depths, *order, *starts;    /* Used by set_fallbacks; as many as nodes, and one. */
-    struct edge *edges;                   /* Room for two for each node there is room for. */
-    size_t edge_slots;                    /* In use now: a power of two. Half of them stay free. */
+    size_t node_count, node_capacity; /* The capacity is a power of two, or 0. */
+    /* Scratch of set_fallbacks: one more than there are nodes. */
+    uint32_t *depths, *order, *starts;
+    struct edge *edges; /* Two for each node of the capacity. */
+    /* The part of `edges` in use: a power of two, at least half of it free. */
+    size_t edge_slots;
     uint32_t root_children[BYTES_VALUES]; /* NONE: there is none. */
     bool is_built;
     uint32_t run_count;
@@ -122,7 +124,8 @@ static void drop_equal(struct text_search *search, int (*compare)(const void *, 
     search->distinct_count = kept;
 }
 
-/* First those at the same place, which are many if any: each content is compared a few times. */
+/* Drops those at the same address first: if there are any, there are many, and each content is then
+ * compared only a few times. */
 static void find_distinct(struct text_search *search)
 {
     search->distinct_count = search->text_count;
@@ -130,14 +133,13 @@ static void find_distinct(struct text_search *search)
         search->first[i] = (uint32_t)i;
     drop_equal(search, compare_places);
     drop_equal(search, compare_contents);
-    for (size_t i = 0; i < search->text_count;
-         i++) /* One may have been dropped for a dropped one. */
+    for (size_t i = 0; i < search->text_count; i++) /* Follows chains of dropped texts. */
         search->first[i] = search->first[search->first[i]];
 }
 
 /* --- The tree --- */
 
-/* Where the edge is, or would be. */
+/* The slot of the edge, or the free one where it belongs. */
 static struct edge *slot_of(const struct text_search *search, uint32_t node, uint8_t byte)
 {
     uint64_t hash = ((uint64_t)node << 8 | byte) * UINT64_C(0x9E3779B97F4A7C15);
@@ -171,7 +173,7 @@ static uint32_t add_child(struct text_search *search, uint32_t node, uint8_t byt
     return child;
 }
 
-/* Room for a tree of so many nodes, which is used again for the next one. */
+/* Makes room for a tree of so many nodes; the memory is reused for the next tree. */
 static void reserve(struct text_search *search, size_t node_max)
 {
     size_t capacity = FIRST_CAPACITY;
@@ -203,7 +205,7 @@ static void add_path(struct text_search *search, const struct text *text)
     search->nodes[node].text = text->number;
 }
 
-/* Where the search is after another byte. */
+/* The node after the next byte. */
 static uint32_t step(const struct text_search *search, uint32_t node, uint8_t byte)
 {
     for (;;) {
@@ -216,7 +218,7 @@ static uint32_t step(const struct text_search *search, uint32_t node, uint8_t by
     }
 }
 
-/* A fallback is shorter than its node, so nodes are visited by their depth. */
+/* A fallback is shorter than its node, so nodes are visited in the order of their depth. */
 static void set_fallbacks(struct text_search *search)
 {
     size_t count = search->node_count;
@@ -244,7 +246,7 @@ static void set_fallbacks(struct text_search *search)
     }
 }
 
-/* How many bytes the tree is made of. */
+/* The sum of the lengths of the texts in the tree. */
 static size_t build(struct text_search *search)
 {
     size_t size = 0, count = 0;
@@ -266,8 +268,8 @@ static size_t build(struct text_search *search)
 
 /* --- Searching --- */
 
-/* All texts that end here: this node's, and those it ends with. Those of a node that was reported
- * before were, too, so that all reports together are as many as there are nodes. */
+/* Reports all texts that end here: the node's own, and its suffixes. It stops at a node that was
+ * reported before, so that a run visits each node at most once. */
 static void report(struct text_search *search, uint32_t at, uint8_t *found)
 {
     while (at != NONE && search->nodes[at].reported != search->run_count) {

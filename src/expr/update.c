@@ -1,12 +1,12 @@
 /* update.c -- see update.h.
  *
- * First every action is worked out against the old item: what is to stand at its path. Then the
- * item is built anew along the tree of the paths; whatever no path leads into is copied as it
- * stands.
+ * First every action is evaluated against the old item, which gives the new value at its path. Then
+ * the item is rebuilt along the tree of the paths; everything that no path leads into is copied
+ * unchanged.
  *
- * A short expression may name one large value hundreds of times. So what actions make is added up,
- * and nothing more is made of it once no item could hold it; the remaining actions are judged all
- * the same, for what is wrong with them is told first.
+ * A short expression may name one large value hundreds of times. So the sizes of new values are
+ * added up, and no more values are built once no item could hold them. The remaining actions are
+ * still checked, because their errors take precedence.
  */
 #include "expr/update.h"
 #include <assert.h>
@@ -21,11 +21,10 @@
 #include "model/value.h"
 
 /* No item of ITEM_SIZE_MAX holds names and values of more encoded bytes: a value takes at most four
- * for each byte of its size and for the one that its name, or its place in a list, counts besides.
- */
+ * for each byte of its size and for the one byte that its name, or its position in a list, adds. */
 enum { STORED_SIZE_MAX = 4 * ITEM_SIZE_MAX };
 
-/* What is to stand at a path. */
+/* The new value at a path. */
 enum edit_type { EDIT_STORE, EDIT_REMOVE, EDIT_KEEP };
 struct edit {
     enum edit_type type;
@@ -37,7 +36,8 @@ struct updater {
     const struct item *item;
     struct lookup lookup;     /* In the item. */
     const struct edit *edits; /* By the action's index. */
-    size_t stored_size;       /* Of what the edits so far store, with their names. */
+    /* The size of the values that the edits so far store, with their names. */
+    size_t stored_size;
     bool is_legacy;
     struct error *err;
 };
@@ -61,7 +61,7 @@ bool update_refuse_size(struct error *err)
     return error_validation(err, "Item size to update has exceeded the maximum allowed size");
 }
 
-/* Can no item hold what was made, and so much more? */
+/* True if no item can hold the values made so far and so many bytes more. */
 static bool is_too_large(const struct updater *updater, size_t more)
 {
     return updater->stored_size + more > STORED_SIZE_MAX;
@@ -100,7 +100,7 @@ static bool calculate(struct updater *updater, const struct value *left, const s
 }
 
 /* Appends the elements of a list, whose lists may be appended ones themselves: all of them go into
- * one buffer, for nested calls would copy the innermost again and again. */
+ * one buffer, because nested calls would copy the innermost again and again. */
 static bool append_lists(struct updater *updater, const struct operand *operand,
                          struct buffer *elements, uint32_t *count);
 
@@ -145,7 +145,7 @@ static bool evaluate_lists(struct updater *updater, const struct operand *operan
     if (!append_lists(updater, operand, &list, &count))
         return false;
     value_wrap_container(&list, 0, VALUE_L, count);
-    buffer_trim(&list); /* There may be hundreds of thousands. */
+    buffer_trim(&list); /* There may be hundreds of thousands of lists. */
     *out = value_view(buffer_bytes(&list));
     return true;
 }
@@ -204,8 +204,7 @@ static struct edit set_edit(enum value_type type, uint32_t count, struct buffer 
     return (struct edit){ .type = EDIT_STORE, .encoded = buffer_bytes(members) };
 }
 
-/* Both sets are sorted, so one pass finds what is in either (`subtract` false) or in the first one
- * only. */
+/* Union, or difference if `subtract`, in one pass: both sets are sorted. */
 static struct edit merge_sets(struct arena *arena, const struct value *first,
                               const struct value *second, bool subtract)
 {
@@ -232,8 +231,8 @@ static struct edit merge_sets(struct arena *arena, const struct value *first,
     return set_edit(first->type, count, &members);
 }
 
-/* A set that is so many times larger than another is better asked than walked: a request may take
- * one large set from hundreds of small ones. */
+/* A set that is so many times larger than the other is searched instead of walked: a request may
+ * subtract one large set from hundreds of small ones. */
 enum { ASKED_IF_LARGER_BY = 16 };
 
 static struct edit subtract_sets(struct updater *updater, const struct value *first,
@@ -301,7 +300,7 @@ static bool work_out_delete(struct updater *updater, const struct update_action 
     return true;
 }
 
-/* What the path leads into must be there, and be a map or a list as the last step needs it. */
+/* The parent of the path must exist, and be a map or a list as the last step requires. */
 static bool check_path(struct updater *updater, const struct path *path)
 {
     struct value parent;
@@ -313,7 +312,7 @@ static bool check_path(struct updater *updater, const struct path *path)
            fail_path(updater);
 }
 
-/* Observed: actions are judged one after the other, each by its path first. */
+/* Observed: actions are checked one after the other, each path first. */
 static bool work_out(struct updater *updater, const struct update_action *action, struct edit *edit)
 {
     struct value value;
@@ -341,8 +340,8 @@ static bool work_out(struct updater *updater, const struct update_action *action
 
 /* --- Building anew --- */
 
-/* Appends to `out` what stands at a node afterwards, if that is EDIT_STORE. EDIT_KEEP leaves
- * `current`, which is NULL if nothing is there. */
+/* Decides what becomes of the value at a node, and with EDIT_STORE appends the new one to `out`.
+ * EDIT_KEEP leaves `current`, which is NULL if there is none. */
 static bool rebuild(struct updater *updater, const struct path_node *node,
                     const struct value *current, struct buffer *out, enum edit_type *type);
 
@@ -380,7 +379,8 @@ static bool rebuild_map(struct updater *updater, const struct path_node *node,
     return true;
 }
 
-/* Indexes speak of the list as it was; those past its end are appended in their order. */
+/* Indexes refer to the old list; elements past its end are appended in the order of their indexes.
+ */
 static bool rebuild_list(struct updater *updater, const struct path_node *node,
                          const struct value *list, struct buffer *out)
 {
@@ -454,8 +454,8 @@ static bool rebuild_item(struct updater *updater, const struct path_node *root, 
     return true;
 }
 
-/* A value that is stored inside others may be too deep there. Whatever else the item has is as deep
- * as it was. */
+/* A value that is stored inside others may be too deep there. All other values are as deep as
+ * before. */
 static bool check_depth(struct updater *updater, const struct update *update)
 {
     for (size_t i = 0; i < update->action_count; i++) {

@@ -5,8 +5,8 @@
  *   set     = path "=" sum
  *   sum     = operand [ ( "+" / "-" ) operand ] / "(" sum ")"
  *
- * Once the words are checked, the service looks at all paths to be changed, then at the values,
- * both from the last to the first.
+ * After the words, the service checks all paths to be changed, then the values, both from the last
+ * to the first.
  */
 #include "expr/update_parse.h"
 #include <assert.h>
@@ -97,7 +97,7 @@ static bool parse_action(struct update_parser *update, enum update_action_type t
     update->last = action;
     if (type == UPDATE_REMOVE)
         return true;
-    parser->first = NULL; /* Of the nodes listed so far only the value's are wanted. */
+    parser->first = NULL; /* Only the nodes of this value are to be listed. */
     parser->last = NULL;
     if (type == UPDATE_SET)
         action->value = parser_expect(parser, TOKEN_EQUAL) ? set_value(parser) : NULL;
@@ -129,7 +129,8 @@ static bool parse_sections(struct update_parser *update)
             if (!parse_action(update, type))
                 return false;
         } while (parser->token.type == TOKEN_COMMA);
-        if ((update->sections & (1u << type)) != 0) /* Noticed behind the section's own words. */
+        /* Reported after faults of the section's words. */
+        if ((update->sections & (1u << type)) != 0)
             parser_fault(parser, parser->token,
                          "The \"%s\" section can only be used once in an update expression;",
                          sections[type].name);
@@ -166,7 +167,7 @@ static bool resolve_node(struct parser *parser, struct node *node)
     return combine(parser, node, OPERAND_LIST_APPEND);
 }
 
-/* ADD and DELETE name types in words of their own. */
+/* ADD and DELETE have special names for types in messages. */
 static bool check_section_operand(struct parser *parser, const struct action *action)
 {
     static const char *const words[VALUE_TYPE_COUNT] = {

@@ -1,4 +1,4 @@
-/* update_parse_fuzz.c -- arbitrary text as a update expression; what must hold is in
+/* update_parse_fuzz.c -- arbitrary text as an update expression; what must hold is in
  * expr_grammar.h. */
 #include "expr_grammar.h"
 

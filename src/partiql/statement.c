@@ -21,7 +21,7 @@
 
 /* --- Sources --- */
 
-/* A table's name, and perhaps an index's. */
+/* Parses the name of a table, and perhaps of an index. */
 static bool source(struct statement_parser *parser, struct statement *out)
 {
     size_t parts = 0;
@@ -154,7 +154,7 @@ static bool projection(struct statement_parser *parser, struct statement *out)
     }
 }
 
-/* What may follow the source in SQL and has no meaning here. */
+/* Clauses that SQL allows behind the source and DynamoDB does not support. */
 static bool check_single_source(struct statement_parser *parser)
 {
     switch (parser->token.keyword) {
@@ -423,7 +423,7 @@ bool statement_parse(struct arena *arena, struct bytes text,
     const struct expr_params_input no_placeholders = { .names_present = false };
     *out = (struct statement){ .type = STATEMENT_TYPE_SELECT };
     bool ok = expr_params_init(&out->params, arena, &no_placeholders, err);
-    assert(ok); /* There is nothing that could be wrong. */
+    assert(ok); /* Both maps are absent, which is always valid. */
     (void)ok;
     struct statement_parser parser = {
         .arena = arena, .err = err, .parameters = parameters, .params = &out->params

@@ -20,7 +20,7 @@ struct value;
 
 enum statement_type {
     STATEMENT_TYPE_SELECT,
-    STATEMENT_TYPE_EXISTS, /* EXISTS(SELECT ...): as SELECT has it. */
+    STATEMENT_TYPE_EXISTS, /* EXISTS(SELECT ...): the same members as SELECT. */
     STATEMENT_TYPE_INSERT,
     STATEMENT_TYPE_UPDATE,
     STATEMENT_TYPE_DELETE,
@@ -52,7 +52,7 @@ struct statement {
     struct item item;            /* INSERT */
     const struct update *update; /* UPDATE */
     enum statement_returning returning;
-    struct expr_params params; /* Knows the document paths of more than one step. */
+    struct expr_params params; /* Has the document paths of more than one step. */
 };
 
 /* --- Parsing --- */
@@ -62,7 +62,7 @@ struct statement {
 
 enum { STATEMENT_NESTING_MAX = 64 }; /* Parentheses, calls and containers open at once. */
 
-/* The values that stand for the statement's `?`, in their order. */
+/* The values of the statement's `?`, in their order. */
 struct statement_parameters {
     const struct value *values;
     size_t count;

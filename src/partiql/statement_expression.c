@@ -6,7 +6,7 @@
  *   comparison = sum *( comparator sum / [NOT] BETWEEN sum AND sum / [NOT] IN list / is )
  *   is         = IS [NOT] type
  *
- * What operators demand of their operands stands in expr/operand_rules.c, as for expressions.
+ * expr/operand_rules.c checks the operands of operators, as for expressions.
  */
 #include "base/arena.h"
 #include "base/compiler.h"
@@ -125,8 +125,8 @@ static bool in(struct statement_parser *parser, struct statement_token token,
 
 /* --- IS --- */
 
-/* IS MISSING of a value that stands in the statement never holds; comparing it with itself says so
- * in the words of conditions. */
+/* IS MISSING of a value in the statement is always false, which a comparison of the value with
+ * itself expresses. */
 static void is_missing(struct statement_parser *parser, struct condition *condition)
 {
     struct statement_operands operands = { .count = 0 };
@@ -197,7 +197,7 @@ static bool is(struct statement_parser *parser, struct statement_token token,
 
 /* --- Between AND, OR and NOT --- */
 
-/* BETWEEN and IN, which NOT may stand before, and IS. `*found` is false if none of them follows. */
+/* BETWEEN, IN, both perhaps behind NOT, and IS. `*found` is false if none of them follows. */
 static bool word_comparison(struct statement_parser *parser, struct statement_term *out,
                             bool *found)
 {
@@ -262,7 +262,7 @@ static bool negation(struct statement_parser *parser, struct statement_term *out
     return true;
 }
 
-/* Parts of a list that `keyword` joins. */
+/* Parses parts that `keyword` joins. */
 static bool junction(struct statement_parser *parser, enum statement_keyword keyword,
                      enum condition_type type,
                      bool (*part)(struct statement_parser *, struct statement_term *),
@@ -319,7 +319,7 @@ static const struct set_function {
     { "set_delete", "SET_DELETE", UPDATE_DELETE },
 };
 
-/* SET a = set_add(a, <<1>>): what ADD and DELETE do in an update expression. */
+/* SET a = set_add(a, <<1>>): the ADD and DELETE of update expressions. */
 static bool set_call(struct statement_parser *parser, const struct set_function *function,
                      const struct path *target, struct update_action *out)
 {

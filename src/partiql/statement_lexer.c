@@ -13,7 +13,7 @@
 
 enum { WORD_SIZE_MAX = 16 };
 
-/* Sorted: words that the grammar has no use for carry no keyword of their own. */
+/* Sorted. Words that the grammar does not use are KEYWORD_OTHER. */
 static const struct {
     char word[WORD_SIZE_MAX];
     enum statement_keyword keyword;
@@ -311,7 +311,7 @@ static void skip_line(struct statement_lexer *lexer)
         lexer->at++;
 }
 
-/* False, and nothing skipped, if the comment has no end. */
+/* False, with nothing skipped, if the comment has no end. */
 static bool skip_comment(struct statement_lexer *lexer)
 {
     uint32_t start = lexer->at;
@@ -338,7 +338,7 @@ static void skip_space(struct statement_lexer *lexer)
     }
 }
 
-/* Passes a quoted text. False if it has no end: then everything is passed. */
+/* Skips a quoted text. False if it has no end: then everything is skipped. */
 static bool pass_quoted(struct statement_lexer *lexer, int quote)
 {
     for (lexer->at++; peek(lexer, 0) != -1; lexer->at++) {

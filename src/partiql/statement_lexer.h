@@ -13,7 +13,7 @@ struct arena;
 /* The words that a statement may not use as a name unless it quotes them. */
 enum statement_keyword {
     KEYWORD_NONE,  /* A name. */
-    KEYWORD_OTHER, /* Reserved, and of no use here. */
+    KEYWORD_OTHER, /* Reserved, but not used by the grammar. */
     KEYWORD_ALL,
     KEYWORD_AND,
     KEYWORD_AS,

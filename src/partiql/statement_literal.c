@@ -1,7 +1,7 @@
 /* statement_literal.c -- values written out: 'text', 1.5, true, null, [list], {map} and <<set>>.
  *
- * A value is appended to a buffer in its encoded form; the parts of maps and sets are put in order
- * when they are complete.
+ * A value is appended to a buffer in its encoded form; the parts of maps and sets are sorted when
+ * they are complete.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 #include "model/value.h"
 #include "partiql/statement_parser.h"
 
-/* Where a value stands: in which member or element of what. */
+/* The position of a value within its containers. */
 struct place {
     const struct place *parent; /* NULL: the root. */
     struct bytes name;          /* Of a member; data NULL: an element. */
     uint32_t index;
-    unsigned depth; /* Levels of the value itself and all around it. */
+    unsigned depth; /* Nesting levels, including the value itself. */
 };
 
 static bool append_value(struct statement_parser *parser, const struct place *place,
@@ -250,7 +250,7 @@ static bool read_member(struct statement_parser *parser, struct value *out)
     return true;
 }
 
-/* `parts` are sorted; `text` is what stands between the signs of the set. */
+/* `parts` are sorted; `text` is the text between << and >>. */
 static bool check_distinct(struct statement_parser *parser, const struct parts *parts,
                            enum value_type type, struct bytes text)
 {
@@ -395,7 +395,7 @@ bool statement_literal_parse(struct statement_parser *parser, struct value *out)
 
 /* --- Items --- */
 
-/* One attribute of an INSERT, and where its name stands. */
+/* One attribute of an INSERT, and the position of its name. */
 struct inserted {
     struct bytes name;
     struct bytes value;
@@ -429,7 +429,7 @@ static bool add_attribute(struct statement_parser *parser, struct insertion *ins
     return true;
 }
 
-/* By name, and by place in the text where the names are equal. */
+/* By name, equal names by their position in the text. */
 static int compare_inserted(const void *left, const void *right)
 {
     const struct inserted *a = left, *b = right;

@@ -1,6 +1,6 @@
 /* statement_parser.h -- what the parts of the statement parser share. Private to them.
  *
- * One run over the text, by recursive descent: the first fault met is the one reported. Recursion
+ * One pass over the text, by recursive descent: the first fault met is the one reported. Recursion
  * follows parentheses, calls and containers, and is bounded by STATEMENT_NESTING_MAX.
  */
 #ifndef STATOR_PARTIQL_STATEMENT_PARSER_H
@@ -24,7 +24,7 @@ struct statement_parser {
     struct arena *arena;
     struct error *err;
     struct statement_lexer lexer;
-    struct statement_token token; /* The one to look at. */
+    struct statement_token token; /* The current one. */
     const struct statement_parameters *parameters;
     size_t parameters_used;
     struct expr_params *params; /* Where paths of more than one step are noted. */
@@ -38,7 +38,7 @@ struct statement_parser {
 bool statement_parser_fail(struct statement_parser *parser, const char *format, ...)
     PRINTF_LIKE(2, 3);
 bool statement_parser_fail_bytes(struct statement_parser *parser, struct bytes message);
-/* The same with the token's place behind the message. */
+/* The same with the token's position appended. */
 bool statement_parser_fail_at(struct statement_parser *parser, struct statement_token token,
                               const char *format, ...) PRINTF_LIKE(3, 4);
 /* "Statement wasn't well formed". */
@@ -55,12 +55,12 @@ struct bytes statement_parser_text(const struct statement_parser *parser,
 bool statement_parser_accept(struct statement_parser *parser, enum statement_token_type type);
 bool statement_parser_accept_keyword(struct statement_parser *parser,
                                      enum statement_keyword keyword);
-/* The same where nothing else may stand. */
+/* The same, but any other token is an error. */
 MUST_CHECK bool statement_parser_expect(struct statement_parser *parser,
                                         enum statement_token_type type, const char *sign);
 MUST_CHECK bool statement_parser_expect_keyword(struct statement_parser *parser,
                                                 enum statement_keyword keyword, const char *word);
-/* Goes one level deeper, and back. */
+/* Enters and leaves a level of nesting. */
 MUST_CHECK bool statement_parser_enter(struct statement_parser *parser);
 void statement_parser_leave(struct statement_parser *parser);
 

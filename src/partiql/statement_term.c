@@ -76,7 +76,7 @@ void statement_term_add_operand(struct statement_parser *parser,
     operands->items[operands->count++] = *operand;
 }
 
-/* Terms between commas up to the closing token, which is passed. There may be none. */
+/* Terms separated by commas, up to and including the closing token. There may be none. */
 bool statement_term_operands(struct statement_parser *parser, enum statement_token_type close,
                              const char *close_sign, struct statement_operands *out)
 {
@@ -207,7 +207,7 @@ static bool plain_term(struct statement_parser *parser, struct statement_term *o
     return statement_literal_parse(parser, &out->operand.value);
 }
 
-/* A sign belongs to a number: there is nothing else that it could be before. */
+/* A sign here must belong to a number. */
 static bool signed_term(struct statement_parser *parser, struct statement_term *out)
 {
     struct statement_lexer ahead = parser->lexer;
@@ -240,7 +240,7 @@ static bool term(struct statement_parser *parser, struct statement_term *out)
     return statement_parser_unexpected(parser);
 }
 
-/* Operands that others point at must not move. */
+/* Operands that are pointed to must not move. */
 const struct operand *statement_term_keep(struct statement_parser *parser,
                                           const struct operand *operand)
 {

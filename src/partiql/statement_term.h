@@ -1,7 +1,8 @@
-/* statement_term.h -- what stands between the operators of a statement. Private to the parser.
+/* statement_term.h -- operands, calls and parentheses within a statement's expressions. Private to
+ * the parser.
  *
- * The grammar knows no difference between operands and conditions, as PartiQL has none; whoever
- * needs the one and gets the other refuses it.
+ * The grammar does not distinguish operands from conditions, because PartiQL does not; the caller
+ * refuses the one where it needs the other.
  */
 #ifndef STATOR_PARTIQL_STATEMENT_TERM_H
 #define STATOR_PARTIQL_STATEMENT_TERM_H
@@ -22,7 +23,7 @@ struct statement_term {
     const struct condition *condition; /* TERM_CONDITION */
     bool is_plain;                     /* A path, a parameter or a literal. */
     bool is_call;
-    struct statement_token token; /* The operator, the function's name, or the first one. */
+    struct statement_token token; /* The operator, the function's name, or the first token. */
 };
 
 /* Terms joined by + and -, in SET only. */
@@ -36,13 +37,13 @@ struct bytes statement_term_lower_case(struct statement_parser *parser,
 /* Refuses a term that is no operand. */
 MUST_CHECK bool statement_term_check_operand(struct statement_parser *parser,
                                              const struct statement_term *term);
-/* The condition, whose operands must keep the rules, becomes the term. */
+/* Makes a term of the condition after checking its operands. */
 MUST_CHECK bool statement_term_set_condition(struct statement_parser *parser, struct condition made,
                                              struct statement_token token,
                                              struct statement_term *out);
 /* Refuses an operator. Returns false. */
 bool statement_term_fail_operator(struct statement_parser *parser, struct statement_token token);
-/* One operator more, which may be one too many. */
+/* Counts one more operator, and refuses too many. */
 MUST_CHECK bool statement_term_count_operator(struct statement_parser *parser);
 
 struct statement_operands {
@@ -52,11 +53,11 @@ struct statement_operands {
 };
 void statement_term_add_operand(struct statement_parser *parser,
                                 struct statement_operands *operands, const struct operand *operand);
-/* Operands between commas up to the closing token, which is passed. There may be none. */
+/* Operands separated by commas, up to and including the closing token. There may be none. */
 MUST_CHECK bool statement_term_operands(struct statement_parser *parser,
                                         enum statement_token_type close, const char *close_sign,
                                         struct statement_operands *out);
-/* A copy in the arena, for operands that others point at. */
+/* Copies an operand to the arena, so that others can point to it. */
 const struct operand *statement_term_keep(struct statement_parser *parser,
                                           const struct operand *operand);
 

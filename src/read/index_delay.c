@@ -19,7 +19,7 @@ struct delayed_views {
     struct engine *engine;
     int64_t delay_ms;
     int64_t step_ms;
-    pthread_mutex_t mutex; /* Guards what follows, which delayed_views_step alone changes. */
+    pthread_mutex_t mutex; /* Guards the members below, which only delayed_views_step changes. */
     struct taken_view taken[DELAYED_VIEWS_MAX]; /* The oldest first. Never empty. */
     size_t count;
 };

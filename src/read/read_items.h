@@ -17,7 +17,7 @@ struct error;
 struct item_address;
 struct table_definition;
 
-/* Whoever reads many items ends after this time; see READ_PAGE_NS_MAX of read_page.h. */
+/* Callers that read many items stop after this time; see READ_PAGE_NS_MAX of read_page.h. */
 #define READ_ITEMS_NS_MAX (INT64_C(10) * 1000 * 1000 * 1000)
 
 struct read_items {
@@ -39,7 +39,7 @@ struct read_item {
     struct engine_value value; /* For read_item_release. */
 };
 enum read_item_as {
-    READ_ITEM_OPENED, /* The attributes can be looked at. */
+    READ_ITEM_OPENED, /* `shown.item` is open, so that its attributes can be read. */
     READ_ITEM_SHOWN,  /* To be shown whole, and perhaps only as a form (model/item_form.h). */
 };
 /* True if the item was read or there is none. False with the error set if the engine fails. */

@@ -28,9 +28,9 @@ struct read_page {
      * READ_PAGE_SIZE_MAX, so that many small entries do not make a huge answer. */
     size_t fetched_size;
     struct arena *scratch; /* For the address of one fetched item; NULL: nothing is fetched. */
-    struct lookup lookup;  /* In one item after the other. */
-    uint64_t shown_work;   /* What `show` took. */
-    uint64_t counted_work; /* What the clock was told of. */
+    struct lookup lookup;  /* Serves the filter, one item after the other. */
+    uint64_t shown_work;   /* The work that `show` reported. */
+    uint64_t counted_work; /* The work that the clock has counted. */
     struct work_clock clock;
     bool ended;
     struct read_page_end end;
@@ -73,8 +73,8 @@ static void show(struct read_page *page, const struct shown_item *item)
         page->shown_work += page->request.show(page->request.context, item);
 }
 
-/* Documented: a filter does not change what a read costs. So an item is fetched before the filter
- * judges it. */
+/* Documented: a filter does not change what a read costs. So an item is fetched before it is
+ * filtered. */
 static enum engine_status take_item(struct read_page *page, const struct shown_item *entry)
 {
     struct engine_value value = { 0 };
@@ -92,8 +92,8 @@ static enum engine_status take_item(struct read_page *page, const struct shown_i
     return status;
 }
 
-/* Opens what the scan stepped to, hands it on if it passes, and counts it. `out` stays valid until
- * the scan's next step; it is opened or has a form. */
+/* Opens an entry of the scan, shows it if it passes the filter, and counts it. `out` is opened or
+ * has a form; it stays valid until the scan's next step. */
 static enum engine_status take_entry(struct read_page *page, const struct item_range *range,
                                      const struct engine_entry *entry, bool take_forms,
                                      struct shown_item *out)
@@ -143,7 +143,7 @@ static void note_last_key(struct read_page *page, const struct item *item)
     page->end.is_full = true;
 }
 
-/* The page is full: `last` is what it read last. */
+/* The page is full. `last` is the item of `entry`, the last one read. */
 static enum engine_status end_behind(struct read_page *page, const struct item_range *range,
                                      const struct engine_entry *entry, struct shown_item *last)
 {
@@ -167,7 +167,7 @@ static void leave_rest(struct read_page *page, struct bytes key)
 {
     assert(page->request.range_count > 0);
     struct arena *arena = page->request.arena;
-    /* The key is the scan's, and a range that is read backwards borrows it. */
+    /* The key belongs to the scan, and a range that is read backwards borrows it. */
     if (!item_range_start_behind(arena, page->request.ranges, arena_copy(arena, key))) {
         page->request.ranges++;
         page->request.range_count--;
@@ -211,7 +211,7 @@ static enum engine_status read_range(struct read_page *page)
     return status;
 }
 
-/* Until the page has ended, or pauses. */
+/* Reads until the page has ended or pauses. */
 static enum engine_status read_slice(struct read_page *page)
 {
     work_clock_start(&page->clock);

@@ -53,7 +53,7 @@ struct read_page_request {
     bool consistent;
     size_t count_max;  /* Items read, before the filter; SIZE_MAX: any number. */
     uint64_t work_max; /* 0: READ_PAGE_WORK_MAX. */
-    /* NULL: items are only counted. */
+    /* NULL: items that pass are only counted. */
     read_page_show *show;
     /* `show` wants whole items as JSON: it may get them as forms (model/item_form.h), which are
      * ready, in place of opened ones. */

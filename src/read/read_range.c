@@ -93,7 +93,7 @@ static enum item_range_test test_of(const struct key_term *term)
     return ITEM_RANGE_ALL;
 }
 
-/* Observed: a partition key that is too long to exist is no error; it has no items. */
+/* Observed: a partition key that is longer than any item's is no error; it matches nothing. */
 static bool can_exist(const struct read_key *key, const struct key_condition_plan *plan)
 {
     for (size_t i = 0; i < key->hash_count; i++) {
@@ -103,7 +103,7 @@ static bool can_exist(const struct read_key *key, const struct key_condition_pla
     return true;
 }
 
-/* All terms on the sort key but the last are equalities; the last one is the range's condition. */
+/* All terms on the sort key except the last are equalities; the last one bounds the range. */
 bool read_range_of_plan(struct arena *arena, const struct read_source *source,
                         const struct read_key *key, const struct key_condition_plan *plan,
                         bool reverse, struct item_range *out)

@@ -1,6 +1,4 @@
-/* read_range.h -- what a condition on keys reads: terms on the keys of a source become a range of
- * its items or entries.
- */
+/* read_range.h -- conditions on the key of a source as ranges of its items or entries. */
 #ifndef STATOR_READ_READ_RANGE_H
 #define STATOR_READ_READ_RANGE_H
 #include <stdbool.h>
@@ -17,7 +15,7 @@ struct key_condition_plan;
 struct key_condition_schema;
 struct read_source;
 
-/* The key that a condition is on: the table's or the index's. */
+/* The key of a source: the table's or the index's. */
 struct read_key {
     const struct index_definition *index; /* NULL: the table's. */
     struct key_attribute hash[INDEX_HASH_KEYS_MAX];
@@ -28,17 +26,18 @@ struct read_key {
 struct read_key read_range_key(const struct read_source *source);
 struct key_condition_schema read_range_schema(const struct read_key *key);
 
-/* The values of the terms, whose types fit, are values that keys can have. */
+/* Refuses values that no key can have. Their types fit. */
 MUST_CHECK bool read_range_check_values(const struct read_key *key,
                                         const struct key_condition_plan *plan, struct error *err);
 
-/* False if no item can match. */
+/* The range that the terms select. False if no item can match. */
 MUST_CHECK bool read_range_of_plan(struct arena *arena, const struct read_source *source,
                                    const struct read_key *key,
                                    const struct key_condition_plan *plan, bool reverse,
                                    struct item_range *out);
 
-/* Leaves of ranges in the order they are read what comes behind `key`; none if no range has it. */
+/* Removes from `ranges`, which are in reading order, everything up to and including `key`; all of
+ * them if no range holds the key. */
 void read_range_start_behind(struct arena *arena, struct item_range **ranges, size_t *count,
                              struct bytes key);
 

@@ -10,7 +10,7 @@
 #include "model/table_definition.h"
 #include "table/item_address.h"
 
-/* --- What is read --- */
+/* --- The source --- */
 
 static void use_table_key(const struct key_schema *key, struct read_source *source)
 {
@@ -20,7 +20,7 @@ static void use_table_key(const struct key_schema *key, struct read_source *sour
     source->own_key_count = source->key_count;
 }
 
-/* A name that a client sent may hold NUL. */
+/* Assembled from parts, because a name that a client sent may hold NUL. */
 static bool refuse(struct arena *arena, struct error *err, struct bytes before, struct bytes names,
                    struct bytes behind)
 {
@@ -62,7 +62,7 @@ bool read_source_find(struct arena *arena, const struct table_definition *table,
     return true;
 }
 
-/* --- Going on --- */
+/* --- Where a page resumes --- */
 
 static bool refuse_start(struct error *err, const struct error *reason)
 {
@@ -80,7 +80,7 @@ static bool has_keys(const struct key_attribute *attributes, size_t count, const
     return true;
 }
 
-/* The attributes of the table's key alone. */
+/* Only the attributes of the table's key. */
 static struct item table_key_of(struct arena *arena, const struct key_schema *schema,
                                 const struct item *key)
 {
@@ -94,8 +94,8 @@ static struct item table_key_of(struct arena *arena, const struct key_schema *sc
     return item_builder_finish(&builder);
 }
 
-/* Observed: a wrong attribute of the index's key is reported as for a Key, one of the table's as a
- * starting key. */
+/* Observed: a wrong attribute of the index's key is reported as for a Key, a wrong one of the
+ * table's key as for a starting key. */
 static bool locate_entry(struct arena *arena, const struct read_source *source,
                          const struct item *key, struct item_address *out, struct error *err)
 {
@@ -147,7 +147,7 @@ static void note_if_missing(struct missing *missing, struct bytes name)
     buffer_append_bytes(&missing->names, name);
 }
 
-/* Recursion is as deep as parsing lets conditions nest. */
+/* Recursion is bounded by the nesting that the parser allows. */
 static void note_missing_of_filter(struct missing *missing, const struct condition *condition)
 {
     if (condition->left != NULL)

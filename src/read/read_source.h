@@ -1,8 +1,8 @@
-/* read_source.h -- what a Query or Scan reads: a table, or one of its indexes, and its keys.
+/* read_source.h -- the source of a read: a table, or one of its indexes, and its key attributes.
  *
  * An index is read like a table: its entries are items that hold the projected attributes. Two
- * things differ, and are decided here: the key by which a page is gone on with, and attributes that
- * the entries do not have. A local index can fetch those from its table, a global one cannot.
+ * things differ, and are decided here: the key from which a page resumes, and attributes that the
+ * entries do not have. A local index can fetch those from its table, a global one cannot.
  */
 #ifndef STATOR_READ_READ_SOURCE_H
 #define STATOR_READ_READ_SOURCE_H
@@ -23,13 +23,13 @@ struct table_definition;
 struct read_source {
     const struct table_definition *table;
     const struct index_definition *index; /* NULL: the table itself. */
-    /* The attributes of LastEvaluatedKey: the source's own key, then what an index has of the
-     * table's. */
+    /* The attributes of LastEvaluatedKey: the source's own key, then, for an index, the rest of the
+     * table's key. */
     struct bytes key_names[INDEX_ENTRY_KEYS_MAX];
     size_t key_count;
     size_t own_key_count;
     bool fetches;         /* Items are read from the table, by the entries of a local index. */
-    bool filters_fetched; /* So are those that the filter judges. */
+    bool filters_fetched; /* The filter needs the items of the table, too. */
 };
 
 /* Which part of a table to read. */

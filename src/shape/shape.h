@@ -1,7 +1,7 @@
 /* shape.h -- the service model's shape rules: one table per operation, one reader, one validator.
  *
  * A shape describes a JSON value and the C structure it is read into. shape_read fills the
- * structure in one pass over the text and fails only on what the protocol cannot read
+ * structure in one pass over the text and fails only if the protocol cannot read the text
  * (SerializationException). shape_validate then walks the same tables and collects every broken
  * constraint the way the service does ("2 validation errors detected: ..."). Rules that tie fields
  * together belong to the operation's own file.
@@ -18,7 +18,7 @@
 
 struct arena;
 
-/* What each kind is read into. Absent (or JSON null) leaves the zeroed state. */
+/* The C type that each kind is read into. An absent member, or JSON null, leaves it zeroed. */
 enum shape_kind {
     SHAPE_STRING,    /* struct bytes; absent: data NULL */
     SHAPE_BOOLEAN,   /* struct shape_boolean */
@@ -42,19 +42,21 @@ struct shape_integer {
 struct shape_list {
     bool present;
     size_t count; /* In the text. */
-    size_t kept;  /* In `elements`: all of them, unless the count breaks the list's bound anyway. */
+    size_t kept;  /* In `elements`: all of them, unless there are more than the list may have. */
     void *elements;
 };
 struct shape_map {
     bool present;
     size_t count;
-    struct bytes *names; /* Sorted by bytes; of equal names in the text the last one counts. */
+    struct bytes *names; /* Sorted by bytes. Of equal names in the text the last one counts. */
     void *elements;
 };
 struct shape_item {
     bool present;
     struct item item;
-    struct error rule; /* The first broken rule of values, to be reported in its turn. */
+    /* The first broken rule of attribute values, which the operation reports in the service's
+     * order. */
+    struct error rule;
 };
 struct shape_value {
     bool present;
@@ -67,9 +69,10 @@ struct shape_field {
     const struct shape *shape;
     size_t offset; /* Of the representation within the structure. */
     bool required;
-    /* The service judges this field before the others and reports it alone. */
+    /* The service checks this field before the others and reports it alone. */
     bool alone;
-    const char *absent_text; /* Required: the whole message where the service has its own. */
+    /* Required fields: the whole message, if the service has a special one. */
+    const char *absent_text;
 };
 
 struct shape {
@@ -79,16 +82,17 @@ struct shape {
     int64_t min; /* Length as Java counts it, count or value; SHAPE_NO_MIN: unchecked. */
     int64_t max;
     const char
-        *length_text; /* The whole message for a wrong length where the service has its own. */
-    /* SHAPE_STRING: a value it accepts is checked no further (an ARN in place of a name). */
+        *length_text; /* The whole message for a wrong length, if the service has a special one. */
+    /* SHAPE_STRING: a value for which this returns true is not checked further (an ARN as a name).
+     */
     bool (*exempt)(struct bytes);
-    /* Observed of a few: messages name the field as JSON does, and do not show its value. */
+    /* Observed for a few: messages name the field as JSON does, and do not show its value. */
     bool bare;
-    /* SHAPE_STRUCTURE, observed of one: of values that their enumerations do not have, just the
-     * first is reported. */
+    /* SHAPE_STRUCTURE, observed for one: only the first value outside its enumeration is reported.
+     */
     bool one_enum_error;
     const char *pattern;           /* As the service prints it; NULL: none. */
-    bool (*matches)(struct bytes); /* Decides the pattern. */
+    bool (*matches)(struct bytes); /* Does a value match it? */
     const char *const
         *enum_values; /* NULL-terminated, in the order the service prints; NULL: none. */
     const struct shape_field *fields; /* SHAPE_STRUCTURE: in the order errors are reported. */
@@ -107,17 +111,17 @@ enum {
     SHAPE_JSON_DEPTH_MAX = 128,
     /* The service reports no more broken constraints than this. */
     SHAPE_ERRORS_MAX = 10,
-    /* Where the value in a message is cut: a request may hold millions of elements. */
+    /* Values in messages are cut here: a request may hold millions of elements. */
     SHAPE_RENDERED_MAX = 64 * 1024,
-    /* Elements that are kept of a list that may not even have so many; the rest is only counted. */
+    /* Elements kept of a list that is longer than its bound; the rest is only counted. */
     SHAPE_ELEMENTS_KEPT_MAX = 4096,
-    /* What reading may take of the arena: so many times the text, but so much in any case. Nothing
-     * that the service would accept comes near. */
+    /* Memory that reading may take from the arena: a multiple of the text's size, and a minimum. No
+     * request that the service would accept comes near. */
     SHAPE_MEMORY_FACTOR = 8,
     SHAPE_MEMORY_MIN = 8 * 1024 * 1024,
 };
 
-/* Bytes of the representation, as a field or as an element of a list or map. */
+/* Size of the C type, as a field or as an element of a list or map. */
 size_t shape_element_size(const struct shape *shape);
 
 /* Reads one value of a SHAPE_STRUCTURE into memory of `shape->size` bytes at `out`, which it clears

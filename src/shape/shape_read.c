@@ -1,8 +1,8 @@
 /* shape_read.c -- a request's JSON into the C structure that its shape describes.
  *
- * One pass, driven by the shape tables. What the tables expect and the text has decide together
- * what the service says about a mismatch, so all of those messages are made in refuse().
- * Recursion follows the tables, whose nesting is fixed, not the text.
+ * One pass, driven by the shape tables. The service's message about a mismatch depends both on the
+ * expected shape and on the text, so refuse() makes all of them. Recursion follows the tables,
+ * whose nesting is fixed, not the text.
  */
 #include "shape/shape.h"
 #include <assert.h>
@@ -20,16 +20,16 @@ struct shape_reader {
     struct json_reader json;
     struct arena *arena;
     struct error *err;
-    size_t held_max;      /* By the arena. */
-    struct buffer values; /* Where attribute values are put together. */
+    size_t held_max;      /* Memory of the arena, in bytes. */
+    struct buffer values; /* Where attribute values are encoded. */
 };
 
-/* Where a value stands: the service words some mismatches differently inside a collection. */
+/* The context of a value: some messages differ inside a collection. */
 enum place { PLACE_FIELD, PLACE_ELEMENT };
 
 enum {
     ELEMENTS_FIRST_COUNT = 4,
-    VALUE_COPIED_SIZE_MAX = 4096, /* Larger ones stay where they were put together. */
+    VALUE_COPIED_SIZE_MAX = 4096, /* Larger values are not copied out of the buffer. */
 };
 
 static bool read_value(struct shape_reader *reader, const struct shape *shape, enum place place,
@@ -60,21 +60,21 @@ size_t shape_element_size(const struct shape *shape)
     return 0;
 }
 
-/* --- What the service says --- */
+/* --- Messages --- */
 
 static bool refuse_text(struct shape_reader *reader)
 {
     return error_set(reader->err, ERROR_SERIALIZATION, "%s", "");
 }
 
-/* Millions of empty elements take little text and much memory. */
+/* Millions of empty elements take little text but much memory. */
 static bool refuse_memory(struct shape_reader *reader)
 {
     return error_set(reader->err, ERROR_REQUEST_TOO_LARGE,
                      "The request takes too much memory to be read");
 }
 
-/* The type's name in the service's own language, as its messages show it. */
+/* The Java name of the type, as the service's messages show it. */
 static void append_java_type(struct buffer *out, const struct shape *shape)
 {
     const struct bytes model_prefix = BYTES("com.amazonaws.dynamodb.v20120810.");
@@ -118,7 +118,7 @@ static void append_java_type(struct buffer *out, const struct shape *shape)
     }
 }
 
-/* A type with type parameters, in the service's own language. */
+/* A Java type with type parameters. */
 static bool is_generic(const struct shape *shape)
 {
     return shape->kind == SHAPE_LIST || shape->kind == SHAPE_MAP || shape->kind == SHAPE_ITEM;
@@ -133,7 +133,7 @@ static bool refuse_array(struct shape_reader *reader, const struct shape *shape)
                      is_generic(shape) ? "" : "class ", BYTES_FMT(buffer_bytes(&type)));
 }
 
-/* The service's name of the scalar that comes next; NULL if it is broken. */
+/* The service's name for the type of the next scalar; NULL if the text is malformed. */
 static const char *scalar_token(struct shape_reader *reader, enum json_type found)
 {
     struct bytes text;
@@ -174,7 +174,7 @@ static const char *scalar_type(enum shape_kind kind)
     }
 }
 
-/* Inside a collection the service fails while it words what it expected, and shows that. */
+/* Inside a collection the service fails while it formats the expected type, and shows that. */
 static bool refuse_generic_element(struct shape_reader *reader, enum json_type found)
 {
     if (found != JSON_OBJECT && found != JSON_ARRAY && scalar_token(reader, found) == NULL)
@@ -186,7 +186,7 @@ static bool refuse_generic_element(struct shape_reader *reader, enum json_type f
                      "'bootstrap')");
 }
 
-/* The value that comes next, of type `found`, is not what `shape` expects. */
+/* Reports that the next value, of type `found`, is not what `shape` expects. */
 static bool refuse(struct shape_reader *reader, const struct shape *shape, enum place place,
                    enum json_type found)
 {
@@ -222,7 +222,7 @@ static bool read_string(struct shape_reader *reader, struct bytes *out)
     return true;
 }
 
-/* Fractions are dropped and what 64 bits cannot hold becomes their greatest or smallest value. */
+/* Drops fractions; a number outside 64 bits becomes the greatest or smallest one inside. */
 static int64_t integer_from_text(struct arena *arena, struct bytes text)
 {
     char *copy = arena_alloc(arena, text.len + 1);
@@ -289,7 +289,7 @@ static bool read_structure(struct shape_reader *reader, const struct shape *shap
     return read_members(reader, shape, *out);
 }
 
-/* Room for one more element of `size` bytes behind the `count` there are. */
+/* Makes room for one more element of `size` bytes behind the first `count`. */
 static void *grow_elements(struct arena *arena, void *elements, size_t count, size_t *capacity,
                            size_t size)
 {
@@ -335,7 +335,7 @@ static int compare_entries(const void *left, const void *right)
     return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* Sorts what was read by name and keeps the last of equal names. */
+/* Sorts the entries by name and keeps the last of equal names. */
 static void finish_map(struct arena *arena, struct shape_map *map, struct entry *entries,
                        const char *elements, size_t count, size_t size)
 {
@@ -376,7 +376,7 @@ static bool read_map(struct shape_reader *reader, const struct shape *shape, str
     return true;
 }
 
-/* A reader below may have set the error already; else the text itself is broken. */
+/* A nested reader may have set the error already; otherwise the text itself is malformed. */
 static bool refuse_unless_set(struct shape_reader *reader)
 {
     return error_is_set(reader->err) ? false : refuse_text(reader);

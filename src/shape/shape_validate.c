@@ -1,8 +1,8 @@
 /* shape_validate.c -- the service model's constraints, collected the way the service does.
  *
  * Walks a request that shape_read filled in, in the order of the shape tables, which is the order
- * in which the service reports. Each broken constraint adds one sentence, up to SHAPE_ERRORS_MAX;
- * a few fields have a message of their own that is reported instead of everything else.
+ * in which the service reports. Each broken constraint adds one sentence, up to SHAPE_ERRORS_MAX; a
+ * few fields have a special message that is reported instead of everything else.
  */
 #include "shape/shape.h"
 #include <assert.h>
@@ -18,7 +18,7 @@ struct validation {
     unsigned count;
     bool one_enum_error;  /* The shape's. */
     bool has_enum_error;  /* There is one among the messages. */
-    const char *own_text; /* A message that stands alone; NULL: none. */
+    const char *own_text; /* A special message, which replaces all others; NULL: none. */
 };
 
 static void append_text(struct buffer *out, const char *text)
@@ -26,7 +26,7 @@ static void append_text(struct buffer *out, const char *text)
     buffer_append_bytes(out, bytes_from_text(text));
 }
 
-/* Not by snprintf: each element of a list has its number put into a path, and a list may have tens
+/* Faster than snprintf: each element of a list has its index in its path, and a list may have tens
  * of thousands. */
 static void append_integer(struct buffer *out, int64_t value)
 {
@@ -42,7 +42,8 @@ static void append_integer(struct buffer *out, int64_t value)
     buffer_append(out, at, (size_t)(end - at));
 }
 
-/* Paths and values show field names with a small first letter: "tableName", "sSESpecification". */
+/* Paths and values show field names with a lower-case first letter: "tableName",
+ * "sSESpecification". */
 static void append_field_name(struct buffer *out, const char *name)
 {
     buffer_append_byte(out, (uint8_t)tolower((unsigned char)name[0]));
@@ -76,7 +77,7 @@ static bool is_absent(const struct shape *shape, const void *value)
     return true;
 }
 
-/* Stops early past `limit`; render() then cuts. */
+/* Stops soon after `limit`; render() cuts the rest. */
 static void render_value(struct buffer *out, const struct shape *shape, const void *value,
                          size_t limit);
 
@@ -153,12 +154,12 @@ static void render_value(struct buffer *out, const struct shape *shape, const vo
         break;
     case SHAPE_ITEM:
     case SHAPE_VALUE:
-        append_text(out, "AttributeValue"); /* Item data is not repeated in messages. */
+        append_text(out, "AttributeValue"); /* Messages do not repeat item data. */
         break;
     }
 }
 
-/* Appends the value, cut behind a whole character past SHAPE_RENDERED_MAX. */
+/* Appends the value, cut at the end of a character behind SHAPE_RENDERED_MAX. */
 static void render(struct buffer *out, const struct shape *shape, const void *value)
 {
     size_t limit = out->len + SHAPE_RENDERED_MAX;
@@ -299,7 +300,7 @@ static void check_field(struct validation *run, const struct shape_field *field,
     if (absent && field->absent_text != NULL)
         run->own_text = field->absent_text;
     if (absent && (field->absent_text != NULL || !field->required))
-        return; /* Most fields of most requests: before any path is put together. */
+        return; /* Most fields of most requests: no path is needed. */
     size_t path_len = run->path.len;
     if (path_len > 0)
         buffer_append_byte(&run->path, '.');
@@ -390,7 +391,7 @@ static void check_value(struct validation *run, const struct shape *shape, const
         check_elements(run, shape->element, map->names, map->elements, map->count);
         break;
     case SHAPE_BOOLEAN:
-    case SHAPE_ITEM: /* The rules of attribute values are model/value_json.h's. */
+    case SHAPE_ITEM: /* model/value_json.h has checked the attribute values. */
     case SHAPE_VALUE:
         break;
     }

@@ -27,12 +27,12 @@ MUST_CHECK bool batch_check_names(struct api_call *call, const struct shape_map 
 
 /* Sets the error of a request that names an item twice. Returns false. */
 bool batch_refuse_duplicates(struct api_call *call);
-/* None of the first `count` places is the one behind them: another request for the same item,
- * perhaps by the table's ARN in place of its name. */
+/* Refuses a request if places[count] is one of the first `count` places: it names an item twice,
+ * perhaps once by the table's ARN and once by its name. */
 MUST_CHECK bool batch_check_place(struct api_call *call, const struct item_address *places,
                                   size_t count);
 
-/* What one table consumed. */
+/* The capacity that one table consumed. */
 struct batch_capacity {
     struct bytes table_name; /* As sent. */
     struct capacity_use use;
@@ -67,8 +67,8 @@ struct batch_tables {
 void batch_tables_init(struct batch_tables *tables, struct arena *arena, size_t action_count);
 void batch_tables_release(struct batch_tables *tables);
 
-/* The index of a table among these, by the name or ARN sent. It may be one that does not exist,
- * which nobody may be told before access was decided: batch_tables_check tells it. */
+/* The index of a table among these, by the name or ARN sent. The table need not exist:
+ * batch_tables_check reports that, after access was decided. */
 size_t batch_tables_find(struct batch_tables *tables, struct api_call *call,
                          struct bytes table_name);
 const struct table *batch_tables_at(const struct batch_tables *tables, size_t index);

@@ -2,7 +2,7 @@
  *
  * "dynamodb:Attributes" are the attributes that a request names, and those that its answer shows:
  * whatever it reads, writes, tests or returns. An answer that shows whole items shows attributes
- * that nobody can name beforehand, which access.h calls unnamed.
+ * that cannot be named in advance; access.h calls them unnamed.
  */
 #include "api/item/item_access.h"
 #include "api/item/item_shapes.h"
@@ -22,9 +22,9 @@
 
 static const struct bytes no_index = { 0 };
 
-enum { ITEM_PARTS_MAX = 4 }; /* Of a question about one item. */
+enum { ITEM_PARTS_MAX = 4 }; /* Parts of a question about one item. */
 
-/* What a request says of a parameter, or what it means by leaving it out. */
+/* The value of a parameter, or its default if it is absent. */
 static struct bytes given_or(struct bytes given, struct bytes otherwise)
 {
     return given.data != NULL ? given : otherwise;
@@ -36,7 +36,7 @@ static void set_reported(struct access_question *question, struct bytes return_c
 }
 
 /* Documented for Query and Scan only; the examples of the developer guide rely on it for reads by
- * key as well, lest whole items pass a list of attributes. */
+ * key as well, so that a policy that lists attributes does not let whole items pass. */
 static void set_projection(struct access_question *question, const struct path_node *projection)
 {
     access_add(question,
@@ -50,7 +50,7 @@ static void add_key(struct access_question *question, const struct item *key)
     access_add(question, (struct access_part){ .kind = ACCESS_KEY_OF, .item = key });
 }
 
-/* An item that is put, or the key of one, and what is to happen with it. */
+/* Adds a written item, or its key, and the expressions applied to it. */
 static void add_written(struct access_question *question, const struct item *item,
                         const struct condition *condition, const struct update *update)
 {
@@ -128,7 +128,8 @@ static struct bytes select_of(struct bytes select, struct bytes index_name, bool
     return index_name.data != NULL ? BYTES("ALL_PROJECTED_ATTRIBUTES") : BYTES("ALL_ATTRIBUTES");
 }
 
-/* Adds what is shown: attributes that are projected or selected by name were added by others. */
+/* Adds the attributes that the answer shows, except those selected by name, which are already
+ * there. */
 static void add_shown(struct access_question *question, const struct index_definition *index,
                       struct bytes select, bool names_attributes)
 {
@@ -191,7 +192,7 @@ static struct bytes return_values_of(enum statement_returning returning)
     return BYTES("NONE");
 }
 
-/* A SELECT that reads all partitions names none; true if it reads only some. */
+/* A SELECT that reads all partitions adds no keys. True if it reads only some. */
 static bool add_partitions(struct api_call *call, struct access_question *question,
                            const struct statement *statement)
 {

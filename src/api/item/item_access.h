@@ -1,9 +1,10 @@
 /* item_access.h -- what the operations on items ask for: which action, on which table or index,
  * touching which partition keys and attributes, showing what.
  *
- * Each is called once the request's expressions are compiled, and before anything is read, written
- * or told that depends on the table. `table` is NULL if there is none of the name that was sent.
- * False with AccessDeniedException set. Where there is no caller they answer at once.
+ * Each is called once the request's expressions are compiled, and before anything that depends on
+ * the table is read, written or revealed. `table` is NULL if there is none of the name sent. False
+ * with AccessDeniedException set. Without a caller (requests are not authenticated) they return
+ * true at once.
  */
 #ifndef STATOR_API_ITEM_ITEM_ACCESS_H
 #define STATOR_API_ITEM_ITEM_ACCESS_H

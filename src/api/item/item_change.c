@@ -19,7 +19,7 @@
 
 /* --- Updates --- */
 
-/* Measured on the service: what an update may make of an item is judged by more than its size. */
+/* Measured on the service: UpdateItem refuses a result by this sum, which is more than its size. */
 enum { GATE_BASE = 3, GATE_PER_WRITE = 19, GATE_PER_CLEAR = 2 };
 
 bool item_change_check_keys(const struct update *update, const struct table_definition *table,
@@ -117,7 +117,7 @@ bool item_change_wants_collection(struct bytes wanted, const struct table_defini
     return table_definition_has_local_index(table) && bytes_equal_text(wanted, "SIZE");
 }
 
-/* The service tells between which two whole numbers of gigabytes the size lies. */
+/* The service reports the size as a range between two whole numbers of gigabytes. */
 static void write_estimate(struct json_writer *writer, int64_t size)
 {
     int64_t lower = size / GIB;

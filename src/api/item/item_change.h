@@ -30,14 +30,14 @@ MUST_CHECK bool item_change_check_keys(const struct update *update,
  * without any action creates the item. */
 bool item_change_creates_nothing(const struct update *update);
 
-/* `current` is NULL where no item has the key, which is then what the result is made of. The result
- * lives in the arena. Does not check its size, for which operations have different rules. */
+/* Applies an update. `current` is NULL if no item has the key; the result is then made from `key`.
+ * It lives in the arena. Its size is not checked, because operations have different rules. */
 MUST_CHECK bool item_change_apply_update(struct arena *arena, const struct update *update,
                                          const struct table_definition *table,
                                          const struct item *current, const struct item *key,
                                          struct item *out, struct error *err);
 
-/* Whether the result is small enough, alone and with its entries in local indexes. */
+/* True if the result is small enough, alone and with its entries in local indexes. */
 bool item_change_fits(struct arena *arena, const struct table_definition *table,
                       const struct item *item);
 /* The rule of UpdateItem, which is stricter. `key` are the key attributes alone. */
@@ -48,8 +48,8 @@ MUST_CHECK bool item_change_check_update_size(struct arena *arena,
 
 /* An item as JSON, in the arena. */
 struct bytes item_change_item_json(struct arena *arena, const struct item *item);
-/* What `item`, from before or after the update, has at the paths that it changes, as JSON in the
- * arena; empty: nothing. */
+/* The parts of `item`, before or after the update, at the paths that the update changes, as JSON in
+ * the arena; empty if there are none. */
 struct bytes item_change_updated_json(struct arena *arena, const struct update *update,
                                       const struct item *item);
 
@@ -61,8 +61,8 @@ void item_change_write_collection(struct json_writer *writer, const struct table
                                   const struct item *item, int64_t size);
 
 #define ITEM_CHANGE_COLLECTION_EXCEEDED "Collection size exceeded."
-/* Do the effects, all of which are set, make the item's collection larger than collections may be?
- * One that is too large already may still shrink. */
+/* True if the effects, all of which are set, make the item's collection larger than the limit. A
+ * collection that is already too large may still shrink. */
 bool item_change_exceeds_collection(const struct api *api, struct txn *txn,
                                     const struct txn_item *item);
 /* Refuses a write that makes any of its collections too large. The last rule of a decision. */

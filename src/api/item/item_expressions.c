@@ -33,7 +33,7 @@ bool item_expressions_check_values(struct api_call *call, const struct shape_ite
 {
     struct bytes attribute = values->rule.attribute;
     if (attribute.data != NULL && attribute.len == 0)
-        return true; /* No placeholder has this name: expr_params_init says so. */
+        return true; /* expr_params_init refuses an empty name. */
     if (operation_check_rule(call, &values->rule))
         return true;
     if (attribute.data == NULL || call->error.family != ERROR_FAMILY_OLDER)

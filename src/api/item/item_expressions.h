@@ -21,8 +21,8 @@ struct table_definition;
 struct update;
 struct update_item_request;
 
-/* PutItem, DeleteItem, UpdateItem: the first rules, judged before anything of the item is. `update`
- * is NULL for the other two. */
+/* PutItem, DeleteItem, UpdateItem: the first rules, checked before those of the item. `update` is
+ * NULL for the first two. */
 MUST_CHECK bool item_expressions_check(struct api_call *call,
                                        const struct condition_request *condition,
                                        const struct update_item_request *update);
@@ -41,8 +41,8 @@ MUST_CHECK bool item_expressions_compile(struct api_call *call,
 MUST_CHECK bool item_expressions_check_keys(struct api_call *call, const struct expr_params *params,
                                             const struct table_definition *table);
 
-/* GetItem, BatchGetItem: the first rules of the projections of a request. Observed: those of one
- * BatchGetItem are all of the older form or none is. */
+/* GetItem, BatchGetItem: the first rules of the projections of a request. Observed: in one
+ * BatchGetItem, either all projections or none have the older form. */
 MUST_CHECK bool item_expressions_check_projections(struct api_call *call,
                                                    const struct item_projection *const *requests,
                                                    size_t count);
@@ -60,11 +60,11 @@ struct expr_params_input item_expressions_params(const struct shape_map *names,
 MUST_CHECK bool item_expressions_check_values(struct api_call *call,
                                               const struct shape_item *values);
 
-/* Is what is broken the depth of a value? No placeholder is named then. */
+/* True if the broken rule is about the depth of a value. No placeholder is named then. */
 bool item_expressions_is_too_deep(const struct shape_item *values);
 
-/* ProjectionExpression, or AttributesToGet in its place, as a tree of paths; NULL in `*out`:
- * neither is there. */
+/* ProjectionExpression, or AttributesToGet in its place, as a tree of paths; `*out` is NULL if both
+ * are absent. */
 MUST_CHECK bool item_expressions_tree(struct api_call *call, struct bytes expression,
                                       const struct shape_list *attributes_to_get,
                                       struct expr_params *params, const struct path_node **out);

@@ -29,9 +29,9 @@ struct table;
 struct read_expressions {
     const struct condition *filter;     /* NULL: none. */
     const struct path_node *projection; /* NULL: whole items. */
-    /* PartiQL: how the projection is shown; `projection` says then which attributes it needs. */
+    /* PartiQL: how the attributes of `projection` are shown. */
     const struct projection_column *columns;
-    size_t column_count;                       /* 0: as it is. */
+    size_t column_count;                       /* 0: `projection` is shown as it is. */
     const struct key_condition *key_condition; /* Query; NULL: none was given. */
     bool count_only;
     struct expr_params params;

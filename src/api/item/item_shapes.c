@@ -3,8 +3,8 @@
  * The order of each table is the order in which the service reports, which differs from one
  * operation to the next for no visible reason; so do the orders inside the enumerations.
  *
- * Two rules whose error messages have no common form stand in the operations' files: those about
- * table names that are keys of a map, and about the number of keys that BatchGetItem reads.
+ * Two rules with special error messages are in the operations' files: those about table names that
+ * are keys of a map, and about the number of keys that BatchGetItem reads.
  */
 #include "api/item/item_shapes.h"
 #include "api/common_shapes.h"
@@ -178,7 +178,7 @@ static const struct shape total_segments_shape = { .kind = SHAPE_INTEGER,
                                                    .max = SCAN_SEGMENTS_MAX };
 
 /* The rows of struct read_request; `filter_name` is what the operation calls the older filter.
- * Observed: IndexName has no shape of its own here; any text is looked for among the indexes. */
+ * Observed: IndexName has no shape of its own here; any text is accepted and looked up. */
 #define READ_FIELDS(structure, filter_name, limit_shape)                                           \
     { SHAPE_FIELD(structure, read.table_name, "TableName", &common_item_table_name),               \
       .required = true },                                                                          \

@@ -12,7 +12,7 @@ struct expected_attribute {
     struct shape_list attribute_value_list; /* of struct shape_value */
 };
 
-/* What PutItem, UpdateItem and DeleteItem share: the condition and what to tell about it. */
+/* The part that PutItem, UpdateItem and DeleteItem share: the condition and what to return. */
 struct condition_request {
     struct bytes condition_expression;
     struct shape_map expression_attribute_names; /* of struct bytes */
@@ -81,7 +81,7 @@ struct condition_element {
     struct shape_list attribute_value_list; /* of struct shape_value */
 };
 
-/* What both share. */
+/* The part that Query and Scan share. */
 struct read_request {
     struct bytes table_name;
     struct bytes index_name;
@@ -98,7 +98,8 @@ struct read_request {
     struct shape_list attributes_to_get; /* of struct bytes */
     struct shape_map filter; /* QueryFilter or ScanFilter; of struct condition_element * */
     struct bytes conditional_operator;
-    bool is_statement; /* No field: PartiQL has words of its own about indexes. */
+    /* Not part of the JSON: set by PartiQL, whose messages about indexes differ. */
+    bool is_statement;
 };
 
 struct query_request {
@@ -117,7 +118,7 @@ struct scan_request {
 extern const struct shape query_shape;
 extern const struct shape scan_shape;
 
-/* BatchGetItem: what to read of one table. */
+/* BatchGetItem: the reads of one table. */
 struct keys_and_attributes {
     struct shape_list keys; /* of struct shape_item */
     struct shape_boolean consistent_read;
@@ -135,7 +136,7 @@ struct put_request {
 struct delete_request {
     struct shape_item key;
 };
-/* BatchWriteItem: exactly one of the two is not NULL, which is the operation's to check. */
+/* BatchWriteItem: exactly one of the two is not NULL, which the operation checks. */
 struct write_request {
     struct put_request *put;
     struct delete_request *delete;
@@ -148,7 +149,7 @@ struct batch_write_item_request {
     struct bytes return_item_collection_metrics;
 };
 
-/* What BatchWriteItem says where RequestItems is missing or empty. */
+/* BatchWriteItem's message if RequestItems is missing or empty. */
 extern const char batch_write_items_absent_text[];
 
 extern const struct shape batch_get_item_shape;

@@ -1,11 +1,11 @@
 /* op_batch_write_item.c -- BatchWriteItem: up to 25 puts and deletes, durable before the answer.
  *
- * The service promises each write alone, not all or none. Here they are one txn all the same: one
- * round of latches, one engine batch and one completion cost less than 25, a failure leaves nothing
- * half done, and no client can rely on the contrary. So UnprocessedItems has either none of them
- * or, if other writes were in the way for too long, all; clients send those again. An engine that
- * cannot write over partitions at once (ENGINE_GLOBAL_ATOMIC) will need one txn for each partition,
- * which the service's promise allows.
+ * The service writes each item by itself, not all or none. Here they are one txn nevertheless: one
+ * round of latches, one engine batch and one completion cost less than 25, and a failure leaves
+ * nothing half done. So UnprocessedItems holds either none of them or, if other writes held their
+ * latches for too long, all; clients send those again. An engine without atomic writes over several
+ * partitions (ENGINE_GLOBAL_ATOMIC) will need one txn for each partition, which the service's
+ * contract allows.
  */
 #include <assert.h>
 #include "api/item/batch.h"
@@ -52,7 +52,8 @@ static const struct write_request *request_at(const struct shape_list *requests,
 
 static bool check_request(struct api_call *call, const struct write_request *request)
 {
-    if ((request->put == NULL) == (request->delete == NULL)) /* The text is the service's. */
+    /* The service's message, though this is no AttributeValue. */
+    if ((request->put == NULL) == (request->delete == NULL))
         return error_validation(&call->error,
                                 "Supplied AttributeValue has more than one datatypes set, must "
                                 "contain exactly one of the supported datatypes");
@@ -84,7 +85,7 @@ static bool check(struct api_call *call, const struct batch_write_item_request *
     return true;
 }
 
-/* Observed: a key of another type is reported as for a Key, all else as PutItem does. */
+/* Observed: a key of the wrong type is reported as for a Key, everything else as by PutItem. */
 static bool place_of_item(struct api_call *call, const struct table_definition *table,
                           const struct item *item, struct item_address *out)
 {
@@ -100,7 +101,7 @@ static bool place_of_item(struct api_call *call, const struct table_definition *
     return false;
 }
 
-/* Access to all tables is decided before anything is told of one of them. */
+/* Access to all tables is decided before an error reveals anything about one of them. */
 static bool find_tables(struct batch_write *batch)
 {
     for (size_t i = 0; i < batch->table_count; i++) {
@@ -212,7 +213,7 @@ static void reset_capacity(struct batch_write *batch)
             (struct capacity_use){ .table = table_definition(batch->tables[i]) };
 }
 
-/* Others were in the way, and nothing was done. */
+/* Other writes held the latches for too long, and nothing was written. */
 static void answer_unprocessed(struct batch_write *batch)
 {
     struct json_writer writer;
@@ -242,7 +243,7 @@ static bool decide(struct txn *txn)
         if (put != NULL)
             item->replacement = put->item.item;
         struct capacity_use *use = &batch->capacity[batch->members[i].table_index].use;
-        use->table = item->table; /* The version that the txn settled on. */
+        use->table = item->table; /* The version of the table that the txn used. */
         capacity_use_add_write(use, item->exists ? item->current.size : 0,
                                put == NULL ? 0 : put->item.item.size, txn_index_changes(txn, item));
     }

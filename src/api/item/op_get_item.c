@@ -138,7 +138,7 @@ static const struct shape_item *key_at(const struct keys_and_attributes *request
     return (const struct shape_item *)request->keys.elements + index;
 }
 
-/* Observed: these texts show no value, and their paths differ in letter case. */
+/* Observed: these messages show no value, and their paths differ in letter case. */
 static bool check_key_counts(const struct batch_read *batch)
 {
     const struct shape_map *items = &batch->request->request_items;
@@ -185,7 +185,8 @@ static bool check_key_values(const struct batch_read *batch)
     return true;
 }
 
-/* Judged before the table is known, so by all attributes. Equal values have equal bytes. */
+/* Compares all attributes, because the table's key is not known yet. Equal values have equal bytes.
+ */
 static bool check_distinct_keys(const struct batch_read *batch,
                                 const struct keys_and_attributes *request)
 {
@@ -219,7 +220,7 @@ static bool check(struct batch_read *batch)
     return ok;
 }
 
-/* Access to all tables is decided before anything is told of one of them. */
+/* Access to all tables is decided before an error reveals anything about one of them. */
 static bool find_tables(struct batch_read *batch)
 {
     const struct shape_map *items = &batch->request->request_items;

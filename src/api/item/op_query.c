@@ -24,8 +24,8 @@
 
 /* --- Expressions --- */
 
-/* KeyConditions are older than KeyConditionExpression, which came after the other expressions: they
- * go together with those. */
+/* KeyConditions may be combined with FilterExpression and ProjectionExpression, which are older
+ * than KeyConditionExpression. */
 static bool check_mix(struct api_call *call, const struct read_request *request,
                       const struct query_request *query)
 {
@@ -45,7 +45,7 @@ static bool check_mix(struct api_call *call, const struct read_request *request,
                             &call->error);
 }
 
-/* A projection has names but no values, so values need one of the other expressions. */
+/* A projection uses names but no values, so values need one of the other expressions. */
 static bool check_absent(struct api_call *call, const struct read_request *request,
                          const struct query_request *query, struct expr_params_input input)
 {
@@ -174,7 +174,7 @@ static bool compile_expressions(struct api_call *call, const struct read_request
            check_select(call, request, query != NULL);
 }
 
-/* Recursion is as deep as parsing lets conditions nest. */
+/* Recursion is bounded by the nesting that the parser allows. */
 static bool mentions(const struct condition *condition, struct bytes name)
 {
     if (condition->left != NULL && mentions(condition->left, name))
@@ -218,7 +218,7 @@ struct query {
     size_t range_count; /* 0: no item can match. */
 };
 
-/* ExclusiveStartKey must lie where the pages before could have ended. */
+/* ExclusiveStartKey must lie where an earlier page could have ended. */
 static bool start_query(struct api_call *call, struct query *query, bool has_condition)
 {
     const struct read_request *request = &query->request->read;
@@ -337,7 +337,7 @@ struct scan {
     size_t range_count;
 };
 
-/* ExclusiveStartKey must lie within the segment. Leaves the ranges behind it. */
+/* ExclusiveStartKey must lie within the segment. Removes the ranges before it. */
 static bool start_scan(struct api_call *call, struct scan *scan)
 {
     const struct read_request *request = &scan->request->read;

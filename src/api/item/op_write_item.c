@@ -1,7 +1,7 @@
 /* op_write_item.c -- PutItem, UpdateItem and DeleteItem: one item, one condition, one answer.
  *
- * The three differ in their rules and in the effect that they decide on; the rest is shared: the
- * condition, what its failure shows, ReturnValues, capacity and the metrics of item collections.
+ * The three differ in their rules and in the effect that they decide on; they share the condition,
+ * what its failure shows, ReturnValues, capacity and the metrics of item collections.
  */
 #include <assert.h>
 #include <stdbool.h>
@@ -36,7 +36,7 @@ struct item_write {
     bool (*decide)(struct item_write *write);
 };
 
-/* What to start with; a plain value. */
+/* The arguments of start_write. */
 struct item_write_start {
     struct bytes table_name; /* As sent. */
     const void *request;
@@ -45,7 +45,8 @@ struct item_write_start {
     /* How `key` says where the item lives: item_address_of_item or item_address_of_key. */
     bool (*locate)(struct arena *arena, const struct table_definition *table,
                    const struct item *key, struct item_address *out, struct error *err);
-    /* The operation's rules that need the table, judged once the item was located. May be NULL. */
+    /* The operation's rules that need the table, checked after the item was located. May be NULL.
+     */
     bool (*check)(struct api_call *call, const struct table_definition *table, const void *request,
                   const struct item_expressions *expressions);
     struct item_expressions expressions;
@@ -54,15 +55,15 @@ struct item_write_start {
 
 /* --- Rules --- */
 
-/* The first checks: expressions that may not stand together, then `rule`, the broken rule, if any,
- * of the attribute values sent. `update` is NULL except for UpdateItem. */
+/* The first checks: parameters that exclude each other, then `rule`, the broken rule, if any, of
+ * the attribute values sent. `update` is NULL except for UpdateItem. */
 static bool check_first(struct api_call *call, const struct condition_request *condition,
                         const struct update_item_request *update, const struct error *rule)
 {
     return item_expressions_check(call, condition, update) && operation_check_rule(call, rule);
 }
 
-/* PutItem and DeleteItem know fewer ReturnValues than UpdateItem. */
+/* PutItem and DeleteItem accept fewer ReturnValues than UpdateItem. */
 static bool check_return_values(struct api_call *call, struct bytes return_values)
 {
     if (return_values.data == NULL || bytes_equal_text(return_values, "NONE") ||

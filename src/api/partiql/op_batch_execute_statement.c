@@ -1,9 +1,9 @@
 /* op_batch_execute_statement.c -- BatchExecuteStatement: up to 25 statements, all reads of one item
  * each, or all writes.
  *
- * What is wrong with one statement is told in its response and leaves the others alone. The writes
- * are one txn all the same, in which a statement that is refused has no effect: cheaper than one
- * for each, and their items are distinct anyway.
+ * The error of one statement is reported in its response and does not affect the others. The writes
+ * are one txn nevertheless, in which a refused statement has no effect: cheaper than one txn each,
+ * and their items are distinct anyway.
  */
 #include <assert.h>
 #include "api/item/batch.h"
@@ -36,13 +36,13 @@ struct batch_member {
     const struct statement_request *request;
     struct statement statement;
     bool is_parsed;
-    struct error fault; /* Set: it is not carried out. */
+    struct error fault; /* Set: the statement is not executed. */
     size_t table_index;
     struct item key;            /* Reads. */
     struct partiql_write write; /* Writes. */
     struct item_address place;
-    size_t item_index; /* Writes: of its item in the txn. */
-    bool was_run;      /* The table's name is shown. */
+    size_t item_index; /* Writes: the index of its item in the txn. */
+    bool was_run;      /* The response shows the table's name. */
     struct bytes item_json;
 };
 
@@ -82,7 +82,7 @@ static bool parse(struct statement_batch *batch)
     return true;
 }
 
-/* `*is_read` is that of every statement that could be read. */
+/* Refuses a mix of reads and writes. Statements that could not be parsed do not count. */
 static bool check_kinds(struct statement_batch *batch, bool *is_read)
 {
     size_t reads = 0, writes = 0;
@@ -100,7 +100,7 @@ static bool check_kinds(struct statement_batch *batch, bool *is_read)
                                                  "batch is not supported.");
 }
 
-/* A SELECT that names one item and says no more about it. */
+/* A SELECT must name one item by its key and have no other condition. */
 static bool locate_read(struct statement_batch *batch, struct batch_member *member,
                         const struct table_definition *table)
 {
@@ -116,7 +116,7 @@ static bool locate_read(struct statement_batch *batch, struct batch_member *memb
            partiql_statement_check_paths(statement, table, &member->fault);
 }
 
-/* What was refused is one statement, not the request. */
+/* The error is about one statement, not about the request. */
 static bool move_fault(struct api_call *call, struct batch_member *member)
 {
     member->fault = call->error;
@@ -208,7 +208,7 @@ static void write_error(struct json_writer *writer, const struct error *fault)
     json_close_object(writer);
 }
 
-/* Of the tables of statements that were carried out. */
+/* Only for the tables of statements that were executed. */
 static void write_capacity(struct statement_batch *batch, struct json_writer *writer)
 {
     struct batch_capacity used[BATCH_STATEMENTS_MAX];
@@ -319,7 +319,7 @@ static void decide_member(struct statement_batch *batch, struct batch_member *me
         item->effect = TXN_KEEP;
 }
 
-/* When all are decided: a statement that makes its item collection too large fails alone. */
+/* Called when all are decided: only a statement that makes its item collection too large fails. */
 static void check_collection(struct statement_batch *batch, struct batch_member *member)
 {
     struct txn_item *item = &batch->items[member->item_index];
@@ -339,13 +339,13 @@ static void add_capacity(struct statement_batch *batch, const struct batch_membe
     struct capacity_use *use = use_of(batch, member);
     if (error_is_set(&member->fault))
         return;
-    use->table = item->table; /* The version that the txn settled on. */
+    use->table = item->table; /* The version of the table that the txn used. */
     capacity_use_add_write(use, item->exists ? item->current.size : 0,
                            item->effect == TXN_PUT ? item->replacement.size : 0,
                            txn_index_changes(&batch->txn, item));
 }
 
-/* An attempt before this one may have left its own. */
+/* An earlier attempt of the txn may have left its answer. */
 static void clear_answer(struct statement_batch *batch)
 {
     buffer_init(&batch->call->response, batch->call->arena);
@@ -376,7 +376,7 @@ static bool decide(struct txn *txn)
     return any;
 }
 
-/* Others were in the way, and nothing was done. */
+/* Other writes held the latches for too long, and nothing was written. */
 static void refuse_conflict(struct statement_batch *batch, enum engine_status status)
 {
     clear_answer(batch);
@@ -425,10 +425,10 @@ static void run_writes(struct statement_batch *batch)
 
 /* --- The operation --- */
 
-/* No statement is to be carried out, and nothing is read. */
+/* No statement can be executed, and nothing is read. */
 static void answer_faults(struct statement_batch *batch)
 {
-    operation_asks_nothing(batch->call); /* Those that could be read were asked about. */
+    operation_asks_nothing(batch->call); /* Access was decided for those that could be parsed. */
     answer(batch);
     batch_tables_release(&batch->tables);
     operation_succeed(batch->call);

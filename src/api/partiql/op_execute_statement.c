@@ -31,7 +31,7 @@
 struct partiql_read {
     const struct execute_statement_request *request;
     const struct statement *statement;
-    struct read_request read; /* The same as Query and Scan would have it. */
+    struct read_request read; /* In the form of Query and Scan. */
     struct read_expressions expressions;
     struct read_source source;
     struct partiql_plan plan;
@@ -77,7 +77,7 @@ static bool resume_at_token(struct api_call *call, struct partiql_read *read)
                                        &read->request->statement, &key->item, &call->error))
         return false;
     key->present = true;
-    /* A table of that name may have other keys by now. */
+    /* The table may have been replaced by one with other keys. */
     if (!read_source_locate(call->arena, &read->source, &key->item, &place, &call->error))
         return partiql_statement_refuse_token(&call->error);
     read_range_start_behind(call->arena, &read->plan.ranges, &read->plan.range_count,

@@ -1,9 +1,10 @@
 /* op_execute_transaction.c -- ExecuteTransaction: up to a hundred statements, all reads of one item
  * each as they are at one moment, or all writes and checks, which are done all or not at all.
  *
- * Observed: a statement that is not PartiQL refuses the request in the parser's words; one that is,
- * but asks for what cannot be, is named by its index; a key that is missing or of the wrong type
- * cancels the transaction, with a reason for the first such statement only.
+ * Observed: a statement that is not PartiQL refuses the request with the parser's message; a
+ * statement that cannot be executed refuses it with a message that names its index; a key that is
+ * missing or of the wrong type cancels the transaction, with a reason for the first such statement
+ * only.
  */
 #include "api/item/item_access.h"
 #include "api/operation.h"
@@ -123,7 +124,7 @@ static bool shows_item(const struct statements *statements, size_t index)
                             "ALL_OLD");
 }
 
-/* Decided about every statement before anything is told of a table. */
+/* Decided for every statement before an error reveals anything about a table. */
 static bool find_tables(struct statements *statements)
 {
     struct batch_tables *tables = &statements->tables;
@@ -241,7 +242,7 @@ static bool make_action(struct statements *statements, size_t index,
     return true;
 }
 
-/* One for each statement, and nothing in it. */
+/* Writes an empty response for each statement. */
 static void write_responses(struct json_writer *writer, size_t count)
 {
     json_write_name(writer, "Responses");
@@ -320,7 +321,7 @@ static void run(struct api_call *call, const void *input)
                    (partiql_statement_is_read(&statements.list[0]) ? start_reads(&statements)
                                                                    : start_writes(&statements));
     if (started)
-        return; /* The tables are the transaction's now. */
+        return; /* The transaction owns the tables now. */
     batch_tables_release(&statements.tables);
     operation_fail(call);
 }

@@ -25,7 +25,7 @@ struct terms {
     size_t count;
 };
 
-/* `where` is NULL where a statement has none. */
+/* `where` is NULL if the statement has none. */
 static struct terms terms_of(struct arena *arena, const struct condition *where)
 {
     enum { TERMS_MAX = OPERAND_RULES_OPERATORS_MAX + 1 }; /* One more than there are operators. */
@@ -158,16 +158,17 @@ struct planner {
     struct read_key key;
     struct terms terms;
     struct order order;
-    struct values sets[SETS_MAX]; /* Of the key's attributes in their order, each an equality. */
+    /* For each key attribute in order: the values that it may be equal to. */
+    struct values sets[SETS_MAX];
     size_t set_count;
-    size_t range_count; /* What the sets make. */
+    size_t range_count; /* The product of the sets' sizes. */
     bool has_last;
-    struct key_term last; /* The condition on the attribute behind them. */
+    struct key_term last; /* The condition on the next key attribute. */
 };
 
 /* --- Values --- */
 
-/* Each value once. */
+/* Adds a value unless it is there already. */
 static void add_value(struct arena *arena, struct values *values, const struct value *value)
 {
     for (size_t i = 0; i < values->count; i++) {
@@ -183,8 +184,8 @@ static void add_value(struct arena *arena, struct values *values, const struct v
     values->items[values->count++] = value;
 }
 
-/* Collects the values of a condition that says nothing but which ones the attribute may have.
- * Recursion is as deep as parsing lets conditions nest. */
+/* Collects the values if the condition only says which ones the attribute may have; otherwise
+ * returns false. Recursion is bounded by the nesting that the parser allows. */
 static bool collect_values(struct arena *arena, const struct condition *condition,
                            struct bytes name, struct values *out)
 {
@@ -217,8 +218,8 @@ static bool find_values(struct arena *arena, const struct terms *terms, struct b
     return false;
 }
 
-/* Those of all terms, not only of the first one that says which there may be: which term a write
- * goes by is not known here. */
+/* The values of all terms, not only of the first suitable one, because it is not known here which
+ * term a write uses. */
 static struct values all_values(struct arena *arena, const struct terms *terms, struct bytes name)
 {
     struct values all = { .count = 0 };
@@ -259,7 +260,8 @@ static bool check_types(struct planner *planner, const struct key_attribute *att
     return true;
 }
 
-/* Few enough for insertion. Encoded numbers are ordered by their bytes, like all keys. */
+/* An insertion sort: there are few values. Encoded numbers are ordered by their bytes, like all
+ * keys. */
 static void sort_values(struct values *values, bool descending)
 {
     for (size_t i = 1; i < values->count; i++) {
@@ -277,7 +279,7 @@ static void sort_values(struct values *values, bool descending)
 
 /* --- Conditions on the sort key --- */
 
-/* attribute < value and its kin, BETWEEN, begins_with. */
+/* Comparisons, BETWEEN and begins_with. */
 static bool make_term(const struct condition *condition, struct bytes name, struct key_term *out)
 {
     const struct operand *operands = condition->operands;
@@ -369,7 +371,7 @@ static bool add_range_sets(struct planner *planner)
 
 /* --- Ranges --- */
 
-/* The range of one choice of values: `choice[i]` is the index of that of the set i. */
+/* Adds the range of one choice of values: `choice[i]` is the index of the value within set i. */
 static bool add_range(struct planner *planner, const size_t choice[SETS_MAX],
                       struct partiql_plan *out)
 {
@@ -395,7 +397,7 @@ static bool add_range(struct planner *planner, const size_t choice[SETS_MAX],
     return true;
 }
 
-/* Every choice, those of the last set changing first. */
+/* Adds the ranges of all choices, varying the last set fastest. */
 static bool add_ranges(struct planner *planner, struct partiql_plan *out)
 {
     size_t choice[SETS_MAX] = { 0 };

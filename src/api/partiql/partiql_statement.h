@@ -50,15 +50,15 @@ extern const struct shape execute_transaction_shape;
 
 /* --- Statements --- */
 
-/* Reports the broken rule, if there is one, of the parameters' values. */
+/* Reports the broken rule of the parameters' values, if there is one. */
 MUST_CHECK bool partiql_statement_check_values(struct api_call *call,
                                                const struct statement_request *request);
-/* Parses the statement with its parameters, which have passed. The result lives in the call's
- * arena. */
+/* Parses the statement with its parameters, whose values were checked. The result lives in the
+ * call's arena. */
 MUST_CHECK bool partiql_statement_parse(struct api_call *call,
                                         const struct statement_request *request,
                                         struct statement *out, struct error *err);
-/* May the name be one of a table's? */
+/* Is the name a valid name or ARN of a table? */
 MUST_CHECK bool partiql_statement_check_table_name(const struct statement *statement,
                                                    struct error *err);
 
@@ -70,7 +70,7 @@ MUST_CHECK bool partiql_statement_check_paths(const struct statement *statement,
 /* SELECT, which changes nothing. */
 bool partiql_statement_is_read(const struct statement *statement);
 
-/* Adds what tells the statement and its parameters from others. */
+/* Adds the statement and its parameters to a hash that identifies them. */
 void partiql_statement_add_hash(struct token_hash *hash, const struct statement_request *request);
 
 /* --- NextToken: where a SELECT resumes ---
@@ -86,7 +86,7 @@ struct bytes partiql_statement_format_token(struct arena *arena,
 MUST_CHECK bool partiql_statement_parse_token(struct arena *arena, struct bytes token,
                                               const struct statement_request *request,
                                               struct item *last_key, struct error *err);
-/* Sets the error of a token that is none. Returns false. */
+/* Sets the error of an invalid token. Returns false. */
 bool partiql_statement_refuse_token(struct error *err);
 
 #endif

@@ -22,8 +22,8 @@ const char partiql_write_duplicate_text[] = "Duplicate primary key exists in tab
 
 /* --- Conditions --- */
 
-/* No item has the key. Every item has a partition key. The name is copied, for a condition may
- * outlive the reference to the table that it was made with. */
+/* The condition that no item has the key: every item has a partition key. The name is copied,
+ * because the condition may outlive the reference to the table. */
 static const struct condition *not_exists(struct arena *arena, const struct table_definition *table)
 {
     struct path_step *step = arena_alloc(arena, sizeof *step);
@@ -37,8 +37,8 @@ static const struct condition *not_exists(struct arena *arena, const struct tabl
     return condition;
 }
 
-/* A DELETE of what is not there succeeds. UPDATE and EXISTS need an item: their equalities on the
- * key do not hold without one. */
+/* A DELETE of an item that does not exist succeeds. UPDATE and EXISTS need an item: their
+ * equalities on the key do not hold without one. */
 static const struct condition *condition_of(struct arena *arena, const struct statement *statement,
                                             const struct table_definition *table)
 {
@@ -112,7 +112,7 @@ static bool refuse(const struct partiql_write *write, struct error *err)
     return error_set(err, ERROR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
 }
 
-/* `updated` is NULL where nothing is left of the item. */
+/* `updated` is NULL if the item was deleted. */
 static struct bytes returned_item(struct arena *arena, const struct statement *statement,
                                   const struct item *current, const struct item *updated)
 {
@@ -135,7 +135,7 @@ static bool decide_update(struct arena *arena, const struct partiql_write *write
                           struct txn_item *item, struct bytes *returned, struct error *err)
 {
     const struct statement *statement = write->statement;
-    assert(item->exists); /* Else its condition did not hold. */
+    assert(item->exists); /* Otherwise the condition failed. */
     if (!item_change_apply_update(arena, statement->update, item->table, &item->current,
                                   &write->key, &item->replacement, err))
         return false;

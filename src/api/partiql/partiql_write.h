@@ -19,28 +19,28 @@ struct txn_item;
 struct partiql_write {
     const struct statement *statement;
     struct item key; /* The key attributes; INSERT: the whole item. */
-    /* What must hold of the item as it is. An item that is there already fails an INSERT's, one
-     * that is not passes a DELETE's. */
+    /* The condition on the current item. An INSERT requires that there is none; a DELETE holds if
+     * there is none. */
     const struct condition *condition;
 };
 
-/* The statement, which is no SELECT, applied to its table: the rules about its key. EXISTS passes
- * as well: its condition must hold. */
+/* Applies the rules about keys to a statement other than SELECT. EXISTS is allowed: its condition
+ * must hold. */
 MUST_CHECK bool partiql_write_prepare(struct arena *arena, const struct statement *statement,
                                       const struct table_definition *table,
                                       struct partiql_write *out, struct error *err);
-/* Where the item is, with the rules about attributes that indexes know. */
+/* Finds the item's address and applies the rules about attributes that are keys of indexes. */
 MUST_CHECK bool partiql_write_locate(struct arena *arena, const struct partiql_write *write,
                                      const struct table_definition *table, struct item_address *out,
                                      struct error *err);
 
-/* Within a txn's decision: sets the item's effect, and in `*returned` what RETURNING asks for as
- * JSON (empty: nothing); or returns false with the error. */
+/* Within a txn's decision: sets the item's effect, and `*returned` to the JSON that RETURNING asks
+ * for (empty: nothing); or returns false with the error set. */
 MUST_CHECK bool partiql_write_decide(struct arena *arena, const struct partiql_write *write,
                                      struct txn_item *item, struct bytes *returned,
                                      struct error *err);
 
-/* What is said of an INSERT of an item that is there. */
+/* The message for an INSERT of an item that exists. */
 extern const char partiql_write_duplicate_text[];
 
 #endif

@@ -17,8 +17,8 @@
 
 /* --- Requests as their shapes read them --- */
 
-/* Exactly one is not NULL, which is the operation's to check. All are read into the same structure,
- * of which each uses what it has; `key` of a Put is its Item. */
+/* Exactly one is not NULL, which the operation checks. All are read into the same structure, of
+ * which each kind uses its own members; `key` of a Put is its Item. */
 struct transact_write_item {
     struct update_item_request *condition_check;
     struct update_item_request *put;
@@ -175,7 +175,7 @@ static const struct transact_write_item *item_at(const struct transact_write_ite
 
 /* --- Rules, in the service's order --- */
 
-/* What an element asks for; NULL with the error set if it is not exactly one thing. */
+/* The one action of an element; NULL with the error set if it has none or several. */
 static const struct update_item_request *request_of(struct api_call *call,
                                                     const struct transact_write_item *item,
                                                     enum transaction_kind *kind)
@@ -214,8 +214,8 @@ static bool check_values(struct api_call *call, const struct update_item_request
            (kind != TRANSACTION_PUT || operation_check_item_size(call, NULL, &request->key.item));
 }
 
-/* Reported by others: a value that is nested too deep cancels an Update, and is no matter of a
- * ConditionCheck. What is returned is without that fault. */
+/* Reported by others: a value that is nested too deep cancels an Update, and is ignored in a
+ * ConditionCheck. Returns the request without that fault. */
 static const struct update_item_request *pass_depth(struct api_call *call,
                                                     const struct update_item_request *request,
                                                     struct transaction_action *action)
@@ -232,7 +232,7 @@ static const struct update_item_request *pass_depth(struct api_call *call,
     return passed;
 }
 
-/* Reported by others: names and values without an expression to use them are let pass here. */
+/* Reported by others: names and values without an expression are accepted here. */
 static bool compile(struct api_call *call, const struct update_item_request *sent,
                     struct transaction_action *action)
 {
@@ -243,8 +243,8 @@ static bool compile(struct api_call *call, const struct update_item_request *sen
     return item_expressions_compile(call, &request->condition, update, &action->expressions);
 }
 
-/* What an action counts towards TRANSACTION_SIZE_MAX: the item or key, the expressions, and the
- * names and values that stand behind their placeholders. */
+/* The size of an action, for TRANSACTION_SIZE_MAX: the item or key, the expressions, and the names
+ * and values of their placeholders. */
 static size_t payload_size(const struct update_item_request *request)
 {
     const struct condition_request *condition = &request->condition;
@@ -265,7 +265,8 @@ static size_t payload_size(const struct update_item_request *request)
 
 /* --- The token of TransactWriteItems --- */
 
-/* How many there are counts too, so that a name cannot be taken for a part of the next action. */
+/* The count is part of the hash, so that a name cannot be mistaken for a part of the next action.
+ */
 static void add_names(struct token_hash *hash, const struct shape_map *names)
 {
     uint8_t count[8];
@@ -277,8 +278,8 @@ static void add_names(struct token_hash *hash, const struct shape_map *names)
     }
 }
 
-/* Whatever decides about an action's effect and its answer. Parts are in canonical order, and a
- * part that is absent counts like an empty one, which the request cannot have instead of it. */
+/* Hashes everything that an action's effect and answer depend on, in a fixed order. An absent part
+ * hashes like an empty one; no request can have an empty one. */
 static void add_action(struct token_hash *hash, const struct transaction_action *action,
                        const struct update_item_request *request)
 {
@@ -378,7 +379,7 @@ static const struct get_item_request *get_at(const struct transact_get_items_req
     return ((struct transact_get_item *const *)request->transact_items.elements)[index]->get;
 }
 
-/* Reported by others: names without an expression to use them are let pass here. */
+/* Reported by others: names without an expression are accepted here. */
 static bool compile_get(struct api_call *call, const struct get_item_request *get,
                         struct transaction_read *out)
 {

@@ -154,8 +154,8 @@ static struct txn_record *token_records(struct arena *arena, const struct transa
 /* Stores of earlier formats had one name space of tokens for all callers, and a server without
  * authentication still has. Looks for a record that was stored that way, so that a request sent
  * before an upgrade has no second effect after it. Only a record of the same request counts. A
- * server that tells callers apart stores no such record, so none can appear or change meanwhile.
- * False with the error set. */
+ * server with authentication stores no such record, so none can appear or change meanwhile. False
+ * with the error set. */
 static bool token_find_shared(struct arena *arena, struct engine *engine,
                               struct transaction_token *token, int64_t now_ms, struct error *err)
 {
@@ -185,7 +185,7 @@ static bool token_find_shared(struct arena *arena, struct engine *engine,
 
 enum transaction_token_state {
     TRANSACTION_TOKEN_NEW,      /* The record to be written is set. */
-    TRANSACTION_TOKEN_REPEATED, /* The same request was carried out. */
+    TRANSACTION_TOKEN_REPEATED, /* The same request was executed before. */
     TRANSACTION_TOKEN_REFUSED,  /* The error is set. */
 };
 /* Within a decision. `records` are those of token_records, read. */
@@ -226,7 +226,7 @@ struct transaction {
     struct txn txn; /* Its items are those of the actions, in their order. */
     struct api_call *call;
     struct transaction_start start;
-    int64_t now_ms; /* On the clock of tokens. */
+    int64_t now_ms; /* Server time, by which tokens expire. */
     /* One of each for each action. */
     struct transaction_reason *reasons;
     size_t *table_of;
@@ -240,7 +240,7 @@ static struct transaction *of_txn(struct txn *txn)
 
 /* --- Tables and places --- */
 
-/* Access is decided about every action before anything is told of a table. */
+/* Access is decided for every action before an error reveals anything about a table. */
 static bool find_tables(struct transaction *transaction)
 {
     const struct transaction_start *start = &transaction->start;
@@ -280,7 +280,7 @@ static bool locate_item(struct transaction *transaction, size_t index, struct er
     return action->value_fault == NULL;
 }
 
-/* Measured: keys are judged before items named twice, and before any condition. */
+/* Measured: keys are checked before items named twice, and before any condition. */
 static bool locate_items(struct transaction *transaction)
 {
     struct api_call *call = transaction->call;
@@ -326,7 +326,7 @@ static void add_capacity(struct transaction *transaction, size_t index, bool rep
     struct txn_item *item = &transaction->txn.items[index];
     struct capacity_use *use = &transaction->tables.capacity[transaction->table_of[index]].use;
     size_t size_before = item->exists ? item->current.size : 0;
-    use->table = item->table; /* The version that the txn settled on. */
+    use->table = item->table; /* The version of the table that the txn used. */
     if (repeated)
         capacity_use_add_transaction_read(use, size_before);
     else
@@ -367,7 +367,7 @@ static void write_collections(struct transaction *transaction, struct json_write
                             transaction->tables.capacity, transaction->tables.count, items, count);
 }
 
-/* A request that was carried out before is told what reading its items costs. */
+/* A repeated request reports the capacity of reading its items. */
 static void answer(struct transaction *transaction, bool repeated)
 {
     struct json_writer writer;
@@ -398,7 +398,7 @@ static bool decide_update(struct transaction *transaction, const struct transact
     return true;
 }
 
-/* Every action that adds to a collection that becomes too large is a reason. */
+/* Every action that adds to a collection that becomes too large gets a reason. */
 static bool check_collections(struct transaction *transaction)
 {
     struct txn *txn = &transaction->txn;
@@ -496,7 +496,7 @@ static bool decide(struct txn *txn)
 
 /* --- Start and end --- */
 
-/* Which item was in the way is known only where conflicts are refused at once. */
+/* The conflicting item is known only if the server refuses conflicts at once. */
 static void refuse_conflict(struct transaction *transaction)
 {
     const struct txn *txn = &transaction->txn;
@@ -560,9 +560,9 @@ static struct transaction *create(struct api_call *call, const struct transactio
     return transaction;
 }
 
-/* Only a server that ran before this one can have stored a token for all callers. Server time
- * resumed no earlier than the generation of the newest one, so all have expired once it has
- * advanced by two lifetimes. */
+/* Only an earlier run of the server can have stored a token for all callers. Server time resumed no
+ * earlier than the generation of the newest one, so all have expired once it has advanced by two
+ * lifetimes. */
 static bool find_shared_token(struct transaction *transaction)
 {
     struct api_call *call = transaction->call;

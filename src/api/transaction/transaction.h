@@ -27,20 +27,20 @@ struct shape;
 struct transaction_reason {
     const char *code; /* NULL: nothing is wrong with this action, "None". */
     struct bytes message;
-    const struct item *item; /* As it is; NULL: not shown. */
+    const struct item *item; /* The current item; NULL: not shown. */
 };
 
 /* The condition does not hold. */
 struct transaction_reason transaction_reason_condition(void);
-/* Another transaction has the item. */
+/* Another transaction is using the item. */
 struct transaction_reason transaction_reason_conflict(void);
 
 /* The action makes an item collection too large. */
 struct transaction_reason transaction_reason_collection(void);
-/* The reason of an action that a rule refuses, in the words of `fault`. */
+/* A rule refuses the action; `fault` has the message. */
 struct transaction_reason transaction_reason_validation(const struct error *fault);
-/* Measured: a key of a table or index that is empty is refused with the whole request, while other
- * faults of keys cancel it. */
+/* True if the fault refuses the whole request instead of cancelling it. Measured: an empty key of a
+ * table or index does. */
 bool transaction_reason_is_of_request(const struct error *fault);
 
 /* Sets a TransactionCanceledException. Returns false. */
@@ -57,7 +57,7 @@ struct transaction_token {
     uint8_t scope;          /* LAYOUT_TOKEN_* */
     struct bytes caller;    /* The user's ARN; data NULL: requests are not authenticated. */
     bool was_repeated;      /* Set by the transaction. */
-    struct token_hash hash; /* Of all that the request's effects depend on. */
+    struct token_hash hash; /* Of everything that the request's effects depend on. */
 };
 extern const struct shape transaction_token_shape;
 
@@ -70,16 +70,17 @@ enum transaction_kind {
     TRANSACTION_CHECK, /* Changes nothing. */
 };
 
-/* Lives in the call's arena. All rules that need no table have been judged, except those between
+/* Lives in the call's arena. All rules that need no table were checked, except those between
  * actions. */
 struct transaction_action {
     enum transaction_kind kind;
     struct bytes table_name; /* As sent. */
     const struct item *key;  /* TRANSACTION_PUT: the whole item. */
     struct item_expressions expressions;
-    const struct error *value_fault; /* Of a value in them, which cancels; NULL: none. */
-    bool shows_item; /* Where its condition fails, the reason shows the item as it is. */
-    /* What is said where its condition fails; `code` NULL: ConditionalCheckFailed. */
+    /* A fault of a value, which cancels the transaction; NULL: none. */
+    const struct error *value_fault;
+    bool shows_item; /* If its condition fails, the reason shows the current item. */
+    /* The reason if its condition fails; `code` NULL: ConditionalCheckFailed. */
     struct transaction_reason refusal;
 };
 
@@ -89,16 +90,16 @@ struct transaction_start {
     struct transaction_token token;
     struct bytes return_consumed_capacity;
     struct bytes return_item_collection_metrics;
-    /* Tables that were found and asked about already, which are handed over; count 0: none yet. */
+    /* Tables that were found, with access to them decided; ownership passes. Count 0: none yet. */
     struct batch_tables tables;
-    /* Keys that do not fit their tables' schemas: the first one is reported, or all of them. */
+    /* Report every key that does not fit its table's schema, instead of the first one. */
     bool every_key_fault;
-    /* Writes what the response has besides metrics; may be NULL. */
+    /* Writes members of the response other than metrics; may be NULL. */
     void (*write_members)(struct json_writer *writer, size_t action_count);
 };
 
-/* Runs the transaction and ends the call. `start` may go when this returns, its actions not before
- * the call ends. */
+/* Runs the transaction and ends the call. `start` is copied; its actions must live until the call
+ * ends. */
 void transaction_start(struct api_call *call, const struct transaction_start *start);
 
 #endif

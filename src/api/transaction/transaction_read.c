@@ -33,7 +33,7 @@ struct transaction_view {
 
 /* --- Rules, in the service's order --- */
 
-/* Access is decided about every read before anything is told of a table. */
+/* Access is decided for every read before an error reveals anything about a table. */
 static bool find_tables(struct transaction_view *view)
 {
     const struct transaction_read_start *start = view->start;
@@ -90,7 +90,7 @@ static bool check_distinct(struct transaction_view *view)
     return true;
 }
 
-/* Only where conflicts are refused: see txn_conflicts.h. */
+/* Only if the server refuses conflicts: see txn_conflicts.h. */
 static bool check_conflicts(struct transaction_view *view)
 {
     struct txn_conflicts *conflicts = api_conflicts(view->call->api);
@@ -107,7 +107,7 @@ static bool check_conflicts(struct transaction_view *view)
 
 /* --- Reading --- */
 
-/* Observed: an item of which a projection leaves nothing is not shown, but for PartiQL's. */
+/* Observed: an item whose projection is empty is not shown, except with PartiQL. */
 static void write_item(struct transaction_view *view, struct json_writer *writer, size_t index,
                        const struct item *item)
 {

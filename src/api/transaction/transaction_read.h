@@ -14,7 +14,7 @@ struct item;
 struct path_node;
 struct projection_column;
 
-/* Lives in the call's arena. All rules that need no table have been judged. */
+/* Lives in the call's arena. All rules that need no table were checked. */
 struct transaction_read {
     struct bytes table_name; /* As sent. */
     const struct item *key;
@@ -29,9 +29,9 @@ struct transaction_read_start {
     const struct transaction_read *reads;
     size_t read_count; /* From 1 to TRANSACTION_ACTIONS_MAX. */
     struct bytes return_consumed_capacity;
-    /* Tables that were found and asked about already, which are handed over; count 0: none yet. */
+    /* Tables that were found, with access to them decided; ownership passes. Count 0: none yet. */
     struct batch_tables tables;
-    /* Keys that do not fit their tables' schemas: the first one is reported, or all of them. */
+    /* Report every key that does not fit its table's schema, instead of the first one. */
     bool every_key_fault;
 };
 

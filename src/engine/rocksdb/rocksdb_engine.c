@@ -10,7 +10,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/log_limit.h"
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_ahead.h"
 #include "engine/rocksdb/store_cache.h"
@@ -61,10 +63,15 @@ bool store_status_is_stall(const char *error)
     return starts_with(error, "Result incomplete");
 }
 
+/* One for the process, as the log is: a disk that fails, fails every read. */
+static struct log_limit failures = LOG_LIMIT(20, 200);
+
 enum engine_status store_status_take(char *error, const char *action)
 {
     enum engine_status status = store_status_of(error);
-    log_write(LOG_ERROR, "engine", "%s failed: %s", action, error);
+    uint64_t suppressed;
+    if (log_limit_take(&failures, clock_monotonic_ns(), &suppressed))
+        log_write(LOG_ERROR, "engine", "%s failed: %s", action, error);
     rocksdb_free(error);
     return status;
 }

@@ -137,7 +137,7 @@ static inline void store_stop_counting(void)
 enum engine_status store_status_of(const char *error);
 /* True if RocksDB refused a write with no_slowdown because it would have had to wait. */
 bool store_status_is_stall(const char *error);
-/* As store_status_of; logs one line that names `action`, and frees `error`. */
+/* As store_status_of; logs a line that names `action`, at a limited rate, and frees `error`. */
 enum engine_status store_status_take(char *error, const char *action);
 
 struct store_options *store_options_create(const struct engine_options *options);

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
+#include <unistd.h>
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "model/error.h"
@@ -52,11 +54,39 @@ static void a_change_of_a_table_is_no_transaction(void **state)
                cases[i].code == ERROR_INTERNAL ? cases[i].text : "Internal server error");
 }
 
+/* How many lines `count` failures leave in the log. */
+static size_t log_failures(size_t count)
+{
+    FILE *log = tmpfile();
+    int standard_error = dup(STDERR_FILENO);
+    size_t lines = 0;
+    assert_non_null(log);
+    assert_int_equal(dup2(fileno(log), STDERR_FILENO), STDERR_FILENO);
+    for (size_t i = 0; i < count; i++)
+        expect(storage_error_set, ENGINE_IO, ERROR_INTERNAL, "Internal server error");
+    assert_int_equal(dup2(standard_error, STDERR_FILENO), STDERR_FILENO);
+    close(standard_error);
+    rewind(log);
+    for (int byte; (byte = fgetc(log)) != EOF;)
+        lines += byte == '\n';
+    fclose(log);
+    return lines;
+}
+
+static void a_disk_that_fails_every_request_does_not_flood_the_log(void **state)
+{
+    enum { FAILURES = 5000, LINES_MAX = 1000 }; /* A burst, and some seconds at the rate. */
+    (void)state;
+    size_t lines = log_failures(FAILURES);
+    assert_true(lines > 0 && lines < LINES_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_failure_has_its_answer),
         cmocka_unit_test(a_change_of_a_table_is_no_transaction),
+        cmocka_unit_test(a_disk_that_fails_every_request_does_not_flood_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
