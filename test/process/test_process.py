@@ -133,6 +133,26 @@ def test_a_directory_in_use_is_refused(tmp_path):
     assert_refused(result, 1, f"cannot use data directory '{tmp_path}': in use by another process")
 
 
+def test_a_directory_with_files_of_others_is_refused_and_left_alone(tmp_path):
+    for name in (".hidden", "KEYS.lock", "lost+found"):
+        (tmp_path / name).touch()
+    (tmp_path / "thesis.tex").touch()
+    before = sorted(tmp_path.iterdir())
+    assert_refused(
+        run("--port", "0", "--data-dir", str(tmp_path)),
+        1,
+        f"cannot use data directory '{tmp_path}': it holds no store, but other files, such as "
+        "'thesis.tex'; name an empty or a missing directory",
+    )
+    assert sorted(tmp_path.iterdir()) == before
+    (tmp_path / "thesis.tex").unlink()
+    with Server("--data-dir", str(tmp_path)) as server:
+        assert server.healthy()
+    (tmp_path / "thesis.tex").touch()  # Beside a store it does no harm.
+    with Server("--data-dir", str(tmp_path)) as server:
+        assert server.healthy()
+
+
 def test_a_file_in_place_of_the_directory_is_refused(tmp_path):
     (tmp_path / "file").touch()
     result = run("--port", "0", "--data-dir", str(tmp_path / "file"))

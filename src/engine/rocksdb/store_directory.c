@@ -18,7 +18,7 @@
 #include "engine/data_directory.h"
 #include "engine/rocksdb/store_space.h"
 
-enum { FORMAT_TEXT_MAX = 64, LOG_NAME_MAX = 32 };
+enum { FORMAT_TEXT_MAX = 64, LOG_NAME_MAX = 32, STRANGER_NAME_MAX = 64 };
 
 static const char format_prefix[] = "stator store, format ";
 
@@ -115,6 +115,51 @@ static bool check_format_text(const char *text, const char *path, char *message)
     return true;
 }
 
+/* May a directory without a store already have this name? Access keys can be created before the
+ * first start, and a first start that was killed leaves some of our files. Hidden files and
+ * lost+found come with volumes. */
+static bool may_precede_store(const char *name)
+{
+    static const char *const names[] = { "KEYS",    "KEYS.lock",      "KEYS.new",      "FORMAT.new",
+                                         "LOCK",    "dead-letters",   "backup.socket", "checkpoint",
+                                         "RESERVE", "checkpoint.tmp", "lost+found" };
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return name[0] == '.' || strncmp(name, "LOG", 3) == 0;
+}
+
+struct stranger {
+    char name[STRANGER_NAME_MAX]; /* Truncated if longer. */
+};
+
+/* Ends the visit at the first stranger. */
+static bool visit_stranger(int directory, const char *name, void *context)
+{
+    struct stranger *stranger = context;
+    (void)directory;
+    if (may_precede_store(name))
+        return true;
+    snprintf(stranger->name, sizeof stranger->name, "%s", name);
+    errno = 0;
+    return false;
+}
+
+/* A new store is created in a directory of its own only: in somebody's home directory it would be
+ * hard to tell from their files, and to remove. */
+static bool check_strangers(int directory, const char *path, char *message)
+{
+    struct stranger stranger = { "" };
+    if (folder_visit(directory, visit_stranger, &stranger))
+        return true;
+    if (stranger.name[0] == '\0')
+        return refuse_errno(message, path, errno);
+    return store_directory_refuse(message, path,
+                                  "it holds no store, but other files, such as '%s'; name an empty "
+                                  "or a missing directory",
+                                  stranger.name);
+}
+
 /* Whether the directory's format is one that we know. One that holds nothing yet is given ours,
  * unless it is `read_only`. */
 static bool check_format(int directory, bool read_only, const char *path, char *message)
@@ -128,6 +173,8 @@ static bool check_format(int directory, bool read_only, const char *path, char *
         return store_directory_refuse(message, path, "holds a RocksDB store that is not stator's");
     if (read_only)
         return store_directory_refuse(message, path, "holds no store");
+    if (!check_strangers(directory, path, message))
+        return false;
     return write_format(directory) || refuse_errno(message, path, errno);
 }
 
