@@ -112,6 +112,8 @@ struct backup_work {
     struct backup_directory target;
     const char *source;
     int source_fd;
+    backup_progress *progress;
+    void *context; /* Of `progress`. */
     char *message;
 };
 
@@ -160,6 +162,12 @@ static bool copy_file(struct backup_work *work, const char *directory, int fd,
         break;
     }
     return refuse_file(work, work->target.path, file->name, strerror(errno));
+}
+
+static void report_progress(const struct backup_work *work, size_t file_count)
+{
+    if (work->progress != NULL)
+        work->progress(work->context, file_count, work->manifest.file_count);
 }
 
 static void add_result(struct backup_result *result, const struct backup_manifest *manifest)
@@ -241,6 +249,7 @@ static bool copy_store(struct backup_work *work, const struct backup_options *op
         if (is_keys(file) ? !copy_file(work, options->data_dir, keys_fd, file)
                           : !copy_file(work, options->store, work->source_fd, file))
             return false;
+        report_progress(work, i + 1);
     }
     return true;
 }
@@ -263,6 +272,8 @@ bool backup_make(const struct backup_options *options, const char *target,
 {
     struct backup_work work;
     work_init(&work, message);
+    work.progress = options->progress;
+    work.context = options->context;
     int keys_fd = file_open_at(AT_FDCWD, options->data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     bool ok =
         (keys_fd >= 0 || backup_directory_refuse(message, options->data_dir, strerror(errno))) &&
@@ -330,15 +341,18 @@ static bool restore_files(struct backup_work *work)
             return false;
         if (!is_same(want, &got))
             return refuse_file(work, work->source, want->name, differs);
+        report_progress(work, i + 1);
     }
     return true;
 }
 
-bool backup_restore(const char *source, const char *target, struct backup_result *result,
-                    char message[BACKUP_MESSAGE_MAX])
+bool backup_restore(const char *source, const char *target, backup_progress *progress,
+                    void *context, struct backup_result *result, char message[BACKUP_MESSAGE_MAX])
 {
     struct backup_work work;
     work_init(&work, message);
+    work.progress = progress;
+    work.context = context;
     bool ok = read_manifest(&work, source) &&
               backup_directory_begin(&work.target, target, message) && restore_files(&work) &&
               backup_directory_finish(&work.target, message);
@@ -367,12 +381,14 @@ static bool verify_file(struct backup_work *work, const struct backup_file *want
 }
 
 uint64_t backup_verify(const char *directory, void (*report)(void *context, const char *line),
-                       void *context)
+                       backup_progress *progress, void *context)
 {
     char message[BACKUP_MESSAGE_MAX];
     struct backup_work work;
     uint64_t problems = 0;
     work_init(&work, message);
+    work.progress = progress;
+    work.context = context;
     bool readable = read_manifest(&work, directory);
     if (!readable) {
         problems++;
@@ -383,6 +399,7 @@ uint64_t backup_verify(const char *directory, void (*report)(void *context, cons
             problems++;
             report(context, message);
         }
+        report_progress(&work, i + 1);
     }
     work_deinit(&work);
     return problems;

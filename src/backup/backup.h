@@ -11,11 +11,16 @@
 #include "backup/backup_directory.h"
 #include "base/compiler.h"
 
+/* Called when another file was copied or compared. */
+typedef void backup_progress(void *context, uint64_t file_count, uint64_t file_total);
+
 struct backup_options {
     const char *store;    /* The directory with the files, which must not change meanwhile. */
     const char *data_dir; /* Where the keys are; may be the same. */
     const char *version;  /* Of this program. */
     int64_t now_ms;
+    backup_progress *progress; /* NULL: nobody watches. */
+    void *context;             /* Passed to it. */
 };
 
 struct backup_result {
@@ -30,13 +35,14 @@ MUST_CHECK bool backup_make(const struct backup_options *options, const char *ta
 
 /* Makes a data directory in `target` from the backup in `source`, by the same rules. Compares every
  * file with its digest. */
-MUST_CHECK bool backup_restore(const char *source, const char *target, struct backup_result *result,
+MUST_CHECK bool backup_restore(const char *source, const char *target, backup_progress *progress,
+                               void *context, struct backup_result *result,
                                char message[BACKUP_MESSAGE_MAX]);
 
 /* True if the directory holds a finished backup, by its list of files. */
 bool backup_exists(const char *directory);
 /* Compares the files of a backup with its list. Each problem is one line; returns their number. */
 uint64_t backup_verify(const char *directory, void (*report)(void *context, const char *line),
-                       void *context);
+                       backup_progress *progress, void *context);
 
 #endif

@@ -189,9 +189,15 @@ static void check_tables(struct engine_view *view, const struct check_catalogue 
 
 struct check_result check_store(struct engine *engine, check_report_sink *sink, void *context)
 {
+    return check_store_watched(engine, sink, NULL, context);
+}
+
+struct check_result check_store_watched(struct engine *engine, check_report_sink *sink,
+                                        check_report_progress *progress, void *context)
+{
     assert(engine != NULL && sink != NULL);
     struct check_result result = { 0 };
-    struct check_report report = { .sink = sink, .context = context };
+    struct check_report report = { .sink = sink, .progress = progress, .context = context };
     struct engine_view *view = NULL;
     struct arena *arena = arena_create(); /* Holds the catalogue. */
     enum engine_status status = engine_view_open(engine, ENGINE_STRONG, &view);

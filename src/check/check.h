@@ -21,5 +21,8 @@ struct check_result {
 
 /* Checks what a view opened now shows. Each problem goes to `sink` as one line. */
 struct check_result check_store(struct engine *engine, check_report_sink *sink, void *context);
+/* The same, and calls `progress` from time to time; it may be NULL. */
+struct check_result check_store_watched(struct engine *engine, check_report_sink *sink,
+                                        check_report_progress *progress, void *context);
 
 #endif

@@ -39,6 +39,13 @@ void check_report_unreadable(struct check_report *report, enum engine_status sta
     report->unreadable_count++;
 }
 
+void check_report_step(struct check_report *report)
+{
+    report->read_count++;
+    if (report->progress != NULL && report->read_count % CHECK_REPORT_STEPS == 0)
+        report->progress(report->context, report->read_count);
+}
+
 bool check_report_gave_up(const struct check_report *report)
 {
     return report->unreadable_count >= CHECK_REPORT_UNREADABLE_MAX;

@@ -17,14 +17,20 @@ enum {
     /* The hash in hexadecimal, a slash, each byte escaped, an ellipsis, a NUL. */
     CHECK_REPORT_KEY_TEXT_MAX = 2 * 8 + 1 + 4 * CHECK_REPORT_KEY_SHOWN_MAX + 3 + 1,
     CHECK_REPORT_UNREADABLE_MAX = 1000,
+    CHECK_REPORT_STEPS = 10000,
 };
 
 /* `line` has no newline and no control characters. Valid during the call. */
 typedef void check_report_sink(void *context, const char *line);
 
+/* How many items and index entries were read so far. Called every CHECK_REPORT_STEPS of them. */
+typedef void check_report_progress(void *context, uint64_t read_count);
+
 struct check_report {
     check_report_sink *sink;
-    void *context;
+    check_report_progress *progress; /* NULL: nobody watches. */
+    void *context;                   /* Of both. */
+    uint64_t read_count;
     uint64_t problem_count;
     unsigned unreadable_count;
 };
@@ -33,6 +39,8 @@ void check_report_problem(struct check_report *report, const char *format, ...) 
 /* Reports something that could not be read: `format` names it. */
 void check_report_unreadable(struct check_report *report, enum engine_status status,
                              const char *format, ...) PRINTF_LIKE(3, 4);
+/* Counts an item or an index entry that was read. */
+void check_report_step(struct check_report *report);
 /* True if too much was unreadable for the check to continue. */
 bool check_report_gave_up(const struct check_report *report);
 

@@ -439,6 +439,7 @@ static bool visit_item(void *context, const struct engine_place *place,
     struct item_address expected;
     const struct item *placed = NULL; /* The item, if it is where it belongs. */
     arena_reset(check->arena);
+    check_report_step(check->report);
     if (!take(check->tally, stored->value, &item)) {
         report_item(check, place, stored->key, "is damaged", BYTES(""));
     } else if (!locate_item(check, &item, &expected)) {
@@ -500,6 +501,7 @@ static bool visit_entry(void *context, const struct engine_place *place,
     struct item entry;
     struct item_address item_address;
     arena_reset(check->arena);
+    check_report_step(check->report);
     if (!take(check->tally, stored->value, &entry))
         report_entry(check, place, stored->key, "is damaged");
     else if (!locate_item(check, &entry, &item_address))

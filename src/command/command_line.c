@@ -286,6 +286,7 @@ static bool take_options(struct scan *scan, int first)
         int code = getopt_long_only(argc, argv, "-:hV", scan->options, NULL);
         if (code == -1)
             break;
+        assert(word != NULL);
         if (code == 1)
             scan->words[scan->word_count++] = optarg;
         else if (!take_option(scan, word, code))

@@ -4,11 +4,10 @@
  * lock keeps others from changing it meanwhile.
  */
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 #include "auth/key_file.h"
 #include "backup/backup.h"
 #include "backup/backup_service.h"
@@ -20,7 +19,12 @@
 #include "config/config.h"
 #include "engine/engine.h"
 
-enum { PROBLEM_LINES_MAX = 100 }; /* Further problems are only counted. */
+enum {
+    PROBLEM_LINES_MAX = 100, /* Further problems are only counted. */
+    PROGRESS_INTERVAL_NS = 100 * 1000 * 1000,
+};
+
+#define CLEAR_LINE "\033[K" /* From the cursor on. */
 
 static int fail(const char *message)
 {
@@ -49,13 +53,59 @@ static struct engine *open_store(const struct config *config, const char *direct
     return engine;
 }
 
+/* --- Progress --- */
+
+/* A line on standard error that is overwritten as work goes on, if a terminal shows it. */
+struct progress {
+    const char *doing;      /* "copied", "compared" */
+    bool is_shown;          /* Standard error is a terminal. */
+    int64_t next_ns;        /* When to write again, by the monotonic clock. */
+    uint64_t problem_count; /* For `check`, which passes one context to all callbacks. */
+};
+
+static struct progress progress_start(const char *doing)
+{
+    return (struct progress){ .doing = doing, .is_shown = isatty(STDERR_FILENO) == 1 };
+}
+
+static bool is_due(struct progress *progress)
+{
+    int64_t now_ns = (int64_t)clock_monotonic_ns();
+    if (!progress->is_shown || now_ns < progress->next_ns)
+        return false;
+    progress->next_ns = now_ns + PROGRESS_INTERVAL_NS;
+    return true;
+}
+
+static void show_files(void *context, uint64_t file_count, uint64_t file_total)
+{
+    struct progress *progress = context;
+    if (is_due(progress))
+        fprintf(stderr, "\r" CLEAR_LINE "%s %" PRIu64 " of %" PRIu64 " files", progress->doing,
+                file_count, file_total);
+}
+
+static void show_entries(void *context, uint64_t read_count)
+{
+    struct progress *progress = context;
+    if (is_due(progress))
+        fprintf(stderr, "\r" CLEAR_LINE "checked %" PRIu64 " items and index entries", read_count);
+}
+
+/* Leaves the terminal as it was, for the lines that follow. */
+static void progress_end(const struct progress *progress)
+{
+    if (progress->is_shown)
+        fputs("\r" CLEAR_LINE, stderr);
+}
+
 /* --- check --- */
 
-/* `context` counts the problems. */
 static void print_problem(void *context, const char *line)
 {
-    uint64_t *count = context;
-    if (++*count <= PROBLEM_LINES_MAX)
+    struct progress *progress = context;
+    progress_end(progress);
+    if (++progress->problem_count <= PROBLEM_LINES_MAX)
         puts(line);
 }
 
@@ -81,7 +131,7 @@ static void print_summary(const struct check_result *result)
 
 /* Checks the access keys, which are not part of the store. False with one line on standard error if
  * the master key cannot be used. */
-static bool check_keys(const struct config *config, uint64_t *problem_count)
+static bool check_keys(const struct config *config, struct progress *progress)
 {
     struct key_file file = { 0 };
     char message[KEY_FILE_MESSAGE_MAX];
@@ -92,7 +142,7 @@ static bool check_keys(const struct config *config, uint64_t *problem_count)
     }
     struct arena *arena = arena_create();
     if (!key_file_verify(arena, config->data_dir, has_master ? &file : NULL, message))
-        print_problem(problem_count, message);
+        print_problem(progress, message);
     arena_destroy(arena);
     explicit_bzero(file.master, sizeof file.master);
     return true;
@@ -101,20 +151,22 @@ static bool check_keys(const struct config *config, uint64_t *problem_count)
 int check_command(const struct command_call *call)
 {
     const struct config *config = call->config;
-    uint64_t printed = 0;
+    struct progress progress = progress_start("compared");
     struct engine *engine = open_store(config, config->data_dir, "data directory");
     if (engine == NULL)
         return COMMAND_FAILED;
-    if (!check_keys(config, &printed)) {
+    if (!check_keys(config, &progress)) {
         engine_close(engine);
         return COMMAND_FAILED;
     }
-    uint64_t outside_store = printed;
     if (backup_exists(config->data_dir))
-        outside_store += backup_verify(config->data_dir, print_problem, &printed);
-    struct check_result result = check_store(engine, print_problem, &printed);
+        backup_verify(config->data_dir, print_problem, show_files, &progress);
+    uint64_t outside_store = progress.problem_count;
+    struct check_result result =
+        check_store_watched(engine, print_problem, show_entries, &progress);
     result.problem_count += outside_store;
     engine_close(engine);
+    progress_end(&progress);
     print_summary(&result);
     int code = command_flush();
     return result.problem_count == 0 ? code : COMMAND_FAILED;
@@ -136,15 +188,19 @@ static int copy_store(const struct config *config, const char *store,
 {
     char message[BACKUP_MESSAGE_MAX];
     struct backup_result result;
+    struct progress progress = progress_start("copied");
     struct backup_options options = { .store = store,
                                       .data_dir = config->data_dir,
                                       .version = STATOR_VERSION,
-                                      .now_ms = clock_wall_ms(&clock_system) };
+                                      .now_ms = clock_wall_ms(&clock_system),
+                                      .progress = show_files,
+                                      .context = &progress };
     struct engine *engine = open_store(config, store, "data directory");
     if (engine == NULL)
         return COMMAND_FAILED;
     bool ok = backup_make(&options, target, &result, message);
     engine_close(engine);
+    progress_end(&progress);
     if (ok)
         return print_result("backed up", &result, target);
     if (connection->fd >= 0 && !backup_service_holds(connection))
@@ -178,7 +234,9 @@ int restore_command(const struct command_call *call)
     struct engine *engine = open_store(config, source, "backup");
     if (engine == NULL)
         return COMMAND_FAILED;
-    bool ok = backup_restore(source, config->data_dir, &result, message);
+    struct progress progress = progress_start("restored");
+    bool ok = backup_restore(source, config->data_dir, show_files, &progress, &result, message);
     engine_close(engine);
+    progress_end(&progress);
     return ok ? print_result("restored", &result, config->data_dir) : fail(message);
 }

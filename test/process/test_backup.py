@@ -174,6 +174,34 @@ def test_command_lines_that_make_no_sense_are_refused_with_2():
         assert result.stderr == f"stator: {text}\n"
 
 
+def run_on_a_terminal(*words):
+    """(exit code, standard output, what a terminal on standard error showed)."""
+    main, terminal = os.openpty()
+    process = subprocess.Popen(
+        [binary(), *map(str, words)], stdout=subprocess.PIPE, stderr=terminal, text=True
+    )
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # EIO: the other end was closed.
+        while piece := os.read(main, 4096):
+            shown += piece
+    os.close(main)
+    with process.stdout:
+        return process.wait(LIMIT_S), process.stdout.read(), shown.decode("utf-8")
+
+
+def test_progress_is_shown_on_a_terminal_and_nowhere_else(store, tmp_path):
+    for words, verb, result in (
+        (["backup", tmp_path / "b", "--data-dir", store], "copied", "backed up "),
+        (["check", tmp_path / "b"], "compared", CLEAN),
+        (["restore", tmp_path / "b", "--data-dir", tmp_path / "new"], "restored", "restored "),
+    ):
+        code, printed, shown = run_on_a_terminal(*words)
+        assert code == 0 and printed.startswith(result), shown
+        assert f"\r\033[K{verb} 1 of " in shown
+        assert shown.endswith("\r\033[K")  # The line is cleared in the end.
+
+
 # --- Stores at work ---
 
 ACCOUNTS = 8

@@ -105,7 +105,7 @@ static void expect_restore_refusal(const struct folders *folders, const char *wa
 {
     char message[BACKUP_MESSAGE_MAX] = "";
     struct backup_result result;
-    assert_false(backup_restore(folders->target, folders->again, &result, message));
+    assert_false(backup_restore(folders->target, folders->again, NULL, NULL, &result, message));
     if (strstr(message, want) == NULL)
         fail_msg("%s", message);
     assert_int_not_equal(access(folders->again, F_OK), 0); /* Nothing is left of it. */
@@ -120,7 +120,7 @@ static void count_problem(void *context, const char *line)
 static uint64_t verify(const struct folders *folders)
 {
     int reported = 0;
-    uint64_t problems = backup_verify(folders->target, count_problem, &reported);
+    uint64_t problems = backup_verify(folders->target, count_problem, NULL, &reported);
     assert_int_equal(reported, problems);
     return problems;
 }
@@ -135,7 +135,7 @@ static void a_backup_comes_back_as_it_was(void **state)
     assert_true(backup_exists(folders->target));
     assert_int_equal(verify(folders), 0);
     assert_false(has(folders->target, "INCOMPLETE"));
-    assert_true(backup_restore(folders->target, folders->again, &result, message));
+    assert_true(backup_restore(folders->target, folders->again, NULL, NULL, &result, message));
     assert_content(folders->again, "CURRENT", "MANIFEST-000001\n");
     assert_content(folders->again, "000004.sst", "table");
     assert_content(folders->again, "000005.log", "");
@@ -253,7 +253,7 @@ static void a_restore_goes_into_an_empty_directory_only(void **state)
     char message[BACKUP_MESSAGE_MAX];
     struct backup_result result;
     make(folders);
-    assert_false(backup_restore(folders->target, folders->store, &result, message));
+    assert_false(backup_restore(folders->target, folders->store, NULL, NULL, &result, message));
     assert_non_null(strstr(message, "/store: is not empty"));
     assert_content(folders->store, "000004.sst", "table");
 }
