@@ -22,7 +22,7 @@ bool index_life_may_move(enum index_status from, enum index_status to)
 
 void index_life_move(struct index_definition *index, enum index_status to)
 {
-    assert(index_life_may_move(index->status, to));
+    assert(index != NULL && index_life_may_move(index->status, to));
     index->status = to;
     index->backfilled = (struct bytes){ 0 };
 }

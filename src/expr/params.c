@@ -12,7 +12,7 @@
 static const char names_map[] = "ExpressionAttributeNames";
 static const char values_map[] = "ExpressionAttributeValues";
 
-static bool is_token(struct bytes key, char sign)
+static bool is_token(struct bytes key, uint8_t sign)
 {
     if (key.len < 2 || key.data[0] != sign)
         return false;
@@ -26,7 +26,7 @@ static bool is_token(struct bytes key, char sign)
     return true;
 }
 
-static bool check_key(const char *map, struct bytes key, char sign, struct error *err)
+static bool check_key(const char *map, struct bytes key, uint8_t sign, struct error *err)
 {
     if (key.len == 0)
         return error_validation(err,

@@ -266,6 +266,7 @@ static void hand_over(struct http_connection *connection)
 {
     struct http_loop *loop = connection->loop;
     struct http_input *input = connection->input;
+    assert(input != NULL);
     const uint8_t *head = input->data + input->start;
     struct bytes body = bytes_of(head + input->parser.at, (size_t)input->parser.content_length);
     if (connection->body_apart || input->parser.chunked)
@@ -360,6 +361,7 @@ static void begin_body(struct http_connection *connection)
 static bool advance_head(struct http_connection *connection)
 {
     struct http_input *input = connection->input;
+    assert(input != NULL);
     enum http_parser_status status =
         http_parser_feed(&input->parser, input->data + input->start, input->end - input->start);
     if (status == HTTP_PARSER_DONE) {
@@ -379,6 +381,7 @@ static bool advance_head(struct http_connection *connection)
 static bool advance_chunked_body(struct http_connection *connection)
 {
     struct http_input *input = connection->input;
+    assert(input != NULL);
     size_t body_start = input->start + input->parser.at;
     struct bytes raw = bytes_of(input->data + body_start, input->end - body_start);
     struct bytes content;
@@ -404,6 +407,7 @@ static bool advance_chunked_body(struct http_connection *connection)
 static bool advance_body(struct http_connection *connection)
 {
     const struct http_input *input = connection->input;
+    assert(input != NULL);
     const struct http_parser *parser = &input->parser;
     if (parser->chunked)
         return advance_chunked_body(connection);
