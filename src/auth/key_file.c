@@ -97,16 +97,15 @@ static bool check_access(int descriptor, uid_t other_owner, const char *path, ch
     case KEY_ACCESS_UNKNOWN:
         return refuse(message, "", path, strerror(errno));
     case KEY_ACCESS_OTHERS:
-        reason = "others than its owner may open it";
+        reason = "users other than its owner can open it";
         todo = "chmod 600";
         break;
     case KEY_ACCESS_FOREIGN:
-        reason = "it belongs to another user than root or the one who runs stator";
+        reason = "its owner is neither root nor the user who runs stator";
         todo = "chown root";
         break;
     }
-    snprintf(message, KEY_FILE_MESSAGE_MAX, "%.160s: %s; to change that: %s %.160s", path, reason,
-             todo, path);
+    snprintf(message, KEY_FILE_MESSAGE_MAX, "%.160s: %s; run: %s %.160s", path, reason, todo, path);
     return false;
 }
 
@@ -156,8 +155,7 @@ bool key_file_init(struct key_file *file, const char *directory, const char *mas
     char text[MASTER_DIGITS + 2];
     *file = (struct key_file){ .directory = directory };
     if (lies_within(master_path, directory))
-        return refuse(message, "", master_path,
-                      "the master key must not lie in the data directory");
+        return refuse(message, "", master_path, "the master key must not be in the data directory");
     int descriptor = file_open_at(AT_FDCWD, master_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     if (descriptor < 0)
         return refuse(message, "", master_path, strerror(errno));
@@ -207,7 +205,7 @@ static bool load(struct arena *arena, const char *directory, int descriptor, con
     if (fstat(descriptor, state) != 0 || stat(directory, &above) != 0)
         return refuse(message, "", path, strerror(errno));
     if (!S_ISREG(state->st_mode) || state->st_size > KEY_FILE_SIZE_MAX)
-        return refuse(message, "", path, "not a file of keys of this version");
+        return refuse(message, "", path, "not a key file of this version");
     /* Root may change the keys of a server that runs as another user, who owns the directory. */
     if (!check_access(descriptor, above.st_uid, path, message))
         return false;
@@ -224,9 +222,9 @@ static const char *find_sealed(struct bytes all, struct bytes *head, struct byte
 {
     size_t checksum_size = bytes_starts_with(all, BYTES(HEAD_2)) ? CHECKSUM_SIZE : 0;
     if (checksum_size == 0 && !bytes_starts_with(all, BYTES(HEAD_1)))
-        return "not a file of keys of this version";
+        return "not a key file of this version";
     if (all.len < HEAD_SIZE + checksum_size + SEAL_OVERHEAD)
-        return "is damaged: it was cut";
+        return "is damaged: it is truncated";
     *head = bytes_of(all.data, HEAD_SIZE);
     *sealed = bytes_of(all.data + HEAD_SIZE + checksum_size, all.len - HEAD_SIZE - checksum_size);
     if (checksum_size > 0 && load_u32_le(all.data + HEAD_SIZE) != crc32c(*sealed))
@@ -276,7 +274,7 @@ bool key_file_read(struct arena *arena, const struct key_file *file, struct key_
         return refuse(message, file->directory, "KEYS",
                       "sealed under another master key, or damaged");
     return key_ring_parse(arena, bytes_of(json, sealed.len - SEAL_OVERHEAD), out) ||
-           refuse(message, file->directory, "KEYS", "holds keys that this version cannot read");
+           refuse(message, file->directory, "KEYS", "contains keys that this version cannot read");
 }
 
 /* --- Writing --- */

@@ -294,7 +294,8 @@ const struct access_key *key_edit_create(struct arena *arena, struct key_ring *r
                                          struct bytes user, int64_t now_ms, struct error *err)
 {
     if (!key_name_is_valid(user)) {
-        error_validation(err, "'%.*s' is no user name: 1 to %d of A-Z a-z 0-9 + = , . @ _ -",
+        error_validation(err,
+                         "'%.*s' is not a valid user name: 1 to %d of A-Z a-z 0-9 + = , . @ _ -",
                          BYTES_FMT(user), KEY_NAME_SIZE_MAX);
         return NULL;
     }
@@ -404,10 +405,11 @@ bool key_edit_put_policy(struct arena *arena, struct key_ring *ring, struct byte
         return error_validation(err, "a temporary key has the policies of its parent, %.*s",
                                 BYTES_FMT(key->parent));
     if (!key_name_is_valid(name))
-        return error_validation(err,
-                                "'%.*s' is no name of a policy: 1 to %d of A-Z a-z 0-9 + = , . @ "
-                                "_ -",
-                                BYTES_FMT(name), KEY_NAME_SIZE_MAX);
+        return error_validation(
+            err,
+            "'%.*s' is not a valid policy name: 1 to %d of A-Z a-z 0-9 + = , . @ "
+            "_ -",
+            BYTES_FMT(name), KEY_NAME_SIZE_MAX);
     const struct policy *policy = policy_parse(arena, text, POLICY_OF_IDENTITY, err);
     if (policy == NULL)
         return false;

@@ -76,9 +76,9 @@ static void reload_if_changed(struct live_keys *keys)
         return;
     bool ok = read_ring(&keys->file, generation, &ring, &state, message);
     if (ok)
-        log_write(LOG_INFO, "auth", "%zu access keys", ring->ring.count);
+        log_write(LOG_INFO, "auth", "read %zu access keys", ring->ring.count);
     else
-        log_write(LOG_ERROR, "auth", "nobody is let in: %s", message);
+        log_write(LOG_ERROR, "auth", "all requests are refused: %s", message);
     pthread_mutex_lock(&keys->lock);
     if (generation == keys->generation) { /* Otherwise another thread has read the file since. */
         struct live_ring *old = keys->current;

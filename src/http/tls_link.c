@@ -14,11 +14,11 @@
 #include "http/loop.h"
 
 /* For clients that speak plain HTTP. */
-#define PLAIN_TEXT "This port speaks HTTPS; the address has to begin with https://\n"
+#define PLAIN_TEXT "This port speaks HTTPS; the address must start with https://\n"
 #define PLAIN_ANSWER                                                                               \
-    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 63\r\n"               \
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 61\r\n"               \
     "Connection: close\r\n\r\n" PLAIN_TEXT
-static_assert(sizeof PLAIN_TEXT - 1 == 63, "as PLAIN_ANSWER says");
+static_assert(sizeof PLAIN_TEXT - 1 == 61, "as PLAIN_ANSWER says");
 
 struct http_tls_link {
     struct tls_session *session;

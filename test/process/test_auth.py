@@ -465,7 +465,7 @@ def test_a_master_key_that_others_may_read_is_refused(tmp_path, words):
     result = keys.run(*words)
     assert (result.returncode, result.stderr) == (
         1,
-        f"stator: {master}: others than its owner may open it; to change that: chmod 600 {master}\n",
+        f"stator: {master}: users other than its owner can open it; run: chmod 600 {master}\n",
     )
     subprocess.run(["chmod", "600", str(master)], check=True)
     keys.command("key", "create", "alice")

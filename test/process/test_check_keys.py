@@ -9,9 +9,9 @@ from stator_process import Keys, StatorProcess
 
 CLEAN = "0 tables, 0 items, 0 index entries: no problems\n"
 HEAD_SIZE = len("stator keys 2\n")
-CUT = "is damaged: it was cut"
+CUT = "is damaged: it is truncated"
 CHECKSUM = "is damaged: its checksum does not match"
-VERSION = "not a file of keys of this version"
+VERSION = "not a key file of this version"
 SEALED = "sealed under another master key, or damaged"
 
 
@@ -120,7 +120,7 @@ def test_keys_that_others_may_open_are_reported(keys):
     file_of(keys).chmod(0o644)
     result = check(keys, with_master=False)
     assert result.returncode == 1
-    assert "KEYS: others than its owner may open it; to change that: chmod 600 " in result.stdout
+    assert "KEYS: users other than its owner can open it; run: chmod 600 " in result.stdout
 
 
 def test_a_master_key_that_cannot_be_used_is_refused(keys):
@@ -128,4 +128,4 @@ def test_a_master_key_that_cannot_be_used_is_refused(keys):
     master.chmod(0o644)
     result = check(keys, with_master=True)
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"stator: {master}: others than its owner may open it; ")
+    assert result.stderr.startswith(f"stator: {master}: users other than its owner can open it; ")

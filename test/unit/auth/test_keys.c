@@ -90,7 +90,8 @@ static void names_of_users_are_those_of_iam(void **state)
     assert_false(key_name_is_valid(BYTES("")));
     assert_true(key_name_is_valid(BYTES("Az09+=,.@_-")));
     assert_null(key_edit_create(fixture->arena, &fixture->ring, BYTES("a/b"), NOW, &fixture->err));
-    expect_message(fixture, "'a/b' is no user name: 1 to 128 of A-Z a-z 0-9 + = , . @ _ -");
+    expect_message(fixture,
+                   "'a/b' is not a valid user name: 1 to 128 of A-Z a-z 0-9 + = , . @ _ -");
 }
 
 static void a_ring_has_at_most_its_number_of_keys(void **state)
@@ -337,7 +338,7 @@ static void the_file_shows_no_secret_and_opens_with_its_master_key_only(void **s
     assert_false(key_file_read(fixture->arena, &files.file, &again, &status, message));
     write_text(path, "stator keys 3\n0123456789012345678901234567890123456789");
     assert_false(key_file_read(fixture->arena, &files.file, &again, &status, message));
-    assert_non_null(strstr(message, "not a file of keys of this version"));
+    assert_non_null(strstr(message, "not a key file of this version"));
     scratch_destroy(files.folder);
 }
 
@@ -369,7 +370,7 @@ static void a_master_key_is_64_digits_outside_of_the_data_directory(void **state
     scratch_join(inside, files.directory, "master");
     write_text(inside, MASTER);
     assert_false(key_file_init(&files.file, files.directory, inside, message));
-    assert_non_null(strstr(message, "must not lie in the data directory"));
+    assert_non_null(strstr(message, "must not be in the data directory"));
     assert_false(key_file_init(&files.file, files.directory, "/nowhere/at/all", message));
     assert_string_equal(message, "/nowhere/at/all: No such file or directory");
     scratch_destroy(files.folder);
@@ -396,8 +397,7 @@ static void a_master_key_that_others_may_open_is_refused(void **state)
     }
     for (size_t i = 0; i < COUNT_OF(open); i++) {
         assert_int_equal(chmod(files.master, open[i]), 0);
-        expect_refused_master(&files,
-                              "others than its owner may open it; to change that: chmod 600");
+        expect_refused_master(&files, "users other than its owner can open it; run: chmod 600");
     }
     scratch_destroy(files.folder);
 }
@@ -410,8 +410,8 @@ static void a_master_key_of_another_user_is_refused(void **state)
         skip(); /* Nobody else can give a file away. */
     open_files(&files);
     assert_int_equal(chown(files.master, STRANGER, STRANGER), 0);
-    expect_refused_master(&files, "it belongs to another user than root or the one who runs "
-                                  "stator; to change that: chown root");
+    expect_refused_master(&files, "its owner is neither root nor the user who runs stator; "
+                                  "run: chown root");
     scratch_destroy(files.folder);
 }
 
@@ -434,7 +434,7 @@ static void keys_that_others_may_open_are_refused_and_never_written(void **state
     assert_int_equal(status.st_mode & 0777, 0600);
     assert_int_equal(chmod(path, 0640), 0);
     assert_false(key_file_read(fixture->arena, &files.file, &again, &status, message));
-    assert_non_null(strstr(message, "KEYS: others than its owner may open it; "));
+    assert_non_null(strstr(message, "KEYS: users other than its owner can open it; "));
     if (geteuid() == 0) {
         assert_int_equal(chmod(path, 0600), 0);
         assert_int_equal(chown(path, STRANGER, STRANGER), 0);

@@ -45,7 +45,7 @@ static void plain_http_is_told_that_this_is_https(void **state)
         if (strlen(requests[i]) < 5) /* Less than the head of a record does not tell. */
             assert_true(raw_http_send_text(&client, " / HTTP/1.1\r\n"));
         http_fixture_expect(&client, 400,
-                            "This port speaks HTTPS; the address has to begin with https://\n");
+                            "This port speaks HTTPS; the address must start with https://\n");
         assert_true(raw_http_ends(&client));
         raw_http_close(&client);
     }
