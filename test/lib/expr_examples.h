@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/bytes.h"
+#include "base/compiler.h"
 
 struct arena;
 struct expr_grammar;
@@ -32,5 +33,13 @@ void expr_examples_check(const struct expr_examples *examples, const struct expr
 /* `head`, then `unit` so many times, then `tail`. */
 struct bytes expr_examples_repeat(const struct expr_examples *examples, const char *head,
                                   const char *unit, size_t count, const char *tail);
+
+/* A test that checks one table. */
+#define EXPR_EXAMPLES_TEST(name, examples, table)                                                  \
+    static void name(void **state)                                                                 \
+    {                                                                                              \
+        (void)state;                                                                               \
+        expr_examples_check(&(examples), table, COUNT_OF(table));                                  \
+    }
 
 #endif

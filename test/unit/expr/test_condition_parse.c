@@ -389,69 +389,22 @@ static const struct expr_example order_of_faults[] = {
       "The document path has too many nesting levels; nesting levels: 33" },
 };
 
-/* --- Fixture --- */
-
 static struct expr_examples examples = { .grammar = &expr_grammar_condition,
                                          .names = names,
                                          .values = values };
 
-static int set_up(void **state)
-{
-    (void)state;
-    examples.arena = arena_create();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_destroy(examples.arena);
-    return 0;
-}
-
 /* --- Tests --- */
 
-static void conditions_compile_with_their_precedence(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, accepted, COUNT_OF(accepted));
-}
-
-static void the_first_token_that_does_not_fit_is_shown_between_its_neighbours(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, syntax_errors, COUNT_OF(syntax_errors));
-}
-
-static void redundant_parentheses_come_before_later_syntax_errors(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, redundant_parentheses, COUNT_OF(redundant_parentheses));
-}
-
-static void parentheses_of_unknown_content_give_way_to_syntax_errors(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, undecided_parentheses, COUNT_OF(undecided_parentheses));
-}
-
-static void words_are_checked_once_the_syntax_is_right(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, word_faults, COUNT_OF(word_faults));
-}
-
-static void operands_are_checked_last(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, meaning_faults, COUNT_OF(meaning_faults));
-}
-
-static void of_several_faults_the_services_first_is_reported(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, order_of_faults, COUNT_OF(order_of_faults));
-}
+EXPR_EXAMPLES_TEST(conditions_compile_with_their_precedence, examples, accepted)
+EXPR_EXAMPLES_TEST(the_first_token_that_does_not_fit_is_shown_between_its_neighbours, examples,
+                   syntax_errors)
+EXPR_EXAMPLES_TEST(redundant_parentheses_come_before_later_syntax_errors, examples,
+                   redundant_parentheses)
+EXPR_EXAMPLES_TEST(parentheses_of_unknown_content_give_way_to_syntax_errors, examples,
+                   undecided_parentheses)
+EXPR_EXAMPLES_TEST(words_are_checked_once_the_syntax_is_right, examples, word_faults)
+EXPR_EXAMPLES_TEST(operands_are_checked_last, examples, meaning_faults)
+EXPR_EXAMPLES_TEST(of_several_faults_the_services_first_is_reported, examples, order_of_faults)
 
 static void attribute_type_knows_every_type(void **state)
 {
@@ -621,5 +574,8 @@ int main(void)
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(the_parameter_and_the_envelope_stand_before_the_message),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    examples.arena = arena_create();
+    int failed_count = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_destroy(examples.arena);
+    return failed_count;
 }

@@ -104,25 +104,9 @@ static const struct expr_example refused_shapes[] = {
                                  "names used in one condition" },
 };
 
-/* --- Fixture --- */
-
 static struct expr_examples examples = { .grammar = &expr_grammar_key_condition,
                                          .names = names,
                                          .values = values };
-
-static int set_up(void **state)
-{
-    (void)state;
-    examples.arena = arena_create();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_destroy(examples.arena);
-    return 0;
-}
 
 /* --- Schemas --- */
 
@@ -203,23 +187,9 @@ static const struct {
 
 /* --- Tests --- */
 
-static void key_conditions_put_the_attribute_first(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, accepted, COUNT_OF(accepted));
-}
-
-static void they_are_conditions_first(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, refused, COUNT_OF(refused));
-}
-
-static void other_forms_of_conditions_are_refused(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, refused_shapes, COUNT_OF(refused_shapes));
-}
+EXPR_EXAMPLES_TEST(key_conditions_put_the_attribute_first, examples, accepted)
+EXPR_EXAMPLES_TEST(they_are_conditions_first, examples, refused)
+EXPR_EXAMPLES_TEST(other_forms_of_conditions_are_refused, examples, refused_shapes)
 
 static void the_largest_condition_has_its_bound(void **state)
 {
@@ -268,5 +238,8 @@ int main(void)
         cmocka_unit_test(the_largest_condition_has_its_bound),
         cmocka_unit_test(terms_must_fit_the_schema),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    examples.arena = arena_create();
+    int failed_count = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_destroy(examples.arena);
+    return failed_count;
 }

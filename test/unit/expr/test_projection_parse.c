@@ -80,43 +80,13 @@ static const struct expr_example order_of_faults[] = {
       "The document path has too many nesting levels; nesting levels: 33" },
 };
 
-/* --- Fixture --- */
-
 static struct expr_examples examples = { .grammar = &expr_grammar_projection, .names = names };
-
-static int set_up(void **state)
-{
-    (void)state;
-    examples.arena = arena_create();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_destroy(examples.arena);
-    return 0;
-}
 
 /* --- Tests --- */
 
-static void projections_compile_in_the_order_of_the_text(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, accepted, COUNT_OF(accepted));
-}
-
-static void each_fault_has_its_message(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, refused, COUNT_OF(refused));
-}
-
-static void of_several_faults_the_services_first_is_reported(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, order_of_faults, COUNT_OF(order_of_faults));
-}
+EXPR_EXAMPLES_TEST(projections_compile_in_the_order_of_the_text, examples, accepted)
+EXPR_EXAMPLES_TEST(each_fault_has_its_message, examples, refused)
+EXPR_EXAMPLES_TEST(of_several_faults_the_services_first_is_reported, examples, order_of_faults)
 
 static void the_text_has_from_1_to_4096_bytes(void **state)
 {
@@ -165,5 +135,8 @@ int main(void)
         cmocka_unit_test(paths_have_at_most_32_levels),
         cmocka_unit_test(paths_into_key_attributes_are_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    examples.arena = arena_create();
+    int failed_count = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_destroy(examples.arena);
+    return failed_count;
 }

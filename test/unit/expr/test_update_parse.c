@@ -250,63 +250,20 @@ static const struct expr_example order_of_faults[] = {
       "An expression attribute name used in the document path is not defined; attribute name: #q" },
 };
 
-/* --- Fixture --- */
-
 static struct expr_examples examples = { .grammar = &expr_grammar_update,
                                          .names = names,
                                          .values = values };
 
-static int set_up(void **state)
-{
-    (void)state;
-    examples.arena = arena_create();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_destroy(examples.arena);
-    return 0;
-}
-
 /* --- Tests --- */
 
-static void updates_compile_in_the_order_of_the_text(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, accepted, COUNT_OF(accepted));
-}
-
-static void the_first_token_that_does_not_fit_is_shown_between_its_neighbours(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, syntax_errors, COUNT_OF(syntax_errors));
-}
-
-static void redundant_parentheses_come_before_later_syntax_errors(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, redundant_parentheses, COUNT_OF(redundant_parentheses));
-}
-
-static void words_and_sections_are_checked_once_the_syntax_is_right(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, word_faults, COUNT_OF(word_faults));
-}
-
-static void paths_and_operands_are_checked_last(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, meaning_faults, COUNT_OF(meaning_faults));
-}
-
-static void of_several_faults_the_services_first_is_reported(void **state)
-{
-    (void)state;
-    expr_examples_check(&examples, order_of_faults, COUNT_OF(order_of_faults));
-}
+EXPR_EXAMPLES_TEST(updates_compile_in_the_order_of_the_text, examples, accepted)
+EXPR_EXAMPLES_TEST(the_first_token_that_does_not_fit_is_shown_between_its_neighbours, examples,
+                   syntax_errors)
+EXPR_EXAMPLES_TEST(redundant_parentheses_come_before_later_syntax_errors, examples,
+                   redundant_parentheses)
+EXPR_EXAMPLES_TEST(words_and_sections_are_checked_once_the_syntax_is_right, examples, word_faults)
+EXPR_EXAMPLES_TEST(paths_and_operands_are_checked_last, examples, meaning_faults)
+EXPR_EXAMPLES_TEST(of_several_faults_the_services_first_is_reported, examples, order_of_faults)
 
 static void the_text_has_from_1_to_4096_bytes(void **state)
 {
@@ -370,5 +327,8 @@ int main(void)
         cmocka_unit_test(there_are_at_most_300_operators_and_calls_count),
         cmocka_unit_test(nesting_is_bounded),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    examples.arena = arena_create();
+    int failed_count = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_destroy(examples.arena);
+    return failed_count;
 }

@@ -17,20 +17,6 @@
 
 static struct arena *arena;
 
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_create();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_destroy(arena);
-    return 0;
-}
-
 static void assert_message(const char *name, struct bytes got, const char *want)
 {
     if (!bytes_equal_text(got, want))
@@ -395,5 +381,8 @@ int main(void)
         cmocka_unit_test(elements_that_break_their_bound_are_counted_and_not_kept),
         cmocka_unit_test(a_text_that_would_take_too_much_memory_is_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    arena = arena_create();
+    int failed_count = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_destroy(arena);
+    return failed_count;
 }

@@ -19,20 +19,6 @@
 
 static struct arena *arena;
 
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_create();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_destroy(arena);
-    return 0;
-}
-
 static void assert_message(const char *name, struct bytes got, const char *want)
 {
     if (!bytes_equal_text(got, want))
@@ -387,5 +373,8 @@ int main(void)
         cmocka_unit_test(a_nul_in_a_value_is_kept_in_the_message),
         cmocka_unit_test(maps_and_scalars_are_rendered_as_java_prints_them),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    arena = arena_create();
+    int failed_count = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_destroy(arena);
+    return failed_count;
 }
