@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "api_fixture.h"
+#include "batch_fixture.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
@@ -17,29 +18,16 @@
 
 static struct api_fixture db;
 
-#define TABLE(name)                                                                                \
-    "{'TableName':'" name "','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["             \
-    "{'AttributeName':'pk','AttributeType':'S'}],'KeySchema':[{'AttributeName':'pk','KeyType':"    \
-    "'HASH'}]}"
-#define SORTED                                                                                     \
-    "{'TableName':'sorted','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["               \
-    "{'AttributeName':'h','AttributeType':'S'},{'AttributeName':'r','AttributeType':'N'}],"        \
-    "'KeySchema':[{'AttributeName':'h','KeyType':'HASH'},{'AttributeName':'r','KeyType':"          \
-    "'RANGE'}]}"
-#define PLAIN_ARN "arn:aws:dynamodb:eu-west-1:123456789012:table/plain"
-
 static void must(const char *operation, const char *body)
 {
-    if (!api_fixture_call(&db, operation, body))
-        fail_msg("%s %s\n got: %.*s", operation, body, BYTES_FMT(db.error.message));
+    batch_fixture_must(&db, operation, body);
 }
 
 static int set_up(void **state)
 {
     (void)state;
     api_fixture_open_on(&db, failing_engine_create(reference_engine_create()), 0);
-    must("CreateTable", TABLE("plain"));
-    must("CreateTable", SORTED);
+    batch_fixture_create_tables(&db);
     return 0;
 }
 
@@ -51,13 +39,6 @@ static int tear_down(void **state)
 }
 
 /* --- Bodies --- */
-
-#define KEY(value) "{'pk':{'S':'" value "'}}"
-#define SORTED_KEY(hash, range) "{'h':{'S':'" hash "'},'r':{'N':'" range "'}}"
-#define PUT(item) "{'PutRequest':{'Item':" item "}}"
-#define DELETE(key) "{'DeleteRequest':{'Key':" key "}}"
-#define GET_PLAIN(rest) "{'RequestItems':{'plain':{'Keys':[" rest "}}}"
-#define WRITE_PLAIN(requests) "{'RequestItems':{'plain':[" requests "]}}"
 
 #define ONE_ERROR "1 validation error detected: "
 #define MAP_VALUE                                                                                  \

@@ -5,33 +5,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "api_fixture.h"
+#include "batch_fixture.h"
 #include "base/compiler.h"
 
 static struct api_fixture db;
-
-#define PLAIN                                                                                      \
-    "{'TableName':'plain','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["                \
-    "{'AttributeName':'pk','AttributeType':'S'}],'KeySchema':[{'AttributeName':'pk','KeyType':"    \
-    "'HASH'}]}"
-#define SORTED                                                                                     \
-    "{'TableName':'sorted','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["               \
-    "{'AttributeName':'h','AttributeType':'S'},{'AttributeName':'r','AttributeType':'N'}],"        \
-    "'KeySchema':[{'AttributeName':'h','KeyType':'HASH'},{'AttributeName':'r','KeyType':"          \
-    "'RANGE'}]}"
-#define PLAIN_ARN "arn:aws:dynamodb:eu-west-1:123456789012:table/plain"
-
-static void must(const char *operation, const char *body)
-{
-    if (!api_fixture_call(&db, operation, body))
-        fail_msg("%s %s\n got: %.*s", operation, body, BYTES_FMT(db.error.message));
-}
 
 static int set_up(void **state)
 {
     (void)state;
     api_fixture_open(&db, 0);
-    must("CreateTable", PLAIN);
-    must("CreateTable", SORTED);
+    batch_fixture_create_tables(&db);
     return 0;
 }
 
@@ -43,13 +26,6 @@ static int tear_down(void **state)
 }
 
 /* --- Bodies --- */
-
-#define KEY(value) "{'pk':{'S':'" value "'}}"
-#define SORTED_KEY(hash, range) "{'h':{'S':'" hash "'},'r':{'N':'" range "'}}"
-#define PUT(item) "{'PutRequest':{'Item':" item "}}"
-#define DELETE(key) "{'DeleteRequest':{'Key':" key "}}"
-#define GET_PLAIN(rest) "{'RequestItems':{'plain':{'Keys':[" rest "}}}"
-#define WRITE_PLAIN(requests) "{'RequestItems':{'plain':[" requests "]}}"
 
 #define ONE_ERROR "1 validation error detected: "
 #define BROKEN(value, path, constraint)                                                            \
