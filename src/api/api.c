@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "access/access.h"
+#include "api/capacity.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
 #include "base/arena.h"
@@ -210,11 +211,18 @@ static void run_on_control_thread(struct api_call *call)
     operation_fail(call);
 }
 
+int64_t api_start_ns(const struct api *api)
+{
+    return api->options.observe == NULL ? 0 : clock_monotonic_ns();
+}
+
 void api_run(struct api *api, struct api_call *call)
 {
     const struct operation *operation = call->operation;
     assert(operation->request->kind == SHAPE_STRUCTURE);
     call->api = api;
+    if (call->started_ns == 0)
+        call->started_ns = api_start_ns(api);
     error_init(&call->error, call->arena);
     call->error.family = operation->family;
     buffer_init(&call->response, call->arena);
@@ -264,12 +272,32 @@ bool operation_is_pause_due(const void *context, int64_t now_ns)
            (now_ns >= call->pause_at_ns || call->response.len >= call->pause_at_size);
 }
 
+static void observe(const struct api_call *call)
+{
+    const struct api_options *options = &call->api->options;
+    const struct api_outcome outcome = { .error = call->error.code,
+                                         .elapsed_ns = clock_monotonic_ns() - call->started_ns };
+    options->observe(options->observe_context, call, &outcome);
+}
+
 /* The one end of every call. What succeeds for a caller was decided on: an operation that forgot
  * to ask must not answer. */
 static void end(struct api_call *call)
 {
     assert(call->caller == NULL || call->asked || error_is_set(&call->error));
+    if (call->api->options.observe != NULL)
+        observe(call);
+    operation_release_tables(call);
     call->done(call);
+}
+
+void api_refuse(struct api *api, struct api_call *call)
+{
+    assert(error_is_set(&call->error) && call->use_count == 0);
+    call->api = api;
+    if (call->started_ns == 0)
+        call->started_ns = api_start_ns(api);
+    end(call);
 }
 
 void operation_succeed(struct api_call *call)
@@ -296,6 +324,8 @@ void operation_end_engine(struct api_call *call, enum engine_status status)
 {
     if (status != ENGINE_OK) {
         error_clear(&call->error); /* A refusal, and the item that it shows, is void. */
+        for (size_t i = 0; i < call->use_count; i++)
+            capacity_use_clear(&call->uses[i]);
         storage_error_set(&call->error, status, call->operation->name);
     }
     end(call);

@@ -14,13 +14,21 @@
 #include "model/error.h"
 
 struct api;
+struct api_call;
 struct arena;
 struct caller;
+struct capacity_use;
 struct catalogue;
 struct clock;
 struct operation;
 struct trigger_outside;
 struct txn_group;
+
+/* How a call ended. */
+struct api_outcome {
+    enum error_code error; /* ERROR_NONE: it succeeded. */
+    int64_t elapsed_ns;    /* Since it started. */
+};
 
 struct api_options {
     struct engine *engine; /* Borrowed; must outlive the api. */
@@ -38,6 +46,10 @@ struct api_options {
     int64_t expiry_interval_ms; /* How often expired items are deleted; 0: never. */
     /* By what triggers call their functions; NULL: they are kept, and none is run. */
     const struct trigger_outside *trigger_outside;
+    /* Called once at the end of every call, before `done`, on the thread that ends it; must not
+     * wait. The call's tables are still held. NULL: nobody observes. */
+    void (*observe)(void *context, const struct api_call *call, const struct api_outcome *outcome);
+    void *observe_context;
 };
 
 /* NULL with the engine's status if the catalogue cannot be read, or ENGINE_UNSUPPORTED if the
@@ -79,6 +91,7 @@ struct api_call {
     void (*paused)(struct api_call *call);
     int64_t pause_at_ns;
     size_t pause_at_size; /* Or when `response` has so many bytes. */
+    int64_t started_ns;   /* When the request arrived: api_start_ns. 0: when it is run. */
     struct bytes host; /* "host:port" as the client addressed us; data NULL: not over a network. */
     /* Called exactly once, on any thread, perhaps before api_run returns. Must not block. Then
      * either `error` is set or `response` holds the answer's JSON. */
@@ -90,17 +103,26 @@ struct api_call {
     struct bytes resource;
     bool denied; /* Something was refused, perhaps one statement of several. */
     bool asked;  /* With a caller: access was decided on, or there was nothing to decide. */
+    /* What was done to each of the call's tables, in items and units: see capacity.h. Complete when
+     * the call ends; in the order in which the tables were looked up. */
+    struct capacity_use *uses;
+    size_t use_count;
     /* Of one that writes many: the items before and after, in bytes as DynamoDB counts. */
     size_t written_size;
 
     /* The api's own while the call is under way. */
     struct api *api;
     void *request;
+    size_t use_max;                                        /* Room in `uses`. */
     void (*resume)(struct api_call *call, bool cancelled); /* Of a paused one; else NULL. */
     void *resume_state;
 };
 
+/* The time now, by clock_monotonic_ns; 0 if nobody observes calls, so that it costs nothing. */
+int64_t api_start_ns(const struct api *api);
 void api_run(struct api *api, struct api_call *call);
+/* Ends a call that is not run because `error` is set already, such as one without rights. */
+void api_refuse(struct api *api, struct api_call *call);
 /* Goes on with a paused call until it pauses again or ends. Any thread may do so, one at a time. */
 void api_resume(struct api_call *call);
 /* Ends a paused call that nobody wants an answer of: with an error, by `done`. On any thread. */

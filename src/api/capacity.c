@@ -4,6 +4,8 @@
 #include "index/index_change.h"
 #include "json/writer.h"
 #include "model/limits.h"
+#include "table/catalogue.h"
+#include "txn/txn.h"
 
 enum { TRANSACTION_FACTOR = 2 };
 
@@ -22,88 +24,42 @@ int64_t capacity_write_half_units(size_t size_before, size_t size_after)
     return 2 * units(size_before > size_after ? size_before : size_after, WRITE_UNIT_SIZE);
 }
 
-bool capacity_is_wanted(struct bytes wanted)
+/* --- Counting --- */
+
+void capacity_use_init(struct capacity_use *use, struct table *table, struct bytes table_name)
 {
-    return bytes_equal_text(wanted, "INDEXES") || bytes_equal_text(wanted, "TOTAL");
+    use->table = table;
+    use->table_name = table_name;
+    use->definition = table == NULL ? NULL : table_definition(table);
+    capacity_use_clear(use);
 }
 
-static void write_units(struct json_writer *writer, const struct capacity_use *use,
-                        int64_t half_units)
+void capacity_use_clear(struct capacity_use *use)
 {
-    json_write_name(writer, "CapacityUnits");
-    json_write_half_units(writer, half_units);
-    if (use->split == CAPACITY_UNSPLIT)
-        return;
-    json_write_name(writer,
-                    use->split == CAPACITY_READ ? "ReadCapacityUnits" : "WriteCapacityUnits");
-    json_write_half_units(writer, half_units);
+    use->kind = CAPACITY_READ;
+    use->is_transaction = false;
+    use->read_count = 0;
+    use->returned_count = 0;
+    use->written_count = 0;
+    use->table_half_units = 0;
+    for (size_t i = 0; use->definition != NULL && i < use->definition->index_count; i++)
+        use->index_half_units[i] = 0;
 }
 
-static void write_indexes(struct json_writer *writer, const struct capacity_use *use, bool global)
-{
-    bool open = false;
-    for (size_t i = 0; i < use->table->index_count; i++) {
-        const struct index_definition *index = &use->table->indexes[i];
-        if (index->global != global || use->index_half_units[i] == 0)
-            continue;
-        if (!open) {
-            json_write_name(writer, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes");
-            json_open_object(writer);
-            open = true;
-        }
-        json_write_name_bytes(writer, index->name);
-        json_open_object(writer);
-        write_units(writer, use, use->index_half_units[i]);
-        json_close_object(writer);
-    }
-    if (open)
-        json_close_object(writer);
-}
-
-void capacity_use_write_table(struct json_writer *writer, struct bytes wanted,
-                              struct bytes table_name, const struct capacity_use *use)
+int64_t capacity_use_total(const struct capacity_use *use)
 {
     int64_t total = use->table_half_units;
-    for (size_t i = 0; i < use->table->index_count; i++)
+    for (size_t i = 0; use->definition != NULL && i < use->definition->index_count; i++)
         total += use->index_half_units[i];
-    json_open_object(writer);
-    json_write_name(writer, "TableName");
-    json_write_string(writer, table_name);
-    write_units(writer, use, total);
-    if (bytes_equal_text(wanted, "INDEXES")) {
-        json_write_name(writer, "Table");
-        json_open_object(writer);
-        write_units(writer, use, use->table_half_units);
-        json_close_object(writer);
-        write_indexes(writer, use, false);
-        write_indexes(writer, use, true);
-    }
-    json_close_object(writer);
+    return total;
 }
 
-void capacity_use_write_json(struct json_writer *writer, struct bytes wanted,
-                             struct bytes table_name, const struct capacity_use *use)
+void capacity_use_add_read(struct capacity_use *use, size_t item_size, bool exists, bool consistent)
 {
-    if (!capacity_is_wanted(wanted))
-        return;
-    json_write_name(writer, "ConsumedCapacity");
-    capacity_use_write_table(writer, wanted, table_name, use);
-}
-
-static const struct table_definition no_indexes = { .index_count = 0 };
-
-void capacity_write_table(struct json_writer *writer, struct bytes wanted, struct bytes table_name,
-                          int64_t half_units)
-{
-    const struct capacity_use use = { .table = &no_indexes, .table_half_units = half_units };
-    capacity_use_write_table(writer, wanted, table_name, &use);
-}
-
-void capacity_write_json(struct json_writer *writer, struct bytes wanted, struct bytes table_name,
-                         int64_t half_units)
-{
-    const struct capacity_use use = { .table = &no_indexes, .table_half_units = half_units };
-    capacity_use_write_json(writer, wanted, table_name, &use);
+    use->kind = CAPACITY_READ;
+    use->read_count += exists;
+    use->returned_count += exists;
+    use->table_half_units += capacity_read_half_units(item_size, consistent);
 }
 
 static int64_t index_write_half_units(const struct index_change *change)
@@ -123,31 +79,133 @@ static int64_t index_write_half_units(const struct index_change *change)
     return 0;
 }
 
-static void add_index_writes(struct capacity_use *use, const struct index_change *changes)
+/* Counts for another version of the table: the one that the write settled on. */
+static void settle(struct capacity_use *use, const struct table_definition *definition)
 {
-    for (size_t i = 0; i < use->table->index_count; i++)
+    assert(use->definition != NULL && use->definition->id == definition->id);
+    for (size_t i = use->definition->index_count; i < definition->index_count; i++)
+        use->index_half_units[i] = 0;
+    use->definition = definition;
+}
+
+static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item *item, int factor)
+{
+    size_t size_before = item->exists ? item->current.size : 0;
+    size_t size_after = item->effect == TXN_PUT ? item->replacement.size : 0;
+    settle(use, item->table);
+    use->kind = CAPACITY_WRITE;
+    use->table_half_units += factor * capacity_write_half_units(size_before, size_after);
+    if (item->effect == TXN_KEEP)
+        return;
+    use->written_count++;
+    const struct index_change *changes = txn_index_changes(txn, item);
+    for (size_t i = 0; i < item->table->index_count; i++)
         use->index_half_units[i] += index_write_half_units(&changes[i]);
 }
 
-void capacity_use_add_write(struct capacity_use *use, size_t size_before, size_t size_after,
-                            const struct index_change *changes)
+void capacity_use_add_write(struct capacity_use *use, struct txn *txn, struct txn_item *item)
 {
-    use->table_half_units += capacity_write_half_units(size_before, size_after);
-    add_index_writes(use, changes);
+    add_write(use, txn, item, 1);
 }
 
-void capacity_use_add_transaction_write(struct capacity_use *use, size_t size_before,
-                                        size_t size_after, const struct index_change *changes)
+void capacity_use_add_transaction_write(struct capacity_use *use, struct txn *txn,
+                                        struct txn_item *item)
 {
-    use->split = CAPACITY_WRITE;
-    use->table_half_units +=
-        TRANSACTION_FACTOR * capacity_write_half_units(size_before, size_after);
-    if (changes != NULL)
-        add_index_writes(use, changes);
+    use->is_transaction = true;
+    add_write(use, txn, item, TRANSACTION_FACTOR);
 }
 
-void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size)
+void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_item *item)
 {
-    use->split = CAPACITY_READ;
+    settle(use, item->table);
+    use->kind = CAPACITY_WRITE;
+    use->table_half_units += capacity_write_half_units(item->exists ? item->current.size : 0, 0);
+}
+
+void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size, bool exists)
+{
+    use->kind = CAPACITY_READ;
+    use->is_transaction = true;
+    use->read_count += exists;
+    use->returned_count += exists;
     use->table_half_units += TRANSACTION_FACTOR * capacity_read_half_units(item_size, true);
+}
+
+/* --- JSON --- */
+
+static bool is_wanted(struct bytes wanted)
+{
+    return bytes_equal_text(wanted, "INDEXES") || bytes_equal_text(wanted, "TOTAL");
+}
+
+static void write_units(struct json_writer *writer, const struct capacity_use *use,
+                        int64_t half_units)
+{
+    json_write_name(writer, "CapacityUnits");
+    json_write_half_units(writer, half_units);
+    if (!use->is_transaction)
+        return;
+    json_write_name(writer,
+                    use->kind == CAPACITY_READ ? "ReadCapacityUnits" : "WriteCapacityUnits");
+    json_write_half_units(writer, half_units);
+}
+
+static void write_indexes(struct json_writer *writer, const struct capacity_use *use, bool global)
+{
+    bool open = false;
+    for (size_t i = 0; i < use->definition->index_count; i++) {
+        const struct index_definition *index = &use->definition->indexes[i];
+        if (index->global != global || use->index_half_units[i] == 0)
+            continue;
+        if (!open) {
+            json_write_name(writer, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes");
+            json_open_object(writer);
+            open = true;
+        }
+        json_write_name_bytes(writer, index->name);
+        json_open_object(writer);
+        write_units(writer, use, use->index_half_units[i]);
+        json_close_object(writer);
+    }
+    if (open)
+        json_close_object(writer);
+}
+
+static void write_table(struct json_writer *writer, struct bytes wanted,
+                        const struct capacity_use *use)
+{
+    json_open_object(writer);
+    json_write_name(writer, "TableName");
+    json_write_string(writer, use->table_name);
+    write_units(writer, use, capacity_use_total(use));
+    if (bytes_equal_text(wanted, "INDEXES")) {
+        json_write_name(writer, "Table");
+        json_open_object(writer);
+        write_units(writer, use, use->table_half_units);
+        json_close_object(writer);
+        write_indexes(writer, use, false);
+        write_indexes(writer, use, true);
+    }
+    json_close_object(writer);
+}
+
+void capacity_write_json(struct json_writer *writer, struct bytes wanted,
+                         const struct capacity_use *use)
+{
+    if (!is_wanted(wanted))
+        return;
+    json_write_name(writer, "ConsumedCapacity");
+    write_table(writer, wanted, use);
+}
+
+void capacity_write_list(struct json_writer *writer, struct bytes wanted,
+                         const struct capacity_use *uses, size_t count)
+{
+    if (!is_wanted(wanted))
+        return;
+    json_write_name(writer, "ConsumedCapacity");
+    json_open_array(writer);
+    for (size_t i = 0; i < count; i++)
+        write_table(writer, wanted, &uses[i]);
+    json_close_array(writer);
 }

@@ -1,6 +1,7 @@
-/* capacity.h -- capacity units by the size of what was read or written, and their JSON.
+/* capacity.h -- what a call did to its tables, in items and capacity units, and the JSON of that.
  *
- * Units are counted in halves, because an eventually consistent read costs half a unit.
+ * Counted for every call, whether or not the client asks to see it: api_options.observe gets it at
+ * the end. Units are counted in halves, because an eventually consistent read costs half a unit.
  */
 #ifndef STATOR_API_CAPACITY_H
 #define STATOR_API_CAPACITY_H
@@ -10,47 +11,61 @@
 #include "base/bytes.h"
 #include "model/table_definition.h"
 
-struct index_change;
 struct json_writer;
+struct table;
+struct txn;
+struct txn_item;
 
 /* Reading nothing costs as much as reading the smallest item. */
 int64_t capacity_read_half_units(size_t item_size, bool consistent);
 /* A write is charged by the larger of the item before and after. */
 int64_t capacity_write_half_units(size_t size_before, size_t size_after);
 
-/* Does `wanted` (ReturnConsumedCapacity: absent, NONE, TOTAL or INDEXES) ask for any? */
-bool capacity_is_wanted(struct bytes wanted);
-/* Writes what one table consumed, as an element of a list of them. */
-void capacity_write_table(struct json_writer *writer, struct bytes wanted, struct bytes table_name,
-                          int64_t half_units);
-/* Writes the "ConsumedCapacity" member if `wanted` asks for it. */
-void capacity_write_json(struct json_writer *writer, struct bytes wanted, struct bytes table_name,
-                         int64_t half_units);
+enum capacity_kind { CAPACITY_READ, CAPACITY_WRITE };
 
-/* Whether units are also told as those of reads or of writes, as transactions do. */
-enum capacity_split { CAPACITY_UNSPLIT, CAPACITY_READ, CAPACITY_WRITE };
-
-/* What an operation consumed of a table and of its indexes. */
+/* What a call did to one of its tables. No call both reads and writes for its caller. */
 struct capacity_use {
-    const struct table_definition *table;
-    enum capacity_split split;
+    struct table *table;     /* Held until the call has ended; NULL: there is none of that name. */
+    struct bytes table_name; /* As the request has it: a name or an ARN. */
+    /* The version whose indexes are counted: that of `table`, or a newer one that the call holds
+     * under another name. NULL: there is no table. */
+    const struct table_definition *definition;
+    enum capacity_kind kind; /* Of the units. */
+    bool is_transaction;     /* Which cost more, and are shown by kind as well. */
+    uint32_t read_count;     /* Items and index entries that were read for the answer. */
+    uint32_t returned_count; /* How many of those passed the filter. */
+    uint32_t written_count;  /* Items put or deleted. */
     int64_t table_half_units;
-    int64_t index_half_units[INDEXES_MAX]; /* In the order of the table's indexes. */
+    int64_t index_half_units[INDEXES_MAX]; /* In the order of the definition's indexes; no more. */
 };
-/* Adds the write of an item and what it did to the indexes, one element each. An entry is charged
- * where it goes and where it comes; one that stays the same costs nothing. */
-void capacity_use_add_write(struct capacity_use *use, size_t size_before, size_t size_after,
-                            const struct index_change *changes);
-/* The same in a transaction, which costs the table twice as much, but not its indexes. `changes` is
- * NULL where the item is only checked. */
-void capacity_use_add_transaction_write(struct capacity_use *use, size_t size_before,
-                                        size_t size_after, const struct index_change *changes);
+
+/* Nothing was done yet. `table` may be NULL. */
+void capacity_use_init(struct capacity_use *use, struct table *table, struct bytes table_name);
+/* Forgets what was counted: an attempt has failed or is repeated. */
+void capacity_use_clear(struct capacity_use *use);
+/* Of the table and all its indexes. */
+int64_t capacity_use_total(const struct capacity_use *use);
+
+/* Adds the read of an item by its key. */
+void capacity_use_add_read(struct capacity_use *use, size_t item_size, bool exists,
+                           bool consistent);
+/* Adds the write of an item on which the txn has decided, and what it does to the indexes. An entry
+ * is charged where it goes and where it comes; one that stays the same costs nothing. */
+void capacity_use_add_write(struct capacity_use *use, struct txn *txn, struct txn_item *item);
+/* The same in a transaction, which costs the table twice as much, but not its indexes. */
+void capacity_use_add_transaction_write(struct capacity_use *use, struct txn *txn,
+                                        struct txn_item *item);
+/* Adds a write whose condition failed. Documented: it is charged by the item that there is. */
+void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_item *item);
 /* Adds the read of an item in a transaction, which is consistent and costs twice as much. */
-void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size);
-/* capacity_write_table and capacity_write_json for a table with indexes. */
-void capacity_use_write_table(struct json_writer *writer, struct bytes wanted,
-                              struct bytes table_name, const struct capacity_use *use);
-void capacity_use_write_json(struct json_writer *writer, struct bytes wanted,
-                             struct bytes table_name, const struct capacity_use *use);
+void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size, bool exists);
+
+/* --- ReturnConsumedCapacity: `wanted` is absent, NONE, TOTAL or INDEXES --- */
+
+/* Writes the "ConsumedCapacity" member if `wanted` asks for it: of one table, or a list. */
+void capacity_write_json(struct json_writer *writer, struct bytes wanted,
+                         const struct capacity_use *use);
+void capacity_write_list(struct json_writer *writer, struct bytes wanted,
+                         const struct capacity_use *uses, size_t count);
 
 #endif

@@ -1,5 +1,7 @@
 /* operation.c -- what operations share: how a call names its table. */
 #include "api/operation.h"
+#include <assert.h>
+#include "api/capacity.h"
 #include "base/arena.h"
 #include "index/index_entry.h"
 #include "model/arn.h"
@@ -33,14 +35,39 @@ static bool serves_items(enum table_status status)
     return status == TABLE_ACTIVE || status == TABLE_UPDATING;
 }
 
+void operation_expect_tables(struct api_call *call, size_t count_max)
+{
+    assert(call->uses == NULL && count_max > 0);
+    call->uses = arena_alloc(call->arena, count_max * sizeof *call->uses);
+    call->use_max = count_max;
+}
+
+static struct table *hold(struct api_call *call, struct bytes name_or_arn, struct table *table)
+{
+    if (call->uses == NULL)
+        operation_expect_tables(call, 1);
+    assert(call->use_count < call->use_max);
+    capacity_use_init(&call->uses[call->use_count++], table, name_or_arn);
+    return table;
+}
+
 struct table *operation_find_table(struct api_call *call, struct bytes name_or_arn)
 {
-    return catalogue_find(api_catalogue(call->api), operation_table_name(name_or_arn));
+    return hold(call, name_or_arn,
+                catalogue_find(api_catalogue(call->api), operation_table_name(name_or_arn)));
 }
 
 struct table *operation_borrow_table(struct api_call *call, struct bytes name_or_arn)
 {
-    return catalogue_borrow(api_catalogue(call->api), operation_table_name(name_or_arn));
+    return hold(call, name_or_arn,
+                catalogue_borrow(api_catalogue(call->api), operation_table_name(name_or_arn)));
+}
+
+void operation_release_tables(struct api_call *call)
+{
+    for (size_t i = 0; i < call->use_count; i++)
+        table_release(call->uses[i].table);
+    call->use_count = 0;
 }
 
 bool operation_check_table(struct api_call *call, const struct table *table)

@@ -89,12 +89,18 @@ void operation_end(struct api_call *call, bool ok); /* Either of the two. */
  * the exception that the engine's status means; details go to the log. */
 void operation_end_engine(struct api_call *call, enum engine_status status);
 
-/* The table of that name or ARN, whatever its status; the caller owes a table_release. NULL: there
- * is none, which nobody may be told before access was decided: operation_check_table tells it. */
+/* Makes room for the tables of a request that may name several. A call without this has room for
+ * one. */
+void operation_expect_tables(struct api_call *call, size_t count_max);
+/* The table of that name or ARN, whatever its status. It is the next of call->uses, and the call
+ * holds it until it ends. NULL: there is none, which the client must not learn before access was
+ * decided: operation_check_table reports it. */
 struct table *operation_find_table(struct api_call *call, struct bytes name_or_arn);
-/* The same for a call that ends on the thread that runs it, where the table is released too: it
- * writes to no memory that other cores write. */
+/* The same for a call that ends on the thread that runs it: it writes to no memory that other cores
+ * write. */
 struct table *operation_borrow_table(struct api_call *call, struct bytes name_or_arn);
+/* Lets go of the call's tables before its end: of versions that were just replaced. */
+void operation_release_tables(struct api_call *call);
 /* False with the service's error set if `table` is NULL or its items cannot be used yet, or any
  * more. */
 MUST_CHECK bool operation_check_table(struct api_call *call, const struct table *table);

@@ -109,7 +109,7 @@ bool operation_sees_table(struct api_call *call, struct bytes table_name)
     if (call->caller == NULL)
         return true;
     error_init(&ignored, call->arena);
-    struct table *table = operation_borrow_table(call, table_name);
+    struct table *table = catalogue_borrow(api_catalogue(call->api), table_name);
     struct access_question question =
         operation_question(call, call->operation->name, table_name, (struct bytes){ 0 }, table);
     bool sees = access_decide(call->arena, call->caller, &question, &ignored);

@@ -235,7 +235,7 @@ static void run(struct call_worker *worker, struct call *call)
     if (authenticate(worker, call, err) && read_body(call->exchange, &call->api.body, err))
         api_run(worker->runner->api, &call->api);
     else
-        call->api.done(&call->api);
+        api_refuse(worker->runner->api, &call->api);
 }
 
 /* The client has gone, and nothing has been done for it. */
@@ -243,7 +243,7 @@ static void drop(struct call *call)
 {
     assert(call->runner == NULL);
     error_set(&call->api.error, ERROR_REQUEST_TIMEOUT, "The client is gone");
-    call->api.done(&call->api);
+    api_refuse(call->loop->runner->api, &call->api);
 }
 
 static void run_in_pool(struct slow_task *task, void *thread_context)
@@ -325,7 +325,7 @@ static void start(struct call *call)
     if (large || expected == COST_HIGH) {
         error_set(&call->api.error, ERROR_SERVICE_UNAVAILABLE,
                   "Too many large requests are waiting");
-        call->api.done(&call->api);
+        api_refuse(call->loop->runner->api, &call->api);
     } else if (operation_reads_many(operation)) {
         call->api.paused = pause_read;
         call->read_task.run = run_read;
@@ -344,6 +344,7 @@ void call_runner_run(struct call_worker *worker, struct http_exchange *exchange,
     *call = (struct call){
         .api = { .arena = arena,
                  .operation = operation,
+                 .started_ns = api_start_ns(worker->runner->api),
                  .host = http_exchange_header(exchange, "Host"),
                  .done = end_call },
         .exchange = exchange,

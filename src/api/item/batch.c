@@ -5,11 +5,9 @@
 #include "api/common_shapes.h"
 #include "api/item/item_change.h"
 #include "api/operation.h"
-#include "base/arena.h"
 #include "json/writer.h"
 #include "model/table_definition.h"
 #include "shape/shape.h"
-#include "table/catalogue.h"
 #include "table/item_address.h"
 #include "txn/txn.h"
 
@@ -48,18 +46,6 @@ bool batch_check_place(struct api_call *call, const struct item_address *places,
     return true;
 }
 
-void batch_write_capacity(struct json_writer *writer, struct bytes wanted,
-                          const struct batch_capacity *tables, size_t count)
-{
-    if (!capacity_is_wanted(wanted))
-        return;
-    json_write_name(writer, "ConsumedCapacity");
-    json_open_array(writer);
-    for (size_t i = 0; i < count; i++)
-        capacity_use_write_table(writer, wanted, tables[i].table_name, &tables[i].use);
-    json_close_array(writer);
-}
-
 static bool is_first_of_collection(const struct batch_item *items, size_t index)
 {
     for (size_t i = 0; i < index; i++) {
@@ -70,12 +56,12 @@ static bool is_first_of_collection(const struct batch_item *items, size_t index)
 }
 
 void batch_write_collections(struct json_writer *writer, struct bytes wanted, struct txn *txn,
-                             const struct batch_capacity *tables, size_t table_count,
+                             const struct capacity_use *tables, size_t table_count,
                              const struct batch_item *items, size_t item_count)
 {
     bool open = false;
     for (size_t t = 0; t < table_count; t++) {
-        const struct table_definition *table = tables[t].use.table;
+        const struct table_definition *table = tables[t].definition;
         if (!item_change_wants_collection(wanted, table))
             continue;
         if (!open) {
@@ -98,52 +84,27 @@ void batch_write_collections(struct json_writer *writer, struct bytes wanted, st
 
 /* --- Tables --- */
 
-void batch_tables_init(struct batch_tables *tables, struct arena *arena, size_t action_count)
+/* The index of a table that was looked up already, or `use_count`. */
+static size_t known_table(const struct api_call *call, struct bytes table_name)
 {
-    tables->tables = arena_alloc(arena, action_count * sizeof(*tables->tables));
-    tables->capacity = arena_alloc(arena, action_count * sizeof *tables->capacity);
-    tables->count = 0;
-    tables->borrowed = false;
-}
-
-void batch_tables_release(struct batch_tables *tables)
-{
-    for (size_t i = 0; i < tables->count; i++)
-        table_release(tables->tables[i]);
-    tables->count = 0;
-}
-
-size_t batch_tables_find(struct batch_tables *tables, struct api_call *call,
-                         struct bytes table_name)
-{
-    for (size_t i = 0; i < tables->count; i++)
-        if (bytes_equal(tables->capacity[i].table_name, table_name))
-            return i;
-    size_t index = tables->count++;
-    tables->tables[index] = tables->borrowed ? operation_borrow_table(call, table_name)
-                                             : operation_find_table(call, table_name);
-    tables->capacity[index] = (struct batch_capacity){ .table_name = table_name };
+    size_t index = 0;
+    while (index < call->use_count && !bytes_equal(call->uses[index].table_name, table_name))
+        index++;
     return index;
 }
 
-const struct table *batch_tables_at(const struct batch_tables *tables, size_t index)
+size_t batch_find_table(struct api_call *call, struct bytes table_name)
 {
-    assert(index < tables->count);
-    return tables->tables[index];
+    size_t index = known_table(call, table_name);
+    if (index == call->use_count)
+        operation_find_table(call, table_name);
+    return index;
 }
 
-bool batch_tables_check(struct batch_tables *tables, struct api_call *call, size_t index)
+size_t batch_borrow_table(struct api_call *call, struct bytes table_name)
 {
-    assert(index < tables->count);
-    if (!operation_check_table(call, tables->tables[index]))
-        return false;
-    tables->capacity[index].use.table = table_definition(tables->tables[index]);
-    return true;
-}
-
-const struct table_definition *batch_tables_definition(const struct batch_tables *tables,
-                                                       size_t index)
-{
-    assert(index < tables->count && tables->tables[index] != NULL);
-    return table_definition(tables->tables[index]);
+    size_t index = known_table(call, table_name);
+    if (index == call->use_count)
+        operation_borrow_table(call, table_name);
+    return index;
 }

@@ -6,19 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "api/capacity.h"
 #include "base/bytes.h"
 #include "base/compiler.h"
 
 struct api_call;
-struct arena;
+struct capacity_use;
 struct error;
 struct item;
 struct item_address;
 struct json_writer;
 struct shape_map;
-struct table;
-struct table_definition;
 struct txn;
 struct txn_item;
 
@@ -32,15 +29,6 @@ bool batch_refuse_duplicates(struct api_call *call);
 MUST_CHECK bool batch_check_place(struct api_call *call, const struct item_address *places,
                                   size_t count);
 
-/* The capacity that one table consumed. */
-struct batch_capacity {
-    struct bytes table_name; /* As sent. */
-    struct capacity_use use;
-};
-/* Writes the "ConsumedCapacity" member, one element per table, if `wanted` asks for it. */
-void batch_write_capacity(struct json_writer *writer, struct bytes wanted,
-                          const struct batch_capacity *tables, size_t count);
-
 /* One of the writes of a request. */
 struct batch_item {
     size_t table_index;     /* Among the request's tables. */
@@ -50,33 +38,13 @@ struct batch_item {
 /* Writes the "ItemCollectionMetrics" member if `wanted` asks for it and a table has any. The
  * effects of the txn's items are set. */
 void batch_write_collections(struct json_writer *writer, struct bytes wanted, struct txn *txn,
-                             const struct batch_capacity *tables, size_t table_count,
+                             const struct capacity_use *tables, size_t table_count,
                              const struct batch_item *items, size_t item_count);
 
-/* The tables that the actions of a transaction or the statements of a batch name, each held once,
- * in the order in which they were found first. */
-struct batch_tables {
-    struct table **tables;           /* NULL: there is none of that name. */
-    struct batch_capacity *capacity; /* One for each table. */
-    size_t count;
-    /* The call ends on the thread that runs it: see operation_borrow_table. */
-    bool borrowed;
-};
-
-/* Room for the tables of `action_count` actions. */
-void batch_tables_init(struct batch_tables *tables, struct arena *arena, size_t action_count);
-void batch_tables_release(struct batch_tables *tables);
-
-/* The index of a table among these, by the name or ARN sent. The table need not exist:
- * batch_tables_check reports that, after access was decided. */
-size_t batch_tables_find(struct batch_tables *tables, struct api_call *call,
-                         struct bytes table_name);
-const struct table *batch_tables_at(const struct batch_tables *tables, size_t index);
-/* False with call->error set if there is no such table. */
-MUST_CHECK bool batch_tables_check(struct batch_tables *tables, struct api_call *call,
-                                   size_t index);
-/* Of a table that passed batch_tables_check. */
-const struct table_definition *batch_tables_definition(const struct batch_tables *tables,
-                                                       size_t index);
+/* The index among call->uses of a table that one of the request's actions names, by the name or ARN
+ * sent; a name that comes again is not looked up again. Its table is NULL if there is none. */
+size_t batch_find_table(struct api_call *call, struct bytes table_name);
+/* The same for a call that ends on the thread that runs it: see operation_borrow_table. */
+size_t batch_borrow_table(struct api_call *call, struct bytes table_name);
 
 #endif

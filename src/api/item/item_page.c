@@ -88,31 +88,31 @@ static bool is_pause_due(const void *context, int64_t now_ns)
     return operation_is_pause_due(page->call, now_ns);
 }
 
-static struct capacity_use capacity_of(const struct item_page *page,
-                                       const struct read_page_end *end)
+static void count_use(const struct item_page *page, const struct read_page_end *end)
 {
     const struct read_source *source = page->request.source;
     const struct table_definition *table = source->table;
     bool consistent = page->request.request->consistent_read.value;
     int64_t half_units = capacity_read_half_units(end->size, consistent);
-    struct capacity_use use = { .table = table };
+    struct capacity_use *use = page->call->uses;
+    use->read_count = (uint32_t)end->scanned_count;
+    use->returned_count = (uint32_t)end->count;
     if (source->index == NULL) {
-        use.table_half_units = half_units;
+        use->table_half_units = half_units;
     } else {
-        use.table_half_units = end->fetched_units * (consistent ? 2 : 1);
-        use.index_half_units[source->index - table->indexes] = half_units;
+        use->table_half_units = end->fetched_units * (consistent ? 2 : 1);
+        use->index_half_units[source->index - table->indexes] = half_units;
     }
-    return use;
 }
 
 static void finish(struct item_page *page)
 {
     assert(page->page != NULL);
     const struct read_page_end *end = read_page_end(page->page);
-    struct capacity_use use = capacity_of(page, end);
+    count_use(page, end);
     if (!page->request.expressions->count_only)
         json_close_array(&page->writer);
-    page->request.finish(page->call, &page->request, &page->writer, end, &use);
+    page->request.finish(page->call, &page->request, &page->writer, end);
     json_close_object(&page->writer);
 }
 
@@ -120,7 +120,6 @@ static void end_call(struct item_page *page, bool ok)
 {
     if (page->page != NULL)
         read_page_close(page->page);
-    table_release(page->request.table);
     operation_end(page->call, ok);
 }
 
@@ -152,7 +151,7 @@ static void run(struct item_page *page)
 
 void item_page_start(struct api_call *call, const struct item_page_request *request)
 {
-    assert(request->source->table == table_definition(request->table));
+    assert(call->use_count == 1 && request->source->table == call->uses[0].definition);
     const struct read_expressions *expressions = request->expressions;
     const struct shape_integer *limit = &request->request->limit;
     struct item_page *page = arena_alloc(call->arena, sizeof *page);
@@ -208,17 +207,14 @@ static void write_last_key(struct json_writer *writer, const struct read_source 
 }
 
 void item_page_finish(struct api_call *call, const struct item_page_request *request,
-                      struct json_writer *writer, const struct read_page_end *end,
-                      const struct capacity_use *use)
+                      struct json_writer *writer, const struct read_page_end *end)
 {
     assert(end->count <= end->scanned_count);
-    (void)call;
     json_write_name(writer, "Count");
     json_write_integer(writer, (int64_t)end->count);
     json_write_name(writer, "ScannedCount");
     json_write_integer(writer, (int64_t)end->scanned_count);
     if (end->is_full)
         write_last_key(writer, request->source, &end->last_key);
-    capacity_use_write_json(writer, request->request->return_consumed_capacity,
-                            request->request->table_name, use);
+    capacity_write_json(writer, request->request->return_consumed_capacity, call->uses);
 }

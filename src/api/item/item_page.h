@@ -13,7 +13,6 @@
 #include "expr/params.h"
 
 struct api_call;
-struct capacity_use;
 struct condition;
 struct item_range;
 struct key_condition;
@@ -48,7 +47,6 @@ MUST_CHECK bool item_page_check_attributes(struct api_call *call, struct read_so
 
 /* Everything lives in the call's arena. */
 struct item_page_request {
-    struct table *table; /* Held; released when the call ends. */
     const struct read_source *source;
     const struct read_request *request;
     const struct read_expressions *expressions;
@@ -56,8 +54,7 @@ struct item_page_request {
     size_t range_count;
     /* Writes the members of the answer behind "Items". */
     void (*finish)(struct api_call *call, const struct item_page_request *request,
-                   struct json_writer *writer, const struct read_page_end *end,
-                   const struct capacity_use *use);
+                   struct json_writer *writer, const struct read_page_end *end);
     const void *context; /* For `finish`. */
 };
 
@@ -66,7 +63,6 @@ void item_page_start(struct api_call *call, const struct item_page_request *requ
 
 /* The `finish` of Query and Scan. */
 void item_page_finish(struct api_call *call, const struct item_page_request *request,
-                      struct json_writer *writer, const struct read_page_end *end,
-                      const struct capacity_use *use);
+                      struct json_writer *writer, const struct read_page_end *end);
 
 #endif

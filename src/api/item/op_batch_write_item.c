@@ -8,6 +8,7 @@
  * contract allows.
  */
 #include <assert.h>
+#include "api/capacity.h"
 #include "api/item/batch.h"
 #include "api/item/item_shapes.h"
 #include "api/item/item_access.h"
@@ -28,9 +29,7 @@ struct batch_write {
     struct txn txn;
     struct api_call *call;
     const struct batch_write_item_request *request;
-    struct table **tables; /* In the order of the request's map, like `capacity`. */
-    struct batch_capacity *capacity;
-    size_t table_count;
+    size_t table_count; /* In the order of the request's map, like the call's uses. */
     /* One of each for each request. */
     struct txn_item items[BATCH_WRITE_REQUESTS_MAX];
     const struct write_request *requests[BATCH_WRITE_REQUESTS_MAX];
@@ -104,11 +103,11 @@ static bool place_of_item(struct api_call *call, const struct table_definition *
 /* Access to all tables is decided before an error reveals anything about one of them. */
 static bool find_tables(struct batch_write *batch)
 {
+    operation_expect_tables(batch->call, batch->table_count);
     for (size_t i = 0; i < batch->table_count; i++) {
-        struct bytes name = batch->capacity[i].table_name;
-        batch->tables[i] = operation_find_table(batch->call, name);
-        if (!item_access_batch_write(batch->call, name, batch->tables[i],
-                                     requests_of(batch->request, i),
+        struct bytes name = batch->request->request_items.names[i];
+        const struct table *table = operation_find_table(batch->call, name);
+        if (!item_access_batch_write(batch->call, name, table, requests_of(batch->request, i),
                                      batch->request->return_consumed_capacity))
             return false;
     }
@@ -120,7 +119,7 @@ static bool find_table_items(struct batch_write *batch, size_t table_index,
 {
     struct api_call *call = batch->call;
     const struct shape_list *requests = requests_of(batch->request, table_index);
-    const struct table *table = batch->tables[table_index];
+    const struct table *table = call->uses[table_index].table;
     if (!operation_check_table(call, table))
         return false;
     const struct table_definition *definition = table_definition(table);
@@ -199,18 +198,17 @@ static void answer(struct batch_write *batch)
     json_open_object(&writer);
     json_close_object(&writer);
     batch_write_collections(&writer, batch->request->return_item_collection_metrics, &batch->txn,
-                            batch->capacity, batch->table_count, batch->members,
+                            batch->call->uses, batch->table_count, batch->members,
                             batch->txn.item_count);
-    batch_write_capacity(&writer, batch->request->return_consumed_capacity, batch->capacity,
-                         batch->table_count);
+    capacity_write_list(&writer, batch->request->return_consumed_capacity, batch->call->uses,
+                        batch->table_count);
     json_close_object(&writer);
 }
 
 static void reset_capacity(struct batch_write *batch)
 {
     for (size_t i = 0; i < batch->table_count; i++)
-        batch->capacity[i].use =
-            (struct capacity_use){ .table = table_definition(batch->tables[i]) };
+        capacity_use_clear(&batch->call->uses[i]);
 }
 
 /* Other writes held the latches for too long, and nothing was written. */
@@ -226,8 +224,8 @@ static void answer_unprocessed(struct batch_write *batch)
     write_requests(&writer, batch->request);
     json_close_object(&writer);
     reset_capacity(batch);
-    batch_write_capacity(&writer, batch->request->return_consumed_capacity, batch->capacity,
-                         batch->table_count);
+    capacity_write_list(&writer, batch->request->return_consumed_capacity, batch->call->uses,
+                        batch->table_count);
     json_close_object(&writer);
 }
 
@@ -242,21 +240,14 @@ static bool decide(struct txn *txn)
         item->effect = put == NULL ? TXN_DELETE : TXN_PUT;
         if (put != NULL)
             item->replacement = put->item.item;
-        struct capacity_use *use = &batch->capacity[batch->members[i].table_index].use;
-        use->table = item->table; /* The version of the table that the txn used. */
-        capacity_use_add_write(use, item->exists ? item->current.size : 0,
-                               put == NULL ? 0 : put->item.item.size, txn_index_changes(txn, item));
+        capacity_use_add_write(&batch->call->uses[batch->members[i].table_index], txn, item);
     }
-    if (!item_change_check_collections(batch->call, txn))
+    if (!item_change_check_collections(batch->call, txn)) {
+        reset_capacity(batch);
         return false;
+    }
     answer(batch);
     return true;
-}
-
-static void release_tables(struct batch_write *batch)
-{
-    for (size_t i = 0; i < batch->table_count; i++)
-        table_release(batch->tables[i]);
 }
 
 static void done(struct txn *txn, enum engine_status status)
@@ -266,7 +257,6 @@ static void done(struct txn *txn, enum engine_status status)
         answer_unprocessed(batch);
         status = ENGINE_OK;
     }
-    release_tables(batch);
     operation_end_engine(batch->call, status);
 }
 
@@ -281,11 +271,6 @@ static struct batch_write *create(struct api_call *call,
     batch->call = call;
     batch->request = request;
     batch->table_count = request->request_items.count;
-    batch->tables = arena_alloc_zeroed(call->arena, batch->table_count * sizeof(*batch->tables));
-    batch->capacity =
-        arena_alloc_zeroed(call->arena, batch->table_count * sizeof(*batch->capacity));
-    for (size_t i = 0; i < batch->table_count; i++)
-        batch->capacity[i].table_name = request->request_items.names[i];
     return batch;
 }
 
@@ -300,7 +285,6 @@ static void run(struct api_call *call, const void *input)
         txn_start(&batch->txn);
         return;
     }
-    release_tables(batch);
     operation_fail(call);
 }
 

@@ -51,9 +51,9 @@ static void answer(struct api_call *call, const struct get_item_request *request
         json_write_name(&writer, "Item");
         write_item(&writer, projection, item);
     }
-    capacity_write_json(
-        &writer, request->return_consumed_capacity, request->table_name,
-        capacity_read_half_units(shown_item_size(&item->shown), request->consistent_read.value));
+    capacity_use_add_read(call->uses, shown_item_size(&item->shown), item->exists,
+                          request->consistent_read.value);
+    capacity_write_json(&writer, request->return_consumed_capacity, call->uses);
     json_close_object(&writer);
 }
 
@@ -95,9 +95,7 @@ static void run_get(struct api_call *call, const void *input)
                                  &call->error) &&
              item_expressions_check_keys(call, &params, table_definition(table));
     }
-    ok = ok && read_and_answer(call, request, projection, table, &place);
-    table_release(table);
-    operation_end(call, ok);
+    operation_end(call, ok && read_and_answer(call, request, projection, table, &place));
 }
 
 const struct operation op_get_item = { .name = "GetItem",
@@ -122,8 +120,7 @@ struct table_read {
 struct batch_read {
     struct api_call *call;
     const struct batch_get_item_request *request;
-    struct table_read *tables; /* In the order of the request's map, like `capacity`. */
-    struct batch_capacity *capacity;
+    struct table_read *tables; /* In the order of the request's map, like the call's uses. */
     size_t table_count;
     struct read_items items;
     struct json_writer writer;
@@ -224,6 +221,7 @@ static bool check(struct batch_read *batch)
 static bool find_tables(struct batch_read *batch)
 {
     const struct shape_map *items = &batch->request->request_items;
+    operation_expect_tables(batch->call, batch->table_count);
     for (size_t i = 0; i < batch->table_count; i++) {
         struct table_read *read = &batch->tables[i];
         read->table = operation_find_table(batch->call, items->names[i]);
@@ -244,7 +242,6 @@ static bool find_items(struct batch_read *batch)
         if (!operation_check_table(call, read->table) ||
             !item_expressions_check_keys(call, &read->params, table_definition(read->table)))
             return false;
-        batch->capacity[i].use.table = table_definition(read->table);
         read->places = &places[count];
         for (size_t k = 0; k < read->request->keys.count; k++, count++) {
             assert(count < BATCH_GET_KEYS_MAX);
@@ -271,8 +268,8 @@ static bool read_next(struct batch_read *batch)
         return false;
     batch->is_full = batch->items.size > BATCH_GET_SIZE_MAX;
     if (!batch->is_full) {
-        batch->capacity[batch->table_index].use.table_half_units += capacity_read_half_units(
-            shown_item_size(&item.shown), read->request->consistent_read.value);
+        capacity_use_add_read(&batch->call->uses[batch->table_index], shown_item_size(&item.shown),
+                              item.exists, read->request->consistent_read.value);
         read->read_count++;
         if (item.exists)
             write_item(&batch->writer, read->projection, &item);
@@ -284,7 +281,7 @@ static bool read_next(struct batch_read *batch)
 static void open_table(struct batch_read *batch)
 {
     assert(batch->table_index < batch->table_count);
-    json_write_name_bytes(&batch->writer, batch->capacity[batch->table_index].table_name);
+    json_write_name_bytes(&batch->writer, batch->call->uses[batch->table_index].table_name);
     json_open_array(&batch->writer);
 }
 
@@ -353,7 +350,7 @@ static void write_unprocessed_keys(const struct batch_read *batch, struct json_w
         const struct table_read *read = &batch->tables[i];
         if (read->read_count == read->request->keys.count)
             continue;
-        json_write_name_bytes(writer, batch->capacity[i].table_name);
+        json_write_name_bytes(writer, batch->call->uses[i].table_name);
         json_open_object(writer);
         json_write_name(writer, "Keys");
         json_open_array(writer);
@@ -372,16 +369,14 @@ static void finish(struct batch_read *batch)
     struct json_writer *writer = &batch->writer;
     json_close_object(writer);
     write_unprocessed_keys(batch, writer);
-    batch_write_capacity(writer, batch->request->return_consumed_capacity, batch->capacity,
-                         batch->table_count);
+    capacity_write_list(writer, batch->request->return_consumed_capacity, batch->call->uses,
+                        batch->table_count);
     json_close_object(writer);
 }
 
 static void end(struct batch_read *batch, bool ok)
 {
     read_items_close(&batch->items);
-    for (size_t i = 0; i < batch->table_count; i++)
-        table_release(batch->tables[i].table);
     operation_end(batch->call, ok);
 }
 
@@ -437,13 +432,10 @@ static void init(struct batch_read *batch, struct api_call *call,
         .call = call,
         .request = request,
         .tables = arena_alloc_zeroed(call->arena, items->count * sizeof *batch->tables),
-        .capacity = arena_alloc_zeroed(call->arena, items->count * sizeof *batch->capacity),
         .table_count = items->count,
     };
-    for (size_t i = 0; i < items->count; i++) {
+    for (size_t i = 0; i < items->count; i++)
         batch->tables[i].request = elements[i];
-        batch->capacity[i].table_name = items->names[i];
-    }
 }
 
 static void run_batch_get(struct api_call *call, const void *input)

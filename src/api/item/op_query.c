@@ -284,12 +284,10 @@ static void run_query(struct api_call *call, const void *input)
                           &query->expressions) ||
         !item_page_find_source(call, request, table, &query->source) ||
         !prepare_query(call, query)) {
-        table_release(table);
         operation_fail(call);
         return;
     }
-    item_page_start(call, &(struct item_page_request){ .table = table,
-                                                       .source = &query->source,
+    item_page_start(call, &(struct item_page_request){ .source = &query->source,
                                                        .request = request,
                                                        .expressions = &query->expressions,
                                                        .ranges = &query->range,
@@ -387,12 +385,10 @@ static void run_scan(struct api_call *call, const void *input)
         !item_access_read(call, table = operation_find_table(call, request->table_name), request,
                           &scan->expressions) ||
         !item_page_find_source(call, request, table, &scan->source) || !prepare_scan(call, scan)) {
-        table_release(table);
         operation_fail(call);
         return;
     }
-    item_page_start(call, &(struct item_page_request){ .table = table,
-                                                       .source = &scan->source,
+    item_page_start(call, &(struct item_page_request){ .source = &scan->source,
                                                        .request = request,
                                                        .expressions = &scan->expressions,
                                                        .ranges = scan->ranges,

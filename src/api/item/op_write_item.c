@@ -26,7 +26,6 @@ struct item_write {
     struct txn txn;
     struct txn_item item;
     struct api_call *call;
-    struct table *table; /* Held until the call ends. */
     const void *request;
     const struct condition_request *condition_request;
     const struct item *key; /* Has at least the key attributes. */
@@ -83,23 +82,9 @@ static struct bytes old_item(struct item_write *write)
     return item_change_item_json(write->call->arena, &write->item.current);
 }
 
-static void write_capacity(struct item_write *write, struct json_writer *writer,
-                           struct bytes table_name)
-{
-    struct bytes wanted = write->condition_request->return_consumed_capacity;
-    struct txn_item *item = &write->item;
-    if (!capacity_is_wanted(wanted))
-        return;
-    struct capacity_use use = { .table = item->table };
-    capacity_use_add_write(&use, item->exists ? item->current.size : 0,
-                           item->effect == TXN_PUT ? item->replacement.size : 0,
-                           txn_index_changes(&write->txn, item));
-    capacity_use_write_json(writer, wanted, table_name, &use);
-}
-
 /* An object with Attributes, if `attributes` (JSON) is not empty, ConsumedCapacity and
  * ItemCollectionMetrics. The item's effect is set. */
-static void answer(struct item_write *write, struct bytes attributes, struct bytes table_name)
+static void answer(struct item_write *write, struct bytes attributes)
 {
     const struct table_definition *table = write->item.table;
     struct json_writer writer;
@@ -109,7 +94,9 @@ static void answer(struct item_write *write, struct bytes attributes, struct byt
         json_write_name(&writer, "Attributes");
         json_write_raw(&writer, attributes);
     }
-    write_capacity(write, &writer, table_name);
+    capacity_use_add_write(write->call->uses, &write->txn, &write->item);
+    capacity_write_json(&writer, write->condition_request->return_consumed_capacity,
+                        write->call->uses);
     if (item_change_wants_collection(write->condition_request->return_item_collection_metrics,
                                      table)) {
         json_write_name(&writer, "ItemCollectionMetrics");
@@ -130,6 +117,7 @@ static bool refuse(struct item_write *write)
 {
     struct api_call *call = write->call;
     error_set(&call->error, ERROR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
+    capacity_use_add_refused_write(call->uses, &write->item);
     if (write->item.exists &&
         bytes_equal_text(write->condition_request->return_values_on_condition_check_failure,
                          "ALL_OLD"))
@@ -144,17 +132,19 @@ static bool decide(struct txn *txn)
     struct lookup lookup;
     buffer_init(&write->call->response, write->call->arena);
     error_clear(&write->call->error);
+    capacity_use_clear(write->call->uses);
     lookup_init(&lookup, write->call->arena, write->item.exists ? &write->item.current : NULL);
     if (condition != NULL && !condition_matches(condition, &lookup))
         return refuse(write);
-    return write->decide(write) && item_change_check_collections(write->call, txn);
+    if (write->decide(write) && item_change_check_collections(write->call, txn))
+        return true;
+    capacity_use_clear(write->call->uses);
+    return false;
 }
 
 static void done(struct txn *txn, enum engine_status status)
 {
-    struct item_write *write = of_txn(txn);
-    table_release(write->table);
-    operation_end_engine(write->call, status);
+    operation_end_engine(of_txn(txn)->call, status);
 }
 
 static bool may_write(struct api_call *call, const struct table *table,
@@ -185,7 +175,6 @@ static void start_write(struct api_call *call, const struct item_write_start *st
     struct table *table = operation_find_table(call, start->table_name);
     if (!may_write(call, table, start) || !operation_check_table(call, table) ||
         !locate(call, table_definition(table), start, &place)) {
-        table_release(table);
         operation_fail(call);
         return;
     }
@@ -193,7 +182,6 @@ static void start_write(struct api_call *call, const struct item_write_start *st
     *write = (struct item_write){
         .item = { .table = table_definition(table), .place = place },
         .call = call,
-        .table = table,
         .request = start->request,
         .condition_request = start->condition_request,
         .key = start->key,
@@ -226,7 +214,7 @@ static bool decide_put(struct item_write *write)
     const struct put_item_request *request = write->request;
     write->item.effect = TXN_PUT;
     write->item.replacement = request->item.item;
-    answer(write, old_item(write), request->table_name);
+    answer(write, old_item(write));
     return true;
 }
 
@@ -294,7 +282,7 @@ static bool decide_update(struct item_write *write)
     const struct item *key = &request->key.item;
     struct item updated;
     if (!write->item.exists && item_change_creates_nothing(update)) {
-        answer(write, BYTES(""), request->table_name);
+        answer(write, BYTES(""));
         return true;
     }
     if (!item_change_apply_update(call->arena, update, write->item.table,
@@ -305,7 +293,7 @@ static bool decide_update(struct item_write *write)
         return false;
     write->item.effect = TXN_PUT;
     write->item.replacement = updated;
-    answer(write, updated_attributes(write, &updated), request->table_name);
+    answer(write, updated_attributes(write, &updated));
     return true;
 }
 
@@ -345,9 +333,8 @@ static bool check_delete(struct api_call *call, const struct delete_item_request
 
 static bool decide_delete(struct item_write *write)
 {
-    const struct delete_item_request *request = write->request;
     write->item.effect = TXN_DELETE;
-    answer(write, old_item(write), request->table_name);
+    answer(write, old_item(write));
     return true;
 }
 

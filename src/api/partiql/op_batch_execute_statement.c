@@ -51,7 +51,7 @@ struct statement_batch {
     struct txn_item items[BATCH_STATEMENTS_MAX];
     struct api_call *call;
     const struct batch_execute_statement_request *request;
-    struct batch_tables tables;
+    bool is_read;
     struct batch_member members[BATCH_STATEMENTS_MAX];
     size_t count;
 };
@@ -127,14 +127,15 @@ static bool move_fault(struct api_call *call, struct batch_member *member)
 static bool find_table(struct statement_batch *batch, struct batch_member *member)
 {
     struct api_call *call = batch->call;
-    member->table_index = batch_tables_find(&batch->tables, call, member->statement.table_name);
+    member->table_index = batch->is_read ? batch_borrow_table(call, member->statement.table_name)
+                                         : batch_find_table(call, member->statement.table_name);
     const struct item_access_statement asked = {
         .statement = &member->statement,
-        .table = batch_tables_at(&batch->tables, member->table_index),
+        .table = call->uses[member->table_index].table,
         .return_consumed_capacity = batch->request->return_consumed_capacity,
     };
     return (item_access_statement(call, &asked) &&
-            batch_tables_check(&batch->tables, call, member->table_index)) ||
+            operation_check_table(call, call->uses[member->table_index].table)) ||
            move_fault(call, member);
 }
 
@@ -144,8 +145,7 @@ static bool locate(struct statement_batch *batch, struct batch_member *member)
     if (!partiql_statement_check_table_name(&member->statement, &member->fault) ||
         !find_table(batch, member))
         return false;
-    const struct table_definition *table =
-        batch_tables_definition(&batch->tables, member->table_index);
+    const struct table_definition *table = batch->call->uses[member->table_index].definition;
     if (partiql_statement_is_read(&member->statement))
         return locate_read(batch, member, table);
     return partiql_write_prepare(arena, &member->statement, table, &member->write,
@@ -211,13 +211,14 @@ static void write_error(struct json_writer *writer, const struct error *fault)
 /* Only for the tables of statements that were executed. */
 static void write_capacity(struct statement_batch *batch, struct json_writer *writer)
 {
-    struct batch_capacity used[BATCH_STATEMENTS_MAX];
+    const struct api_call *call = batch->call;
+    struct capacity_use used[BATCH_STATEMENTS_MAX];
     size_t count = 0;
-    for (size_t i = 0; i < batch->tables.count; i++) {
-        if (batch->tables.capacity[i].use.table_half_units > 0)
-            used[count++] = batch->tables.capacity[i];
+    for (size_t i = 0; i < call->use_count; i++) {
+        if (call->uses[i].table_half_units > 0)
+            used[count++] = call->uses[i];
     }
-    batch_write_capacity(writer, batch->request->return_consumed_capacity, used, count);
+    capacity_write_list(writer, batch->request->return_consumed_capacity, used, count);
 }
 
 static void answer(struct statement_batch *batch)
@@ -249,7 +250,7 @@ static void answer(struct statement_batch *batch)
 
 static struct capacity_use *use_of(struct statement_batch *batch, const struct batch_member *member)
 {
-    return &batch->tables.capacity[member->table_index].use;
+    return &batch->call->uses[member->table_index];
 }
 
 /* --- Reads --- */
@@ -275,13 +276,13 @@ static bool read_item(struct statement_batch *batch, struct read_items *items,
 {
     assert(member->was_run);
     struct read_item item;
-    if (!read_items_get(items, batch_tables_definition(&batch->tables, member->table_index),
-                        &member->place, READ_ITEM_OPENED, &item, &batch->call->error))
+    if (!read_items_get(items, batch->call->uses[member->table_index].definition, &member->place,
+                        READ_ITEM_OPENED, &item, &batch->call->error))
         return false;
     if (item.exists)
         member->item_json = show_item(batch->call->arena, &member->statement, &item.shown.item);
-    use_of(batch, member)->table_half_units +=
-        capacity_read_half_units(item.shown.item.size, member->request->consistent_read.value);
+    capacity_use_add_read(use_of(batch, member), item.shown.item.size, item.exists,
+                          member->request->consistent_read.value);
     read_item_release(&item);
     return true;
 }
@@ -303,7 +304,6 @@ static void run_reads(struct statement_batch *batch)
     read_items_close(&items);
     if (ok)
         answer(batch);
-    batch_tables_release(&batch->tables);
     operation_end(call, ok);
 }
 
@@ -336,22 +336,16 @@ static void add_capacity(struct statement_batch *batch, const struct batch_membe
 {
     assert(member->was_run);
     struct txn_item *item = &batch->items[member->item_index];
-    struct capacity_use *use = use_of(batch, member);
-    if (error_is_set(&member->fault))
-        return;
-    use->table = item->table; /* The version of the table that the txn used. */
-    capacity_use_add_write(use, item->exists ? item->current.size : 0,
-                           item->effect == TXN_PUT ? item->replacement.size : 0,
-                           txn_index_changes(&batch->txn, item));
+    if (!error_is_set(&member->fault))
+        capacity_use_add_write(use_of(batch, member), &batch->txn, item);
 }
 
 /* An earlier attempt of the txn may have left its answer. */
 static void clear_answer(struct statement_batch *batch)
 {
     buffer_init(&batch->call->response, batch->call->arena);
-    for (size_t i = 0; i < batch->tables.count; i++)
-        batch->tables.capacity[i].use =
-            (struct capacity_use){ .table = batch->tables.capacity[i].use.table };
+    for (size_t i = 0; i < batch->call->use_count; i++)
+        capacity_use_clear(&batch->call->uses[i]);
 }
 
 static bool decide(struct txn *txn)
@@ -398,7 +392,6 @@ static void done(struct txn *txn, enum engine_status status)
         refuse_conflict(batch, status);
         status = ENGINE_OK;
     }
-    batch_tables_release(&batch->tables);
     operation_end_engine(batch->call, status);
 }
 
@@ -412,7 +405,7 @@ static void run_writes(struct statement_batch *batch)
             continue;
         member->item_index = batch->txn.item_count;
         batch->items[batch->txn.item_count++] = (struct txn_item){
-            .table = batch_tables_definition(&batch->tables, member->table_index),
+            .table = batch->call->uses[member->table_index].definition,
             .place = member->place,
         };
     }
@@ -430,7 +423,6 @@ static void answer_faults(struct statement_batch *batch)
 {
     operation_asks_nothing(batch->call); /* Access was decided for those that could be parsed. */
     answer(batch);
-    batch_tables_release(&batch->tables);
     operation_succeed(batch->call);
 }
 
@@ -439,19 +431,17 @@ static void run(struct api_call *call, const void *input)
     const struct batch_execute_statement_request *request = input;
     struct statement_batch *batch = arena_alloc_zeroed(call->arena, sizeof *batch);
     struct statement_request *const *statements = request->statements.elements;
-    bool is_read, any = false;
+    bool any = false;
     batch->call = call;
     batch->request = request;
     batch->count = request->statements.count;
-    batch_tables_init(&batch->tables, call->arena, batch->count);
+    operation_expect_tables(call, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
         batch->members[i].request = statements[i];
         error_init(&batch->members[i].fault, call->arena);
     }
-    bool ok = parse(batch) && check_kinds(batch, &is_read);
-    batch->tables.borrowed = ok && is_read;
+    bool ok = parse(batch) && check_kinds(batch, &batch->is_read);
     if (!ok || !locate_all(batch)) {
-        batch_tables_release(&batch->tables);
         operation_fail(call);
         return;
     }
@@ -459,7 +449,7 @@ static void run(struct api_call *call, const void *input)
         any |= batch->members[i].was_run;
     if (!any)
         answer_faults(batch);
-    else if (is_read)
+    else if (batch->is_read)
         run_reads(batch);
     else
         run_writes(batch);

@@ -86,8 +86,7 @@ static bool resume_at_token(struct api_call *call, struct partiql_read *read)
 }
 
 static void finish(struct api_call *call, const struct item_page_request *page,
-                   struct json_writer *writer, const struct read_page_end *end,
-                   const struct capacity_use *use)
+                   struct json_writer *writer, const struct read_page_end *end)
 {
     const struct execute_statement_request *request = page->context;
     if (end->is_full) {
@@ -95,8 +94,7 @@ static void finish(struct api_call *call, const struct item_page_request *page,
         json_write_string(writer, partiql_statement_format_token(call->arena, &request->statement,
                                                                  &end->last_key));
     }
-    capacity_use_write_json(writer, page->request->return_consumed_capacity,
-                            page->request->table_name, use);
+    capacity_write_json(writer, page->request->return_consumed_capacity, call->uses);
 }
 
 static bool may_read(struct api_call *call, const struct partiql_read *read,
@@ -126,12 +124,10 @@ static void read_start(struct api_call *call, const struct execute_statement_req
         !partiql_plan_make(call, &read->source, statement, &read->plan) ||
         !item_page_check_attributes(call, &read->source, &read->read, &read->expressions) ||
         !resume_at_token(call, read)) {
-        table_release(table);
         operation_fail(call);
         return;
     }
-    item_page_start(call, &(struct item_page_request){ .table = table,
-                                                       .source = &read->source,
+    item_page_start(call, &(struct item_page_request){ .source = &read->source,
                                                        .request = &read->read,
                                                        .expressions = &read->expressions,
                                                        .ranges = read->plan.ranges,
@@ -147,7 +143,6 @@ struct statement_write {
     struct txn txn;
     struct txn_item item;
     struct api_call *call;
-    struct table *table; /* Held until the call ends. */
     const struct execute_statement_request *request;
     struct partiql_write write;
 };
@@ -155,19 +150,6 @@ struct statement_write {
 static struct statement_write *of_txn(struct txn *txn)
 {
     return (struct statement_write *)((char *)txn - offsetof(struct statement_write, txn));
-}
-
-static void write_capacity(struct statement_write *write, struct json_writer *writer)
-{
-    struct bytes wanted = write->request->return_consumed_capacity;
-    struct txn_item *item = &write->item;
-    if (!capacity_is_wanted(wanted))
-        return;
-    struct capacity_use use = { .table = item->table };
-    capacity_use_add_write(&use, item->exists ? item->current.size : 0,
-                           item->effect == TXN_PUT ? item->replacement.size : 0,
-                           txn_index_changes(&write->txn, item));
-    capacity_use_write_json(writer, wanted, write->write.statement->table_name, &use);
 }
 
 static void answer(struct statement_write *write, struct bytes returned)
@@ -180,7 +162,8 @@ static void answer(struct statement_write *write, struct bytes returned)
     if (returned.len > 0)
         json_write_raw(&writer, returned);
     json_close_array(&writer);
-    write_capacity(write, &writer);
+    capacity_use_add_write(write->call->uses, &write->txn, &write->item);
+    capacity_write_json(&writer, write->request->return_consumed_capacity, write->call->uses);
     json_close_object(&writer);
 }
 
@@ -197,11 +180,14 @@ static bool decide(struct txn *txn)
     struct bytes returned;
     buffer_init(&call->response, call->arena);
     error_clear(&call->error);
+    capacity_use_clear(call->uses);
     if (partiql_write_decide(call->arena, &write->write, &write->item, &returned, &call->error) &&
         item_change_check_collections(call, txn)) {
         answer(write, returned);
         return true;
     }
+    if (call->error.code == ERROR_CONDITIONAL_CHECK_FAILED)
+        capacity_use_add_refused_write(call->uses, &write->item);
     if (call->error.code == ERROR_CONDITIONAL_CHECK_FAILED && write->item.exists &&
         shows_item_on_failure(write))
         call->error.item_json = item_change_item_json(call->arena, &write->item.current);
@@ -210,9 +196,7 @@ static bool decide(struct txn *txn)
 
 static void done(struct txn *txn, enum engine_status status)
 {
-    struct statement_write *write = of_txn(txn);
-    table_release(write->table);
-    operation_end_engine(write->call, status);
+    operation_end_engine(of_txn(txn)->call, status);
 }
 
 static bool prepare_write(struct api_call *call, const struct statement *statement,
@@ -220,16 +204,16 @@ static bool prepare_write(struct api_call *call, const struct statement *stateme
 {
     if (!partiql_statement_check_table_name(statement, &call->error))
         return false;
-    write->table = operation_find_table(call, statement->table_name);
+    const struct table *table = operation_find_table(call, statement->table_name);
     const struct item_access_statement asked = {
         .statement = statement,
-        .table = write->table,
+        .table = table,
         .return_consumed_capacity = write->request->return_consumed_capacity,
         .shows_item_on_failure = shows_item_on_failure(write),
     };
-    if (!item_access_statement(call, &asked) || !operation_check_table(call, write->table))
+    if (!item_access_statement(call, &asked) || !operation_check_table(call, table))
         return false;
-    write->item.table = table_definition(write->table);
+    write->item.table = table_definition(table);
     return partiql_write_prepare(call->arena, statement, write->item.table, &write->write,
                                  &call->error) &&
            partiql_write_locate(call->arena, &write->write, write->item.table, &write->item.place,
@@ -255,7 +239,6 @@ static void write_start(struct api_call *call, const struct execute_statement_re
         txn_start(&write->txn);
         return;
     }
-    table_release(write->table);
     operation_fail(call);
 }
 

@@ -6,6 +6,7 @@
  * missing or of the wrong type cancels the transaction, with a reason for the first such statement
  * only.
  */
+#include "api/capacity.h"
 #include "api/item/item_access.h"
 #include "api/operation.h"
 #include "api/partiql/partiql_plan.h"
@@ -26,7 +27,6 @@ struct statements {
     const struct execute_transaction_request *request;
     struct statement *list;
     size_t count;
-    struct batch_tables tables;
 };
 
 static const struct statement_request *request_at(const struct statements *statements, size_t index)
@@ -127,19 +127,19 @@ static bool shows_item(const struct statements *statements, size_t index)
 /* Decided for every statement before an error reveals anything about a table. */
 static bool find_tables(struct statements *statements)
 {
-    struct batch_tables *tables = &statements->tables;
-    batch_tables_init(tables, statements->call->arena, statements->count);
+    struct api_call *call = statements->call;
+    operation_expect_tables(call, statements->count);
     for (size_t i = 0; i < statements->count; i++) {
         const struct statement *statement = &statements->list[i];
-        size_t table = batch_tables_find(tables, statements->call, statement->table_name);
+        size_t table = batch_find_table(call, statement->table_name);
         const struct item_access_statement asked = {
             .statement = statement,
-            .table = batch_tables_at(tables, table),
+            .table = call->uses[table].table,
             .return_consumed_capacity = statements->request->return_consumed_capacity,
             .in_transaction = true,
             .shows_item_on_failure = shows_item(statements, i),
         };
-        if (!item_access_statement(statements->call, &asked))
+        if (!item_access_statement(call, &asked))
             return false;
     }
     return true;
@@ -148,11 +148,11 @@ static bool find_tables(struct statements *statements)
 /* NULL with the error set if a statement's table does not exist. */
 static const struct table_definition *table_of(struct statements *statements, size_t index)
 {
-    size_t table = batch_tables_find(&statements->tables, statements->call,
-                                     statements->list[index].table_name);
-    if (!batch_tables_check(&statements->tables, statements->call, table))
+    struct api_call *call = statements->call;
+    size_t table = batch_find_table(call, statements->list[index].table_name);
+    if (!operation_check_table(call, call->uses[table].table))
         return NULL;
-    return batch_tables_definition(&statements->tables, table);
+    return call->uses[table].definition;
 }
 
 /* --- Reads --- */
@@ -188,7 +188,7 @@ static bool start_reads(struct statements *statements)
         .reads = reads,
         .read_count = statements->count,
         .return_consumed_capacity = statements->request->return_consumed_capacity,
-        .tables = statements->tables,
+        .was_asked = true,
     };
     transaction_read_start(call, &start);
     return true;
@@ -293,7 +293,7 @@ static bool start_writes(struct statements *statements)
         .token = { .text = statements->request->client_request_token,
                    .scope = LAYOUT_TOKEN_STATEMENTS },
         .return_consumed_capacity = statements->request->return_consumed_capacity,
-        .tables = statements->tables,
+        .was_asked = true,
         .write_members = write_responses,
     };
     for (size_t i = 0; i < statements->count && start.token.text.data != NULL; i++) {
@@ -320,10 +320,8 @@ static void run(struct api_call *call, const void *input)
     bool started = parse_all(&statements) && check_kinds(&statements) && find_tables(&statements) &&
                    (partiql_statement_is_read(&statements.list[0]) ? start_reads(&statements)
                                                                    : start_writes(&statements));
-    if (started)
-        return; /* The transaction owns the tables now. */
-    batch_tables_release(&statements.tables);
-    operation_fail(call);
+    if (!started)
+        operation_fail(call);
 }
 
 const struct operation op_execute_transaction = { .name = "ExecuteTransaction",

@@ -27,10 +27,9 @@ enum {
 static struct table *find_table(struct api_call *call, struct bytes name_or_arn)
 {
     struct bytes name = operation_table_name(name_or_arn);
-    struct table *table = catalogue_find(api_catalogue(call->api), name);
+    struct table *table = operation_find_table(call, name_or_arn);
     if (table != NULL && table_definition(table)->status != TABLE_DELETING)
         return table;
-    table_release(table);
     error_set(&call->error, ERROR_TABLE_NOT_FOUND, "Table not found: %.*s", BYTES_FMT(name));
     return NULL;
 }
@@ -92,7 +91,6 @@ static void run_describe(struct api_call *call, const void *input)
     bool ok = table != NULL;
     if (ok)
         answer(call, table_definition(table));
-    table_release(table);
     operation_end(call, ok);
 }
 
@@ -175,7 +173,6 @@ static void run_update(struct api_call *call, const void *input)
     const struct update_continuous_backups_request *request = input;
     struct table *table = find_table(call, request->table_name);
     bool ok = table != NULL && update(call, request->recovery, table);
-    table_release(table);
     operation_end(call, ok);
 }
 

@@ -61,7 +61,6 @@ static void run_describe(struct api_call *call, const void *input)
     bool ok = table != NULL && check_index(call, table_definition(table), request->index_name);
     if (ok)
         answer_describe(call, table_definition(table), request->index_name);
-    table_release(table);
     operation_end(call, ok);
 }
 
@@ -104,7 +103,6 @@ static bool check(struct api_call *call, const struct list_contributor_insights_
     if (request->table_name.data == NULL)
         return true;
     struct table *table = table_operation_find(call, request->table_name);
-    table_release(table);
     return table != NULL;
 }
 

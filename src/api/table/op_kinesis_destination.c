@@ -25,7 +25,6 @@ static void run(struct api_call *call, const void *input)
     bool ok = table != NULL;
     if (ok)
         answer(call, table_definition(table));
-    table_release(table);
     operation_end(call, ok);
 }
 

@@ -49,20 +49,18 @@ static bool find_stream(struct api_call *call, struct bytes label, struct policy
 }
 
 /* False with the error set if the ARN is no table's or stream's, or there is no such resource. */
-static bool find_resource(struct api_call *call, struct bytes arn, struct table **table,
-                          struct policy_resource *resource)
+static bool find_resource(struct api_call *call, struct bytes arn, struct policy_resource *resource)
 {
     struct bytes table_arn = arn;
     struct bytes label = { 0 };
-    *table = NULL;
     if (!table_name_is_arn(arn) && !table_name_split_stream_arn(arn, &table_arn, &label))
         return error_validation(&call->error,
                                 "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
                                 BYTES_FMT(arn));
-    *table = table_operation_find(call, table_arn);
-    if (*table == NULL)
+    const struct table *table = table_operation_find(call, table_arn);
+    if (table == NULL)
         return false;
-    *resource = (struct policy_resource){ .arn = arn, .definition = *table_definition(*table) };
+    *resource = (struct policy_resource){ .arn = arn, .definition = *table_definition(table) };
     resource->policy = &resource->definition.resource_policy;
     return label.data == NULL || find_stream(call, label, resource);
 }
@@ -146,10 +144,8 @@ static bool get(struct api_call *call, const struct policy_resource *resource)
 static void run_get(struct api_call *call, const void *input)
 {
     const struct get_resource_policy_request *request = input;
-    struct table *table;
     struct policy_resource resource;
-    bool ok = find_resource(call, request->resource_arn, &table, &resource) && get(call, &resource);
-    table_release(table);
+    bool ok = find_resource(call, request->resource_arn, &resource) && get(call, &resource);
     operation_end(call, ok);
 }
 
@@ -219,13 +215,11 @@ static bool put(struct api_call *call, const struct put_resource_policy_request 
 static void run_put(struct api_call *call, const void *input)
 {
     const struct put_resource_policy_request *request = input;
-    struct table *table = NULL;
     struct policy_resource resource;
     bool ok = setting_rules_check_policy(call->arena, request->policy, &call->error) &&
-              find_resource(call, request->resource_arn, &table, &resource) &&
+              find_resource(call, request->resource_arn, &resource) &&
               setting_rules_check_policy_meaning(call->arena, request->policy, &call->error) &&
               put(call, request, &resource);
-    table_release(table);
     operation_end(call, ok);
 }
 
@@ -272,11 +266,9 @@ static bool remove_policy(struct api_call *call, struct bytes expected,
 static void run_delete(struct api_call *call, const void *input)
 {
     const struct delete_resource_policy_request *request = input;
-    struct table *table;
     struct policy_resource resource;
-    bool ok = find_resource(call, request->resource_arn, &table, &resource) &&
+    bool ok = find_resource(call, request->resource_arn, &resource) &&
               remove_policy(call, request->expected_revision_id, &resource);
-    table_release(table);
     operation_end(call, ok);
 }
 

@@ -42,7 +42,7 @@ static bool make_draft(struct api_call *call, const struct create_table_request 
 static bool check_free(struct api_call *call, struct bytes name)
 {
     struct catalogue *catalogue = api_catalogue(call->api);
-    struct table *table = catalogue_find(catalogue, name);
+    struct table *table = catalogue_borrow(catalogue, name);
     table_release(table);
     if (table != NULL)
         return error_set(&call->error, ERROR_RESOURCE_IN_USE, "Table already exists: %.*s",
@@ -60,6 +60,7 @@ static bool create(struct api_call *call, struct table_definition *draft)
     if (status != ENGINE_OK)
         return storage_error_set_for_table(&call->error, status, "CreateTable");
     control_settle_streams(api_control(call->api), call->arena, draft);
+    operation_find_table(call, draft->name);
     struct table_answer answer = { .member = "TableDescription",
                                    .definition = draft,
                                    .status = TABLE_CREATING,
@@ -160,9 +161,11 @@ static void run_update(struct api_call *call, const void *input)
               throughput_rules_check_update(request, &call->error) &&
               (table = table_operation_find(call, request->table_name)) != NULL &&
               update(call, request, table, &changed);
-    table_release(table);
-    if (ok)
+    if (ok) {
+        operation_release_tables(call); /* The stream opens once nobody holds an older version. */
         control_settle_streams(api_control(call->api), call->arena, &changed);
+        operation_find_table(call, request->table_name);
+    }
     operation_end(call, ok);
 }
 
@@ -211,9 +214,10 @@ static void run_delete(struct api_call *call, const void *input)
         ok =
             status == ENGINE_OK || storage_error_set_for_table(&call->error, status, "DeleteTable");
     }
-    table_release(table);
-    if (ok)
+    if (ok) {
+        operation_release_tables(call);
         control_settle_streams(api_control(call->api), call->arena, NULL);
+    }
     operation_end(call, ok);
 }
 
@@ -239,7 +243,6 @@ static void run_describe(struct api_call *call, const void *input)
                                        .stats = table };
         ok = table_operation_answer(call, &answer);
     }
-    table_release(table);
     operation_end(call, ok);
 }
 

@@ -32,7 +32,7 @@ static bool check_arn(struct api_call *call, struct bytes arn)
 /* The table of a checked ARN. NULL with the error set. */
 static struct table *find_table(struct api_call *call, struct bytes arn)
 {
-    struct table *table = catalogue_find(api_catalogue(call->api), operation_table_name(arn));
+    struct table *table = operation_find_table(call, arn);
     if (table == NULL) /* "ResourcArn": the service's own spelling. */
         error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
                   "Requested resource not found: ResourcArn: %.*s not found", BYTES_FMT(arn));
@@ -82,7 +82,6 @@ static void run_tag(struct api_call *call, const void *input)
         store_tags(call, &changed);
     else
         operation_fail(call);
-    table_release(table);
 }
 
 const struct operation op_tag_resource = { .name = "TagResource",
@@ -131,7 +130,6 @@ static void run_untag(struct api_call *call, const void *input)
     struct table_definition changed = *table_definition(table);
     setting_rules_remove_tags(call->arena, &request->tag_keys, &changed);
     store_tags(call, &changed);
-    table_release(table);
 }
 
 const struct operation op_untag_resource = { .name = "UntagResource",
@@ -185,7 +183,6 @@ static void run_list(struct api_call *call, const void *input)
         return;
     }
     answer(call, table_definition(table));
-    table_release(table);
     operation_succeed(call);
 }
 

@@ -93,7 +93,6 @@ static void run_update(struct api_call *call, const void *input)
     const struct update_time_to_live_request *request = input;
     struct table *table = table_operation_find(call, request->table_name);
     bool ok = table != NULL && update(call, request->specification, table);
-    table_release(table);
     operation_end(call, ok);
 }
 
@@ -134,7 +133,6 @@ static void run_describe(struct api_call *call, const void *input)
     bool ok = table != NULL;
     if (ok)
         answer_describe(call, &table_definition(table)->expiry);
-    table_release(table);
     operation_end(call, ok);
 }
 

@@ -20,7 +20,7 @@ const struct shape table_name_request_shape = {
 struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn)
 {
     struct bytes name = operation_table_name(name_or_arn);
-    struct table *table = catalogue_find(api_catalogue(call->api), name);
+    struct table *table = operation_find_table(call, name_or_arn);
     if (table == NULL)
         error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
                   "Requested resource not found: Table: %.*s not found", BYTES_FMT(name));

@@ -17,8 +17,7 @@ struct table_name_request {
 };
 extern const struct shape table_name_request_shape;
 
-/* The table of that name or ARN whatever its status; the caller owes a table_release. NULL with the
- * service's error set if there is none. */
+/* operation_find_table, with the service's error set if there is no such table. */
 struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn);
 /* False with ResourceInUseException set while the table is in a transient status. */
 MUST_CHECK bool table_operation_check_idle(struct api_call *call,

@@ -230,7 +230,6 @@ struct transaction {
     /* One of each for each action. */
     struct transaction_reason *reasons;
     size_t *table_of;
-    struct batch_tables tables;
 };
 
 static struct transaction *of_txn(struct txn *txn)
@@ -244,19 +243,19 @@ static struct transaction *of_txn(struct txn *txn)
 static bool find_tables(struct transaction *transaction)
 {
     const struct transaction_start *start = &transaction->start;
-    struct batch_tables *tables = &transaction->tables;
-    bool was_asked = start->tables.count > 0;
+    struct api_call *call = transaction->call;
     for (size_t i = 0; i < start->action_count; i++) {
-        size_t table = batch_tables_find(tables, transaction->call, start->actions[i].table_name);
+        size_t table = batch_find_table(call, start->actions[i].table_name);
         transaction->table_of[i] = table;
-        if (!was_asked && !item_access_action(transaction->call, batch_tables_at(tables, table),
-                                              &start->actions[i], start->return_consumed_capacity))
+        if (!start->was_asked &&
+            !item_access_action(call, call->uses[table].table, &start->actions[i],
+                                start->return_consumed_capacity))
             return false;
     }
     for (size_t i = 0; i < start->action_count; i++) {
-        if (!batch_tables_check(tables, transaction->call, transaction->table_of[i]))
+        if (!operation_check_table(call, call->uses[transaction->table_of[i]].table))
             return false;
-        transaction->txn.items[i].table = batch_tables_definition(tables, transaction->table_of[i]);
+        transaction->txn.items[i].table = call->uses[transaction->table_of[i]].definition;
     }
     return true;
 }
@@ -320,33 +319,24 @@ static bool check_distinct(struct transaction *transaction)
 
 /* --- The answer, complete before the commit --- */
 
-static void add_capacity(struct transaction *transaction, size_t index, bool repeated)
+static void clear_uses(struct api_call *call)
 {
-    assert(transaction->table_of[index] < transaction->tables.count);
-    struct txn_item *item = &transaction->txn.items[index];
-    struct capacity_use *use = &transaction->tables.capacity[transaction->table_of[index]].use;
-    size_t size_before = item->exists ? item->current.size : 0;
-    use->table = item->table; /* The version of the table that the txn used. */
-    if (repeated)
-        capacity_use_add_transaction_read(use, size_before);
-    else
-        capacity_use_add_transaction_write(
-            use, size_before, item->effect == TXN_PUT ? item->replacement.size : 0,
-            item->effect == TXN_KEEP ? NULL : txn_index_changes(&transaction->txn, item));
+    for (size_t i = 0; i < call->use_count; i++)
+        capacity_use_clear(&call->uses[i]);
 }
 
-static void write_capacity(struct transaction *transaction, struct json_writer *writer,
-                           bool repeated)
+static void count_uses(struct transaction *transaction, bool repeated)
 {
-    struct bytes wanted = transaction->start.return_consumed_capacity;
-    if (!capacity_is_wanted(wanted))
-        return;
-    struct batch_tables *tables = &transaction->tables;
-    for (size_t i = 0; i < tables->count; i++)
-        tables->capacity[i].use = (struct capacity_use){ .table = tables->capacity[i].use.table };
-    for (size_t i = 0; i < transaction->start.action_count; i++)
-        add_capacity(transaction, i, repeated);
-    batch_write_capacity(writer, wanted, tables->capacity, tables->count);
+    struct api_call *call = transaction->call;
+    for (size_t i = 0; i < transaction->start.action_count; i++) {
+        struct txn_item *item = &transaction->txn.items[i];
+        struct capacity_use *use = &call->uses[transaction->table_of[i]];
+        if (repeated)
+            capacity_use_add_transaction_read(use, item->exists ? item->current.size : 0,
+                                              item->exists);
+        else
+            capacity_use_add_transaction_write(use, &transaction->txn, item);
+    }
 }
 
 static void write_collections(struct transaction *transaction, struct json_writer *writer)
@@ -364,20 +354,23 @@ static void write_collections(struct transaction *transaction, struct json_write
                                                   .item = &transaction->txn.items[i] };
     }
     batch_write_collections(writer, start->return_item_collection_metrics, &transaction->txn,
-                            transaction->tables.capacity, transaction->tables.count, items, count);
+                            transaction->call->uses, transaction->call->use_count, items, count);
 }
 
 /* A repeated request reports the capacity of reading its items. */
 static void answer(struct transaction *transaction, bool repeated)
 {
+    struct api_call *call = transaction->call;
     struct json_writer writer;
-    json_writer_init(&writer, &transaction->call->response);
+    count_uses(transaction, repeated);
+    json_writer_init(&writer, &call->response);
     json_open_object(&writer);
     if (transaction->start.write_members != NULL)
         transaction->start.write_members(&writer, transaction->start.action_count);
     if (!repeated)
         write_collections(transaction, &writer);
-    write_capacity(transaction, &writer, repeated);
+    capacity_write_list(&writer, transaction->start.return_consumed_capacity, call->uses,
+                        call->use_count);
     json_close_object(&writer);
 }
 
@@ -476,6 +469,7 @@ static bool decide(struct txn *txn)
     struct api_call *call = transaction->call;
     buffer_init(&call->response, call->arena);
     error_clear(&call->error);
+    clear_uses(call);
     if (txn->record_count > 0) {
         switch (token_judge(call->arena, &transaction->start.token, txn->records,
                             transaction->now_ms, &call->error)) {
@@ -522,7 +516,6 @@ static void done(struct txn *txn, enum engine_status status)
 {
     struct transaction *transaction = of_txn(txn);
     struct api_call *call = transaction->call;
-    batch_tables_release(&transaction->tables);
     if (status == ENGINE_BUSY || status == ENGINE_CONFLICT) {
         refuse_conflict(transaction);
         operation_fail(call);
@@ -541,9 +534,8 @@ static struct transaction *create(struct api_call *call, const struct transactio
     transaction->now_ms = clock_server_ms(api_options(call->api)->clock);
     transaction->reasons = arena_alloc_zeroed(arena, count * sizeof *transaction->reasons);
     transaction->table_of = arena_alloc_zeroed(arena, count * sizeof *transaction->table_of);
-    transaction->tables = start->tables;
-    if (start->tables.count == 0)
-        batch_tables_init(&transaction->tables, arena, count);
+    if (!start->was_asked)
+        operation_expect_tables(call, count);
     struct txn *txn = &transaction->txn;
     operation_txn_init(txn, call);
     txn->items = arena_alloc_zeroed(arena, count * sizeof *txn->items);
@@ -583,6 +575,5 @@ void transaction_start(struct api_call *call, const struct transaction_start *st
         txn_start(&transaction->txn);
         return;
     }
-    batch_tables_release(&transaction->tables);
     operation_fail(call);
 }

@@ -90,8 +90,7 @@ struct transaction_start {
     struct transaction_token token;
     struct bytes return_consumed_capacity;
     struct bytes return_item_collection_metrics;
-    /* Tables that were found, with access to them decided; ownership passes. Count 0: none yet. */
-    struct batch_tables tables;
+    bool was_asked; /* The call's tables were found, and access was decided about all. */
     /* Report every key that does not fit its table's schema, instead of the first one. */
     bool every_key_fault;
     /* Writes members of the response other than metrics; may be NULL. */

@@ -24,7 +24,6 @@
 struct transaction_view {
     struct api_call *call;
     const struct transaction_read_start *start;
-    struct batch_tables tables;
     /* One of each for each read. */
     struct transaction_reason *reasons;
     struct item_address *places;
@@ -37,18 +36,17 @@ struct transaction_view {
 static bool find_tables(struct transaction_view *view)
 {
     const struct transaction_read_start *start = view->start;
-    bool was_asked = start->tables.count > 0;
     for (size_t i = 0; i < start->read_count; i++) {
         const struct transaction_read *read = &start->reads[i];
-        size_t table = batch_tables_find(&view->tables, view->call, read->table_name);
+        size_t table = batch_borrow_table(view->call, read->table_name);
         view->table_of[i] = table;
-        if (!was_asked &&
-            !item_access_transact_get(view->call, batch_tables_at(&view->tables, table), read,
+        if (!start->was_asked &&
+            !item_access_transact_get(view->call, view->call->uses[table].table, read,
                                       start->return_consumed_capacity))
             return false;
     }
     for (size_t i = 0; i < start->read_count; i++)
-        if (!batch_tables_check(&view->tables, view->call, view->table_of[i]))
+        if (!operation_check_table(view->call, view->call->uses[view->table_of[i]].table))
             return false;
     return true;
 }
@@ -59,8 +57,7 @@ static bool locate_items(struct transaction_view *view)
     size_t fault_count = 0;
     for (size_t i = 0; i < view->start->read_count; i++) {
         const struct transaction_read *read = &view->start->reads[i];
-        const struct table_definition *table =
-            batch_tables_definition(&view->tables, view->table_of[i]);
+        const struct table_definition *table = view->call->uses[view->table_of[i]].definition;
         struct error fault;
         error_init(&fault, call->arena);
         if (item_address_of_key(call->arena, table, read->key, &view->places[i], &fault)) {
@@ -139,14 +136,15 @@ static void write_item(struct transaction_view *view, struct json_writer *writer
 static bool read_item(struct transaction_view *view, struct read_items *items,
                       struct json_writer *writer, size_t index)
 {
-    assert(view->table_of[index] < view->tables.count);
+    assert(view->table_of[index] < view->call->use_count);
     struct read_item item;
     size_t table = view->table_of[index];
-    if (!read_items_get(items, batch_tables_definition(&view->tables, table), &view->places[index],
+    if (!read_items_get(items, view->call->uses[table].definition, &view->places[index],
                         READ_ITEM_OPENED, &item, &view->call->error))
         return false;
     if (items->size <= TRANSACTION_SIZE_MAX) { /* Beyond that, items only count. */
-        capacity_use_add_transaction_read(&view->tables.capacity[table].use, item.shown.item.size);
+        capacity_use_add_transaction_read(&view->call->uses[table], item.shown.item.size,
+                                          item.exists);
         json_open_object(writer);
         if (item.exists)
             write_item(view, writer, index, &item.shown.item);
@@ -170,8 +168,8 @@ static bool read_and_answer(struct transaction_view *view)
     for (size_t i = 0; i < view->start->read_count && ok; i++)
         ok = read_item(view, &items, &writer, i);
     json_close_array(&writer);
-    batch_write_capacity(&writer, view->start->return_consumed_capacity, view->tables.capacity,
-                         view->tables.count);
+    capacity_write_list(&writer, view->start->return_consumed_capacity, view->call->uses,
+                        view->call->use_count);
     json_close_object(&writer);
     read_items_close(&items);
     if (ok && items.size > TRANSACTION_SIZE_MAX)
@@ -190,13 +188,9 @@ void transaction_read_start(struct api_call *call, const struct transaction_read
         .places = arena_alloc(call->arena, count * sizeof *view.places),
         .table_of = arena_alloc(call->arena, count * sizeof *view.table_of),
     };
-    view.tables = start->tables;
-    if (start->tables.count == 0) {
-        batch_tables_init(&view.tables, call->arena, count);
-        view.tables.borrowed = true;
-    }
+    if (!start->was_asked)
+        operation_expect_tables(call, count);
     bool ok = find_tables(&view) && locate_items(&view) && check_distinct(&view) &&
               check_conflicts(&view) && read_and_answer(&view);
-    batch_tables_release(&view.tables);
     operation_end(call, ok);
 }

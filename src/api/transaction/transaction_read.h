@@ -29,8 +29,7 @@ struct transaction_read_start {
     const struct transaction_read *reads;
     size_t read_count; /* From 1 to TRANSACTION_ACTIONS_MAX. */
     struct bytes return_consumed_capacity;
-    /* Tables that were found, with access to them decided; ownership passes. Count 0: none yet. */
-    struct batch_tables tables;
+    bool was_asked; /* The call's tables were found, and access was decided about all. */
     /* Report every key that does not fit its table's schema, instead of the first one. */
     bool every_key_fault;
 };

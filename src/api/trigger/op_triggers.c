@@ -287,7 +287,6 @@ static struct stream *find_stream(struct api_call *call, struct bytes name_or_ar
                          "Table %.*s has no stream to take records from: enable one first, with "
                          "StreamSpecification of UpdateTable",
                          BYTES_FMT(definition->name));
-    table_release(table);
     return stream;
 }
 
