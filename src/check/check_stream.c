@@ -225,15 +225,6 @@ static const struct stream_definition *find_stream(const struct trigger_check *c
     return owner == NULL ? NULL : owner->stream;
 }
 
-static bool has_partition(const struct stream_definition *stream, uint64_t partition)
-{
-    for (size_t i = 0; i < stream->partition_count; i++) {
-        if (stream->partitions[i] == partition)
-            return true;
-    }
-    return false;
-}
-
 static void report_position(const struct trigger_check *check, const struct trigger_record *record,
                             const char *problem)
 {
@@ -254,7 +245,7 @@ static void check_position(const struct trigger_check *check, const struct trigg
     const struct stream_definition *stream = find_stream(check, check->triggers[i].log_id);
     if (stream == NULL)
         return;
-    if (!has_partition(stream, record->partition)) {
+    if (!stream_definition_has_partition(stream, record->partition)) {
         report_position(check, record, "is no partition of its stream");
         return;
     }

@@ -71,15 +71,6 @@ bool shard_iterator_parse(struct bytes text, struct bytes *arn, struct shard_ite
     return load_u32_be(place + CHECKSUM_AT) == checksum(*arn, place);
 }
 
-static bool has_partition(const struct stream_definition *stream, uint64_t partition)
-{
-    for (size_t i = 0; i < stream->partition_count; i++) {
-        if (stream->partitions[i] == partition)
-            return true;
-    }
-    return false;
-}
-
 enum engine_status shard_iterator_find_shard(struct arena *arena, struct engine_view *view,
                                              const struct stream_definition *stream,
                                              struct bytes shard_id, struct shard *out)
@@ -89,7 +80,7 @@ enum engine_status shard_iterator_find_shard(struct arena *arena, struct engine_
     struct shard *shards;
     size_t count;
     if (!stream_names_parse_shard_id(shard_id, &created_ms, &partition) ||
-        !has_partition(stream, partition))
+        !stream_definition_has_partition(stream, partition))
         return ENGINE_NOT_FOUND;
     enum engine_status status = shard_list(arena, view, stream->log_id, partition, &shards, &count);
     if (status != ENGINE_OK)

@@ -25,6 +25,15 @@ bool stream_status_may_follow(enum stream_status from, enum stream_status to)
            (from == STREAM_ENABLED && to == STREAM_DISABLED);
 }
 
+bool stream_definition_has_partition(const struct stream_definition *definition, uint64_t partition)
+{
+    for (size_t i = 0; i < definition->partition_count; i++) {
+        if (definition->partitions[i] == partition)
+            return true;
+    }
+    return false;
+}
+
 /* --- Encoding --- */
 
 static void add_key(struct item_builder *builder, const char *name, const char *type,

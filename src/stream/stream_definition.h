@@ -48,6 +48,9 @@ struct stream_definition {
     size_t partition_count;
 };
 
+bool stream_definition_has_partition(const struct stream_definition *definition,
+                                     uint64_t partition);
+
 /* Both results live in the arena. Decoding refuses what encoding would not have written. */
 struct item stream_definition_encode(struct arena *arena,
                                      const struct stream_definition *definition);

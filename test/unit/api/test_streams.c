@@ -15,8 +15,8 @@
 #include "base/compiler.h"
 #include "engine/engine.h"
 #include "item_fixture.h"
-#include "log/change_log.h"
 #include "log/change_record.h"
+#include "log_fixture.h"
 
 enum { TEXT_MAX = 8 * 1024, SHARDS = 4 };
 
@@ -219,21 +219,13 @@ static void a_removal_by_the_service_says_so(void **state)
     char log_id[17] = "", partition[17] = "";
     memcpy(log_id, place, 16);
     memcpy(partition, place + 16, 16);
-    struct engine_address address =
-        change_log_head_address(strtoull(log_id, NULL, 16), strtoull(partition, NULL, 16));
-    struct engine_write *write;
-    struct change_log_head head;
     struct arena *arena = arena_create();
     struct change_record record = { .event = CHANGE_REMOVE,
                                     .by_service = true,
                                     .images = CHANGE_OLD_IMAGE,
                                     .old_image = item_fixture_read(arena, ITEM("1")) };
-    assert_int_equal(engine_write_begin(db.engine, &address, 1, &write), ENGINE_OK);
-    assert_int_equal(change_log_read_head(write, &address, &head), ENGINE_OK);
-    const struct change_log_time now = change_log_take_time(&db.clock, head.commit_us);
-    change_log_append(arena, write, &address.place, &head, &record, &now);
-    change_log_put_head(write, &address, &head);
-    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+    assert_true(log_fixture_append(db.engine, arena, &db.clock, strtoull(log_id, NULL, 16),
+                                   strtoull(partition, NULL, 16), &record));
     arena_destroy(arena);
     get_records(iterator, "");
     assert_true(api_fixture_shows(&db, "},'userIdentity':{'PrincipalId':'dynamodb.amazonaws.com',"

@@ -17,10 +17,9 @@
 #include "consumer/consumer.h"
 #include "consumer/consumer_position.h"
 #include "item_fixture.h"
-#include "log/change_log.h"
 #include "log/change_record.h"
 #include "log/log_read.h"
-#include "log/shard.h"
+#include "log_fixture.h"
 #include "reference_engine.h"
 
 enum { LOG_ID = 40, FIRST = 2, SEEN_MAX = 100, NO_PARTITION = 0 };
@@ -153,54 +152,18 @@ static struct engine_write *begin(struct fixture *fixture, const struct engine_a
     return write;
 }
 
-static void open_log(struct fixture *fixture)
-{
-    for (size_t i = 0; i < COUNT_OF(partitions); i++) {
-        struct engine_address address = change_log_head_address(LOG_ID, partitions[i]);
-        const struct change_log_head head = { .open = true, .next = FIRST, .shard_first = 1 };
-        const struct shard shard = {
-            .partition = partitions[i], .first = 1, .kept = FIRST, .created_ms = 1
-        };
-        struct engine_write *write = begin(fixture, &address);
-        change_log_put_head(write, &address, &head);
-        shard_put(fixture->arena, write, LOG_ID, &shard);
-        assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
-    }
-}
-
 static void append(struct fixture *fixture, uint64_t partition)
 {
-    struct engine_address address = change_log_head_address(LOG_ID, partition);
-    struct engine_write *write = begin(fixture, &address);
-    struct change_log_head head;
     struct change_record record = { .event = CHANGE_INSERT,
                                     .keys = item_fixture_read(fixture->arena, "{'p':{'S':'a'}}") };
-    assert_int_equal(change_log_read_head(write, &address, &head), ENGINE_OK);
-    const struct change_log_time now = change_log_take_time(&fixture->clock, head.commit_us);
-    change_log_append(fixture->arena, write, &address.place, &head, &record, &now);
-    change_log_put_head(write, &address, &head);
-    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
+    assert_true(log_fixture_append(fixture->engine, fixture->arena, &fixture->clock, LOG_ID,
+                                   partition, &record));
 }
 
-/* Ends the one shard of each partition. */
 static void close_log(struct fixture *fixture)
 {
-    for (size_t i = 0; i < COUNT_OF(partitions); i++) {
-        struct engine_address address = change_log_head_address(LOG_ID, partitions[i]);
-        struct engine_write *write = begin(fixture, &address);
-        struct change_log_head head;
-        assert_int_equal(change_log_read_head(write, &address, &head), ENGINE_OK);
-        const struct shard shard = { .partition = partitions[i],
-                                     .first = 1,
-                                     .last = head.next - 1,
-                                     .kept = FIRST,
-                                     .created_ms = 1,
-                                     .closed_ms = 2 };
-        head.open = false;
-        change_log_put_head(write, &address, &head);
-        shard_put(fixture->arena, write, LOG_ID, &shard);
-        assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
-    }
+    for (size_t i = 0; i < COUNT_OF(partitions); i++)
+        log_fixture_close(fixture->engine, fixture->arena, LOG_ID, partitions[i]);
     pthread_mutex_lock(&fixture->mutex);
     fixture->closed = true;
     pthread_mutex_unlock(&fixture->mutex);
@@ -236,7 +199,8 @@ static int set_up(void **state)
     pthread_mutex_init(&fixture->mutex, NULL);
     pthread_cond_init(&fixture->changed, NULL);
     set_guard(fixture, true);
-    open_log(fixture);
+    for (size_t i = 0; i < COUNT_OF(partitions); i++)
+        log_fixture_open(fixture->engine, fixture->arena, LOG_ID, partitions[i]);
     *state = fixture;
     return 0;
 }

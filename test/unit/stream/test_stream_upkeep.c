@@ -22,6 +22,7 @@
 #include "log/log_read.h"
 #include "log/log_retention.h"
 #include "log/shard.h"
+#include "log_fixture.h"
 #include "stream/stream_definition.h"
 #include "stream/stream_names.h"
 #include "stream/stream_upkeep.h"
@@ -146,25 +147,11 @@ static int64_t run(struct fixture *fixture, int64_t now_ms)
 /* Logs a change in one of the table's partitions. False if the log is closed. */
 static bool log_change(struct fixture *fixture, uint64_t log_id, size_t partition, int64_t now_ms)
 {
-    struct item item = item_fixture_read(fixture->arena, "{'p':{'S':'a'}}");
-    struct engine_address address =
-        change_log_head_address(log_id, fixture->table.partitions[partition].id);
-    struct engine_write *write;
-    struct change_log_head head;
-    assert_int_equal(engine_write_begin(fixture->engine, &address, 1, &write), ENGINE_OK);
-    assert_int_equal(change_log_read_head(write, &address, &head), ENGINE_OK);
-    if (!head.open) {
-        engine_write_abandon(write);
-        return false;
-    }
-    struct change_record record =
-        change_record_between(fixture->arena, &fixture->table.key, NULL, &item, head.images);
+    struct change_record record = { .event = CHANGE_INSERT,
+                                    .keys = item_fixture_read(fixture->arena, "{'p':{'S':'a'}}") };
     fixture->clock.fixed_ms = now_ms;
-    const struct change_log_time now = change_log_take_time(&fixture->clock, head.commit_us);
-    change_log_append(fixture->arena, write, &address.place, &head, &record, &now);
-    change_log_put_head(write, &address, &head);
-    assert_int_equal(engine_write_commit_wait(write), ENGINE_OK);
-    return true;
+    return log_fixture_append(fixture->engine, fixture->arena, &fixture->clock, log_id,
+                              fixture->table.partitions[partition].id, &record);
 }
 
 static enum engine_status close_stream(struct fixture *fixture, uint64_t log_id, int64_t now_ms)
