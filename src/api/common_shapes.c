@@ -20,12 +20,15 @@ const struct shape common_attribute_name_map = { .kind = SHAPE_MAP,
                                                  SHAPE_UNBOUNDED };
 
 /* Observed: an empty name breaks the length only; a short one passes here and is then not found. */
-const struct shape common_item_table_name = { .kind = SHAPE_STRING,
-                                              .min = 1,
-                                              .max = TABLE_NAME_SIZE_MAX,
-                                              .pattern = TABLE_NAME_PATTERN,
-                                              .matches = table_name_has_only_name_bytes,
-                                              .exempt = table_name_is_arn };
+#define ITEM_TABLE_NAME                                                                            \
+    .kind = SHAPE_STRING, .min = 1, .max = TABLE_NAME_SIZE_MAX, .pattern = TABLE_NAME_PATTERN,     \
+    .matches = table_name_has_only_name_bytes, .exempt = table_name_is_arn
+const struct shape common_item_table_name = { ITEM_TABLE_NAME };
+const struct shape common_put_table_name = {
+    ITEM_TABLE_NAME,
+    .empty_text = "1 validation error detected: Value at 'TableName' failed to satisfy constraint: "
+                  "Member must have length greater than or equal to 1",
+};
 
 const struct shape common_existing_table_name = {
     .kind = SHAPE_STRING,
@@ -61,6 +64,12 @@ const struct shape common_attribute_value_list = { .kind = SHAPE_LIST,
                                                    .element = &common_attribute_value,
                                                    SHAPE_UNBOUNDED };
 static const char *const conditional_operators[] = { "OR", "AND", NULL };
+const struct shape common_query_conditional_operator = {
+    .kind = SHAPE_STRING,
+    .enum_values = conditional_operators,
+    .enum_text = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]",
+    SHAPE_UNBOUNDED,
+};
 const struct shape common_conditional_operator = { .kind = SHAPE_STRING,
                                                    .enum_values = conditional_operators,
                                                    SHAPE_UNBOUNDED };

@@ -25,6 +25,7 @@ extern const struct shape common_attribute_name;
 extern const struct shape common_attribute_name_map; /* ExpressionAttributeNames */
 
 /* Item operations: a name or an ARN. */
+extern const struct shape common_put_table_name; /* With PutItem's own message. */
 extern const struct shape common_item_table_name;
 /* Operations on a table that must exist: a name or an ARN. */
 extern const struct shape common_existing_table_name;
@@ -39,6 +40,7 @@ extern const char common_table_name_absent_text[];
 extern const struct shape common_comparison_operator;
 extern const struct shape common_attribute_value_list;
 extern const struct shape common_conditional_operator;
+extern const struct shape common_query_conditional_operator; /* With Query's own message. */
 extern const struct shape common_attributes_to_get;
 
 extern const struct shape common_return_consumed_capacity;

@@ -111,6 +111,7 @@ struct key_term {
 struct key_condition {
     const struct key_term *terms; /* In the order of the text, one per attribute. */
     size_t term_count;
+    bool is_legacy; /* From KeyConditions. */
 };
 
 #endif

@@ -15,6 +15,8 @@
 #include "expr/parser.h"
 #include "model/error.h"
 
+#define INVALID "Invalid KeyConditionExpression: "
+
 /* --- Parsing --- */
 
 /* The name of a forbidden operator, for messages; NULL: it is allowed in key conditions. */
@@ -71,10 +73,10 @@ static bool find_attribute(const struct condition *condition, size_t *index, str
             continue;
         if (operand->path.step_count > 1)
             return error_validation(
-                err, "KeyConditionExpressions cannot have conditions on nested attributes");
+                err, INVALID "KeyConditionExpressions cannot have conditions on nested attributes");
         if (found < condition->operand_count)
-            return error_validation(err, "Invalid condition in KeyConditionExpression: Multiple "
-                                         "attribute names used in one condition");
+            return error_validation(err, INVALID "Invalid condition in KeyConditionExpression: "
+                                                 "Multiple attribute names used in one condition");
         found = i;
     }
     if (found == condition->operand_count)
@@ -130,7 +132,7 @@ static bool add_term(struct terms *terms, const struct condition *condition, str
     for (size_t i = 0; i < terms->count; i++) {
         if (bytes_equal(terms->terms[i].name, term->name))
             return error_validation(
-                err, "KeyConditionExpressions must only contain one condition per key");
+                err, INVALID "KeyConditionExpressions must only contain one condition per key");
     }
     terms->count++;
     return true;
@@ -215,8 +217,13 @@ static bool check_simple(const struct key_condition *condition,
                          const struct key_condition_schema *schema, struct key_condition_plan *plan,
                          struct error *err)
 {
-    if (condition->term_count > 2)
+    if (condition->term_count > 2 && condition->is_legacy)
         return error_validation(err, "Conditions can be of length 1 or 2 only");
+    if (condition->term_count > 2)
+        return error_validation(err,
+                                "The number of query conditions (%zu) exceeds the number of key "
+                                "attributes defined in the schema (%zu)",
+                                condition->term_count, schema->hash_count + schema->range_count);
     const struct key_term *hash = find_term(condition, schema->hash[0].name);
     if (hash == NULL)
         return fail_missing(schema->hash[0].name, err);

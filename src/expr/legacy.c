@@ -13,6 +13,7 @@
 #include "expr/params.h"
 #include "expr/path.h"
 #include "model/error.h"
+#include "model/limits.h"
 
 /* --- Expressions and older parameters in one request --- */
 
@@ -102,6 +103,17 @@ static const struct operator_rule {
 static_assert(COUNT_OF(rules) == OPERATOR_COUNT, "each operator has its row");
 
 /* --- Rules --- */
+
+/* The rules that names in expressions have, too. */
+static bool check_name(struct bytes name, struct error *err)
+{
+    if (name.len == 0)
+        return error_validation(err, "Empty attribute name");
+    if (name.len > ATTRIBUTE_NAME_SIZE_MAX)
+        return error_fault(err, "Attribute name is too large, must be less than %d bytes",
+                           ATTRIBUTE_NAME_SIZE_MAX + 1);
+    return true;
+}
 
 static bool find_operator(struct bytes name, enum operator_id *out, struct error *err)
 {
@@ -295,7 +307,7 @@ translate_all(struct arena *arena, const struct legacy_condition *conditions, si
     const struct condition **translated = arena_alloc(arena, count * sizeof *translated);
     for (size_t i = 0; i < count; i++) {
         struct comparison comparison;
-        if (!read(&conditions[i], &comparison, err))
+        if (!check_name(conditions[i].name, err) || !read(&conditions[i], &comparison, err))
             return NULL;
         translated[i] = translate(arena, conditions[i].name, &comparison);
     }
@@ -379,7 +391,7 @@ const struct key_condition *legacy_condition_keys(struct arena *arena,
             return NULL;
     }
     struct key_condition *out = arena_alloc(arena, sizeof *out);
-    *out = (struct key_condition){ .terms = terms, .term_count = count };
+    *out = (struct key_condition){ .terms = terms, .term_count = count, .is_legacy = true };
     return out;
 }
 
@@ -426,6 +438,8 @@ static bool translate_update(struct arena *arena, const struct legacy_update *fr
 {
     struct bytes action = from->action.data == NULL ? BYTES("PUT") : from->action;
     bool delete = bytes_equal_text(action, "DELETE");
+    if (!check_name(from->name, err))
+        return false;
     *out = (struct update_action){ .path = attribute_path(arena, from->name) };
     if (from->value == NULL) {
         out->type = UPDATE_REMOVE;
@@ -503,6 +517,10 @@ const struct path_node *legacy_update_projection(struct arena *arena, const stru
                                                  size_t count, struct error *err)
 {
     assert(count <= UINT32_MAX); /* Requests are smaller by far. */
+    for (size_t i = 0; i < count; i++) {
+        if (!check_name(names[i], err))
+            return NULL;
+    }
     uint32_t *order = arena_alloc(arena, count * sizeof *order);
     size_t sorted = 0, repeated;
     do {

@@ -15,6 +15,7 @@
 #include "json/utf8.h"
 #include "model/number.h"
 #include "model/value.h"
+#include "model/value_json.h"
 
 /* --- Functions --- */
 
@@ -226,31 +227,15 @@ static bool check_types(const struct check *check, const struct condition *condi
 
 /* --- BETWEEN --- */
 
-/* The service shows the number as it was written; only its canonical form is known here. */
-static struct bytes show_value(struct arena *arena, const struct value *value)
-{
-    if (value->type == VALUE_N) {
-        char text[NUMBER_TEXT_MAX];
-        size_t len = number_format_encoded(value->data, text);
-        return arena_copy(arena, bytes_of(text, len));
-    }
-    if (value->type == VALUE_B) {
-        size_t len = base64_encoded_size(value->data.len);
-        char *text = arena_alloc(arena, len);
-        base64_encode(value->data, text);
-        return bytes_of(text, len);
-    }
-    return value->data;
-}
-
 static bool fail_bounds(const struct check *check, const char *rule, const struct value *low,
                         const struct value *high)
 {
     return fail(check,
                 "The BETWEEN operator requires %s; lower bound operand: AttributeValue: {%s:%.*s}, "
                 "upper bound operand: AttributeValue: {%s:%.*s}",
-                rule, value_type_name(low->type), BYTES_FMT(show_value(check->arena, low)),
-                value_type_name(high->type), BYTES_FMT(show_value(check->arena, high)));
+                rule, value_type_name(low->type),
+                BYTES_FMT(value_json_scalar_text(check->arena, low)), value_type_name(high->type),
+                BYTES_FMT(value_json_scalar_text(check->arena, high)));
 }
 
 static bool is_plain_value(const struct operand *operand)

@@ -83,6 +83,9 @@ bool parser_init(struct parser *parser, struct arena *arena, struct bytes text,
     };
     if (text.len == 0)
         return parser_fail(parser, "The expression can not be empty;");
+    /* Observed: of an update the size is not told. */
+    if (text.len > PARSER_TEXT_SIZE_MAX && kind == EXPRESSION_UPDATE)
+        return parser_fail(parser, "Expression size has exceeded the maximum allowed size;");
     if (text.len > PARSER_TEXT_SIZE_MAX)
         return parser_fail(
             parser, "Expression size has exceeded the maximum allowed size; expression size: %zu",

@@ -1,5 +1,8 @@
 /* serialization.c -- see serialization.h. The texts are those of the service's Java reader. */
 #include "model/serialization.h"
+#include <string.h>
+#include <strings.h>
+#include "base/compiler.h"
 #include "json/reader.h"
 #include "model/error.h"
 
@@ -97,10 +100,32 @@ bool serialization_bad_base64(struct bytes text, struct error *err)
     size_t end = text.len;
     while (end > 0 && text.len - end < 2 && text.data[end - 1] == '=')
         end--;
-    for (size_t i = 0; i < end; i++) {
+    /* Observed: the end is judged before the characters in front of it. Of the last one before the
+     * padding, the bits that no byte takes must be zero. */
+    const char *last = end == 0 ? NULL : memchr(alphabet, text.data[end - 1], sizeof alphabet - 1);
+    unsigned surplus = (1u << 2 * (text.len - end)) - 1;
+    bool bad_end = last != NULL && ((unsigned)(last - alphabet) & surplus) != 0;
+    for (size_t i = 0; i < end && !bad_end; i++) {
         if (memchr(alphabet, text.data[i], sizeof alphabet - 1) == NULL)
             return bad_character(bytes_of(text.data + i, text.len - i), err);
     }
     /* The spelling is the service's. */
     return error_set(err, ERROR_SERIALIZATION, "Invalid last non-pad Base64 character dectected");
+}
+
+bool serialization_boolean_text(struct bytes text, bool *out, struct error *err)
+{
+    static const struct {
+        const char *word;
+        bool value;
+    } words[] = { { "true", true },   { "1", true },  { "yes", true },
+                  { "false", false }, { "0", false }, { "no", false } };
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        if (text.len == strlen(words[i].word) &&
+            strncasecmp((const char *)text.data, words[i].word, text.len) == 0) {
+            *out = words[i].value;
+            return true;
+        }
+    }
+    return error_set(err, ERROR_SERIALIZATION, "Unexpected token received from parser");
 }

@@ -3,6 +3,7 @@
 #define STATOR_MODEL_SERIALIZATION_H
 #include <stdbool.h>
 #include "base/bytes.h"
+#include "base/compiler.h"
 
 struct error;
 struct json_reader;
@@ -23,5 +24,8 @@ bool serialization_mismatch(struct json_reader *reader, enum expected expected, 
 
 /* Reports text that base64_decode refused. Returns false. */
 bool serialization_bad_base64(struct bytes text, struct error *err);
+
+/* A Boolean that was sent as a string. Observed: the service takes a few words, in any case. */
+MUST_CHECK bool serialization_boolean_text(struct bytes text, bool *out, struct error *err);
 
 #endif

@@ -345,9 +345,14 @@ static bool read_set(struct context *context, struct buffer *out, enum value_typ
 
 static bool read_boolean(struct context *context, bool *out)
 {
-    if (json_peek(context->reader) != JSON_BOOL)
+    struct bytes text;
+    enum json_type found = json_peek(context->reader);
+    if (found == JSON_BOOL)
+        return json_read_bool(context->reader, out);
+    if (found != JSON_STRING)
         return serialization_mismatch(context->reader, EXPECT_BOOLEAN, context->err);
-    return json_read_bool(context->reader, out);
+    return json_read_string(context->reader, &text) &&
+           serialization_boolean_text(text, out, context->err);
 }
 
 /* Appends what stands behind the name of a type. */

@@ -33,4 +33,8 @@ void value_json_write(struct json_writer *writer, const struct value *value);
 /* {"name":{"S":"..."},...} */
 void item_json_write(struct json_writer *writer, const struct item *item);
 
+/* The content of an S, N or B as messages show it. The service shows a number as it was written;
+ * its canonical form is what is left of that. Lives in the arena, or is borrowed. */
+struct bytes value_json_scalar_text(struct arena *arena, const struct value *value);
+
 #endif

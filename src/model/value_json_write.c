@@ -1,4 +1,7 @@
 /* value_json_write.c -- encoded values and items written as DynamoDB's JSON, member by member. */
+#include <assert.h>
+#include "base/arena.h"
+#include "json/base64.h"
 #include "json/writer.h"
 #include "model/number.h"
 #include "model/value_json.h"
@@ -97,4 +100,21 @@ void item_json_write(struct json_writer *writer, const struct item *item)
         value_json_write(writer, &value);
     }
     json_close_object(writer);
+}
+
+struct bytes value_json_scalar_text(struct arena *arena, const struct value *value)
+{
+    assert(value->type == VALUE_S || value->type == VALUE_N || value->type == VALUE_B);
+    if (value->type == VALUE_N) {
+        char text[NUMBER_TEXT_MAX];
+        size_t len = number_format_encoded(value->data, text);
+        return arena_copy(arena, bytes_of(text, len));
+    }
+    if (value->type == VALUE_B) {
+        size_t len = base64_encoded_size(value->data.len);
+        char *text = arena_alloc(arena, len);
+        base64_encode(value->data, text);
+        return bytes_of(text, len);
+    }
+    return value->data;
 }

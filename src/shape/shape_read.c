@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "json/reader.h"
 #include "model/limits.h"
+#include "model/serialization.h"
 #include "model/value_json.h"
 
 static_assert(SHAPE_JSON_DEPTH_MAX > 2 * NESTING_DEPTH_MAX + 8,
@@ -205,8 +206,6 @@ static bool refuse(struct shape_reader *reader, const struct shape *shape, enum 
         return error_set(reader->err, ERROR_SERIALIZATION,
                          place == PLACE_ELEMENT ? "Unexpected value type in payload"
                                                 : "Unexpected field type");
-    if (shape->kind == SHAPE_BOOLEAN && found == JSON_STRING)
-        return error_set(reader->err, ERROR_SERIALIZATION, "Unexpected token received from parser");
     return error_set(reader->err, ERROR_SERIALIZATION, "%s cannot be converted to %s", token,
                      expected);
 }
@@ -240,11 +239,34 @@ static int64_t integer_from_text(struct arena *arena, struct bytes text)
     return (int64_t)value;
 }
 
-static bool read_integer(struct shape_reader *reader, struct shape_integer *out)
+/* Only digits, perhaps behind a minus sign. */
+static bool is_integer_text(struct bytes text)
+{
+    size_t at = text.len > 0 && text.data[0] == '-' ? 1 : 0;
+    if (at == text.len)
+        return false;
+    while (at < text.len && text.data[at] >= '0' && text.data[at] <= '9')
+        at++;
+    return at == text.len;
+}
+
+static bool read_integer(struct shape_reader *reader, const struct shape *shape, enum place place,
+                         struct shape_integer *out)
 {
     struct bytes text;
-    if (!json_read_number(&reader->json, &text))
+    /* A string is taken, as DynamoDB Local does and tools rely on, though the service refuses it.
+     */
+    if (json_peek(&reader->json) == JSON_STRING) {
+        struct json_reader before = reader->json;
+        if (!json_read_string(&reader->json, &text))
+            return refuse_text(reader);
+        if (!is_integer_text(text)) {
+            reader->json = before;
+            return refuse(reader, shape, place, JSON_STRING);
+        }
+    } else if (!json_read_number(&reader->json, &text)) {
         return refuse_text(reader);
+    }
     *out =
         (struct shape_integer){ .present = true, .value = integer_from_text(reader->arena, text) };
     return true;
@@ -252,10 +274,13 @@ static bool read_integer(struct shape_reader *reader, struct shape_integer *out)
 
 static bool read_boolean(struct shape_reader *reader, struct shape_boolean *out)
 {
-    if (!json_read_bool(&reader->json, &out->value))
-        return refuse_text(reader);
     out->present = true;
-    return true;
+    if (json_peek(&reader->json) == JSON_BOOL)
+        return json_read_bool(&reader->json, &out->value) ? true : refuse_text(reader);
+    struct bytes text;
+    if (!json_read_string(&reader->json, &text))
+        return refuse_text(reader);
+    return serialization_boolean_text(text, &out->value, reader->err);
 }
 
 /* --- Containers --- */
@@ -435,6 +460,11 @@ static enum json_type expected_type(enum shape_kind kind)
     return JSON_INVALID;
 }
 
+static bool is_read_from_string(enum shape_kind kind)
+{
+    return kind == SHAPE_BOOLEAN || kind == SHAPE_INTEGER || kind == SHAPE_LONG;
+}
+
 static bool read_value(struct shape_reader *reader, const struct shape *shape, enum place place,
                        void *out)
 {
@@ -444,7 +474,8 @@ static bool read_value(struct shape_reader *reader, const struct shape *shape, e
     enum json_type found = json_peek(&reader->json);
     if (found == JSON_NULL)
         return json_read_null(&reader->json) ? true : refuse_text(reader);
-    if (found != expected_type(shape->kind))
+    if (found != expected_type(shape->kind) &&
+        !(found == JSON_STRING && is_read_from_string(shape->kind)))
         return refuse(reader, shape, place, found);
     switch (shape->kind) {
     case SHAPE_STRING:
@@ -453,7 +484,7 @@ static bool read_value(struct shape_reader *reader, const struct shape *shape, e
         return read_boolean(reader, out);
     case SHAPE_INTEGER:
     case SHAPE_LONG:
-        return read_integer(reader, out);
+        return read_integer(reader, shape, place, out);
     case SHAPE_STRUCTURE:
         return read_structure(reader, shape, out);
     case SHAPE_LIST:

@@ -257,6 +257,14 @@ static void check_string(struct validation *run, const struct shape *shape,
         run->own_text = shape->length_text;
         return;
     }
+    if (shape->empty_text != NULL && length == 0) {
+        run->own_text = shape->empty_text;
+        return;
+    }
+    if (shape->enum_text != NULL && !is_enum_value(shape, *value)) {
+        run->own_text = shape->enum_text;
+        return;
+    }
     if (shape->enum_values != NULL && !is_enum_value(shape, *value))
         add_enum_error(run, shape, value);
     if (shape->pattern != NULL && !shape->matches(*value) && !is_full(run)) {

@@ -135,6 +135,9 @@ void item_range_of_key(struct arena *arena, const struct table_definition *table
         .engine = { .place = place_of_hash(table, key->index, hash), .reverse = reverse },
     };
     set_bounds(arena, buffer_bytes(&prefix), condition, out);
+    /* There is one item at most, so nothing comes behind it. */
+    if (key->index == NULL && !table->key.has_range)
+        out->end = buffer_bytes(&prefix);
 }
 
 /* --- Segments --- */

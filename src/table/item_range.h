@@ -24,9 +24,8 @@ struct table_definition;
 struct item_range {
     struct engine_range engine; /* Without limits. */
     /* The last key that it can hold in its direction, where a condition says so (`<=`, BETWEEN;
-     * read backward `>=`, BETWEEN): behind that key there is nothing to go on with. Data NULL:
-     * unknown.
-     */
+     * read backward `>=`, BETWEEN) or the table has no sort key: there is nothing behind that key.
+     * Data NULL: unknown. */
     struct bytes end;
 };
 

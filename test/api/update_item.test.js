@@ -484,8 +484,8 @@ describe('ReturnValues', () => {
     const answer = (parameters) => refusal(table.update('REMOVE a', undefined, parameters));
     const rest = { ReturnConsumedCapacity: 'Y', ReturnItemCollectionMetrics: 'Z' };
     assert.deepEqual(await answer({ ReturnValues: 'X', ...rest }), validation(
-      `1 validation error detected: Value 'X' at 'returnValues' ${must} `
-      + '[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]'));
+      '1 validation error detected: Failed to satisfy constraint: Member must satisfy enum value '
+      + 'set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]'));
     assert.deepEqual(await answer(rest), validation(
       `1 validation error detected: Value 'Y' at 'returnConsumedCapacity' ${must} `
       + '[INDEXES, TOTAL, NONE]'));

@@ -72,7 +72,7 @@ const struct shape item_on_check_failure_shape = { .kind = SHAPE_STRING,
     }
 
 static const struct shape_field put_item_fields[] = {
-    { SHAPE_FIELD(struct put_item_request, table_name, "TableName", &common_item_table_name),
+    { SHAPE_FIELD(struct put_item_request, table_name, "TableName", &common_put_table_name),
       .required = true, .alone = true },
     { SHAPE_FIELD(struct put_item_request, item, "Item", &common_item), .required = true },
     CAPACITY_FIELD(struct put_item_request),
@@ -109,11 +109,20 @@ static const struct shape attribute_update_shape = {
 static const struct shape attribute_updates_shape = { .kind = SHAPE_MAP,
                                                       .element = &attribute_update_shape,
                                                       SHAPE_UNBOUNDED };
+/* Observed: the list lacks a letter. */
+static const struct shape update_return_values_shape = {
+    .kind = SHAPE_STRING,
+    .enum_values = return_values_values,
+    .enum_text = "1 validation error detected: Failed to satisfy constraint: Member must satisfy "
+                 "enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
+    SHAPE_UNBOUNDED,
+};
 static const struct shape_field update_item_fields[] = {
     { SHAPE_FIELD(struct update_item_request, table_name, "TableName", &common_item_table_name),
       .required = true, .alone = true },
     { SHAPE_FIELD(struct update_item_request, key, "Key", &common_item), .required = true },
-    RETURN_VALUES_FIELD(struct update_item_request),
+    { SHAPE_FIELD(struct update_item_request, condition.return_values, "ReturnValues",
+                  &update_return_values_shape) },
     CAPACITY_FIELD(struct update_item_request),
     CONDITION_FIELDS(struct update_item_request),
     { SHAPE_FIELD(struct update_item_request, attribute_updates, "AttributeUpdates",
@@ -179,7 +188,7 @@ static const struct shape total_segments_shape = { .kind = SHAPE_INTEGER,
 
 /* The rows of struct read_request; `filter_name` is what the operation calls the older filter.
  * Observed: IndexName has no shape of its own here; any text is accepted and looked up. */
-#define READ_FIELDS(structure, filter_name, limit_shape)                                           \
+#define READ_FIELDS(structure, filter_name, limit_shape, operator_shape)                           \
     { SHAPE_FIELD(structure, read.table_name, "TableName", &common_item_table_name),               \
       .required = true },                                                                          \
         { SHAPE_FIELD(structure, read.return_consumed_capacity, "ReturnConsumedCapacity",          \
@@ -190,7 +199,7 @@ static const struct shape total_segments_shape = { .kind = SHAPE_INTEGER,
         { SHAPE_FIELD(structure, read.attributes_to_get, "AttributesToGet",                        \
                       &common_attributes_to_get) },                                                \
         { SHAPE_FIELD(structure, read.conditional_operator, "ConditionalOperator",                 \
-                      &common_conditional_operator) },                                             \
+                      operator_shape) },                                                           \
         { SHAPE_FIELD(structure, read.filter, filter_name, &conditions_shape) },                   \
         { SHAPE_FIELD(structure, read.exclusive_start_key, "ExclusiveStartKey", &common_item) },   \
         { SHAPE_FIELD(structure, read.consistent_read, "ConsistentRead", &common_boolean) },       \
@@ -205,7 +214,8 @@ static const struct shape total_segments_shape = { .kind = SHAPE_INTEGER,
     }
 
 static const struct shape_field query_fields[] = {
-    READ_FIELDS(struct query_request, "QueryFilter", &query_limit_shape),
+    READ_FIELDS(struct query_request, "QueryFilter", &query_limit_shape,
+                &common_query_conditional_operator),
     { SHAPE_FIELD(struct query_request, scan_index_forward, "ScanIndexForward", &common_boolean) },
     { SHAPE_FIELD(struct query_request, key_condition_expression, "KeyConditionExpression",
                   &common_string) },
@@ -215,7 +225,7 @@ const struct shape query_shape = { SHAPE_STRUCTURE_OF(struct query_request, quer
                                    .type_name = "QueryInput" };
 
 static const struct shape_field scan_fields[] = {
-    READ_FIELDS(struct scan_request, "ScanFilter", &scan_limit_shape),
+    READ_FIELDS(struct scan_request, "ScanFilter", &scan_limit_shape, &common_conditional_operator),
     { SHAPE_FIELD(struct scan_request, segment, "Segment", &segment_shape) },
     { SHAPE_FIELD(struct scan_request, total_segments, "TotalSegments", &total_segments_shape) },
 };

@@ -15,7 +15,9 @@
 #include "expr/condition_parse.h"
 #include "expr/key_condition.h"
 #include "expr/legacy.h"
+#include "model/item.h"
 #include "model/table_definition.h"
+#include "model/value_json.h"
 #include "read/read_range.h"
 #include "read/read_source.h"
 #include "table/catalogue.h"
@@ -218,6 +220,29 @@ struct query {
     size_t range_count; /* 0: no item can match. */
 };
 
+/* A partition key of a table without a sort key has one item, so no page of a Query can end before
+ * another one. */
+static bool refuse_start_of_one(struct api_call *call, const struct item *start)
+{
+    struct buffer text;
+    struct item_iter iter;
+    struct bytes name;
+    struct value value;
+    buffer_init(&text, call->arena);
+    item_iter_init(&iter, start);
+    while (item_iter_next(&iter, &name, &value)) {
+        bool scalar = value.type == VALUE_S || value.type == VALUE_N || value.type == VALUE_B;
+        struct bytes content = scalar ? value_json_scalar_text(call->arena, &value) : BYTES("");
+        buffer_append_bytes(&text, arena_printf(call->arena, "%s%.*s=AttributeValue: {%s:%.*s}",
+                                                text.len > 0 ? ", " : "", BYTES_FMT(name),
+                                                value_type_name(value.type), BYTES_FMT(content)));
+    }
+    return error_validation(&call->error,
+                            "The provided exclusive start key is invalid: ExclusiveStartKey: "
+                            "{%.*s}",
+                            BYTES_FMT(buffer_bytes(&text)));
+}
+
 /* ExclusiveStartKey must lie where an earlier page could have ended. */
 static bool start_query(struct api_call *call, struct query *query, bool has_condition)
 {
@@ -225,6 +250,8 @@ static bool start_query(struct api_call *call, struct query *query, bool has_con
     struct item_address place;
     if (!request->exclusive_start_key.present)
         return true;
+    if (query->source.index == NULL && query->source.key_count == 1)
+        return refuse_start_of_one(call, &request->exclusive_start_key.item);
     if (request->exclusive_start_key.item.count != query->source.key_count)
         return error_validation(&call->error, "The provided starting key is invalid");
     if (!read_source_locate(call->arena, &query->source, &request->exclusive_start_key.item, &place,

@@ -74,11 +74,9 @@ static bool list(struct api_call *call, const struct list_streams_request *reque
                                 "greater than the maximum allowed size: %d",
                                 LIST_STREAMS_PAGE_MAX);
     if (request->exclusive_start_stream_arn.data != NULL &&
-        !stream_names_parse_arn(request->exclusive_start_stream_arn, &after.table_name,
-                                &after.label)) {
-        answer(call, names, 0, false); /* Observed: nothing comes behind what is no stream. */
-        return true;
-    }
+        !stream_operation_parse_arn(call, request->exclusive_start_stream_arn, &after.table_name,
+                                    &after.label))
+        return false;
     size_t page_size =
         request->limit.present ? (size_t)request->limit.value : LIST_STREAMS_PAGE_MAX;
     size_t count = streams_list(api_streams(call->api), call->arena, request->table_name, after,
@@ -145,17 +143,12 @@ static const struct shape describe_shape = {
 /* --- DescribeStream: which shards --- */
 
 /* By time, so that a parent comes before its child; then by partition. */
-static int compare_to(const struct shard *shard, int64_t created_ms, uint64_t partition)
-{
-    if (shard->created_ms != created_ms)
-        return shard->created_ms < created_ms ? -1 : 1;
-    return shard->partition < partition ? -1 : shard->partition > partition;
-}
-
 static int compare(const void *a, const void *b)
 {
-    const struct shard *right = b;
-    return compare_to(a, right->created_ms, right->partition);
+    const struct shard *left = a, *right = b;
+    if (left->created_ms != right->created_ms)
+        return left->created_ms < right->created_ms ? -1 : 1;
+    return left->partition < right->partition ? -1 : left->partition > right->partition;
 }
 
 static enum engine_status list_shards(struct api_call *call, const struct stream_definition *stream,
@@ -182,15 +175,14 @@ static enum engine_status list_shards(struct api_call *call, const struct stream
     return status;
 }
 
-/* Keeps the children of one shard. Observed: without a ShardId nothing is its child. */
+/* Keeps the children of one shard. */
 static size_t keep_children(const struct shard_filter_request *filter, struct shard *shards,
                             size_t count)
 {
     int64_t created_ms;
     uint64_t partition;
     size_t kept = 0;
-    if (filter->shard_id.data == NULL ||
-        !stream_names_parse_shard_id(filter->shard_id, &created_ms, &partition))
+    if (!stream_names_parse_shard_id(filter->shard_id, &created_ms, &partition))
         return 0;
     for (size_t i = 0; i < count; i++) {
         if (shards[i].partition == partition && shards[i].parent_created_ms == created_ms)
@@ -199,15 +191,18 @@ static size_t keep_children(const struct shard_filter_request *filter, struct sh
     return kept;
 }
 
-/* How many shards do not come behind the one that the last page ended with. */
-static size_t skipped(struct bytes start_id, const struct shard *shards, size_t count)
+/* How many shards do not come behind the one that the last page ended with. That one may be gone,
+ * or no id of ours at all: ids are in the order of their texts. */
+static size_t skipped(struct api_call *call, struct bytes start_id, const struct shard *shards,
+                      size_t count)
 {
-    int64_t created_ms;
-    uint64_t partition;
     size_t first = 0;
-    if (start_id.data == NULL || !stream_names_parse_shard_id(start_id, &created_ms, &partition))
+    if (start_id.data == NULL)
         return 0;
-    while (first < count && compare_to(&shards[first], created_ms, partition) <= 0)
+    while (first < count &&
+           bytes_compare(stream_names_shard_id(call->arena, shards[first].created_ms,
+                                               shards[first].partition),
+                         start_id) <= 0)
         first++;
     return first;
 }
@@ -284,7 +279,7 @@ static bool describe(struct api_call *call, const struct describe_stream_request
         return storage_error_set(&call->error, status, "DescribeStream");
     if (request->shard_filter != NULL)
         count = keep_children(request->shard_filter, shards, count);
-    size_t first = skipped(request->exclusive_start_shard_id, shards, count);
+    size_t first = skipped(call, request->exclusive_start_shard_id, shards, count);
     size_t page_size =
         request->limit.present ? (size_t)request->limit.value : DESCRIBE_STREAM_PAGE_MAX;
     struct json_writer writer;
@@ -306,6 +301,18 @@ static bool check(struct api_call *call, const struct describe_stream_request *r
                                 "One or more parameter values were invalid: Limit cannot be "
                                 "greater than the maximum: %d",
                                 DESCRIBE_STREAM_PAGE_MAX);
+    const struct shard_filter_request *filter = request->shard_filter;
+    if (filter == NULL)
+        return true;
+    if (filter->type.data == NULL)
+        return error_validation(&call->error,
+                                ERROR_ENVELOPE "Value 'null' at 'shardFilter.type' failed to "
+                                               "satisfy constraint: Member must be CHILD_SHARDS");
+    /* The service refuses this too; its text is not known. */
+    if (filter->shard_id.data == NULL)
+        return error_validation(&call->error,
+                                ERROR_ENVELOPE "Value 'null' at 'shardFilter.shardId' failed to "
+                                               "satisfy constraint: Member must not be null");
     return true;
 }
 

@@ -22,12 +22,19 @@ struct bytes stream_operation_arn(struct api_call *call, struct bytes table_name
     return arn_of_stream(call->arena, options->region, options->account_id, table_name, label);
 }
 
+bool stream_operation_parse_arn(struct api_call *call, struct bytes arn, struct bytes *table_name,
+                                struct bytes *label)
+{
+    return stream_names_parse_arn(arn, table_name, label) ||
+           error_validation(&call->error, "Invalid StreamArn: %.*s", BYTES_FMT(arn));
+}
+
 struct stream *stream_operation_find(struct api_call *call, struct bytes arn)
 {
     struct bytes table_name, label;
-    struct stream *stream = NULL;
-    if (stream_names_parse_arn(arn, &table_name, &label))
-        stream = streams_find(api_streams(call->api), table_name, label);
+    if (!stream_operation_parse_arn(call, arn, &table_name, &label))
+        return NULL;
+    struct stream *stream = streams_find(api_streams(call->api), table_name, label);
     if (stream == NULL)
         error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
                   "Requested resource not found: Stream: %.*s not found", BYTES_FMT(arn));

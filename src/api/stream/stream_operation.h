@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include "shape/shape.h"
 #include "base/bytes.h"
+#include "base/compiler.h"
 
 struct api_call;
 struct stream;
@@ -16,6 +17,10 @@ extern const struct shape stream_operation_shard_id_shape;
 /* "<table's ARN>/stream/<label>", in the call's arena. */
 struct bytes stream_operation_arn(struct api_call *call, struct bytes table_name,
                                   struct bytes label);
+/* The table's name and the stream's label in an ARN. False with the service's words if it is no ARN
+ * of a stream. */
+MUST_CHECK bool stream_operation_parse_arn(struct api_call *call, struct bytes arn,
+                                           struct bytes *table_name, struct bytes *label);
 /* The stream of that ARN; the caller owes a stream_release. NULL with the service's error set if
  * there is none. */
 struct stream *stream_operation_find(struct api_call *call, struct bytes arn);

@@ -374,14 +374,12 @@ static void a_table_without_sort_key_has_one_item_to_a_query(void **state)
                         "{'Items':[{'pk':{'S':'a'}}],'Count':1,'ScannedCount':1}");
     read_fixture_expect(*state, "Query",
                         "{'TableName':'hash','Limit':1,'Select':'COUNT'," KEY "," VALUES("") "}",
-                        "{'Count':1,'ScannedCount':1,'LastEvaluatedKey':{'pk':{'S':'a'}}}");
-    read_fixture_expect(*state, "Query",
-                        "{'TableName':'hash','Select':'COUNT'," KEY "," VALUES("")
-                            START("'pk':{'S':'a'}") "}",
-                        "{'Count':0,'ScannedCount':0}");
+                        "{'Count':1,'ScannedCount':1}");
     read_fixture_refuse(*state, "Query",
                         "{'TableName':'hash'," KEY "," VALUES("") START("'pk':{'S':'b'}") "}",
-                        ERROR_VALIDATION, OUTSIDE);
+                        ERROR_VALIDATION,
+                        "The provided exclusive start key is invalid: ExclusiveStartKey: "
+                        "{pk=AttributeValue: {S:b}}");
     read_fixture_refuse(*state, "Query", "{'TableName':'hash'," SORT("sk = :p") "," VALUES("") "}",
                         ERROR_VALIDATION, "Query key condition not supported");
 }

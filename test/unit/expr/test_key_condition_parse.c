@@ -166,7 +166,10 @@ static const struct {
     { &simple, "pk = :n AND a = :s", WRONG_TYPE, 0 },
     { &simple, "pk = :s AND sk = :s", WRONG_TYPE, 0 },
     { &simple, "pk = :s AND begins_with(sk, :s)", WRONG_TYPE, 0 },
-    { &simple, "pk = :s AND sk = :n AND a = :s", "Conditions can be of length 1 or 2 only", 0 },
+    { &simple, "pk = :s AND sk = :n AND a = :s",
+      "The number of query conditions (3) exceeds the number of key attributes defined in the "
+      "schema (2)",
+      0 },
     { &multiple, "h2 = :s AND h1 = :s", NULL, 0 },
     { &multiple, "h1 = :s AND h2 = :s AND r1 > :s", NULL, 1 },
     { &multiple, "r2 BETWEEN :s AND :s2 AND h1 = :s AND r1 = :s AND h2 = :s", NULL, 2 },

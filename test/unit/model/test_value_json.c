@@ -151,7 +151,7 @@ static const struct {
     { "{\"B\":\"Y=Q=\"}", "Invalid Base64 character: '='" },
     { "{\"B\":\"ab\xC3\xA9\"}", "Invalid Base64 character: '\xC3\xA9'" },
     { "{\"B\":\"YR==\"}", "Invalid last non-pad Base64 character dectected" },
-    { "{\"BOOL\":\"true\"}", "Unexpected token received from parser" },
+    { "{\"BOOL\":\"t\"}", "Unexpected token received from parser" },
     { "{\"BOOL\":1}", "NUMBER_VALUE cannot be converted to Boolean" },
     { "{\"BOOL\":{}}", STRUCTURE },
     { "{\"BOOL\":[]}", "Unrecognized collection type class java.lang.Boolean" },

@@ -112,8 +112,13 @@ static const struct {
           "z", "returnValues", ONE_OF("[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]")) },
     { "UpdateItem",
       "{\"TableName\":\"abc\",\"ReturnConsumedCapacity\":\"x\",\"ReturnValues\":\"z\"}",
-      ERRORS("2") MISSING("key") AND BROKEN(
-          "z", "returnValues", ONE_OF("[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]")) },
+      ONE_ERROR "Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, "
+                "UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]" },
+    { "PutItem", "{\"TableName\":\"\"}",
+      ONE_ERROR "Value at 'TableName' failed to satisfy constraint: Member must have length "
+                "greater than or equal to 1" },
+    { "Query", "{\"TableName\":\"abc\",\"Select\":\"x\",\"ConditionalOperator\":\"XOR\"}",
+      "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]" },
     { "Query", "{\"TableName\":\"\",\"Limit\":0}",
       ERRORS("2") BROKEN("", "tableName", LENGTH_MIN("1")) AND
       "Value at 'Limit' failed to satisfy constraint: Member must " VALUE_MIN("1") },
