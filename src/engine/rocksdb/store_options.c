@@ -72,6 +72,8 @@ static void set_memory_and_levels(rocksdb_options_t *db, size_t write_buffer_siz
         compression[level] = rocksdb_lz4_compression;
     rocksdb_options_set_write_buffer_size(db, write_buffer_size);
     rocksdb_options_set_memtable_prefix_bloom_size_ratio(db, MEMTABLE_FILTER_RATIO);
+    /* Whole keys as well, as in files: the tokens of ten minutes all have the same prefix. */
+    rocksdb_options_set_memtable_whole_key_filtering(db, 1);
     rocksdb_options_set_max_write_buffer_number(db, WRITE_BUFFERS_MAX);
     rocksdb_options_set_max_total_wal_size(db, 2 * WRITE_BUFFERS_MAX * write_buffer_size);
     rocksdb_options_set_num_levels(db, LEVELS);
