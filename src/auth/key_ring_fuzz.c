@@ -1,4 +1,4 @@
-/* key_ring_fuzz.c -- arbitrary text as a key ring: what is read is written, and read again alike.
+/* key_ring_fuzz.c -- arbitrary text as a key ring: a valid one survives writing and parsing.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* policy_fuzz.c -- arbitrary text as a policy, of a key and of a resource: it is refused with a
- * message, or it decides. */
+/* policy_fuzz.c -- arbitrary text as a policy of a key and of a resource: either a message says why
+ * it is invalid, or it decides about requests. */
 #include <assert.h>
 #include <stdint.h>
 #include "auth/policy.h"

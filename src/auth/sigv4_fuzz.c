@@ -1,8 +1,8 @@
-/* sigv4_fuzz.c -- any request: what we sign verifies; written otherwise, but canonically the same,
- * it has the same signature; whatever of it is changed, it verifies no more. Any Authorization
- * header is read or refused, and never right by chance.
+/* sigv4_fuzz.c -- signs any request. The signature verifies. The same request in another spelling
+ * with the same canonical form has the same signature. Any other change makes verification fail. An
+ * arbitrary Authorization header is parsed or refused, and never verifies.
  *
- * Input: a byte that says what is changed, lines "Name: value", an empty line, the body.
+ * Input: a byte that selects the change, lines "Name: value", an empty line, the body.
  */
 #include "auth/sigv4.h"
 #include <assert.h>

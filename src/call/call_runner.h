@@ -72,7 +72,7 @@ void call_runner_run(struct call_worker *worker, struct http_exchange *exchange,
 /* For the answers that a protocol gives itself. */
 struct random *call_worker_random(struct call_worker *worker);
 
-/* --- For whoever starts the server --- */
+/* --- For the code that starts the server --- */
 
 struct call_runner_options {
     struct authentication_options authentication;

@@ -77,7 +77,7 @@ struct bytes compression_gzip(struct arena *arena, struct bytes body)
  *
  * Every answer carries one, and zlib takes a microsecond for four kilobytes. With carry-less
  * multiplication, 64 bytes a step are folded into the 64 behind them, which leaves the remainder of
- * the whole as it was, until 16 bytes stand for all that was folded; zlib goes on from there. */
+ * the whole as it was, until 16 bytes stand for all that was folded; zlib continues from there. */
 
 #if defined(__x86_64__)
 #define FOLDING __attribute__((target("sse2,pclmul")))

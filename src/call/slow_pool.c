@@ -72,7 +72,7 @@ struct slow_pool *slow_pool_start(void *const *thread_contexts, size_t thread_co
             pool->thread_count++;
     }
     if (pool->thread_count == 0) {
-        log_write(LOG_ERROR, "wire", "cannot start a thread");
+        log_write(LOG_ERROR, "call", "cannot start a thread");
         abort();
     }
     return pool;

@@ -1,9 +1,9 @@
-/* tls_session_fuzz.c -- fuzzes a server's session with what a client could send.
+/* tls_session_fuzz.c -- a server's session with arbitrary bytes from a client.
  *
- * The first byte says how. Even: the rest is what arrives, in pieces of that size. Odd: an honest
- * client agrees and sends text, and the rest spoils its bytes: pairs of a distance from the last
- * spoilt byte and of bits to turn. So the fuzzer also gets behind what only an honest client can
- * encrypt.
+ * The first byte selects one of two ways. Even: the rest is the input, in pieces of that size. Odd:
+ * an honest client completes the handshake and sends text, and the rest corrupts its bytes: pairs
+ * of a distance from the last corrupted byte and of bits to flip. So the fuzzer also reaches states
+ * that only an honest client can reach.
  */
 #include <assert.h>
 #include <openssl/err.h>

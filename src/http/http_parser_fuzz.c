@@ -1,8 +1,8 @@
 /* http_parser_fuzz.c -- heads and chunked bodies, whole and in pieces.
  *
- * The first byte says which (an even one, like 'h': a head; an odd one, like 'c': chunks) and seeds
- * the cuts. Both ways must come to the same end; what is accepted obeys the invariants that the
- * layers above rely on, and says the same when written out anew.
+ * The first byte selects one (even, like 'h': a head; odd, like 'c': chunks) and seeds the cuts.
+ * Whole and in pieces, the result must be the same. An accepted head has the invariants that the
+ * layers above rely on, and still has the same meaning after it is written out again.
  */
 #include <assert.h>
 #include <stdbool.h>

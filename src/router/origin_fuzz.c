@@ -1,4 +1,4 @@
-/* origin_fuzz.c -- what a page may do follows from its headers alone, whatever they are.
+/* origin_fuzz.c -- properties of the decision about a web page, for any headers.
  *
  * The input is an Origin and a Host, separated by a line feed.
  */
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(looks_local(origin) || origin.len == sizeof "https://a.example" - 1);
     }
 
-    /* Nobody is allowed anything where nothing is. */
+    /* Empty lists allow no page. */
     const struct origin_rules nobody = { "", "" };
     headers = (struct origin_headers){ .origin = origin, .fetch_site = none, .host = host };
     assert(origin_judge(&nobody, &headers, &allowed) == ORIGIN_REFUSED && allowed.data == NULL);

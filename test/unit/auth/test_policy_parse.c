@@ -1,4 +1,4 @@
-/* test_policy_parse.c -- what is no policy is refused as a whole, and its bounds. */
+/* test_policy_parse.c -- invalid policies are refused as a whole; bounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

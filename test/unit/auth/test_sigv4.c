@@ -1,4 +1,4 @@
-/* test_sigv4.c -- AWS's published signatures are right, and every way to be wrong is refused. */
+/* test_sigv4.c -- AWS's published signatures verify, and every kind of wrong one is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
-/* test_authentication.c -- every rule of authentication, over a socket: the request that keeps it
- * is let in, and each way to break it is refused in the service's words.
+/* test_authentication.c -- every rule of authentication, over a socket: a request that follows it
+ * is accepted, and each way to break it is refused in the service's words.
  *
- * Requests are signed by sigv4_authorize, which test_sigv4.c holds against AWS's published
- * signatures. What policies decide is test/unit/auth/ and test/unit/api/test_authorization.c.
+ * sigv4_authorize signs the requests; test_sigv4.c compares that with AWS's published signatures.
+ * For decisions of policies see test/unit/auth/ and test/unit/api/test_authorization.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

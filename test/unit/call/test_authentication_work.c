@@ -1,8 +1,8 @@
-/* test_authentication_work.c -- a key that is refused costs what a right one costs, so that the
- * time of an answer tells nobody which keys there are.
+/* test_authentication_work.c -- refusing a key costs as much as accepting one, so the time of an
+ * answer does not reveal which keys exist.
  *
- * Measured in what was hashed, not in time: this program has a hasher of its own in the place of
- * crypto/sha256.c, which counts. What it computes is no SHA-256, but it is the same on both sides.
+ * The measure is the number of bytes hashed, not time: this program replaces crypto/sha256.c by a
+ * hasher that counts. It does not compute SHA-256, but both sides use it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

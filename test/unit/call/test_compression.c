@@ -1,4 +1,4 @@
-/* test_compression.c -- bodies inflate within their bound, and only if they are whole. */
+/* test_compression.c -- bodies inflate within their bound, and only if they are complete. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_read_queue.c -- how a loop divides its time among reads: by a clock that the test moves. */
+/* test_read_queue.c -- how a loop divides its time among reads, with a clock that the test sets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_seal.c -- what is sealed comes back whole, or not at all. */
+/* test_seal.c -- sealed bytes are recovered unchanged, or refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_tls_context.c -- which files make a context, and what is said of those that do not. */
+/* test_tls_context.c -- which files make a context, and the messages about the others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

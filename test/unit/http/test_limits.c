@@ -1,7 +1,7 @@
-/* test_limits.c -- what the server refuses, how it says so, and what it does about slow clients.
+/* test_limits.c -- limits of requests and connections, their refusals, and slow clients.
  *
- * Time-outs under test are short, all others long; a test waits for what must happen, so a slow
- * machine makes it slower, not wrong.
+ * Time-outs under test are short, all others long. A test waits for events, so a slow machine makes
+ * it slower but does not fail it.
  */
 #include <poll.h>
 #include <setjmp.h>

@@ -1,7 +1,8 @@
-/* test_parser.c -- which heads and chunked bodies are understood, and which are refused.
+/* test_parser.c -- which heads and chunked bodies are accepted, and which are refused.
  *
- * Each case is fed whole, byte by byte and cut in two at every byte, each time from a fresh copy of
- * exactly the bytes that have "arrived": the verdict must be the same, and no byte beyond be read.
+ * Each case is parsed whole, byte by byte, and cut in two at every byte, each time from a fresh
+ * copy of exactly the bytes "received": the verdict must be the same, and no byte beyond them may
+ * be read.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* test_pressure.c -- the bound on the memory of all requests: who is refused, who is dropped.
  *
- * Time-outs are so long that whatever ends in here ended for want of memory.
+ * Time-outs are long, so a connection that ends here was dropped for lack of memory.
  */
 #include <poll.h>
 #include <pthread.h>

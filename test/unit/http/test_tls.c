@@ -1,6 +1,6 @@
-/* test_tls.c -- what only connections through TLS have: handshakes, records, contexts that change.
+/* test_tls.c -- what is special about TLS connections: handshakes, records, new certificates.
  *
- * Requests and answers are test_server.c's, which runs through TLS as well.
+ * test_server.c tests requests and answers, through TLS as well.
  */
 #include <setjmp.h>
 #include <stdarg.h>
