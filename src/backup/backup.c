@@ -200,6 +200,7 @@ static bool is_of_store(int directory, const char *name)
 static bool add_file(struct backup_work *work, const char *name)
 {
     struct backup_manifest *manifest = &work->manifest;
+    assert(backup_manifest_is_name(bytes_from_text(name)));
     if (manifest->file_count == BACKUP_FILES_MAX) {
         errno = EFBIG;
         return false;
@@ -271,6 +272,7 @@ bool backup_make(const struct backup_options *options, const char *target,
                  struct backup_result *result, char message[BACKUP_MESSAGE_MAX])
 {
     struct backup_work work;
+    assert(options->store != NULL && options->data_dir != NULL && options->version != NULL);
     work_init(&work, message);
     work.progress = options->progress;
     work.context = options->context;

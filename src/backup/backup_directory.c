@@ -1,5 +1,6 @@
 /* backup_directory.c -- see backup_directory.h. */
 #include "backup/backup_directory.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -109,6 +110,7 @@ bool backup_directory_begin(struct backup_directory *directory, const char *path
 int backup_directory_create_file(const struct backup_directory *directory, const char *name)
 {
     struct stat owner;
+    assert(directory->fd >= 0 && strchr(name, '/') == NULL);
     int fd = file_open_at(directory->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                           FILE_MODE);
     if (fd < 0)
@@ -136,6 +138,7 @@ bool backup_directory_put_file(const struct backup_directory *directory, const c
 
 bool backup_directory_finish(struct backup_directory *directory, char message[BACKUP_MESSAGE_MAX])
 {
+    assert(directory->fd >= 0);
     /* The names of the files reach the disk before INCOMPLETE is removed. */
     if (fsync(directory->fd) != 0 || unlinkat(directory->fd, DATA_DIRECTORY_INCOMPLETE, 0) != 0 ||
         fsync(directory->fd) != 0)
@@ -153,6 +156,7 @@ static bool remove_copied(int fd, const char *name, void *context)
 
 void backup_directory_discard(struct backup_directory *directory)
 {
+    assert(directory->fd >= 0);
     if (folder_visit(directory->fd, remove_copied, NULL))
         unlinkat(directory->fd, DATA_DIRECTORY_INCOMPLETE, 0);
     close(directory->fd);

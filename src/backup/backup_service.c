@@ -4,6 +4,7 @@
  * for it to close the connection.
  */
 #include "backup/backup_service.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -140,6 +141,7 @@ static bool prepare(struct backup_service *service, const char *data_dir)
 
 struct backup_service *backup_service_start(struct engine *engine, const char *data_dir)
 {
+    assert(engine != NULL && data_dir != NULL);
     struct backup_service *service = memory_checked(malloc(sizeof *service));
     *service =
         (struct backup_service){ .engine = engine, .listener = -1, .stop = -1, .directory = -1 };
@@ -222,6 +224,7 @@ enum backup_service_answer backup_service_ask(const char *data_dir,
 
 bool backup_service_holds(const struct backup_connection *connection)
 {
+    assert(connection->fd >= 0);
     struct pollfd ended = { .fd = connection->fd, .events = POLLIN };
     return poll(&ended, 1, 0) == 0;
 }

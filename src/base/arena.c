@@ -89,6 +89,7 @@ static void hold(struct arena *arena, size_t size)
 
 static void release(struct arena *arena, size_t size)
 {
+    assert(size <= arena->held);
     arena->held -= size;
     memory_budget_give(arena->budget, size);
 }

@@ -125,6 +125,7 @@ static bool is_in_any_slot(const void *object)
 
 bool hazard_list_has(const struct hazard_list *list, const void *object)
 {
+    assert(object != NULL);
     if (list->count > HAZARD_LIST_MAX)
         return is_in_any_slot(object);
     for (size_t i = 0; i < list->count; i++)

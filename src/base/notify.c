@@ -1,5 +1,6 @@
 /* notify.c -- see notify.h. */
 #include "base/notify.h"
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -32,6 +33,7 @@ bool notify_send(const char *socket_name, const char *state)
 {
     struct sockaddr_un address;
     socklen_t address_size;
+    assert(state != NULL && state[0] != '\0');
     if (socket_name == NULL)
         return true;
     if (!make_address(socket_name, &address, &address_size))

@@ -1,5 +1,6 @@
 /* timed_wait.c -- see timed_wait.h. */
 #include "base/timed_wait.h"
+#include <assert.h>
 #include "base/clock.h"
 
 void timed_wait_init(pthread_cond_t *condition)
@@ -13,6 +14,7 @@ void timed_wait_init(pthread_cond_t *condition)
 
 void timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t wait_ms)
 {
+    assert(wait_ms >= 0 || wait_ms == TIMED_WAIT_FOREVER);
     if (wait_ms == TIMED_WAIT_FOREVER) {
         pthread_cond_wait(condition, mutex);
         return;
