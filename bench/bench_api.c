@@ -24,7 +24,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "engine/engine.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 #include "measure.h"
 
 enum {
@@ -327,7 +327,7 @@ int main(int argc, char **argv)
         .options = { .directory = argv[1],
                      .durability = ENGINE_DURABILITY_OS,
                      .item_cache_size = ITEM_CACHE_SIZE,
-                     .form = item_form_make,
+                     .render = rendered_item_make,
                      .block_cache_size = 64 * 1024 * 1024,
                      .write_buffer_size = 32 * 1024 * 1024 },
         .group = api_group_create(NULL, NULL),

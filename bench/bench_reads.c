@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "engine/engine.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 
 enum {
     ITEMS = 16, /* So few that all threads read the same ones. */
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
     struct engine *engine =
         engine_open(&(struct engine_options){ .in_memory = true,
                                               .item_cache_size = 64 * 1024 * 1024,
-                                              .form = item_form_make,
+                                              .render = rendered_item_make,
                                               .block_cache_size = 64 * 1024 * 1024,
                                               .write_buffer_size = 32 * 1024 * 1024 },
                     message);

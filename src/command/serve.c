@@ -33,7 +33,7 @@
 #include "crypto/tls_context.h"
 #include "engine/engine.h"
 #include "http/server.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 #include "outbound/outbound.h"
 #include "table/server_time.h"
 #include "trigger/trigger_runner.h"
@@ -157,7 +157,7 @@ static bool open_engine(struct server *server, const struct config *config)
                                                                    : ENGINE_DURABILITY_OS,
         .leaves_log_alone = !config->log_prefill,
         .item_cache_size = config->item_cache_size,
-        .form = item_form_make,
+        .render = rendered_item_make,
         .block_cache_size = config->block_cache_size,
         .write_buffer_size = config->write_buffer_size,
         .open_files_max = (unsigned)server->files.table_files,

@@ -103,15 +103,16 @@ static inline bool engine_address_equal(const struct engine_address *a,
     return engine_place_equal(&a->place, &b->place) && bytes_equal(a->key, b->key);
 }
 
-/* What readers would make of a value again and again, in the arena; data NULL: nothing. An engine
- * that was given such a function, and keeps values in memory, may keep their forms too. */
-typedef struct bytes engine_form(struct arena *arena, struct bytes value);
+/* Renders a value as readers want it, in the arena, so that they need not do it again and again;
+ * data NULL: it cannot be rendered. An engine that caches values may cache them rendered, too. */
+typedef struct bytes engine_render(struct arena *arena, struct bytes value);
 
 /* Bytes borrowed from the engine until released. Releasing a zeroed one is allowed. */
 struct engine_value {
     struct bytes bytes;
-    struct bytes form; /* Of a value that a view shows, if the engine has it; else data NULL. */
-    void *handle;      /* The engine's own. */
+    struct bytes
+        rendered; /* By engine_render, of a value of a view; data NULL if the engine has none. */
+    void *handle; /* The engine's own. */
     void (*release)(void *handle);
 };
 static inline void engine_value_release(struct engine_value *value)
@@ -145,7 +146,7 @@ struct engine_options {
     /* How long a write waits for those that have its addresses; 0: ENGINE_WRITE_WAIT_MS. */
     unsigned write_wait_ms;
     size_t item_cache_size; /* 0: none. */
-    engine_form *form;      /* Of the items in it; NULL: they have none. */
+    engine_render *render;  /* For the items in it; NULL: none. */
     size_t block_cache_size;
     size_t write_buffer_size;
     unsigned open_files_max; /* Files kept open; 0: ENGINE_OPEN_FILES_MAX. */
@@ -225,7 +226,7 @@ struct engine_range {
 struct engine_entry {
     struct bytes key; /* Within the place. Borrowed until the next step. */
     struct bytes value;
-    struct bytes form; /* As a value's. */
+    struct bytes rendered; /* As a value's. */
 };
 /* `range`'s bytes are copied as needed. A range that ends before it starts is empty. */
 MUST_CHECK enum engine_status engine_scan_open(struct engine_view *view,

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "base/compiler.h"
 #include "engine/engine.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 #include "read/work_clock.h"
 
 struct error;
@@ -40,7 +40,7 @@ struct read_item {
 };
 enum read_item_as {
     READ_ITEM_OPENED, /* `shown.item` is open, so that its attributes can be read. */
-    READ_ITEM_SHOWN,  /* To be shown whole, and perhaps only as a form (model/item_form.h). */
+    READ_ITEM_SHOWN,  /* To be sent whole, and perhaps only rendered (model/rendered_item.h). */
 };
 /* True if the item was read or there is none. False with the error set if the engine fails. */
 MUST_CHECK bool read_items_get(struct read_items *items, const struct table_definition *table,

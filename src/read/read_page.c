@@ -11,7 +11,7 @@
 #include "expr/lookup.h"
 #include "model/error.h"
 #include "model/item.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
 #include "read/index_delay.h"
@@ -82,7 +82,7 @@ static enum engine_status take_item(struct read_page *page, const struct shown_i
     const struct shown_item *judged = entry;
     enum engine_status status = ENGINE_OK;
     if (page->scratch != NULL) {
-        fetched.form = (struct item_form){ 0 };
+        fetched.rendered = (struct rendered_item){ 0 };
         status = fetch_item(page, &entry->item, &value, &fetched.item);
         judged = &fetched;
     }
@@ -92,18 +92,18 @@ static enum engine_status take_item(struct read_page *page, const struct shown_i
     return status;
 }
 
-/* Opens an entry of the scan, shows it if it passes the filter, and counts it. `out` is opened or
- * has a form; it stays valid until the scan's next step. */
+/* Opens an entry of the scan, shows it if it passes the filter, and counts it. `out` is open or
+ * rendered; it stays valid until the scan's next step. */
 static enum engine_status take_entry(struct read_page *page, const struct item_range *range,
-                                     const struct engine_entry *entry, bool take_forms,
+                                     const struct engine_entry *entry, bool take_rendered,
                                      struct shown_item *out)
 {
     enum engine_status status = ENGINE_OK;
-    bool has_form = take_forms && item_form_read(entry->form, &out->form);
-    if (has_form) {
+    bool is_rendered = take_rendered && rendered_item_read(entry->rendered, &out->rendered);
+    if (is_rendered) {
         show(page, out);
     } else {
-        out->form = (struct item_form){ 0 };
+        out->rendered = (struct rendered_item){ 0 };
         status =
             item_address_open_entry(page->source->table, &range->engine.place, entry, &out->item);
         if (status == ENGINE_OK)
@@ -152,7 +152,7 @@ static enum engine_status end_behind(struct read_page *page, const struct item_r
     page->ended = true;
     if (range->end.data != NULL && bytes_equal(entry->key, range->end))
         return ENGINE_OK;
-    if (last->form.json.data != NULL)
+    if (last->rendered.json.data != NULL)
         status =
             item_address_open_entry(page->source->table, &range->engine.place, entry, &last->item);
     if (status == ENGINE_OK)
@@ -180,12 +180,12 @@ static enum engine_status read_entries(struct read_page *page, const struct item
 {
     struct engine_entry entry;
     struct shown_item item;
-    bool take_forms =
+    bool take_rendered =
         page->request.takes_forms && page->request.filter == NULL && page->scratch == NULL;
     for (;;) {
         enum engine_status status = engine_scan_next(scan, &entry);
         if (status == ENGINE_OK)
-            status = take_entry(page, range, &entry, take_forms, &item);
+            status = take_entry(page, range, &entry, take_rendered, &item);
         if (status != ENGINE_OK)
             return status;
         if (is_full(page))

@@ -55,7 +55,7 @@ struct read_page_request {
     uint64_t work_max; /* 0: READ_PAGE_WORK_MAX. */
     /* NULL: items that pass are only counted. */
     read_page_show *show;
-    /* `show` wants whole items as JSON: it may get them as forms (model/item_form.h), which are
+    /* `show` wants whole items as JSON: it may get them rendered (model/rendered_item.h), which are
      * ready, in place of opened ones. */
     bool takes_forms;
     work_clock_pause *is_pause_due; /* NULL: the page does not pause. */

@@ -143,8 +143,8 @@ enum engine_status item_address_get_shown(struct engine_view *view,
                                           struct engine_value *value, struct shown_item *out)
 {
     enum engine_status status = engine_view_get(view, &place->address, value);
-    out->form.json = (struct bytes){ 0 };
-    if (status == ENGINE_OK && item_form_read(value->form, &out->form))
+    out->rendered.json = (struct bytes){ 0 };
+    if (status == ENGINE_OK && rendered_item_read(value->rendered, &out->rendered))
         return ENGINE_OK;
     return open_item(status, table, place, value, &out->item);
 }

@@ -9,7 +9,7 @@
 #include "base/compiler.h"
 #include "engine/engine.h"
 #include "model/item.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 
 struct arena;
 struct error;

@@ -41,13 +41,13 @@ static struct bytes random_key(struct random *random, char out[KEY_TEXT_SIZE])
 
 static atomic_uint forms_seen;
 
-/* A form, where there is one, is that of the value beside it. */
-static void check_form(struct bytes value, struct bytes form)
+/* A rendered value is that of the value beside it. */
+static void check_rendered(struct bytes value, struct bytes rendered)
 {
-    if (form.data == NULL)
+    if (rendered.data == NULL)
         return;
     struct arena *arena = arena_create();
-    assert_true(bytes_equal(form, engine_fixture_form(arena, value)));
+    assert_true(bytes_equal(rendered, engine_fixture_render(arena, value)));
     arena_destroy(arena);
     atomic_fetch_add(&forms_seen, 1);
 }
@@ -56,7 +56,7 @@ static void compare_values(const enum engine_status statuses[2], struct engine_v
 {
     assert_int_equal(statuses[0], statuses[1]);
     assert_true(bytes_equal(values[0].bytes, values[1].bytes));
-    check_form(values[1].bytes, values[1].form);
+    check_rendered(values[1].bytes, values[1].rendered);
     for (int i = 0; i < 2; i++)
         engine_value_release(&values[i]);
 }
@@ -121,7 +121,7 @@ static void compare_scans(struct engine_view *views[2], const struct engine_rang
             break;
         assert_true(bytes_equal(entries[0].key, entries[1].key));
         assert_true(bytes_equal(entries[0].value, entries[1].value));
-        check_form(entries[1].value, entries[1].form);
+        check_rendered(entries[1].value, entries[1].rendered);
     } while (true);
     for (int i = 0; i < 2; i++)
         engine_scan_close(scans[i]);
@@ -254,7 +254,7 @@ static uint64_t get_number(struct engine_view *view, const char *key)
     if (engine_view_get(view, &address, &value) != ENGINE_OK)
         return 0;
     uint64_t number = number_of(value.bytes);
-    check_form(value.bytes, value.form);
+    check_rendered(value.bytes, value.rendered);
     engine_value_release(&value);
     return number;
 }
@@ -277,7 +277,7 @@ static void check_pair(struct race *race, int pair)
     assert_int_equal(engine_scan_open(view, &range, &scan), ENGINE_OK);
     while (engine_scan_next(scan, &entry) == ENGINE_OK) {
         assert_int_equal(number_of(entry.value), number);
-        check_form(entry.value, entry.form);
+        check_rendered(entry.value, entry.rendered);
     }
     engine_scan_close(scan);
     engine_view_close(view);

@@ -305,9 +305,9 @@ static void a_view_wants_what_it_misses_a_second_time_and_forms_of_what_it_finds
     assert_false(store_cache_lend(cache, name, 1, &loan, &wanted));
     assert_true(wanted);
     store_cache_keep(cache, name, 1, BYTES("one"));
-    for (int i = 1; i <= STORE_CACHE_FORM_FINDS; i++) {
+    for (int i = 1; i <= STORE_CACHE_RENDER_FINDS; i++) {
         assert_true(store_cache_lend(cache, name, 1, &loan, &wanted));
-        assert_int_equal(wanted, i == STORE_CACHE_FORM_FINDS);
+        assert_int_equal(wanted, i == STORE_CACHE_RENDER_FINDS);
         store_cache_return(&loan);
     }
     store_cache_destroy(cache);
@@ -489,9 +489,9 @@ static void a_cache_may_be_too_small_for_any_entry(void **state)
 
 /* --- Forms --- */
 
-/* Finds until a form is wanted; how often that took. */
-static unsigned finds_until_form(struct store_cache *cache, const struct store_cache_name *name,
-                                 struct store_cache_entry **out)
+/* Finds an entry until it should be rendered; how often that took. */
+static unsigned finds_until_rendered(struct store_cache *cache, const struct store_cache_name *name,
+                                     struct store_cache_entry **out)
 {
     for (unsigned count = 1; count < 100; count++) {
         bool wanted;
@@ -504,13 +504,13 @@ static unsigned finds_until_form(struct store_cache *cache, const struct store_c
     return 0;
 }
 
-/* A new entry, found so often that a form is wanted. */
-static struct store_cache_entry *entry_for_a_form(struct store_cache *cache,
-                                                  const struct store_cache_name *name)
+/* A new entry, found so often that it should be rendered. */
+static struct store_cache_entry *entry_to_render(struct store_cache *cache,
+                                                 const struct store_cache_name *name)
 {
     struct store_cache_entry *entry;
     store_cache_keep(cache, name, 1, BYTES("one"));
-    assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
+    assert_int_equal(finds_until_rendered(cache, name, &entry), STORE_CACHE_RENDER_FINDS);
     return entry;
 }
 
@@ -518,7 +518,7 @@ static void an_entry_that_is_found_often_gets_a_form_once(void **state)
 {
     static const struct {
         struct bytes given, kept;
-    } cases[] = { { { (const uint8_t *)"form", 4 }, { (const uint8_t *)"form", 4 } },
+    } cases[] = { { { (const uint8_t *)"text", 4 }, { (const uint8_t *)"text", 4 } },
                   { { 0 }, { 0 } } };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -526,21 +526,21 @@ static void an_entry_that_is_found_often_gets_a_form_once(void **state)
         struct store_cache_entry *entry;
         struct named named;
         const struct store_cache_name *name = name_value(&named, &items, "12345678a");
-        entry = entry_for_a_form(cache, name);
-        assert_null(store_cache_form(entry).data);
-        store_cache_give_form(cache, entry, cases[i].given);
-        assert_true(bytes_equal(store_cache_form(entry), cases[i].kept));
-        store_cache_give_form(cache, entry, BYTES("another"));
-        assert_true(bytes_equal(store_cache_form(entry), cases[i].kept));
+        entry = entry_to_render(cache, name);
+        assert_null(store_cache_rendered(entry).data);
+        store_cache_give_rendered(cache, entry, cases[i].given);
+        assert_true(bytes_equal(store_cache_rendered(entry), cases[i].kept));
+        store_cache_give_rendered(cache, entry, BYTES("another"));
+        assert_true(bytes_equal(store_cache_rendered(entry), cases[i].kept));
         store_cache_release(entry);
-        assert_int_equal(finds_until_form(cache, name, &entry), 0);
+        assert_int_equal(finds_until_rendered(cache, name, &entry), 0);
         store_cache_destroy(cache);
     }
 }
 
 static void a_form_counts_and_goes_with_its_entry(void **state)
 {
-    static uint8_t form[1000];
+    static uint8_t rendered[1000];
     struct store_cache *cache = store_cache_create(CAPACITY);
     struct store_cache_entry *entry;
     struct named named;
@@ -548,9 +548,9 @@ static void a_form_counts_and_goes_with_its_entry(void **state)
     const struct store_cache_name *name = name_value(&named, &items, "12345678a");
     store_cache_keep(cache, name, 1, BYTES("one"));
     size_t before = store_cache_size(cache);
-    assert_int_equal(finds_until_form(cache, name, &entry), STORE_CACHE_FORM_FINDS);
-    store_cache_give_form(cache, entry, bytes_of(form, sizeof form));
-    assert_true(store_cache_size(cache) >= before + sizeof form);
+    assert_int_equal(finds_until_rendered(cache, name, &entry), STORE_CACHE_RENDER_FINDS);
+    store_cache_give_rendered(cache, entry, bytes_of(rendered, sizeof rendered));
+    assert_true(store_cache_size(cache) >= before + sizeof rendered);
     store_cache_release(entry);
     change(cache, name, 1);
     assert_int_equal(store_cache_size(cache), 0);
@@ -564,10 +564,10 @@ static void a_form_that_comes_after_its_entry_has_gone_is_dropped(void **state)
     struct named named;
     (void)state;
     const struct store_cache_name *name = name_value(&named, &items, "12345678a");
-    entry = entry_for_a_form(cache, name);
+    entry = entry_to_render(cache, name);
     change(cache, name, 1);
-    store_cache_give_form(cache, entry, BYTES("form"));
-    assert_null(store_cache_form(entry).data);
+    store_cache_give_rendered(cache, entry, BYTES("text"));
+    assert_null(store_cache_rendered(entry).data);
     assert_int_equal(store_cache_size(cache), 0);
     store_cache_release(entry);
     store_cache_destroy(cache);
@@ -575,28 +575,28 @@ static void a_form_that_comes_after_its_entry_has_gone_is_dropped(void **state)
 
 static void an_entry_with_its_form_never_takes_more_than_a_part_of_a_shard(void **state)
 {
-    static uint8_t form[CAPACITY / STORE_CACHE_SHARDS];
+    static uint8_t rendered[CAPACITY / STORE_CACHE_SHARDS];
     (void)state;
-    for (size_t size = sizeof form / STORE_CACHE_ENTRY_SHARE - 256;
-         size < sizeof form / STORE_CACHE_ENTRY_SHARE; size++) {
+    for (size_t size = sizeof rendered / STORE_CACHE_ENTRY_SHARE - 256;
+         size < sizeof rendered / STORE_CACHE_ENTRY_SHARE; size++) {
         struct store_cache *cache = store_cache_create(CAPACITY);
         struct store_cache_entry *entry;
         struct named named;
         const struct store_cache_name *name = name_value(&named, &items, "12345678a");
-        entry = entry_for_a_form(cache, name);
-        store_cache_give_form(cache, entry, bytes_of(form, size));
-        bool kept = store_cache_form(entry).data != NULL;
-        assert_true(store_cache_size(cache) <= sizeof form / STORE_CACHE_ENTRY_SHARE);
-        assert_true(kept || size > sizeof form / STORE_CACHE_ENTRY_SHARE - 256);
+        entry = entry_to_render(cache, name);
+        store_cache_give_rendered(cache, entry, bytes_of(rendered, size));
+        bool kept = store_cache_rendered(entry).data != NULL;
+        assert_true(store_cache_size(cache) <= sizeof rendered / STORE_CACHE_ENTRY_SHARE);
+        assert_true(kept || size > sizeof rendered / STORE_CACHE_ENTRY_SHARE - 256);
         store_cache_release(entry);
         store_cache_destroy(cache);
     }
 }
 
-/* Room for a form is made at the cost of others, or of the entry itself. */
+/* Room for a rendered value is made at the cost of others, or of the entry itself. */
 static void the_capacity_holds_with_forms(void **state)
 {
-    static uint8_t form[4000];
+    static uint8_t rendered[4000];
     struct store_cache *cache = store_cache_create(CAPACITY);
     (void)state;
     for (int i = 0; i < 2000; i++) {
@@ -605,8 +605,8 @@ static void the_capacity_holds_with_forms(void **state)
         struct named named;
         snprintf(key, sizeof key, "%08d", i);
         const struct store_cache_name *name = name_value(&named, &items, key);
-        entry = entry_for_a_form(cache, name);
-        store_cache_give_form(cache, entry, bytes_of(form, sizeof form));
+        entry = entry_to_render(cache, name);
+        store_cache_give_rendered(cache, entry, bytes_of(rendered, sizeof rendered));
         store_cache_release(entry);
         assert_true(store_cache_size(cache) <= CAPACITY);
     }

@@ -20,14 +20,14 @@ const char *engine_fixture_kind_name(enum engine_fixture_kind kind)
     return names[kind];
 }
 
-struct bytes engine_fixture_form(struct arena *arena, struct bytes value)
+struct bytes engine_fixture_render(struct arena *arena, struct bytes value)
 {
     if (value.len == 0 || value.data[0] == 'w')
         return (struct bytes){ 0 };
-    uint8_t *form = arena_alloc(arena, value.len);
+    uint8_t *rendered = arena_alloc(arena, value.len);
     for (size_t i = 0; i < value.len; i++)
-        form[i] = value.data[value.len - 1 - i];
-    return bytes_of(form, value.len);
+        rendered[i] = value.data[value.len - 1 - i];
+    return bytes_of(rendered, value.len);
 }
 
 struct engine_options engine_fixture_rocksdb_options(const char *directory)
@@ -37,7 +37,7 @@ struct engine_options engine_fixture_rocksdb_options(const char *directory)
         .directory = directory,
         .durability = ENGINE_DURABILITY_SYNC,
         .item_cache_size = 1024 * 1024,
-        .form = engine_fixture_form,
+        .render = engine_fixture_render,
         .block_cache_size = 8 * 1024 * 1024,
         .write_buffer_size = 4 * 1024 * 1024,
     };

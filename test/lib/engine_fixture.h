@@ -30,7 +30,7 @@ void engine_fixture_reopen(struct engine_fixture *fixture);
 void engine_fixture_close(struct engine_fixture *fixture);
 
 /* The value backwards; none of a value that begins with a 'w'. */
-struct bytes engine_fixture_form(struct arena *arena, struct bytes value);
+struct bytes engine_fixture_render(struct arena *arena, struct bytes value);
 /* Small buffers, as a test needs them. */
 struct engine_options engine_fixture_rocksdb_options(const char *directory);
 

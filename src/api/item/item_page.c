@@ -9,7 +9,7 @@
 #include "expr/projection.h"
 #include "json/writer.h"
 #include "model/item.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 #include "model/value_json.h"
 #include "read/read_page.h"
 #include "read/read_source.h"

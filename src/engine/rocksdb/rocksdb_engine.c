@@ -415,7 +415,7 @@ struct engine *rocksdb_engine_open(const struct engine_options *options,
     store_space_init(&store->space, -1, 0); /* Until there is a directory. */
     if (options->item_cache_size > 0)
         store->cache = store_cache_create(options->item_cache_size);
-    store->form = options->form;
+    store->render = options->render;
     pthread_mutex_init(&store->publish_mutex, NULL);
     pthread_mutex_init(&store->view_mutex, NULL);
     pthread_mutex_init(&store->pool_mutex, NULL);

@@ -83,7 +83,7 @@ struct store {
     rocksdb_writeoptions_t *slow_write_options; /* It waits: for the writer. */
     rocksdb_readoptions_t *newest;              /* Reads without a snapshot. */
     struct store_cache *cache;                  /* NULL: every read asks RocksDB. */
-    engine_form *form;                          /* For what is in it; NULL: none. */
+    engine_render *render;                      /* For its entries; NULL: none. */
     struct syncer *syncer;       /* NULL: a write is complete once RocksDB has taken it. */
     struct store_writer *writer; /* NULL: the store is read only. */
     struct store_watch *watch;   /* NULL: there is no disk to look after. */

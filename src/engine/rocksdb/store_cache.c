@@ -33,7 +33,7 @@ enum {
 
 static_assert(STORE_CACHE_SHARDS == 1 << SHARD_BITS, "a hash's first bits are a shard");
 
-struct form {
+struct rendered {
     size_t size; /* 0: there is none. */
     uint8_t bytes[];
 };
@@ -45,11 +45,11 @@ struct store_cache_entry {
     _Atomic(struct store_cache_entry *) bucket_next;
     atomic_size_t references; /* Uses that are counted. */
     atomic_bool linked;       /* In the table. Cleared before it is taken out of its bucket. */
-    /* How often since the hand came by, up to STORE_CACHE_FORM_FINDS. */
+    /* How often since the hand came by, up to STORE_CACHE_RENDER_FINDS. */
     _Atomic(uint8_t) found;
     enum store_cache_kind kind;
     /* NULL: none was given yet. Set once, under the shard's mutex. */
-    _Atomic(struct form *) form;
+    _Atomic(struct rendered *) rendered;
     uint64_t hash;
     uint64_t run_hash;
     uint64_t generation;
@@ -187,23 +187,23 @@ static size_t size_with(size_t key_size, size_t content_size)
     return sizeof(struct store_cache_entry) + key_size + content_size + ALLOCATION_SIZE;
 }
 
-static size_t form_size(size_t size)
+static size_t rendered_size(size_t size)
 {
-    return sizeof(struct form) + size + ALLOCATION_SIZE;
+    return sizeof(struct rendered) + size + ALLOCATION_SIZE;
 }
 
 static size_t size_of(const struct store_cache_entry *entry)
 {
-    const struct form *form = atomic_load(&entry->form);
+    const struct rendered *rendered = atomic_load(&entry->rendered);
     return size_with(entry->key_size, entry->content_size) +
-           (form == NULL ? 0 : form_size(form->size));
+           (rendered == NULL ? 0 : rendered_size(rendered->size));
 }
 
 static void destroy_all(struct store_cache_entry *entries)
 {
     while (entries != NULL) {
         struct store_cache_entry *next = entries->next;
-        free(atomic_load(&entries->form));
+        free(atomic_load(&entries->rendered));
         free(entries);
         entries = next;
     }
@@ -256,19 +256,19 @@ struct bytes store_cache_content(const struct store_cache_entry *entry)
     return bytes_of(entry->bytes, entry->content_size);
 }
 
-struct bytes store_cache_form(const struct store_cache_entry *entry)
+struct bytes store_cache_rendered(const struct store_cache_entry *entry)
 {
-    const struct form *form = atomic_load_explicit(&entry->form, memory_order_acquire);
-    if (form == NULL || form->size == 0)
+    const struct rendered *rendered = atomic_load_explicit(&entry->rendered, memory_order_acquire);
+    if (rendered == NULL || rendered->size == 0)
         return (struct bytes){ 0 };
-    return bytes_of(form->bytes, form->size);
+    return bytes_of(rendered->bytes, rendered->size);
 }
 
 static struct engine_value value_of(const struct store_cache_entry *entry, void *handle,
                                     void (*release)(void *handle))
 {
     return (struct engine_value){ .bytes = store_cache_content(entry),
-                                  .form = store_cache_form(entry),
+                                  .rendered = store_cache_rendered(entry),
                                   .handle = handle,
                                   .release = release };
 }
@@ -409,9 +409,9 @@ static bool is_found(struct store_cache_entry *entry, uint64_t generation, bool 
     if (entry->generation > generation)
         return false;
     unsigned found = atomic_load_explicit(&entry->found, memory_order_relaxed);
-    if (found < STORE_CACHE_FORM_FINDS)
+    if (found < STORE_CACHE_RENDER_FINDS)
         atomic_store_explicit(&entry->found, (uint8_t)++found, memory_order_relaxed);
-    *wanted = found == STORE_CACHE_FORM_FINDS && atomic_load(&entry->form) == NULL;
+    *wanted = found == STORE_CACHE_RENDER_FINDS && atomic_load(&entry->rendered) == NULL;
     return true;
 }
 
@@ -534,7 +534,7 @@ static struct store_cache_entry *create_entry(const struct store_cache_name *nam
     atomic_init(&entry->linked, false);
     atomic_init(&entry->bucket_next, NULL);
     entry->next = NULL;
-    atomic_init(&entry->form, NULL);
+    atomic_init(&entry->rendered, NULL);
     entry->run_hash = name->run_hash;
     entry->key_size = name->key.len;
     entry->content_size = content.len;
@@ -571,32 +571,33 @@ void store_cache_keep(struct store_cache *cache, const struct store_cache_name *
     destroy_all(entry);
 }
 
-static struct form *create_form(struct bytes form)
+static struct rendered *create_rendered(struct bytes rendered)
 {
-    struct form *created = malloc(sizeof *created + form.len);
+    struct rendered *created = malloc(sizeof *created + rendered.len);
     if (created == NULL)
         abort();
-    created->size = form.len;
-    if (form.len > 0)
-        memcpy(created->bytes, form.data, form.len);
+    created->size = rendered.len;
+    if (rendered.len > 0)
+        memcpy(created->bytes, rendered.data, rendered.len);
     return created;
 }
 
-void store_cache_give_form(struct store_cache *cache, struct store_cache_entry *entry,
-                           struct bytes form)
+void store_cache_give_rendered(struct store_cache *cache, struct store_cache_entry *entry,
+                               struct bytes rendered)
 {
-    if (size_of(entry) + form_size(form.len) > cache->shard_capacity / STORE_CACHE_ENTRY_SHARE)
-        form = (struct bytes){ 0 };
-    struct form *created = create_form(form);
+    if (size_of(entry) + rendered_size(rendered.len) >
+        cache->shard_capacity / STORE_CACHE_ENTRY_SHARE)
+        rendered = (struct bytes){ 0 };
+    struct rendered *created = create_rendered(rendered);
     struct shard *shard = shard_of(cache, entry->run_hash);
     pthread_mutex_lock(&shard->mutex);
-    if (atomic_load(&entry->linked) && atomic_load(&entry->form) == NULL) {
-        make_room(cache, shard, form_size(form.len));
+    if (atomic_load(&entry->linked) && atomic_load(&entry->rendered) == NULL) {
+        make_room(cache, shard, rendered_size(rendered.len));
         if (atomic_load(&entry->linked)) /* It may have been what had to go. */
-            shard->size += form_size(form.len);
+            shard->size += rendered_size(rendered.len);
         else
-            shard->retired_size += form_size(form.len);
-        atomic_store(&entry->form, created);
+            shard->retired_size += rendered_size(rendered.len);
+        atomic_store(&entry->rendered, created);
         created = NULL;
     }
     unlock(cache, shard);

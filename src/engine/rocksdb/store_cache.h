@@ -48,9 +48,9 @@
  * that moment, are freed in batches: no more wait for that than STORE_CACHE_RETIRED_MAX in each
  * shard, with a STORE_CACHE_RETIRED_SHARE of its capacity, besides those that are in use.
  *
- * An entry that is found again and again gets a form (engine_form): of a value its own, of a run a
- * block with the form of each of its values. A form follows from the entry, so it is as fresh.
- * Counting finds ends at STORE_CACHE_FORM_FINDS, so nobody writes to an entry that is hot.
+ * An entry that is found again and again is rendered (engine_render): a value by itself, a run as a
+ * block with each of its values rendered. The result follows from the entry, so it is as fresh.
+ * Finds are counted up to STORE_CACHE_RENDER_FINDS, so that nobody writes to a hot entry.
  *
  * Bounded by its capacity in bytes. What is read for the first time in a while is not kept: a scan
  * of a large table would else replace all that is hot. For a run a write begins that while anew.
@@ -73,9 +73,9 @@ struct store_key;
 enum {
     STORE_CACHE_SHARDS = 32,
     STORE_CACHE_ENTRY_SHARE = 4, /* An entry may take this part of its shard's capacity. */
-    /* How often an entry is found before it gets a form: one that is written every few reads would
-     * never earn it back. */
-    STORE_CACHE_FORM_FINDS = 4,
+    /* Finds after which an entry is rendered: for one that is written every few reads, rendering
+     * would never pay. */
+    STORE_CACHE_RENDER_FINDS = 4,
     /* Removed entries that wait to be freed, in each shard: so many, or this part of its capacity.
      */
     STORE_CACHE_RETIRED_MAX = 8,
@@ -115,7 +115,7 @@ struct store_cache_loan {
     struct hazard *hazard; /* NULL: the entry counts it. */
 };
 /* False if a view of `generation` must ask RocksDB; `*wanted` then tells whether what it finds
- * there is worth keeping, and otherwise whether the entry is worth a form. The entry is the
+ * there is worth keeping, and otherwise whether the entry should be rendered. The entry is the
  * caller's until store_cache_return, which any thread may call. */
 MUST_CHECK bool store_cache_lend(struct store_cache *cache, const struct store_cache_name *name,
                                  uint64_t generation, struct store_cache_loan *loan, bool *wanted);
@@ -129,12 +129,13 @@ struct store_cache_entry *store_cache_find(struct store_cache *cache,
                                            const struct store_cache_name *name, uint64_t generation,
                                            bool *wanted);
 struct bytes store_cache_content(const struct store_cache_entry *entry); /* Aligned to 8 bytes. */
-/* What store_cache_give_form was given; data NULL: nothing yet, or there is none. Aligned too. */
-struct bytes store_cache_form(const struct store_cache_entry *entry);
-/* Keeps a copy of `form` with an entry, unless it is too large; data NULL: there will be none. Both
+/* What store_cache_give_rendered was given; data NULL: nothing yet, or there is none. Aligned too.
+ */
+struct bytes store_cache_rendered(const struct store_cache_entry *entry);
+/* Keeps a copy of `rendered` with an entry, unless it is too large; data NULL: there is none. Both
  * are final. */
-void store_cache_give_form(struct store_cache *cache, struct store_cache_entry *entry,
-                           struct bytes form);
+void store_cache_give_rendered(struct store_cache *cache, struct store_cache_entry *entry,
+                               struct bytes rendered);
 void store_cache_release(void *entry);
 /* The content, released by releasing the value. */
 struct engine_value store_cache_value(struct store_cache_entry *entry);

@@ -103,7 +103,7 @@ static bool read_format(int directory, char text[FORMAT_TEXT_MAX])
     return size >= 0;
 }
 
-static bool check_format_text(const char *text, const char *path, char *message)
+static bool check_renderedat_text(const char *text, const char *path, char *message)
 {
     long version = parse_format(text);
     if (version < 0)
@@ -162,11 +162,11 @@ static bool check_strangers(int directory, const char *path, char *message)
 
 /* Whether the directory's format is one that we know. One that holds nothing yet is given ours,
  * unless it is `read_only`. */
-static bool check_format(int directory, bool read_only, const char *path, char *message)
+static bool check_renderedat(int directory, bool read_only, const char *path, char *message)
 {
     char text[FORMAT_TEXT_MAX];
     if (read_format(directory, text))
-        return check_format_text(text, path, message);
+        return check_renderedat_text(text, path, message);
     if (errno != ENOENT)
         return refuse_errno(message, path, errno);
     if (faccessat(directory, "CURRENT", F_OK, 0) == 0)
@@ -379,7 +379,7 @@ bool store_directory_open(struct store_directory *directory, const char *path,
     if (ok)
         store_space_give_up(directory->directory);
     ok = ok && check_space(directory->directory, path, message) &&
-         check_format(directory->directory, false, path, message);
+         check_renderedat(directory->directory, false, path, message);
     if (ok && !store_synced_open(&directory->synced, directory->directory))
         ok = refuse_errno(message, path, errno);
     if (!ok)
@@ -396,7 +396,7 @@ bool store_directory_open_read_only(struct store_directory *directory, const cha
         return store_directory_refuse(message, path, "it does not exist");
     bool ok = lock(directory, R_OK | X_OK, path, message) &&
               check_copy(directory->directory, true, path, message) &&
-              check_format(directory->directory, true, path, message);
+              check_renderedat(directory->directory, true, path, message);
     if (ok)
         store_synced_open_read_only(&directory->synced, directory->directory);
     else

@@ -94,22 +94,23 @@ static void keep_run(struct store *store, const struct store_view *view,
     free(builder);
 }
 
-/* The forms of a run are a run as well, without keys. One that is too large has none. */
-static void give_forms(struct store *store, struct store_cache_entry *run)
+/* The rendered values of a run are a run as well, without keys. If they are too large, the run has
+ * none. */
+static void render_run(struct store *store, struct store_cache_entry *run)
 {
     struct store_run_builder *builder = store_alloc(sizeof *builder);
     struct arena *arena = arena_create();
-    struct bytes block = store_cache_content(run), forms = { 0 };
+    struct bytes block = store_cache_content(run), rendered = { 0 };
     size_t count = store_run_count(block);
     bool whole = count > 0;
     for (size_t i = 0; i < count && whole; i++) {
-        struct engine_entry form = { .value = store->form(arena, store_run_at(block, i).value) };
-        whole = form.value.data != NULL && store_run_add(builder, &form);
+        struct engine_entry value = { .value = store->render(arena, store_run_at(block, i).value) };
+        whole = value.value.data != NULL && store_run_add(builder, &value);
         arena_reset(arena);
     }
     if (whole)
-        forms = store_run_finish(builder);
-    store_cache_give_form(store->cache, run, forms);
+        rendered = store_run_finish(builder);
+    store_cache_give_rendered(store->cache, run, rendered);
     arena_destroy(arena);
     store_run_deinit(builder);
     free(builder);
@@ -135,8 +136,8 @@ static bool open_in_cache(struct store *store, const struct store_view *view,
         store_cache_return(&scan->run);
         return false;
     }
-    if (wanted && store->form != NULL)
-        give_forms(store, scan->run.entry);
+    if (wanted && store->render != NULL)
+        render_run(store, scan->run.entry);
     scan->run_first = store_run_search(block, range->first);
     scan->run_last = store_run_search(block, range->last);
     return true;
@@ -148,9 +149,9 @@ static bool next_of_run(struct store_scan *scan, struct engine_entry *out)
         return false;
     size_t index = scan->reverse ? --scan->run_last : scan->run_first++;
     *out = store_run_at(store_cache_content(scan->run.entry), index);
-    struct bytes forms = store_cache_form(scan->run.entry);
-    if (forms.data != NULL)
-        out->form = store_run_at(forms, index).value;
+    struct bytes rendered = store_cache_rendered(scan->run.entry);
+    if (rendered.data != NULL)
+        out->rendered = store_run_at(rendered, index).value;
     return true;
 }
 

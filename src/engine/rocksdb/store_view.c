@@ -195,10 +195,11 @@ static enum engine_status get_in_rocksdb(struct store *store,
     return ENGINE_OK;
 }
 
-static void give_form(struct store *store, struct store_cache_entry *entry)
+static void render_entry(struct store *store, struct store_cache_entry *entry)
 {
     struct arena *arena = arena_create();
-    store_cache_give_form(store->cache, entry, store->form(arena, store_cache_content(entry)));
+    store_cache_give_rendered(store->cache, entry,
+                              store->render(arena, store_cache_content(entry)));
     arena_destroy(arena);
 }
 
@@ -213,8 +214,8 @@ static enum engine_status get(struct store *store, const rocksdb_readoptions_t *
     if (!store_cache_name_value(key, &name))
         return get_in_rocksdb(store, read_options, key, out);
     if (store_cache_lend(store->cache, &name, generation, &loan, &wanted)) {
-        if (wanted && store->form != NULL)
-            give_form(store, loan.entry);
+        if (wanted && store->render != NULL)
+            render_entry(store, loan.entry);
         *out = store_cache_lent_value(&loan);
         return ENGINE_OK;
     }

@@ -1,7 +1,7 @@
 /* test_cached_answers.c -- reads that come again and again are answered as the first one was.
  *
- * The item cache answers those from items' forms (model/item_form.h), if they show whole items, and
- * from their stored bytes otherwise. Both must agree with a store that has no cache.
+ * The item cache answers those from items' forms (model/rendered_item.h), if they show whole items,
+ * and from their stored bytes otherwise. Both must agree with a store that has no cache.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "base/compiler.h"
 #include "engine/engine.h"
 #include "engine_fixture.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 #include "reference_engine.h"
 #include "transaction_fixture.h"
 
@@ -26,7 +26,7 @@ static struct engine *open_cached(void)
     struct engine_options options = engine_fixture_rocksdb_options(NULL);
     char message[ENGINE_MESSAGE_MAX];
     options.in_memory = true;
-    options.form = item_form_make;
+    options.render = rendered_item_make;
     struct engine *engine = engine_open(&options, message);
     assert_non_null(engine);
     return engine;

@@ -15,7 +15,7 @@
 #include "engine/engine.h"
 #include "engine_fixture.h"
 #include "expr/lookup.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 #include "read_fixture.h"
 
 enum { PARTITIONS = 6, ITEMS = 20, FILLER = 3000 };
@@ -62,7 +62,7 @@ static int set_up(void **state)
     struct engine_options options = engine_fixture_rocksdb_options(NULL);
     char message[ENGINE_MESSAGE_MAX];
     options.in_memory = true;
-    options.form = item_form_make;
+    options.render = rendered_item_make;
     struct engine *engine = engine_open(&options, message);
     assert_non_null(engine);
     open_with(&fixture, &(struct api_options){ .engine = engine });

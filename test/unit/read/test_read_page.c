@@ -14,7 +14,7 @@
 #include "index_fixture.h"
 #include "item_fixture.h"
 #include "model/error.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 #include "read/read_page.h"
 #include "read/read_range.h"
 #include "read/read_source.h"

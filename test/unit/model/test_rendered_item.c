@@ -1,4 +1,4 @@
-/* test_item_form.c -- an item's form shows what the item shows. */
+/* test_rendered_item.c -- a rendered item shows what the item shows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "item_fixture.h"
 #include "json/writer.h"
 #include "model/item.h"
-#include "model/item_form.h"
+#include "model/rendered_item.h"
 
 static struct item make_item(struct arena *arena)
 {
@@ -34,7 +34,8 @@ static void a_form_shows_the_items_json_and_size(void **state)
     struct shown_item formed = { 0 };
     (void)state;
     struct shown_item plain = { .item = make_item(arena) };
-    assert_true(item_form_read(item_form_make(arena, plain.item.encoded), &formed.form));
+    assert_true(
+        rendered_item_read(rendered_item_make(arena, plain.item.encoded), &formed.rendered));
     assert_int_equal(shown_item_size(&formed), plain.item.size);
     assert_int_equal(shown_item_size(&plain), plain.item.size);
     assert_true(plain.item.size > 0);
@@ -42,17 +43,18 @@ static void a_form_shows_the_items_json_and_size(void **state)
     arena_destroy(arena);
 }
 
-static void a_damaged_item_has_no_form(void **state)
+static void a_damaged_item_cannot_be_rendered(void **state)
 {
     struct arena *arena = arena_create();
-    struct item_form form;
+    struct rendered_item rendered;
     (void)state;
     struct bytes encoded = make_item(arena).encoded;
     for (size_t i = 0; i < encoded.len; i++) {
         uint8_t *damaged = arena_alloc(arena, encoded.len);
         memcpy(damaged, encoded.data, encoded.len);
         damaged[i] ^= 0x10;
-        assert_false(item_form_read(item_form_make(arena, bytes_of(damaged, encoded.len)), &form));
+        assert_false(rendered_item_read(rendered_item_make(arena, bytes_of(damaged, encoded.len)),
+                                        &rendered));
     }
     arena_destroy(arena);
 }
@@ -61,7 +63,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_form_shows_the_items_json_and_size),
-        cmocka_unit_test(a_damaged_item_has_no_form),
+        cmocka_unit_test(a_damaged_item_cannot_be_rendered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
