@@ -108,7 +108,7 @@ static struct node *comparison(struct parser *parser, struct node *left, enum no
     return ok ? parser_complete(parser, node) : NULL;
 }
 
-/* --- What stands between AND, OR and NOT --- */
+/* --- Operands of AND, OR and NOT --- */
 
 /* Parentheses, a call or an operand: what a condition can begin with. */
 static struct node *leading_unit(struct parser *parser)

@@ -1,7 +1,7 @@
 /* legacy.c -- see legacy.h.
  *
- * The rules of one attribute are checked in the service's order before the next attribute is
- * looked at. Messages name the attribute only where Expected's own fields contradict each other.
+ * The rules of one attribute are checked in the service's order before those of the next attribute.
+ * Messages name the attribute only where Expected's own fields contradict each other.
  */
 #include "expr/legacy.h"
 #include <assert.h>

@@ -33,7 +33,7 @@ enum expression_kind { EXPRESSION_CONDITION, EXPRESSION_UPDATE, EXPRESSION_PROJE
 struct function {
     const char *name;
     enum expression_kind kind; /* Where it may be used. */
-    bool is_operand;           /* Has a value, so that it may stand inside others. */
+    bool is_operand;           /* Has a value, so that it may be an operand of others. */
     unsigned operand_count;
 };
 
@@ -71,8 +71,8 @@ MUST_CHECK bool operand_rules_check_operator_count(struct arena *arena, size_t c
 MUST_CHECK bool operand_rules_check_condition(struct arena *arena, struct condition *condition,
                                               struct bytes *message);
 
-/* size(of): OPERAND_SIZE, or the size as a value where `of` is a value; `left` is then set, so that
- * it can be told from a plain value. */
+/* size(of): OPERAND_SIZE, or the size as a value where `of` is a value; `left` is then set, which
+ * distinguishes it from a plain value. */
 MUST_CHECK bool operand_rules_size(struct arena *arena, const struct operand *of,
                                    struct operand *out, struct bytes *message);
 /* A value of SET: OPERAND_PLUS, OPERAND_MINUS, OPERAND_IF_NOT_EXISTS or OPERAND_LIST_APPEND. The

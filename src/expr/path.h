@@ -46,7 +46,7 @@ struct path_node {
     const uint32_t *name_order;
 };
 
-/* The root stands for the item; its step has no meaning. */
+/* The root represents the item; its step has no meaning. */
 const struct path_node *path_tree_build(struct arena *arena, const struct path *paths,
                                         size_t path_count);
 

@@ -1,7 +1,7 @@
 /* read_items.h -- items read by their keys, all from one view of the store: one for GetItem, up to
  * a hundred for a batch or a transaction.
  *
- * A view is consistent and waits for nobody: its reads see all of a write under way or nothing.
+ * A view is consistent and waits for no writer: its reads see all of a write under way or nothing.
  */
 #ifndef STATOR_READ_READ_ITEMS_H
 #define STATOR_READ_READ_ITEMS_H

@@ -216,7 +216,7 @@ static bool read_string(struct shape_reader *reader, struct bytes *out)
 {
     if (!json_read_string(&reader->json, out))
         return refuse_text(reader);
-    if (out->data == NULL) /* NULL stands for "absent". */
+    if (out->data == NULL) /* NULL means "absent". */
         out->data = (const uint8_t *)"";
     return true;
 }
