@@ -27,6 +27,13 @@ static struct access_policy compile(struct arena *arena, struct bytes text)
     return (struct access_policy){ .policy = policy, .is_unreadable = policy == NULL };
 }
 
+const struct access_policy *access_compile_policy(struct arena *arena, struct bytes text)
+{
+    struct access_policy *policy = arena_alloc(arena, sizeof *policy);
+    *policy = compile(arena, text);
+    return policy;
+}
+
 const struct access_table_policies *access_compile(struct arena *arena,
                                                    const struct table_definition *table)
 {

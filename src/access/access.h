@@ -42,6 +42,8 @@ struct access_table_policies {
     struct access_policy table;
     struct access_policy stream; /* Of the stream named by stream_policy_label. */
 };
+/* Of one resource; `text` with data NULL: none. Lives in the arena and borrows the text. */
+const struct access_policy *access_compile_policy(struct arena *arena, struct bytes text);
 /* Lives in the arena, like the definition. */
 const struct access_table_policies *access_compile(struct arena *arena,
                                                    const struct table_definition *table);

@@ -9,7 +9,9 @@
 #include "model/arn.h"
 #include "model/error.h"
 #include "model/table_definition.h"
+#include "stream/stream_definition.h"
 #include "stream/stream_names.h"
+#include "stream/streams.h"
 #include "table/catalogue.h"
 
 /* --- Questions --- */
@@ -54,6 +56,20 @@ struct access_question operation_question(struct api_call *call, const char *act
     return question;
 }
 
+/* The policy of a stream whose table is gone, or whose table has the policy of a newer stream.
+ * NULL: there is none. */
+static const struct access_policy *policy_of_stream(struct api_call *call, struct bytes table_name,
+                                                    struct bytes label)
+{
+    const struct access_policy *policy = NULL;
+    struct stream *stream = streams_find(api_streams(call->api), table_name, label);
+    if (stream != NULL && stream_definition(stream)->policy.data != NULL)
+        policy = access_compile_policy(call->arena,
+                                       arena_copy(call->arena, stream_definition(stream)->policy));
+    stream_release(stream);
+    return policy;
+}
+
 struct access_question operation_stream_question(struct api_call *call, const char *action,
                                                  struct bytes table_name, struct bytes label,
                                                  const struct table *table)
@@ -65,11 +81,12 @@ struct access_question operation_stream_question(struct api_call *call, const ch
          */
         .shows_unnamed = strcmp(action, "GetRecords") == 0,
     };
-    if (table == NULL)
-        return question;
-    question.table = table_definition(table);
-    if (bytes_equal(question.table->stream_policy_label, label))
+    if (table != NULL)
+        question.table = table_definition(table);
+    if (table != NULL && bytes_equal(question.table->stream_policy_label, label))
         question.policy = &policies_of(table)->stream;
+    else
+        question.policy = policy_of_stream(call, table_name, label);
     return question;
 }
 

@@ -59,6 +59,8 @@ struct item stream_definition_encode(struct arena *arena,
     add_key(&builder, "h", "ht", &definition->key.hash);
     if (definition->key.has_range)
         add_key(&builder, "r", "rt", &definition->key.range);
+    if (definition->policy.data != NULL)
+        item_record_add_text(&builder, "o", definition->policy);
     item_record_add_numbers(&builder, "i", &images, 1);
     item_record_add_numbers(&builder, "t", times, COUNT_OF(times));
     item_record_add_numbers(&builder, "p", definition->partitions, definition->partition_count);
@@ -134,12 +136,15 @@ bool stream_definition_decode(struct arena *arena, uint64_t log_id, const struct
     struct value ignored;
     *out = (struct stream_definition){ .log_id = log_id };
     out->key.has_range = item_find(record, BYTES("r"), &ignored);
+    bool has_policy = item_find(record, BYTES("o"), &ignored);
     return item_record_find_text(arena, record, "n", TABLE_NAME_SIZE_MAX, &out->table_name) &&
            item_record_find_text(arena, record, "l", STREAM_LABEL_SIZE_MAX, &out->label) &&
            item_record_find_text(arena, record, "w", STREAM_VIEW_TYPE_SIZE_MAX, &out->view_type) &&
            find_status(arena, record, &out->status) &&
            find_key(arena, record, "h", "ht", &out->key.hash) &&
            (!out->key.has_range || find_key(arena, record, "r", "rt", &out->key.range)) &&
+           (!has_policy ||
+            item_record_find_text(arena, record, "o", RESOURCE_POLICY_SIZE_MAX, &out->policy)) &&
            find_images(arena, record, &out->images) && find_times(arena, record, out) &&
            item_record_find_numbers(arena, record, "p", PARTITIONS_MAX, &out->partitions,
                                     &out->partition_count);

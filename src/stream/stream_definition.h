@@ -34,6 +34,9 @@ struct stream_definition {
     struct bytes label;
     struct bytes view_type;
     struct key_schema key; /* The table's. */
+    /* The stream's resource policy, as its table's definition had it last: the definition holds
+     * that of the latest stream only, and a stream outlives its table. NULL: none. */
+    struct bytes policy;
     enum stream_status status;
     /* enum change_image: what the records of its log hold; the stream may show less. */
     unsigned images;

@@ -340,6 +340,47 @@ static enum engine_status announce_all(const struct stream_upkeep *upkeep, const
     return status;
 }
 
+/* --- Policies --- */
+
+static bool same_policy(struct bytes a, struct bytes b)
+{
+    return (a.data == NULL) == (b.data == NULL) && bytes_equal(a, b);
+}
+
+static enum engine_status store_policy(const struct step *step,
+                                       const struct stream_definition *definition,
+                                       struct bytes policy)
+{
+    struct stream_definition changed = *definition;
+    struct engine_write *write = NULL;
+    enum engine_status status = engine_write_begin(step->engine, NULL, 0, &write);
+    if (status != ENGINE_OK)
+        return status;
+    changed.policy = policy;
+    streams_put(step->arena, write, &changed);
+    status = engine_write_commit_wait(write);
+    if (status == ENGINE_OK)
+        streams_publish(step->streams, &changed);
+    return status;
+}
+
+/* Copies the stream's policy from its table's definition, which has it for as long as this is the
+ * table's latest stream with a policy. */
+static enum engine_status keep_policy(const struct stream_upkeep *upkeep, const struct step *step,
+                                      const struct stream_definition *stream)
+{
+    struct table *table = catalogue_find(upkeep->catalogue, stream->table_name);
+    enum engine_status status = ENGINE_OK;
+    if (table == NULL)
+        return status;
+    const struct table_definition *definition = table_definition(table);
+    if (bytes_equal(definition->stream_policy_label, stream->label) &&
+        !same_policy(definition->stream_policy.text, stream->policy))
+        status = store_policy(step, stream, definition->stream_policy.text);
+    table_release(table);
+    return status;
+}
+
 /* --- One stream --- */
 
 /* The outcome of a step, and when the next one is due. */
@@ -463,7 +504,10 @@ int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena,
     int64_t wait_ms = TIMED_WAIT_FOREVER;
     for (size_t i = streams_count(upkeep->streams); i-- > 0;) {
         /* Backwards, because a step may remove the stream from the list. */
+        status = keep_policy(upkeep, &step, streams_at(upkeep->streams, i));
         struct due due = run_stream(upkeep, &step, streams_at(upkeep->streams, i));
+        if (due.status == ENGINE_OK)
+            due.status = status;
         if (due.status != ENGINE_OK)
             due.wait_ms = failed("upkeep of a stream", due.status);
         wait_ms = timed_wait_sooner(wait_ms, due.wait_ms);

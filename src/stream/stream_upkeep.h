@@ -9,6 +9,7 @@
  *   ENABLED, and readers of the log need other images           -> set the heads
  *   ENABLED, and it is time                                     -> roll over
  *   ENABLED, and its table is gone or has another log or none   -> close
+ *   any, and its policy in the table's definition has changed   -> copy it
  *   DISABLED, and its table still names it                      -> remove it from the definition
  *   DISABLED, and no reader of the log needs its records        -> remove
  */

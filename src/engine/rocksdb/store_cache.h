@@ -80,6 +80,9 @@ enum {
      */
     STORE_CACHE_RETIRED_MAX = 8,
     STORE_CACHE_RETIRED_SHARE = 8,
+    /* glibc's malloc hands out up to seven blocks of a size that were freed last without a search.
+     */
+    STORE_CACHE_REMOVED_MAX = 7,
 };
 
 #define STORE_CACHE_NEWEST UINT64_MAX /* The generation of whoever wants what was written last. */
@@ -148,12 +151,14 @@ void store_cache_begin_change(struct store_cache *cache, const struct store_cach
 /* Entries that a write has removed. All zero is empty. */
 struct store_cache_removed {
     struct store_cache_entry *first;
+    size_t count;
 };
 /* Puts what it removes into `removed`, for store_cache_free_removed. */
 void store_cache_end_change(struct store_cache *cache, const struct store_cache_touch *touch,
                             uint64_t generation, struct store_cache_removed *removed);
-/* Frees them, but for those in use, which are freed later. One call for all changes of a batch: it
- * looks at the hazards of all threads. */
+/* Frees them, but for those in use, which are freed later. To be called at the end of a batch, and
+ * within it whenever STORE_CACHE_REMOVED_MAX have come together, not for each: it looks at the
+ * hazards of all threads. */
 void store_cache_free_removed(struct store_cache *cache, struct store_cache_removed *removed);
 /* To be asked before RocksDB has the batch: tells store_cache_replace whether a removal was under
  * way beside the change, so that nobody knows which of the two came last. */

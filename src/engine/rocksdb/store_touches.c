@@ -87,6 +87,8 @@ void store_touches_end(const struct store_touches *touches, struct store_cache *
     struct store_cache_removed removed = { 0 };
     for (size_t i = 0; i < touches->count; i++) {
         const struct store_touch *touch = &touches->list[i];
+        if (removed.count >= STORE_CACHE_REMOVED_MAX)
+            store_cache_free_removed(cache, &removed);
         struct store_cache_name name = { .kind = STORE_CACHE_VALUE,
                                          .run_hash = touch->touch.run_hash,
                                          .hash = touch->touch.hash };

@@ -91,6 +91,66 @@ static void policies_of_table_and_stream_deny_triggers(void **state)
     assert_true(access_fixture_passes(fixture, "AddTrigger", ADD));
 }
 
+/* --- Policies of streams --- */
+
+#define READ "{'ShardIterator':'@'}"
+
+static bool reads_stream(struct access_fixture *fixture)
+{
+    access_fixture_use(fixture, ALLOW);
+    return access_fixture_passes(fixture, "GetRecords", access_fixture_body(fixture, READ));
+}
+
+static void set_stream(struct access_fixture *fixture, const char *specification)
+{
+    char body[2000];
+    access_fixture_use_none(fixture);
+    snprintf(body, sizeof body, "{'TableName':'Tab','StreamSpecification':%s}", specification);
+    assert_true(api_fixture_call(&fixture->api, "UpdateTable", body));
+}
+
+static void a_streams_policy_lasts_as_long_as_its_records_when_the_table_goes(void **state)
+{
+    struct access_fixture *fixture = *state;
+    put_policy(fixture, LIVE_STREAM_ARN, "GetRecords");
+    assert_false(reads_stream(fixture));
+    access_fixture_use_none(fixture);
+    assert_true(api_fixture_call(&fixture->api, "DeleteTable", "{'TableName':'Tab'}"));
+    assert_false(reads_stream(fixture));
+    api_fixture_restart(&fixture->api, 1000);
+    assert_false(reads_stream(fixture));
+}
+
+static void a_streams_policy_lasts_when_a_newer_stream_has_one(void **state)
+{
+    struct access_fixture *fixture = *state;
+    char arn[ACCESS_FIXTURE_TEXT_MAX];
+    put_policy(fixture, LIVE_STREAM_ARN, "GetRecords");
+    set_stream(fixture, "{'StreamEnabled':false}");
+    assert_false(reads_stream(fixture));
+    set_stream(fixture, "{'StreamEnabled':true,'StreamViewType':'NEW_IMAGE'}");
+    access_fixture_take(fixture, "\"LatestStreamArn\":\"", arn);
+    assert_string_not_equal(arn, LIVE_STREAM_ARN);
+    assert_false(reads_stream(fixture));
+    put_policy(fixture, arn, "Nothing");
+    assert_false(reads_stream(fixture));
+}
+
+static void the_last_policy_of_a_stream_counts(void **state)
+{
+    struct access_fixture *fixture = *state;
+    put_policy(fixture, LIVE_STREAM_ARN, "GetRecords");
+    set_stream(fixture, "{'StreamEnabled':false}");
+    assert_true(api_fixture_call(&fixture->api, "DeleteResourcePolicy",
+                                 "{'ResourceArn':'" LIVE_STREAM_ARN "'}"));
+    assert_true(reads_stream(fixture));
+    access_fixture_use_none(fixture);
+    assert_true(api_fixture_call(&fixture->api, "DeleteTable", "{'TableName':'Tab'}"));
+    assert_true(reads_stream(fixture));
+}
+
+/* --- Triggers --- */
+
 static void triggers_are_listed_only_to_who_may_see_their_table(void **state)
 {
     struct access_fixture *fixture = *state;
@@ -414,6 +474,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_trigger_is_added_only_by_who_may_use_table_and_stream),
         TEST(policies_of_table_and_stream_deny_triggers),
+        TEST(a_streams_policy_lasts_as_long_as_its_records_when_the_table_goes),
+        TEST(a_streams_policy_lasts_when_a_newer_stream_has_one),
+        TEST(the_last_policy_of_a_stream_counts),
         TEST(triggers_are_listed_only_to_who_may_see_their_table),
         TEST(a_trigger_that_may_not_be_removed_is_answered_like_a_missing_one),
         TEST(a_triggers_url_is_shown_without_its_secrets),

@@ -38,6 +38,7 @@ static void a_stream_comes_back_as_it_was(void **state)
     for (int has_range = 0; has_range < 2; has_range++) {
         struct stream_definition want = example(), got;
         want.key.has_range = has_range == 1;
+        want.policy = has_range == 1 ? BYTES("{}") : (struct bytes){ 0 };
         struct item record = stream_definition_encode(arena, &want);
         assert_true(stream_definition_decode(arena, 9, &record, &got));
         assert_true(bytes_equal(got.table_name, want.table_name));
@@ -50,6 +51,8 @@ static void a_stream_comes_back_as_it_was(void **state)
             assert_true(bytes_equal(got.key.range.name, want.key.range.name));
             assert_int_equal(got.key.range.type, VALUE_B);
         }
+        assert_true(bytes_equal(got.policy, want.policy));
+        assert_int_equal(got.policy.data == NULL, has_range == 0);
         assert_int_equal(got.status, STREAM_DISABLED);
         assert_int_equal(got.images, CHANGE_OLD_IMAGE);
         assert_true(got.log_id == 9 && got.created_ms == 1 && got.rolled_ms == 2 &&
