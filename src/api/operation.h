@@ -44,6 +44,9 @@ struct operation {
     const struct shape *request; /* A SHAPE_STRUCTURE. */
     enum error_family family;    /* How it words faults of values and parameters. */
     enum operation_asks asks;
+    /* OPERATION_ASKS_ITSELF of a control operation: decides before the call is queued whether its
+     * caller can succeed at all, so that callers without rights do not fill the queue. */
+    bool (*admits)(struct api_call *call, const void *request);
     bool only_lists;  /* OPERATION_CONTROL: it changes nothing. */
     bool reads_many;  /* It may go through a megabyte of items, or more. */
     bool writes_many; /* The same of items that it changes; it calls operation_note_written. */

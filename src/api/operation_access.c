@@ -171,7 +171,7 @@ bool operation_may_run(struct api_call *call)
         return true;
     switch (call->operation->asks) {
     case OPERATION_ASKS_ITSELF:
-        return true;
+        return call->operation->admits == NULL || call->operation->admits(call, call->request);
     case OPERATION_ASKS_RESOURCE:
         return operation_may_use(call, named_resource(call));
     case OPERATION_ASKS_ACCOUNT:

@@ -1,6 +1,7 @@
 /* triggers.c -- see triggers.h. Records: doc/disk-format.md, "Triggers". */
 #include "trigger/triggers.h"
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
@@ -21,6 +22,8 @@ struct trigger {
 
 struct triggers {
     struct trigger_runner_options options;
+    /* Guards changes of the list, and looks at it by other threads than the control thread. */
+    pthread_mutex_t mutex;
     struct trigger *list[TRIGGERS_MAX]; /* In the order of their creation. */
     size_t count;
     struct trigger *leaving[TRIGGERS_MAX]; /* Removed; their threads are stopping. */
@@ -90,11 +93,27 @@ static int compare(const struct trigger_definition *a, const struct trigger_defi
 
 static void insert(struct triggers *triggers, struct trigger *trigger)
 {
+    pthread_mutex_lock(&triggers->mutex);
     size_t at = triggers->count++;
     assert(triggers->count <= TRIGGERS_MAX);
     for (; at > 0 && compare(&trigger->definition, &triggers->list[at - 1]->definition) < 0; at--)
         triggers->list[at] = triggers->list[at - 1];
     triggers->list[at] = trigger;
+    pthread_mutex_unlock(&triggers->mutex);
+}
+
+size_t triggers_names(struct triggers *triggers, struct arena *arena,
+                      struct trigger_name names[TRIGGERS_MAX])
+{
+    pthread_mutex_lock(&triggers->mutex);
+    size_t count = triggers->count;
+    for (size_t i = 0; i < count; i++) {
+        const struct trigger_definition *definition = &triggers->list[i]->definition;
+        names[i].uuid = arena_copy(arena, definition->uuid);
+        names[i].table_name = arena_copy(arena, definition->table_name);
+    }
+    pthread_mutex_unlock(&triggers->mutex);
+    return count;
 }
 
 size_t triggers_count(const struct triggers *triggers)
@@ -216,9 +235,11 @@ enum engine_status triggers_remove(struct triggers *triggers, struct arena *aren
     enum engine_status status = trigger_definition_delete(arena, triggers->options.engine, uuid);
     if (status != ENGINE_OK)
         return status; /* The trigger keeps running. */
+    pthread_mutex_lock(&triggers->mutex);
     triggers->count--;
     memmove(&triggers->list[at], &triggers->list[at + 1],
             (triggers->count - at) * sizeof(struct trigger *));
+    pthread_mutex_unlock(&triggers->mutex);
     leave(triggers, trigger);
     return ENGINE_OK;
 }
@@ -264,6 +285,7 @@ struct triggers *triggers_open(const struct trigger_runner_options *options,
 {
     struct triggers *triggers = memory_checked(calloc(1, sizeof *triggers));
     triggers->options = *options;
+    pthread_mutex_init(&triggers->mutex, NULL);
     *status = load(triggers);
     if (*status != ENGINE_OK) {
         triggers_close(triggers);
@@ -287,5 +309,6 @@ void triggers_close(struct triggers *triggers)
         trigger_destroy(triggers->list[i]);
     for (size_t i = 0; i < triggers->leaving_count; i++)
         trigger_destroy(triggers->leaving[i]);
+    pthread_mutex_destroy(&triggers->mutex);
     free(triggers);
 }

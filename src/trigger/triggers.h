@@ -1,5 +1,5 @@
 /* triggers.h -- the list of triggers: stored in the engine, held in memory, each with a runner that
- * delivers its records. For the control thread only (control/control.h). */
+ * delivers its records. For the control thread only (control/control.h), except triggers_names. */
 #ifndef STATOR_TRIGGER_TRIGGERS_H
 #define STATOR_TRIGGER_TRIGGERS_H
 #include <stdbool.h>
@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "trigger/trigger_runner.h"
 
+struct arena;
 struct stream_definition;
 struct trigger_definition;
 struct triggers;
@@ -29,6 +30,14 @@ void triggers_close(struct triggers *triggers);
 /* Retries to start runners that could not be started, and frees removed triggers whose threads have
  * ended. Returns the milliseconds until there may be more to do, or TIMED_WAIT_FOREVER. */
 int64_t triggers_upkeep(struct triggers *triggers);
+
+/* Any thread: which triggers there are, copied into the arena. Returns how many. */
+struct trigger_name {
+    struct bytes uuid;
+    struct bytes table_name;
+};
+size_t triggers_names(struct triggers *triggers, struct arena *arena,
+                      struct trigger_name names[TRIGGERS_MAX]);
 
 size_t triggers_count(const struct triggers *triggers);
 /* True if no trigger can be added. */

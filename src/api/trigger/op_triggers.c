@@ -348,6 +348,27 @@ static const struct shape list_shape = {
     SHAPE_STRUCTURE_OF(struct list_triggers_request, list_fields), .type_name = "ListTriggersInput"
 };
 
+/* Whether the caller sees a trigger, of those with that UUID if it is given. */
+static bool sees_trigger(struct api_call *call, struct bytes uuid)
+{
+    struct trigger_name names[TRIGGERS_MAX];
+    size_t count = triggers_names(api_triggers(call->api), call->arena, names);
+    for (size_t i = 0; i < count; i++) {
+        if ((uuid.data == NULL || bytes_equal(names[i].uuid, uuid)) &&
+            operation_sees_table(call, names[i].table_name))
+            return true;
+    }
+    return false;
+}
+
+static bool admits_list(struct api_call *call, const void *input)
+{
+    const struct list_triggers_request *request = input;
+    if (request->table_name.data != NULL)
+        return operation_may_use(call, request->table_name);
+    return sees_trigger(call, (struct bytes){ 0 }) || operation_may_use_account(call);
+}
+
 static void write_listed(struct api_call *call, struct json_writer *json, size_t index)
 {
     struct triggers *triggers = api_triggers(call->api);
@@ -397,6 +418,7 @@ const struct operation op_list_triggers = { .name = "ListTriggers",
                                             .kind = OPERATION_CONTROL,
                                             .request = &list_shape,
                                             .asks = OPERATION_ASKS_ITSELF,
+                                            .admits = admits_list,
                                             .only_lists = true,
                                             .run = run_list };
 
@@ -436,6 +458,12 @@ static bool may_remove(struct api_call *call, const struct trigger_definition *t
     return true;
 }
 
+static bool admits_remove(struct api_call *call, const void *input)
+{
+    const struct remove_trigger_request *request = input;
+    return sees_trigger(call, request->uuid) || operation_may_use_account(call);
+}
+
 static void run_remove(struct api_call *call, const void *input)
 {
     const struct remove_trigger_request *request = input;
@@ -469,4 +497,5 @@ const struct operation op_remove_trigger = { .name = "RemoveTrigger",
                                              .kind = OPERATION_CONTROL,
                                              .request = &remove_shape,
                                              .asks = OPERATION_ASKS_ITSELF,
+                                             .admits = admits_remove,
                                              .run = run_remove };
