@@ -39,7 +39,7 @@ struct index_view index_view_open(struct arena *arena, const struct table_defini
  * is no key (of another type, empty or too long), as in items that are older than the index. */
 MUST_CHECK bool index_view_locate(struct arena *arena, const struct index_view *view,
                                   const struct index_definition *index, struct item_address *out);
-/* The same answer without the place. */
+/* The same answer without the address. */
 bool index_view_has_entry(const struct index_view *view, const struct index_definition *index);
 /* What the entry holds. */
 struct item index_view_project(struct arena *arena, const struct index_view *view,

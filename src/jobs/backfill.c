@@ -13,8 +13,7 @@
 #include "base/log.h"
 #include "base/timed_wait.h"
 #include "index/index_view.h"
-#include "jobs/job_batches.h"
-#include "jobs/job_thread.h"
+#include "jobs/job.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
 #include "table/expiry_queue.h"
@@ -56,7 +55,7 @@ static struct engine_place place_of_position(const struct slice *slice)
     return item_address_of_hash(slice->table, hash);
 }
 
-/* A key that belongs elsewhere would lead elsewhere. */
+/* A damaged key could lead into another partition. */
 static bool is_key_of(const struct table_definition *table, const struct engine_place *place,
                       struct bytes key)
 {
@@ -100,7 +99,7 @@ static bool decide(struct txn *txn)
     return true;
 }
 
-/* Whether the item has an entry in what is filled. */
+/* Whether the item has an entry in the index or queue. */
 static bool has_entry(const struct slice *slice, const struct item *item, struct arena *arena)
 {
     int64_t second;
@@ -168,8 +167,8 @@ static enum engine_status run_batch(struct slice *slice)
 
 /* --- Slices --- */
 
-/* Runs batches until the slice is over, and waits for all of them. It is over, too, when the table
- * has a newer version: whoever made that may be waiting until nobody holds this one. */
+/* Runs batches until the slice ends, and waits for all of them. A newer version of the table ends
+ * it as well: the control thread may be waiting until nobody holds this one. */
 static enum engine_status run_batches(struct slice *slice)
 {
     struct backfill *backfill = slice->backfill;

@@ -1,13 +1,13 @@
-/* backfill.h -- a thread that gives the items of a table their entries in an index that is new, or
- * in the expiry queue of a table that was just given a time to live.
+/* backfill.h -- a thread that stores the entries of existing items in a new index, or in the expiry
+ * queue of a table whose time to live was just enabled.
  *
  * It looks for indexes with the status INDEX_BACKFILLING and queues with EXPIRY_FILLING, and goes
  * through their tables in the order of the stored keys, in small batches of the one write path. An
- * entry that is there already is left alone, so nothing is lost by doing a part twice; where to go
- * on is a part of the table's definition, and a restart goes on there. Tables take turns, a slice
+ * entry that exists already is left alone, so a part may be repeated; the position is stored in the
+ * table's definition, and a restart resumes there. Tables take turns, a slice
  * each.
  *
- * The thread does not change the catalogue: it has that done by a callback.
+ * The thread does not change the catalogue: a callback does.
  */
 #ifndef STATOR_JOBS_BACKFILL_H
 #define STATOR_JOBS_BACKFILL_H

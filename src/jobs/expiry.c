@@ -13,8 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/timed_wait.h"
-#include "jobs/job_batches.h"
-#include "jobs/job_thread.h"
+#include "jobs/job.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
 #include "table/expiry_queue.h"
@@ -77,10 +76,10 @@ static bool decide(struct txn *txn)
     return true;
 }
 
-static bool has_item(const struct job_batch *batch, const struct item_address *place)
+static bool has_item(const struct job_batch *batch, const struct item_address *address)
 {
     for (size_t i = 0; i < batch->txn.item_count; i++) {
-        if (item_address_equal(&batch->items[i].place, place))
+        if (item_address_equal(&batch->items[i].place, address))
             return true;
     }
     return false;

@@ -1,9 +1,10 @@
-/* expiry.h -- a thread that deletes the items whose time to live is over.
+/* expiry.h -- a thread that deletes items whose time to live has expired.
  *
- * It reads the fronts of the expiry queues (table/expiry_queue.h), so it costs what expires, and
- * deletes in small batches of the one write path: each item is read again under its latch, and goes
- * only if it still is expired. Index entries and change records follow from that, as for any
- * deletion; the records tell that the service made it. Tables take turns, a slice each.
+ * It reads the fronts of the expiry queues (table/expiry_queue.h), so its cost follows the number
+ * of expired items. It deletes in small batches of the one write path: each item is read again
+ * under its latch, and goes only if it still is expired. Index entries and change records follow
+ * from that, as for any deletion; the records name the service as the author. Tables take turns, a
+ * slice each.
  */
 #ifndef STATOR_JOBS_EXPIRY_H
 #define STATOR_JOBS_EXPIRY_H

@@ -1,15 +1,15 @@
-/* number.c -- text, encoded bytes and struct number, into one another.
+/* number.c -- text, encoded bytes and struct number, converted into one another; sums and order.
  *
  * The meeting point of all three is `struct digits`: the significant decimal digits and the power
  * of ten of the first one. Text and encoded bytes get there and back without long division; only
- * struct number, which arithmetic needs, pays for 128 bits. Arithmetic: number_arithmetic.c.
+ * struct number, which arithmetic needs, pays for 128 bits.
  */
 #include "model/number.h"
 #include <assert.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "model/error.h"
-#include "model/number_digits.h"
+#include "model/limits.h"
 
 enum {
     SIGN_BIT = 0x80, /* Set in the first byte of zero and of positive numbers. */
@@ -22,6 +22,82 @@ static_assert(PAIR_EXPONENT_MIN * 2 == NUMBER_EXPONENT_MIN, "the smallest number
 static_assert(PAIR_EXPONENT_MAX * 2 + 1 == NUMBER_EXPONENT_MAX, "so has the largest");
 static_assert(SIGN_BIT + PAIR_EXPONENT_MAX - PAIR_EXPONENT_MIN == 0xFF, "in one byte, to the full");
 static_assert(PAIRS_MAX == (NUMBER_DIGITS_MAX + 2) / 2, "38 digits may touch 20 pairs");
+
+/* --- A number as decimal digits --- */
+
+struct digits {
+    /* Most significant first, no zero at either end; zeros up to the end of the array. Two more
+     * than a number has, since 20 pairs hold 40 before they are found to be too many. */
+    uint8_t digit[NUMBER_DIGITS_MAX + 2];
+    unsigned count; /* 0: the number is zero. */
+    int exponent;   /* Of the first digit. */
+    bool negative;
+};
+
+#define NUMBER_OVERFLOW_TEXT                                                                       \
+    "Number overflow. Attempting to store a number with magnitude larger than supported range"
+#define NUMBER_UNDERFLOW_TEXT                                                                      \
+    "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+
+#define TEN_TO_19 UINT64_C(10000000000000000000)
+#define TEN_TO_38 ((unsigned __int128)TEN_TO_19 * TEN_TO_19)
+enum { HALF_DIGITS = 19 };
+
+static uint64_t read_decimal(const uint8_t *digit, unsigned count)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < count; i++)
+        value = value * 10 + digit[i];
+    return value;
+}
+
+static struct number from_digits(const struct digits *digits)
+{
+    if (digits->count == 0)
+        return (struct number){ 0 };
+    assert(digits->count <= NUMBER_DIGITS_MAX);
+    struct number number = { .negative = digits->negative };
+    if (digits->count <= HALF_DIGITS) {
+        number.coefficient = read_decimal(digits->digit, digits->count);
+    } else {
+        unsigned low = digits->count - HALF_DIGITS;
+        number.coefficient = read_decimal(digits->digit, low);
+        number.coefficient *= TEN_TO_19;
+        number.coefficient += read_decimal(digits->digit + low, HALF_DIGITS);
+    }
+    number.exponent = (int16_t)(digits->exponent - (int)digits->count + 1);
+    return number;
+}
+
+/* Writes the decimal digits backwards from `end`; returns how many. */
+static unsigned write_decimal(uint64_t value, uint8_t *end)
+{
+    unsigned count = 0;
+    for (; value > 0; value /= 10)
+        end[-(int)++count] = (uint8_t)(value % 10);
+    return count;
+}
+
+static void to_digits(const struct number *number, struct digits *out)
+{
+    assert(number->coefficient < TEN_TO_38);
+    uint8_t reversed[NUMBER_DIGITS_MAX] = { 0 };
+    uint8_t *end = reversed + NUMBER_DIGITS_MAX;
+    unsigned count;
+
+    if (number->coefficient < TEN_TO_19) {
+        count = write_decimal((uint64_t)number->coefficient, end);
+    } else {
+        write_decimal((uint64_t)(number->coefficient % TEN_TO_19), end);
+        count = HALF_DIGITS +
+                write_decimal((uint64_t)(number->coefficient / TEN_TO_19), end - HALF_DIGITS);
+    }
+    *out = (struct digits){ .count = count, .negative = number->negative };
+    for (unsigned i = 0; i < count; i++)
+        out->digit[i] = end[(int)i - (int)count];
+    if (count > 0)
+        out->exponent = number->exponent + (int)count - 1;
+}
 
 /* --- Text to digits --- */
 
@@ -115,7 +191,7 @@ static bool not_a_number(struct bytes text, struct error *err)
     return error_fault_bytes(err, buffer_bytes(&out));
 }
 
-bool number_is_in_range(int64_t exponent)
+static bool is_in_range(int64_t exponent)
 {
     return exponent >= NUMBER_EXPONENT_MIN && exponent <= NUMBER_EXPONENT_MAX;
 }
@@ -123,7 +199,7 @@ bool number_is_in_range(int64_t exponent)
 /* Texts of requests; those of results of arithmetic have no envelope. */
 static bool check_range(int64_t exponent, struct error *err)
 {
-    if (number_is_in_range(exponent))
+    if (is_in_range(exponent))
         return true;
     return err != NULL &&
            error_fault(err, "%s", exponent > 0 ? NUMBER_OVERFLOW_TEXT : NUMBER_UNDERFLOW_TEXT);
@@ -268,7 +344,7 @@ bool number_decode(struct bytes in, struct number *out, size_t *size)
     }
     if (digits.count > NUMBER_DIGITS_MAX)
         return false;
-    *out = number_from_digits(&digits);
+    *out = from_digits(&digits);
     return true;
 }
 
@@ -329,14 +405,14 @@ bool number_parse(struct bytes text, struct number *out, struct error *err)
     struct digits digits;
     if (!parse_digits(text, &digits, err))
         return false;
-    *out = number_from_digits(&digits);
+    *out = from_digits(&digits);
     return true;
 }
 
 size_t number_encode(const struct number *number, uint8_t out[NUMBER_ENCODED_MAX])
 {
     struct digits digits;
-    number_to_digits(number, &digits);
+    to_digits(number, &digits);
     return encode_digits(&digits, out);
 }
 
@@ -345,4 +421,89 @@ size_t number_format(const struct number *number, char out[NUMBER_TEXT_MAX])
     uint8_t encoded[NUMBER_ENCODED_MAX];
     size_t size = number_encode(number, encoded);
     return number_format_encoded(bytes_of(encoded, size), out);
+}
+
+/* --- Sums, differences and order ---
+ *
+ * A sum is formed at the smaller of the two exponents. Both coefficients are below 10^38, so an
+ * aligned one that leaves 128 bits (3.4 x 10^38) is so much the larger that the result cannot be
+ * exact in 38 digits: no wider type is needed to know.
+ */
+
+int number_compare(const struct number *a, const struct number *b)
+{
+    uint8_t a_bytes[NUMBER_ENCODED_MAX], b_bytes[NUMBER_ENCODED_MAX];
+    size_t a_size = number_encode(a, a_bytes);
+    size_t b_size = number_encode(b, b_bytes);
+    return bytes_compare(bytes_of(a_bytes, a_size), bytes_of(b_bytes, b_size));
+}
+
+/* False if the product leaves 128 bits. */
+static bool scale_up(unsigned __int128 *coefficient, int places)
+{
+    for (; places > 0; places--) {
+        if (__builtin_mul_overflow(*coefficient, 10u, coefficient))
+            return false;
+    }
+    return true;
+}
+
+/* Observed: a result that needs too many digits is told to be too large. */
+static bool overflow(struct error *err)
+{
+    return error_validation(err, NUMBER_OVERFLOW_TEXT);
+}
+
+/* Brings an exact result into canonical form, or says why it is no number. */
+static bool normalize(unsigned __int128 coefficient, int exponent, bool negative,
+                      struct number *out, struct error *err)
+{
+    if (coefficient == 0) {
+        *out = (struct number){ 0 };
+        return true;
+    }
+    for (; coefficient % 10 == 0; coefficient /= 10)
+        exponent++;
+    if (coefficient >= TEN_TO_38)
+        return overflow(err);
+    struct digits digits;
+    struct number number = { coefficient, (int16_t)exponent, negative };
+    to_digits(&number, &digits);
+    if (!is_in_range(digits.exponent))
+        return digits.exponent > 0 ? overflow(err) : error_validation(err, NUMBER_UNDERFLOW_TEXT);
+    *out = number;
+    return true;
+}
+
+bool number_add(const struct number *a, const struct number *b, struct number *out,
+                struct error *err)
+{
+    if (a->coefficient == 0 || b->coefficient == 0) {
+        *out = a->coefficient == 0 ? *b : *a;
+        return true;
+    }
+    const struct number *high = a->exponent >= b->exponent ? a : b;
+    const struct number *low = high == a ? b : a;
+    unsigned __int128 left = high->coefficient, right = low->coefficient, result;
+
+    /* `low` ends in a digit that is not zero, and nothing of `high` reaches down there: whatever
+     * leaves 128 bits here leaves 38 digits too, even after subtracting. */
+    if (!scale_up(&left, high->exponent - low->exponent))
+        return overflow(err);
+    if (high->negative != low->negative) {
+        bool swap = left < right;
+        result = swap ? right - left : left - right;
+        return normalize(result, low->exponent, swap ? low->negative : high->negative, out, err);
+    }
+    if (__builtin_add_overflow(left, right, &result))
+        return overflow(err);
+    return normalize(result, low->exponent, low->negative, out, err);
+}
+
+bool number_subtract(const struct number *a, const struct number *b, struct number *out,
+                     struct error *err)
+{
+    struct number negated = *b;
+    negated.negative = b->coefficient != 0 && !b->negative;
+    return number_add(a, &negated, out, err);
 }

@@ -1,4 +1,4 @@
-/* catalogue.h -- the tables there are: stored in the engine, held in memory, found by name.
+/* catalogue.h -- the catalogue of tables: stored in the engine, held in memory, found by name.
  *
  * Readers get an immutable `struct table` and hold a reference while they use it; a change makes
  * a new one and leaves the old to its holders. A reference also keeps a dropped table's data in
@@ -30,8 +30,8 @@ enum { CATALOGUE_ON_DEMAND_PARTITIONS = 4 }; /* Of a new on-demand table or glob
 
 /* Loads every table. NULL with the engine's status if the store cannot be read. */
 MUST_CHECK struct catalogue *catalogue_open(struct engine *engine, enum engine_status *status);
-/* What a layer above derives from each version of a table, once, in the version's own arena. Called
- * on the thread that loads or changes the catalogue. */
+/* Derives data for a layer above from each version of a table, once, in the version's own arena.
+ * Called on the thread that loads or changes the catalogue. */
 typedef const void *catalogue_attach(struct arena *arena,
                                      const struct table_definition *definition);
 MUST_CHECK struct catalogue *catalogue_open_attaching(struct engine *engine,
@@ -58,7 +58,7 @@ struct partition_runtime *table_partition_runtime(const struct table *table,
 /* True if no other version of the table is referenced, i.e. all work started under an older one has
  * finished. Stays true until there is a newer version. */
 bool table_is_only_version(const struct table *table);
-/* Whether this is the version that others find now. */
+/* Whether a lookup finds this version now. */
 bool catalogue_is_current(struct catalogue *catalogue, const struct table *table);
 
 size_t catalogue_table_count(struct catalogue *catalogue);
@@ -105,7 +105,7 @@ MUST_CHECK enum engine_status catalogue_drop(struct catalogue *catalogue, struct
                                              struct bytes name);
 
 /* Control. Removes the data of one dropped table that nobody holds any more. ENGINE_END if there is
- * none to do now; `*waiting` tells whether some are still held. */
+ * none to do now; `*waiting`: some are still referenced. */
 MUST_CHECK enum engine_status catalogue_remove_dropped(struct catalogue *catalogue,
                                                        struct arena *arena, bool *waiting);
 

@@ -11,15 +11,15 @@
 enum { FORMAT_AT = 0, CHECKSUM_AT = 1, SIZE_AT = 5 };
 static_assert(SIZE_AT + 8 == LAYOUT_COLLECTION_SIZE, "the record ends with the size");
 
-struct engine_address collection_size_address(const struct item_address *place)
+struct engine_address collection_size_address(const struct item_address *address)
 {
-    const struct engine_address *item = &place->address;
-    assert(place->prefix_size <= item->key.len);
+    const struct engine_address *item = &address->address;
+    assert(address->prefix_size <= item->key.len);
     return (struct engine_address){
         .place = { .owner = item->place.owner,
                    .partition = item->place.partition,
                    .space = ENGINE_SPACE_COLLECTIONS },
-        .key = bytes_of(item->key.data, place->prefix_size),
+        .key = bytes_of(item->key.data, address->prefix_size),
     };
 }
 

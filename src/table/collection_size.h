@@ -13,8 +13,8 @@
 
 struct item_address;
 
-/* The record of the collection that the item at `place` belongs to. Borrows the place's key. */
-struct engine_address collection_size_address(const struct item_address *place);
+/* The record of the collection that the item at `address` belongs to. Borrows the address's key. */
+struct engine_address collection_size_address(const struct item_address *address);
 /* False if the record is damaged. A size is never 0: an empty collection has no record. */
 MUST_CHECK bool collection_size_decode(struct bytes record, int64_t *out);
 

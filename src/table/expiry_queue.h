@@ -1,10 +1,9 @@
 /* expiry_queue.h -- which item of a table expires when, in the order of time.
  *
  * Each item whose time-to-live attribute is a number of seconds since 1970 has one entry in the
- * queue of its partition: the second, then the item's key. What the entry is follows from the item
- * alone, so whoever changes the item knows it without looking; and since it holds the item's key,
- * the item's latch guards it. Whoever removes what has expired reads the front of the queue and
- * nothing else.
+ * queue of its partition: the second, then the item's key. An entry follows from its item alone, so
+ * a write of the item knows it without a lookup; and since it holds the item's key, the item's
+ * latch guards it. The expiry job reads the front of the queue and nothing else.
  */
 #ifndef STATOR_TABLE_EXPIRY_QUEUE_H
 #define STATOR_TABLE_EXPIRY_QUEUE_H

@@ -109,7 +109,7 @@ static enum engine_status report_damage(const struct table_definition *table,
 }
 
 static enum engine_status open_item(enum engine_status status, const struct table_definition *table,
-                                    const struct item_address *place, struct engine_value *value,
+                                    const struct item_address *address, struct engine_value *value,
                                     struct item *out)
 {
     if (status != ENGINE_OK)
@@ -117,7 +117,7 @@ static enum engine_status open_item(enum engine_status status, const struct tabl
     if (item_open(value->bytes, out))
         return ENGINE_OK;
     engine_value_release(value);
-    return report_damage(table, &place->address.place, place->hash);
+    return report_damage(table, &address->address.place, address->hash);
 }
 
 enum engine_status item_address_open_entry(const struct table_definition *table,
@@ -131,28 +131,28 @@ enum engine_status item_address_open_entry(const struct table_definition *table,
 }
 
 enum engine_status item_address_get(struct engine_view *view, const struct table_definition *table,
-                                    const struct item_address *place, struct engine_value *value,
+                                    const struct item_address *address, struct engine_value *value,
                                     struct item *out)
 {
-    return open_item(engine_view_get(view, &place->address, value), table, place, value, out);
+    return open_item(engine_view_get(view, &address->address, value), table, address, value, out);
 }
 
 enum engine_status item_address_get_shown(struct engine_view *view,
                                           const struct table_definition *table,
-                                          const struct item_address *place,
+                                          const struct item_address *address,
                                           struct engine_value *value, struct shown_item *out)
 {
-    enum engine_status status = engine_view_get(view, &place->address, value);
+    enum engine_status status = engine_view_get(view, &address->address, value);
     out->rendered.json = (struct bytes){ 0 };
     if (status == ENGINE_OK && rendered_item_read(value->rendered, &out->rendered))
         return ENGINE_OK;
-    return open_item(status, table, place, value, &out->item);
+    return open_item(status, table, address, value, &out->item);
 }
 
 enum engine_status item_address_get_for_write(struct engine_write *write,
                                               const struct table_definition *table,
-                                              const struct item_address *place,
+                                              const struct item_address *address,
                                               struct engine_value *value, struct item *out)
 {
-    return open_item(engine_write_get(write, &place->address, value), table, place, value, out);
+    return open_item(engine_write_get(write, &address->address, value), table, address, value, out);
 }

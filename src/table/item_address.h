@@ -38,43 +38,43 @@ struct engine_place item_address_of_hash(const struct table_definition *table, u
 struct engine_place item_address_of_index_hash(const struct table_definition *table,
                                                const struct index_definition *index, uint64_t hash);
 
-/* The place of an item that is to be put. False with the service's words if its key attributes do
+/* The address of an item that is to be put. False with the service's words if its key attributes do
  * not fit the schema. */
 MUST_CHECK bool item_address_of_item(struct arena *arena, const struct table_definition *table,
                                      const struct item *item, struct item_address *out,
                                      struct error *err);
-/* The place that a request's Key names: the key attributes and no others. */
+/* The address that a request's Key names: the key attributes and no others. */
 MUST_CHECK bool item_address_of_key(struct arena *arena, const struct table_definition *table,
                                     const struct item *key, struct item_address *out,
                                     struct error *err);
 
-/* The place of an item by the key that it is, or was, stored under in `place`. False if that is no
- * key of the table's. */
+/* The address of an item by the key that it is, or was, stored under in `place`. False if that is
+ * no key of the table's. */
 MUST_CHECK bool item_address_of_stored_key(struct arena *arena,
                                            const struct table_definition *table,
                                            const struct engine_place *place, struct bytes key,
                                            struct item_address *out);
 
-/* Reads the item at a place. ENGINE_NOT_FOUND if there is none; ENGINE_CORRUPT, logged, if its
+/* Reads the item at an address. ENGINE_NOT_FOUND if there is none; ENGINE_CORRUPT, logged, if its
  * bytes are damaged. The item borrows `value`, which the caller releases. */
 MUST_CHECK enum engine_status item_address_get(struct engine_view *view,
                                                const struct table_definition *table,
-                                               const struct item_address *place,
+                                               const struct item_address *address,
                                                struct engine_value *value, struct item *out);
-/* The same for an item that is shown whole, and whose stored bytes nobody wants to see. */
+/* The same for an item that is only shown as a whole: it may come in its rendered form. */
 MUST_CHECK enum engine_status item_address_get_shown(struct engine_view *view,
                                                      const struct table_definition *table,
-                                                     const struct item_address *place,
+                                                     const struct item_address *address,
                                                      struct engine_value *value,
                                                      struct shown_item *out);
 /* The same within a write, where it reads the newest state. */
 MUST_CHECK enum engine_status item_address_get_for_write(struct engine_write *write,
                                                          const struct table_definition *table,
-                                                         const struct item_address *place,
+                                                         const struct item_address *address,
                                                          struct engine_value *value,
                                                          struct item *out);
 
-/* Opens an item that a scan came upon. ENGINE_CORRUPT, logged, if its bytes are damaged. The item
+/* Opens an item that a scan found. ENGINE_CORRUPT, logged, if its bytes are damaged. The item
  * borrows the entry. */
 MUST_CHECK enum engine_status item_address_open_entry(const struct table_definition *table,
                                                       const struct engine_place *place,

@@ -34,10 +34,10 @@ static struct engine_address shard_address(uint64_t owner, uint64_t partition, s
     };
 }
 
-struct engine_address table_stats_address(const struct item_address *place)
+struct engine_address table_stats_address(const struct item_address *address)
 {
-    return shard_address(place->address.place.owner, place->address.place.partition,
-                         place->hash % LAYOUT_STATS_SHARDS);
+    return shard_address(address->address.place.owner, address->address.place.partition,
+                         address->hash % LAYOUT_STATS_SHARDS);
 }
 
 bool table_stats_shared(const struct item_address *a, const struct item_address *b)

@@ -21,8 +21,8 @@ struct table_stats {
     int64_t size;
 };
 
-/* The shard that counts the item at `place`. */
-struct engine_address table_stats_address(const struct item_address *place);
+/* The shard that counts the item at `address`. */
+struct engine_address table_stats_address(const struct item_address *address);
 /* Whether one shard counts both. */
 bool table_stats_shared(const struct item_address *a, const struct item_address *b);
 /* Adds to a shard within a write. `indexes` has one element for each of the table's indexes, in
@@ -32,8 +32,8 @@ MUST_CHECK enum engine_status table_stats_change(struct engine_write *write,
                                                  const struct engine_address *address,
                                                  const struct table_stats *change,
                                                  const struct table_stats *indexes);
-/* Drops, for good, the statistics of indexes that `table` does not have. Waits for the disk.
- * Whoever still counts for such an index must be gone. */
+/* Removes the statistics of indexes that `table` does not have. Waits for the disk.
+ * No write that counts for such an index may be under way. */
 MUST_CHECK enum engine_status table_stats_drop_others(struct engine *engine,
                                                       const struct table_definition *table);
 /* The sums of all shards of a table: of its items, and into `indexes` of each index's entries. */

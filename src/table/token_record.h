@@ -1,10 +1,9 @@
-/* token_record.h -- requests that were carried out, remembered by their tokens.
+/* token_record.h -- idempotency tokens of requests that were carried out.
  *
- * All times are server time (base/clock.h).
- * A record is found by its token alone, yet old ones must go without being looked for one by one.
- * So tokens are kept by generations, as long as a token lives: whoever looks for one looks into
- * those that can hold it, and generations before them go by one range delete. Layout:
- * doc/disk-format.md, "Tokens".
+ * All times are server time (base/clock.h). A record is found by its token alone, yet expired ones
+ * must be removed without a search. So tokens are stored by generations, each as long as a token
+ * lives: a lookup reads those that can hold the token, and one range delete removes the generations
+ * before them. Layout: doc/disk-format.md, "Tokens".
  */
 #ifndef STATOR_TABLE_TOKEN_RECORD_H
 #define STATOR_TABLE_TOKEN_RECORD_H
@@ -27,7 +26,7 @@ enum {
 
 extern const struct engine_place token_record_place;
 
-/* What tells requests apart. */
+/* Distinguishes requests. */
 struct token_hash {
     uint8_t bytes[LAYOUT_TOKEN_HASH_SIZE];
 };
@@ -56,7 +55,7 @@ bool token_record_is_key(struct bytes key);
 MUST_CHECK enum engine_status token_record_newest_ms(struct engine *engine, int64_t *out);
 /* Whether there is any token. */
 MUST_CHECK enum engine_status token_record_find_any(struct engine *engine, bool *out);
-/* Removes all generations that nobody looks into any more. May wait for the disk. */
+/* Removes all generations that no lookup reads any more. May wait for the disk. */
 MUST_CHECK enum engine_status token_record_remove_old(struct engine *engine, int64_t now_ms);
 /* Milliseconds until there may be more to remove. */
 int64_t token_record_next_removal_ms(int64_t now_ms);

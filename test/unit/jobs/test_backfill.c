@@ -15,7 +15,7 @@
 #include "failing_engine.h"
 #include "item_fixture.h"
 #include "jobs/backfill.h"
-#include "jobs/job_batches.h"
+#include "jobs/job.h"
 #include "model/error.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"

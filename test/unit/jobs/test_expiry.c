@@ -20,7 +20,7 @@
 #include "failing_engine.h"
 #include "item_fixture.h"
 #include "jobs/expiry.h"
-#include "jobs/job_batches.h"
+#include "jobs/job.h"
 #include "model/error.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
