@@ -1,7 +1,7 @@
 /* engine.c -- checks what callers promise, then hands the call to the engine.
  *
- * Every precondition of engine.h is asserted here, once, so that no engine repeats it and every
- * engine behaves alike towards a wrong caller. No bytes from the disk or the network are judged.
+ * The preconditions of engine.h are asserted here, once, so that no engine repeats them. Nothing is
+ * asserted about bytes from the disk or the network.
  */
 #include "engine/engine.h"
 #include <assert.h>
@@ -155,6 +155,7 @@ enum engine_status engine_view_next_place(struct engine_view *view,
                                           const struct engine_place *after,
                                           struct engine_place *out)
 {
+    assert(out != NULL);
     return view->engine->ops->next_place(view, after, out);
 }
 
@@ -198,7 +199,7 @@ enum engine_status engine_write_extend_later(struct engine_write *write,
                                              const struct engine_address *addresses,
                                              size_t address_count, struct engine_wait *wait)
 {
-    assert(wait->ready != NULL);
+    assert(wait->ready != NULL && write->refusal == ENGINE_OK);
     check_addresses(addresses, address_count);
     for (size_t i = 0; i < address_count; i++)
         assert(engine_space_is_shared(addresses[i].place.space));
@@ -275,13 +276,13 @@ void engine_write_abandon(struct engine_write *write)
     write->engine->ops->write_abandon(write);
 }
 
-/* --- For threads that may wait --- */
+/* --- For threads that may block --- */
 
-/* Where a thread waits until another one has something to tell. */
+/* An answer that a thread is blocked for. */
 struct awaited {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    bool is_told;               /* Guarded by mutex. */
+    bool is_set;                /* Guarded by mutex. */
     enum engine_status status;  /* Guarded by mutex. */
     struct engine_write *write; /* Guarded by mutex. */
 };
@@ -290,17 +291,17 @@ static void awaited_init(struct awaited *awaited)
 {
     pthread_mutex_init(&awaited->mutex, NULL);
     pthread_cond_init(&awaited->changed, NULL);
-    awaited->is_told = false;
+    awaited->is_set = false;
 }
 
-static void awaited_tell(struct awaited *awaited, enum engine_status status,
-                         struct engine_write *write)
+static void awaited_set(struct awaited *awaited, enum engine_status status,
+                        struct engine_write *write)
 {
     pthread_mutex_lock(&awaited->mutex);
     awaited->status = status;
     awaited->write = write;
-    awaited->is_told = true;
-    /* Under the mutex: once it is let go, the waiter may return and `awaited` is gone. */
+    awaited->is_set = true;
+    /* Under the mutex: once it is unlocked, the waiter may return and free `awaited`. */
     pthread_cond_signal(&awaited->changed);
     pthread_mutex_unlock(&awaited->mutex);
 }
@@ -308,7 +309,7 @@ static void awaited_tell(struct awaited *awaited, enum engine_status status,
 static enum engine_status awaited_wait(struct awaited *awaited)
 {
     pthread_mutex_lock(&awaited->mutex);
-    while (!awaited->is_told)
+    while (!awaited->is_set)
         pthread_cond_wait(&awaited->changed, &awaited->mutex);
     pthread_mutex_unlock(&awaited->mutex);
     return awaited->status;
@@ -328,7 +329,7 @@ struct awaited_latches {
 static void awaited_latches_ready(struct engine_wait *wait, enum engine_status status,
                                   struct engine_write *write)
 {
-    awaited_tell(&((struct awaited_latches *)wait)->awaited, status, write);
+    awaited_set(&((struct awaited_latches *)wait)->awaited, status, write);
 }
 
 enum engine_status engine_write_begin(struct engine *engine, const struct engine_address *addresses,
@@ -356,6 +357,7 @@ enum engine_status engine_write_extend(struct engine_write *write,
         engine_write_extend_later(write, addresses, address_count, &latches.base);
     if (status == ENGINE_WAITING)
         status = awaited_wait(&latches.awaited);
+    assert(status != ENGINE_WAITING);
     awaited_deinit(&latches.awaited);
     return status;
 }
@@ -367,7 +369,7 @@ struct awaited_completion {
 
 static void awaited_completion_done(struct engine_completion *completion, enum engine_status status)
 {
-    awaited_tell(&((struct awaited_completion *)completion)->awaited, status, NULL);
+    awaited_set(&((struct awaited_completion *)completion)->awaited, status, NULL);
 }
 
 enum engine_status engine_write_commit_wait(struct engine_write *write)

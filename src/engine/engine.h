@@ -1,22 +1,21 @@
 /* engine.h -- the storage contract: addressed bytes, consistent views, atomic writes.
  *
- * Small, and free of any one store's habits, so that a distributed store can stand behind it. An
- * address is a place (owner, partition, space) and a key; keys order by memcmp within a place.
+ * Small and independent of any one store, so that a distributed store can implement it. An address
+ * is a place (owner, partition, space) and a key; keys sort by memcmp within a place.
  *
- * Two promises hold everything above together:
+ * The layers above rely on two promises:
  *   1. A completion says ENGINE_OK only when the write would survive a power cut (or whatever the
  *      configured durability promises).
  *   2. A view shows only such writes, and every write whose completion ran before the view opened.
- * So nothing visible is ever taken back, and an acknowledged write is visible to all.
+ * So nothing that was visible is ever lost, and an acknowledged write is visible to all.
  *
- * Every function may be called from any thread. A view, with its scans, belongs to the thread that
- * opened it, which also closes it: an engine may keep what a view needs in memory of that thread
- * alone, so that reads on different cores do not meet. engine_view_share gives a view that may
- * move. A write belongs to one thread at a time. Writes wait for one another, threads need not: a
- * thread that must not wait is told later that its write has begun (struct engine_wait). A thread
- * that does wait ends its write before it begins another: a pessimistic engine would otherwise wait
- * for itself. Implementations fill in engine_ops (engine_ops.h) and stand in folders beside this
- * file.
+ * Any thread may call any function. A view, with its scans, belongs to the thread that opened it,
+ * which also closes it: an engine may keep a view in memory of that thread alone, so that reads on
+ * different cores share no cache line. engine_view_share returns a view that may move. A write
+ * belongs to one thread at a time. Writes wait for one another; threads need not: a thread that
+ * must not block gets a callback when its write begins (struct engine_wait). A thread that blocks
+ * ends its write before it begins another, because a pessimistic engine would otherwise wait for
+ * itself. Implementations fill in engine_ops (engine_ops.h) in folders beside this file.
  */
 #ifndef STATOR_ENGINE_ENGINE_H
 #define STATOR_ENGINE_ENGINE_H
@@ -38,7 +37,7 @@ enum engine_status {
     ENGINE_END,         /* A scan has nothing more within its range and limits. */
     ENGINE_CONFLICT,    /* What the write depended on changed; decide again. */
     ENGINE_BUSY,        /* Others held what the write depends on for too long; nothing was done. */
-    ENGINE_WAITING,     /* Others hold it now: struct engine_wait tells how that ends. */
+    ENGINE_WAITING,     /* Others hold it now: struct engine_wait will be called. */
     ENGINE_UNKNOWN,     /* The write may or may not have taken place. */
     ENGINE_CORRUPT,     /* Stored bytes failed their check. */
     ENGINE_FULL,        /* No space left. */
@@ -70,8 +69,8 @@ enum engine_space {
     ENGINE_SPACE_COLLECTIONS = 8, /* Sizes of item collections. */
 };
 
-/* What so many writes have in common that each should hold it for a moment only: see
- * engine_write_extend. */
+/* True for spaces that many writes share, so that each should hold their addresses for a moment
+ * only: see engine_write_extend. */
 static inline bool engine_space_is_shared(enum engine_space space)
 {
     return space == ENGINE_SPACE_STATS || space == ENGINE_SPACE_CHANGES;
@@ -79,7 +78,7 @@ static inline bool engine_space_is_shared(enum engine_space space)
 
 /* Far above what DynamoDB's key limits lead to, even with every byte escaped. */
 enum { ENGINE_KEY_SIZE_MAX = 64 * 1024 };
-/* Never an owner, so that every owner has one that comes behind it. */
+/* Never an owner, so that every owner has a successor. */
 #define ENGINE_OWNER_MAX UINT64_MAX
 
 struct engine_place {
@@ -166,7 +165,7 @@ MUST_CHECK struct engine *engine_open(const struct engine_options *options,
                                       char message[ENGINE_MESSAGE_MAX]);
 
 unsigned engine_capabilities(const struct engine *engine);
-/* Waits for writes under way, makes everything durable, and lets go. Closing NULL is allowed. */
+/* Waits for writes under way, makes everything durable, and frees it. Closing NULL is allowed. */
 void engine_close(struct engine *engine);
 
 /* Whether writes can succeed now. */
@@ -176,15 +175,15 @@ enum engine_health {
     ENGINE_HEALTH_FAILED, /* The store refused a write and has not taken one since. */
     ENGINE_HEALTH_LOST,   /* ENGINE_LOST; only a restart ends it. */
 };
-/* Reads one or two words that the engine keeps up to date, so it may be asked for every request. A
- * failure shows at the latest a second after it was noticed, and so does its end. */
+/* Reads one or two words of memory, so it may be called for every request. Shows a failure, or its
+ * end, at the latest a second after the engine noticed it. */
 enum engine_health engine_health(const struct engine *engine);
 
-/* A copy of the whole store at one moment, which can be opened like the store itself, in `path`,
- * which must not exist, on the store's own file system. It holds every write that was completed
- * before the call, and each write whole or not at all. Waits for the disk; writes go on meanwhile.
- * Whoever asked removes the copy, also what is left of one that failed. ENGINE_UNSUPPORTED without
- * ENGINE_CHECKPOINT, or if the store is in memory or was opened for reading only. */
+/* Copies the whole store at one moment to `path`, which must not exist, on the store's own file
+ * system. The copy can be opened like the store itself. It holds every write that was completed
+ * before the call, and each write whole or not at all. Waits for the disk; writes continue
+ * meanwhile. The caller removes the copy, also what is left of one that failed. ENGINE_UNSUPPORTED
+ * without ENGINE_CHECKPOINT, or if the store is in memory or was opened for reading only. */
 MUST_CHECK enum engine_status engine_checkpoint(struct engine *engine, const char *path);
 
 /* --- Views --- */
@@ -197,12 +196,11 @@ enum engine_consistency {
 MUST_CHECK enum engine_status engine_view_open(struct engine *engine,
                                                enum engine_consistency consistency,
                                                struct engine_view **out);
-/* Another view of the same state, which one thread may hand to another and any thread may close:
- * for a thread that reads what a view of another thread shows, and for views that are kept for
- * long. The one that is shared must be in the caller's hands, or kept from being closed meanwhile.
- */
+/* Another view of the same state, which may move between threads and which any thread may close.
+ * For views that are kept for long or passed on. The caller makes sure that `view` is not closed
+ * meanwhile. */
 struct engine_view *engine_view_share(struct engine_view *view);
-/* The same view for another thread to go on with: it takes the place of `view`, which is closed. */
+/* Replaces `view`, which is closed, by one that another thread may continue with. */
 struct engine_view *engine_view_move(struct engine_view *view);
 /* Closing NULL is allowed. Values and scans of the view must be gone before. */
 void engine_view_close(struct engine_view *view);
@@ -239,8 +237,8 @@ void engine_scan_close(struct engine_scan *scan); /* Closing NULL is allowed. */
 
 /* The first place behind `after` that holds anything; NULL: the first of all. Places are in the
  * order of owner, partition and space. ENGINE_END if there is none. `after` need not hold anything
- * and may be `out`, and either place may have an owner or a space that nothing here would write
- * under: this is how `stator check` finds what should not be there. */
+ * and may be `out`. Either may have an owner or a space that no caller writes to: `stator check`
+ * finds stray data by this. */
 MUST_CHECK enum engine_status engine_view_next_place(struct engine_view *view,
                                                      const struct engine_place *after,
                                                      struct engine_place *out);
@@ -257,15 +255,15 @@ struct engine_completion {
 
 /* Embedded in the caller's own structure; must live until `ready` was called. */
 struct engine_wait {
-    /* Called exactly once after ENGINE_WAITING, on any thread, perhaps before that is returned:
-     * with ENGINE_OK and the write, or with how it failed. Must not block, and must not use the
-     * write: it has the caller's own thread do that. */
+    /* Called exactly once after ENGINE_WAITING, on any thread, perhaps before the caller sees
+     * ENGINE_WAITING: with ENGINE_OK and the write, or with how it failed. Must not block, and must
+     * not use the write: the caller's own thread does that. */
     void (*ready)(struct engine_wait *wait, enum engine_status status, struct engine_write *write);
-    /* Names the thread that goes on with the write; NULL: none in particular. What one write of a
-     * thread releases is best passed to the next one of that thread, within bounds. */
+    /* Identifies the thread that continues the write; NULL: any. An engine may pass what a write
+     * releases to the next write of the same thread first, within bounds. */
     const void *thread;
-    /* A thread waits for `ready` and does nothing else, so that writes of this kind are few: the
-     * engine need not refuse them for there being too many. */
+    /* A thread is blocked until `ready`, so there are few such writes: the engine does not refuse
+     * them for being too many. */
     bool blocks;
 };
 

@@ -26,7 +26,7 @@ struct engine_ops {
     void (*scan_close)(struct engine_scan *scan);
     enum engine_status (*next_place)(struct engine_view *view, const struct engine_place *after,
                                      struct engine_place *out);
-    /* The forms that do not wait; engine.c makes the others of them. */
+    /* The calls that do not block; engine.c builds the blocking ones on them. */
     enum engine_status (*write_begin)(struct engine *engine, const struct engine_address *addresses,
                                       size_t address_count, struct engine_wait *wait,
                                       struct engine_write **out);

@@ -1,20 +1,20 @@
-/* latches.h -- who may decide about an address now.
+/* latches.h -- which write may decide about an address now.
  *
  * A fixed number of latches; an address belongs to the one that its hash picks. Two addresses may
  * share a latch, which costs a wait, never correctness. A write takes its latches in ascending
  * order and keeps those that it has while it waits for the next one, so writes never wait for one
- * another in a ring. No thread waits: whoever meets a held latch joins its queue, and whoever
- * releases the latch hands it to the first of the queue, takes the rest for it as far as they are
- * free, and tells its owner once it holds all. Nobody overtakes a queue.
+ * another in a cycle. No thread waits: a write that meets a held latch joins its queue. The write
+ * that releases the latch passes it to the first in the queue, takes further latches for that one
+ * as far as they are free, and calls its owner back once it holds all. No write overtakes a queue.
  *
- * A queue is served in its order, but for one thing: a thread passes a latch to the next write of
- * its own before it passes it to another thread's, LATCHES_PASSES_MAX times in a row at most. A hot
- * item would otherwise change threads with every write, each time for the cost of waking one up.
+ * A queue is served in order, with one exception: a thread passes a latch to its own next write
+ * before another thread's, at most LATCHES_PASSES_MAX times in a row. Otherwise a hot item would
+ * change threads with every write, and each change wakes a thread up.
  *
- * Latches of what many writes share, which are statistics and the heads of change logs, come behind
- * all others in that order. So a write can take them last, when everything else is decided.
+ * Latches of spaces that many writes share, statistics and the heads of change logs, come last in
+ * that order. So a write can take them last, when everything else is decided.
  *
- * The wait is bounded: one thread looks after those that wait, and sleeps while there are none.
+ * Waits are bounded: a watcher thread ends waits that take too long. It sleeps while none waits.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_LATCHES_H
 #define STATOR_ENGINE_ROCKSDB_LATCHES_H
@@ -88,7 +88,7 @@ MUST_CHECK bool latches_try(struct latches *latches, const struct engine_address
                             size_t address_count, struct latches_held *held, bool *busy);
 /* On any thread. Calls `ready` of those whose turn it is. */
 void latches_release(struct latches *latches, struct latches_held *held);
-/* Whether the latch of `address` is among those held. */
+/* True if the latch of `address` is among those held. */
 bool latches_cover(const struct latches_held *held, const struct engine_address *address);
 
 #endif

@@ -148,6 +148,7 @@ bool store_ahead_is_proved(const char *compiled, const char *running)
 void store_ahead_init(struct store_ahead *ahead, struct store *store,
                       struct store_presence *presence)
 {
+    assert(presence != NULL);
     *ahead = (struct store_ahead){ .store = store, .presence = presence };
 }
 

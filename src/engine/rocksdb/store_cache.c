@@ -166,6 +166,7 @@ static void set_free_limits(const struct store_cache *cache, struct shard *shard
 struct store_cache *store_cache_create(size_t capacity)
 {
     struct store_cache *cache = NULL;
+    assert(capacity > 0);
     if (posix_memalign((void **)&cache, _Alignof(struct shard), sizeof *cache) != 0)
         abort();
     memset(cache, 0, sizeof *cache);

@@ -1,4 +1,4 @@
-/* store_cache.h -- what hot reads find without asking RocksDB.
+/* store_cache.h -- the item cache: hot reads that need not ask RocksDB.
  *
  * Holds copies of stored bytes of the spaces that clients read, of two kinds: the value at one key,
  * and a run, which is everything whose keys begin with the same STORE_KEY_FILTERED_SIZE bytes, such
@@ -37,9 +37,9 @@
  *     nothing, since steps 3 and 4 may come between the two.
  * A removal of ranges is such a write, with one counter for all stripes.
  *
- * What a walk reads is not freed. An entry is removed in two steps: it is marked as not linked,
+ * What a walk reads is not freed. An entry is removed in two steps: it is flagged as not linked,
  * then what pointed to it points behind it. A walk that came to entry B by entry A sets a hazard
- * for B, reads A's pointer again, and then A's mark. If the pointer still leads to B and A is
+ * for B, reads A's pointer again, and then A's flag. If the pointer still leads to B and A is
  * linked, B was in the chain when its hazard was already set: had B been removed before, A's
  * pointer would have been changed, unless A had been removed even earlier, and then A is not
  * linked. So whoever removes B later finds the hazard. Otherwise the view finds the entry under the
@@ -52,8 +52,8 @@
  * block with each of its values rendered. The result follows from the entry, so it is as fresh.
  * Finds are counted up to STORE_CACHE_RENDER_FINDS, so that nobody writes to a hot entry.
  *
- * Bounded by its capacity in bytes. What is read for the first time in a while is not kept: a scan
- * of a large table would else replace all that is hot. For a run a write begins that while anew.
+ * Bounded by its capacity in bytes. A key is cached on its second recent read, so that a scan of a
+ * large table does not evict hot entries. For a run, a write forgets the first read.
  * Every function may be called from any thread; the locks here are leaves.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_CACHE_H

@@ -1,5 +1,6 @@
 /* store_directory.c -- see store_directory.h. */
 #include "engine/rocksdb/store_directory.h"
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -232,6 +233,7 @@ static bool find_newest(int file, uint64_t number, void *context)
 
 bool store_directory_newest_log(const struct store_directory *directory, uint64_t *newest)
 {
+    assert(directory->directory >= 0);
     *newest = 0;
     return for_each_log(directory->directory, find_newest, newest);
 }
@@ -245,6 +247,7 @@ static bool sync_log(int file, uint64_t number, void *context)
 
 bool store_directory_sync_logs(const struct store_directory *directory)
 {
+    assert(directory->directory >= 0);
     return for_each_log(directory->directory, sync_log, NULL) &&
            fsync(directory->directory) == 0; /* A log may be new. */
 }
@@ -272,6 +275,7 @@ static bool has_space(int directory)
 
 bool store_directory_has_space(const struct store_directory *directory)
 {
+    assert(directory->directory >= 0);
     return has_space(directory->directory);
 }
 

@@ -14,9 +14,8 @@
 enum {
     STORE_KEY_OWNER_SIZE = 8,
     STORE_KEY_PREFIX_SIZE = 8 + 8 + 1, /* Owner, partition, space. */
-    /* Filters know which of these keys begin with, so that a scan within one of them leaves out
-     * what has none such: the place and eight bytes, in which the layers above spread their keys.
-     */
+    /* The prefix that RocksDB's filters cover: the place and eight bytes, which the layers above
+     * fill with a hash. A scan within one such prefix skips files that have no key with it. */
     STORE_KEY_FILTERED_SIZE = STORE_KEY_PREFIX_SIZE + 8,
     STORE_KEY_INLINE_SIZE = 256, /* Longer keys are built on the heap. */
 };
@@ -28,7 +27,7 @@ struct store_key {
     char space[STORE_KEY_INLINE_SIZE];
 };
 
-/* The key of an address. store_key_deinit lets it go. */
+/* The key of an address. The caller calls store_key_deinit. */
 void store_key_init(struct store_key *key, const struct engine_place *place, struct bytes rest);
 /* The end of a range whose `last` is empty: the first key behind the place. */
 void store_key_init_place_end(struct store_key *key, const struct engine_place *place);
@@ -41,7 +40,7 @@ void store_key_init_owner(struct store_key *key, uint64_t owner);
 MUST_CHECK bool store_key_init_next_place(struct store_key *key, const struct engine_place *place);
 void store_key_deinit(struct store_key *key);
 
-/* Whether all keys from `first` up to `last` begin with the same STORE_KEY_FILTERED_SIZE bytes. */
+/* True if all keys from `first` up to `last` begin with the same STORE_KEY_FILTERED_SIZE bytes. */
 bool store_key_is_filtered(const struct store_key *first, const struct store_key *last);
 
 /* The first key behind all that begin with `run`, which has STORE_KEY_FILTERED_SIZE bytes. */

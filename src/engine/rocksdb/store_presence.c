@@ -6,6 +6,7 @@
  * if no log with a higher number is there.
  */
 #include "engine/rocksdb/store_presence.h"
+#include <assert.h>
 #include "base/log.h"
 #include "engine/rocksdb/store.h"
 
@@ -29,6 +30,7 @@ static void find_log(struct store_presence *presence)
 
 void store_presence_init(struct store_presence *presence, struct store *store)
 {
+    assert(store->directory.directory >= 0);
     *presence = (struct store_presence){ .store = store };
     find_log(presence);
 }

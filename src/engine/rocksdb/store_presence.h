@@ -1,13 +1,12 @@
 /* store_presence.h -- notices that the data directory was removed or replaced under the server.
  *
- * A process that has files open does not notice when their names go: it writes and syncs as before,
- * and nobody will ever read what it wrote. So the syncer looks between each sync and the
- * acknowledgements that depend on it: a write whose sync began after the removal is not
- * acknowledged. The watch (store_watch.h) looks too, for a store that nobody writes to or that does
- * not sync.
+ * A process does not notice when its open files are deleted: it writes and syncs as before, and the
+ * data is lost when it ends. So the syncer checks between each sync and the acknowledgements that
+ * depend on it: a write whose sync began after the removal is not acknowledged. The watch
+ * (store_watch.h) checks too, for stores that are idle or do not sync.
  *
- * Once lost, a store stays so until the process ends: RocksDB opens files by their path and may
- * have read or written in a directory that is not its own. No write is acknowledged any more.
+ * A lost store stays lost until the process ends, and acknowledges no write: RocksDB opens files by
+ * their path and may have read or written in a directory that is not its own.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_PRESENCE_H
 #define STATOR_ENGINE_ROCKSDB_STORE_PRESENCE_H
@@ -17,7 +16,7 @@
 
 struct store;
 
-/* Of one thread, which must be the only one to use it. */
+/* Belongs to one thread. */
 struct store_presence {
     struct store *store;
     uint64_t version; /* RocksDB's count of its changes when the directory was last listed. */
@@ -33,10 +32,10 @@ void store_presence_init(struct store_presence *presence, struct store *store);
 /* The number of the newest write-ahead log; 0 if none is known. */
 uint64_t store_presence_log(struct store_presence *presence);
 
-/* Looks at what acknowledged writes depend on: the directory and the newest log. False once the
- * store is lost. */
+/* Checks what acknowledged writes depend on: the directory and the newest log. False once the store
+ * is lost. */
 MUST_CHECK bool store_presence_check(struct store_presence *presence);
-/* Looks at the other files as well, without which a restart would fail. */
+/* Also checks the other files without which a restart would fail. */
 MUST_CHECK bool store_presence_check_all(struct store_presence *presence);
 
 #endif

@@ -59,6 +59,7 @@ bool store_run_add(struct store_run_builder *builder, const struct engine_entry 
 
 struct bytes store_run_finish(struct store_run_builder *builder)
 {
+    assert(builder->count <= STORE_RUN_ENTRIES_MAX);
     size_t table_size = SIZE_BYTES * (1 + (size_t)builder->count);
     reserve(builder, table_size);
     memmove(builder->data + table_size, builder->data, builder->size);

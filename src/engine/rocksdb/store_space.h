@@ -1,11 +1,12 @@
-/* store_space.h -- what is left of the disk: who may still write, and a reserve for deletions.
+/* store_space.h -- free disk space: which writes are still allowed, and a reserve for deletions.
  *
  * RocksDB stops all writing when the disk is full, deletions too, and its flushes and compactions
  * need space before they give any back. So a store stops earlier: writes that store items or index
- * entries end with ENGINE_FULL while less than a reserve is free; all others go on. And since
- * others may fill the disk as well, the file RESERVE holds as much again; it is given up when a
- * deletion finds the disk full, and made again when there is room. Both are STORE_SPACE_BUFFERS
- * write buffers, which is what may wait to be flushed, but no more than a part of the file system.
+ * entries end with ENGINE_FULL while less than a reserve is free; all others continue. Because
+ * other processes may fill the disk as well, the file RESERVE occupies as much again. It is deleted
+ * when a deletion finds the disk full, and created again when there is room. Both have the size of
+ * STORE_SPACE_BUFFERS write buffers, which is what may wait to be flushed, but at most a part of
+ * the file system.
  *
  * Writers only ask the file system how much is free. The file is created and deleted by the thread
  * of store_watch.h, because that may wait for the disk.
@@ -22,8 +23,8 @@
 enum {
     STORE_SPACE_BUFFERS = 2,   /* Write buffers that a reserve has room for. */
     STORE_SPACE_PART = 16,     /* A reserve is at most this part of the file system. */
-    STORE_SPACE_LOOK_MS = 100, /* How long a look at the disk is good for. */
-    STORE_SPACE_LOOKS = 8,     /* Looks while a reserve is written. */
+    STORE_SPACE_LOOK_MS = 100, /* How long a measured value is used. */
+    STORE_SPACE_LOOKS = 8,     /* Measurements while a reserve is written. */
 };
 
 struct store_watch;
@@ -46,19 +47,19 @@ void store_space_init(struct store_space *space, int directory, size_t write_buf
 /* Leaves the file where it is. */
 void store_space_deinit(struct store_space *space);
 
-/* Gives the file up, so that recovery has its space. For a directory without a store_space yet. */
+/* Deletes the file, so that recovery has its space. For a directory without a store_space yet. */
 void store_space_give_up(int directory);
 
-/* Whether a batch of `size` bytes may be written; `stores` if it puts items or index entries. One
- * that does not may have the reserve. */
+/* True if a batch of `size` bytes may be written; `stores` if it puts items or index entries. Other
+ * batches may use the reserve. */
 MUST_CHECK bool store_space_admits(struct store_space *space, size_t size, bool stores);
 /* Whether only deletions may write, as of the last look. */
 bool store_space_is_short(const struct store_space *space);
-/* RocksDB found no space: what it needs to go on is given up, soon. */
+/* RocksDB found no space: the watch will delete the reserve. */
 void store_space_ran_out(struct store_space *space);
 
-/* Looks at the disk, and creates or deletes the file as is due. For the watch's thread: it may wait
- * for the disk. */
+/* Measures the free space, and creates or deletes the file if needed. For the watch's thread: it
+ * may wait for the disk. */
 void store_space_tend(struct store_space *space);
 
 #endif

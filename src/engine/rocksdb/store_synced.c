@@ -1,5 +1,6 @@
 /* store_synced.c -- see store_synced.h. */
 #include "engine/rocksdb/store_synced.h"
+#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -136,6 +137,7 @@ static void sync_manifest(struct store_synced *synced)
 void store_synced_advance(struct store_synced *synced, uint64_t sequence)
 {
     uint8_t content[FILE_SIZE];
+    assert(synced->file >= 0);
     sync_manifest(synced);
     store_u64_be(content, sequence);
     store_u64_be(content + 8, synced->manifest_synced.number);

@@ -1,8 +1,8 @@
-/* store_touches.h -- what a write's batch means to the cache: which entries must go, and which new
- * values take their place.
+/* store_touches.h -- how a write's batch changes the cache: which entries it removes, and which new
+ * values replace them.
  *
- * A value is kept right when it is written if its item was read before, lately, by this or another
- * write: writes of the same items, as counters are, then find them without RocksDB.
+ * A written value is cached if this or another write has read its item lately. So repeated writes
+ * of an item, such as a counter, find it without RocksDB.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_TOUCHES_H
 #define STATOR_ENGINE_ROCKSDB_STORE_TOUCHES_H
@@ -13,7 +13,7 @@
 #include "engine/rocksdb/store_cache.h"
 
 enum {
-    STORE_TOUCHES_KEPT_MAX = 1024, /* A longer list is given back rather than kept for reuse. */
+    STORE_TOUCHES_KEPT_MAX = 1024, /* A longer list is freed instead of kept for reuse. */
     STORE_TOUCHES_WANTED_MAX = 128,
 };
 
@@ -37,7 +37,7 @@ struct store_touch {
 void store_touches_clear(struct store_touches *touches);
 void store_touches_deinit(struct store_touches *touches);
 
-/* The value of this name, should the write put one, is worth keeping. */
+/* If the write puts a value of this name, cache it. */
 void store_touches_want(struct store_touches *touches, const struct store_cache_name *name);
 /* The batch has grown to `batch_size` bytes by putting a value of `value_size` at `name`. */
 void store_touches_put(struct store_touches *touches, const struct store_cache_name *name,

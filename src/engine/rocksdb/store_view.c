@@ -1,9 +1,9 @@
 /* store_view.c -- published snapshots, and reads at one of them.
  *
  * A snapshot is published only when all it shows is durable: the syncer takes it before a sync and
- * publishes it after. It is retired when the next one is published, and released when no thread's
- * hazard and no counted view holds it any more; whoever publishes looks for that. So there are at
- * most as many snapshots as hazards and shared views, and the published one.
+ * publishes it after. It is retired when the next one is published. The thread that publishes
+ * releases the retired ones that no hazard and no counted view holds. So there are at most as many
+ * snapshots as hazards and shared views, and the published one.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
 
-/* Whoever has a view reads values. */
+/* The rest is for the values that are read through a view. */
 enum { HAZARDS_FOR_VIEWS = HAZARDS_PER_THREAD * 3 / 4 };
 
 struct store_view *store_view_create(struct store *store)
@@ -41,7 +41,7 @@ static void destroy(struct store_view *view)
     free(view);
 }
 
-/* Keeps one for the next snapshot: without a syncer there is one for each write. */
+/* Keeps one structure for the next snapshot: without a syncer every write takes one. */
 static void release_all(struct store *store, struct store_view *views)
 {
     while (views != NULL) {
@@ -118,8 +118,8 @@ void store_view_deinit(struct store *store)
     destroy(atomic_exchange(&store->spare_view, NULL));
 }
 
-/* For a thread that has no hazard left. The mutex keeps the view from being retired, and so from
- * being released, before it is counted. */
+/* For a thread that has no hazard left. The mutex prevents that the view is retired and released
+ * before it is counted. */
 static struct store_view *count_published(struct store *store)
 {
     pthread_mutex_lock(&store->view_mutex);

@@ -4,6 +4,7 @@
  * loop.
  */
 #include "engine/rocksdb/store_watch.h"
+#include <assert.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <time.h>
@@ -112,6 +113,7 @@ static void destroy(struct store_watch *watch)
 
 struct store_watch *store_watch_create(struct store *store)
 {
+    assert(store->db != NULL && !store->read_only);
     struct store_watch *watch = store_alloc(sizeof *watch);
     watch->store = store;
     store_presence_init(&watch->presence, store);

@@ -1,7 +1,7 @@
-/* store_watch.h -- the thread that looks after a store's disk, so that nobody else waits for it.
+/* store_watch.h -- the thread that watches a store's disk, so that no other thread waits for it.
  *
- * It looks at the free space, creates and deletes the file RESERVE, notices that the data directory
- * is gone, and finds out whether a store that refused a write takes writes again.
+ * It measures the free space, creates and deletes the file RESERVE, notices that the data directory
+ * was removed, and finds out whether a store that refused a write takes writes again.
  */
 #ifndef STATOR_ENGINE_ROCKSDB_STORE_WATCH_H
 #define STATOR_ENGINE_ROCKSDB_STORE_WATCH_H
@@ -20,7 +20,7 @@ MUST_CHECK struct store_watch *store_watch_create(struct store *store);
 /* Stops it. Destroying NULL is allowed. */
 void store_watch_destroy(struct store_watch *watch);
 
-/* Has the next round begin now. From any thread; never waits. Of NULL it does nothing. */
+/* Starts the next round now. From any thread; never waits. NULL is allowed. */
 void store_watch_wake(struct store_watch *watch);
 
 #endif

@@ -1,9 +1,9 @@
 /* store_writer.h -- the thread that waits where RocksDB makes writers wait.
  *
- * RocksDB slows writers down, or stops them, while flushes or compactions lag behind. A commit asks
- * it not to: a batch that RocksDB does not take at once comes here, with its latches, and this
- * thread writes it when it may. Others go on meanwhile: those that need what the batch holds wait
- * at its latches, and no thread but this one sleeps.
+ * RocksDB slows writers down, or stops them, while flushes or compactions lag behind. A commit does
+ * not wait for that: a batch that RocksDB does not take at once is queued here, with its latches,
+ * and this thread writes it when RocksDB allows. Writes that need the same addresses wait for its
+ * latches; all others continue, and no thread but this one sleeps.
  *
  * The queue is bounded where writes begin: store_writer_is_full.
  */
@@ -30,7 +30,7 @@ MUST_CHECK struct store_writer *store_writer_create(struct store *store);
 /* Writes all that is queued, then stops. Destroying NULL is allowed. */
 void store_writer_destroy(struct store_writer *writer);
 
-/* Whether RocksDB has just refused to take a batch at once, so that the next one need not try. */
+/* True if RocksDB has just refused a batch, so that the next one need not try. */
 bool store_writer_is_stalled(const struct store_writer *writer);
 bool store_writer_is_full(const struct store_writer *writer);
 /* Commits `write` as store_write_commit does. */

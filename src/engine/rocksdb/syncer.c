@@ -177,6 +177,7 @@ static void *run(void *argument)
 
 struct syncer *syncer_create(struct store *store)
 {
+    assert(store->db != NULL && !store->read_only);
     struct syncer *syncer = store_alloc(sizeof *syncer);
     syncer->store = store;
     store_presence_init(&syncer->presence, store);
