@@ -44,7 +44,7 @@ struct api_options {
     bool refuse_conflicts;
     int64_t rollover_ms;        /* How long a shard of a stream is open; 0: for good. */
     int64_t expiry_interval_ms; /* How often expired items are deleted; 0: never. */
-    /* By what triggers call their functions; NULL: they are kept, and none is run. */
+    /* How triggers reach their endpoints; NULL: triggers are stored and none is run. */
     const struct trigger_outside *trigger_outside;
     /* Called once at the end of every call, before `done`, on the thread that ends it; must not
      * wait. The call's tables are still held. NULL: nobody observes. */
@@ -69,10 +69,10 @@ enum operation_service {
 const struct operation *operation_find(struct bytes name);
 enum operation_service operation_service(const struct operation *operation);
 const char *operation_name(const struct operation *operation);
-/* May it take milliseconds, for all that it reads? For all that it writes, or reads to write? */
+/* Whether it may read, or write, so much that it takes milliseconds. */
 bool operation_reads_many(const struct operation *operation);
 bool operation_writes_many(const struct operation *operation);
-/* Does it change tables, rather than items? */
+/* Whether it changes tables, rather than items. */
 bool operation_changes_tables(const struct operation *operation);
 
 /* One request. The caller sets the first part and keeps everything alive until `done`. */
@@ -80,10 +80,10 @@ struct api_call {
     struct arena *arena; /* Used by one thread at a time: the one that runs the call. */
     const struct operation *operation;
     struct bytes body;
-    /* Who asks, and may do what its policies allow; NULL: everything is allowed. */
+    /* Who sent the request, and may do what its policies allow; NULL: everything is allowed. */
     const struct caller *caller;
-    /* Of the thread that runs the call: writes wait there until it is run, and for one another;
-     * NULL: the thread waits. */
+    /* Of the thread that runs the call: its writes are collected there and carried out together,
+     * and wait there for others. NULL: the thread itself waits. */
     struct txn_group *group;
     /* For a thread that must not be kept busy: a call that reads many items stops some time after
      * `pause_at_ns` of clock_monotonic_ns, and `paused` is called instead of `done`. The caller
@@ -99,10 +99,10 @@ struct api_call {
 
     struct error error;
     struct buffer response;
-    /* With a caller: the ARN of what was asked about last, or "*"; data NULL: nothing was. */
+    /* With a caller: the ARN of the last access decision, or "*"; data NULL: there was none. */
     struct bytes resource;
     bool denied; /* Something was refused, perhaps one statement of several. */
-    bool asked;  /* With a caller: access was decided on, or there was nothing to decide. */
+    bool asked;  /* With a caller: access was decided, or there was nothing to decide. */
     /* What was done to each of the call's tables, in items and units: see capacity.h. Complete when
      * the call ends; in the order in which the tables were looked up. */
     struct capacity_use *uses;
@@ -123,15 +123,15 @@ int64_t api_start_ns(const struct api *api);
 void api_run(struct api *api, struct api_call *call);
 /* Ends a call that is not run because `error` is set already, such as one without rights. */
 void api_refuse(struct api *api, struct api_call *call);
-/* Goes on with a paused call until it pauses again or ends. Any thread may do so, one at a time. */
+/* Resumes a paused call, until it pauses again or ends. Any thread may do so, one at a time. */
 void api_resume(struct api_call *call);
-/* Ends a paused call that nobody wants an answer of: with an error, by `done`. On any thread. */
+/* Ends a paused call whose client has gone: with an error, by `done`. On any thread. */
 void api_cancel(struct api_call *call);
 
 /* For a thread that runs many calls in a row: their writes cost less together, and the thread does
- * not wait for writes of others. Each write of a group is carried out by the next api_group_run, or
- * before, unless it has to wait: then by an api_group_resume, which `wake` calls for. See
- * txn/txn_group.h. */
+ * not wait for the writes of others. The next api_group_run carries out each write of the group, at
+ * the latest. A write that has to wait is carried out by an api_group_resume; `wake` is called when
+ * that is due. See txn/txn_group.h. */
 struct txn_group *api_group_create(void (*wake)(void *context), void *context);
 void api_group_destroy(struct txn_group *group); /* No call may be in it. NULL is allowed. */
 void api_group_run(struct txn_group *group);

@@ -29,12 +29,12 @@ enum operation_kind {
     OPERATION_CONTROL, /* Runs on the control thread, one at a time, and may wait. */
 };
 
-/* What is asked about whether the caller may do it: see operation_access.h. */
+/* About what access is decided before the operation runs: see operation_access.h. */
 enum operation_asks {
     OPERATION_ASKS_NOBODY,   /* Refused where requests are authenticated. */
     OPERATION_ASKS_RESOURCE, /* The table or stream that the request names. */
     OPERATION_ASKS_ACCOUNT,  /* It is about no single resource. */
-    OPERATION_ASKS_ITSELF,   /* Asks when it knows what it is about. */
+    OPERATION_ASKS_ITSELF,   /* The operation decides, once it knows its resources. */
 };
 
 struct operation {
@@ -53,8 +53,8 @@ struct operation {
     void (*run)(struct api_call *call, const void *request);
 };
 
-/* Pauses a call that has been asked to (api.h). `resume` goes on, or lets go of everything and
- * fails with call->error as it was set by api_cancel. */
+/* Pauses a call whose caller asked for that (api.h). `resume` continues, or releases everything and
+ * fails with the call->error that api_cancel has set. */
 void operation_pause(struct api_call *call, void (*resume)(struct api_call *call, bool cancelled),
                      void *state);
 
@@ -66,7 +66,7 @@ bool operation_is_pause_due(const void *context, int64_t now_ns);
 OPERATION_LIST(DECLARE_OPERATION)
 #undef DECLARE_OPERATION
 
-/* For the fuzzers and tests, which visit all of them. */
+/* For fuzzers and tests that visit all operations. */
 size_t operation_count(void);
 const struct operation *operation_at(size_t index);
 
@@ -80,16 +80,16 @@ struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */
 /* NULL unless conflicts are to be refused. */
 struct txn_conflicts *api_conflicts(const struct api *api);
 
-/* What every write of items has in common; the rest is zero. */
+/* Sets the fields that every write of items shares; the rest is zero. */
 void operation_txn_init(struct txn *txn, struct api_call *call);
-/* Notes in the call how much the txn, which has been decided on, is about. */
+/* Notes in the call how many bytes of items the txn, which has been decided, reads and writes. */
 void operation_note_written(struct api_call *call, const struct txn *txn);
 
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);
 void operation_end(struct api_call *call, bool ok); /* Either of the two. */
-/* Ends a call once the engine is done: with the answer or the refusal that was decided on, or with
- * the exception that the engine's status means; details go to the log. */
+/* Ends a call whose write has ended: with the answer or the refusal that was decided, or with the
+ * exception for the engine's status; details go to the log. */
 void operation_end_engine(struct api_call *call, enum engine_status status);
 
 /* Makes room for the tables of a request that may name several. A call without this has room for

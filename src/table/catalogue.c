@@ -163,8 +163,8 @@ static struct table *table_create(struct catalogue *catalogue, struct bytes reco
     return NULL;
 }
 
-/* A thread may hold a version both by a hazard and by a counted reference, and need not know which
- * of them it lets go: each holds it once. */
+/* A thread may hold a version both by a hazard and by a counted reference. It does not matter which
+ * of the two is released first. */
 void table_release(struct table *table)
 {
     if (table == NULL)
@@ -189,7 +189,8 @@ static struct listing *listing_create(size_t count)
     return listing;
 }
 
-/* Takes out what nobody can come to or uses. Tables are in the list that is returned. */
+/* Frees listings that nobody can reach, and returns the list of tables that nobody can reach or
+ * uses. */
 static struct table *take_unused_locked(struct catalogue *catalogue)
 {
     struct table *unused = NULL;
@@ -613,7 +614,7 @@ static enum engine_status begin_change(struct catalogue *catalogue, struct engin
     return engine_write_begin(catalogue->engine, NULL, 0, write);
 }
 
-/* What goes in the same step as a change of a definition. */
+/* Data that is removed in the same step as a change of a definition. */
 struct removal {
     uint64_t owner; /* All that it stores; 0: nobody. */
     bool expiry;    /* The table's expiry queue. */

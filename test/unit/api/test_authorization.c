@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdio.h>
 #include "access_fixture.h"
 #include "api/operation.h"
@@ -554,6 +555,35 @@ static void a_new_tables_policy_and_tags_need_permissions_of_their_own(void **st
     assert_true(access_fixture_passes(fixture, "CreateTable", CREATE("")));
 }
 
+static pthread_t ended_on;
+
+static void note_thread(struct api_call *call)
+{
+    assert_int_equal(call->error.code, ERROR_ACCESS_DENIED);
+    ended_on = pthread_self();
+}
+
+/* Whoever has no rights must not fill the queue of the control thread. */
+static void control_operations_refuse_callers_before_they_are_queued(void **state)
+{
+    struct access_fixture *fixture = *state;
+    access_fixture_use(fixture, "{'Effect':'Allow','Action':'dynamodb:GetItem','Resource':'*'}");
+    for (size_t i = 0; i < operation_count(); i++) {
+        const struct operation *operation = operation_at(i);
+        struct bytes body = BYTES("{\"UUID\":\"00000000-0000-4000-8000-000000000000\"}");
+        if (operation->kind != OPERATION_CONTROL || operation->asks != OPERATION_ASKS_ITSELF)
+            continue;
+        struct api_call call = { .arena = fixture->arena,
+                                 .operation = operation,
+                                 .body = body,
+                                 .caller = &fixture->caller,
+                                 .done = note_thread };
+        ended_on = 0;
+        api_run(fixture->api.api, &call);
+        assert_true(pthread_equal(ended_on, pthread_self()));
+    }
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, access_fixture_set_up, access_fixture_tear_down)
 
@@ -562,6 +592,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(each_operation_asks_for_its_action_on_its_resource),
         TEST(every_operation_says_who_may_call_it),
+        TEST(control_operations_refuse_callers_before_they_are_queued),
         TEST(policies_see_all_keys_and_attributes_of_a_request),
         TEST(a_batch_of_statements_is_refused_one_by_one),
         TEST(records_are_asked_for_by_the_stream_of_their_iterator),
