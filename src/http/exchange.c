@@ -9,15 +9,22 @@
 #include "http/loop.h"
 #include "http/parser.h"
 
+static uint64_t length_bit(struct bytes name)
+{
+    return UINT64_C(1) << name.len % 64;
+}
+
 struct http_exchange *http_exchange_create(struct arena *arena, struct http_connection *connection,
                                            const struct http_parser *parser, const uint8_t *head,
                                            struct bytes body)
 {
     struct http_exchange *exchange = arena_alloc(arena, sizeof *exchange);
     struct http_header *headers = arena_alloc(arena, parser->field_count * sizeof *headers);
+    uint64_t name_lengths = 0;
     for (size_t i = 0; i < parser->field_count; i++) {
         headers[i].name = http_span_bytes(parser->fields[i].name, head);
         headers[i].value = http_span_bytes(parser->fields[i].value, head);
+        name_lengths |= length_bit(headers[i].name);
     }
     exchange->connection = connection;
     exchange->arena = arena;
@@ -26,6 +33,7 @@ struct http_exchange *http_exchange_create(struct arena *arena, struct http_conn
     exchange->body = body;
     exchange->headers = headers;
     exchange->header_count = parser->field_count;
+    exchange->name_lengths = name_lengths;
     exchange->version_1_0 = parser->version_1_0;
     exchange->keeps_alive = parser->keeps_alive;
     return exchange;
@@ -197,6 +205,8 @@ struct bytes http_exchange_target(const struct http_exchange *exchange)
 /* Lengths first: a request is asked for a dozen headers, most of which it does not have. */
 struct bytes http_exchange_find_header(const struct http_exchange *exchange, struct bytes name)
 {
+    if ((exchange->name_lengths & length_bit(name)) == 0)
+        return (struct bytes){ 0 };
     for (size_t i = 0; i < exchange->header_count; i++)
         if (exchange->headers[i].name.len == name.len &&
             http_header_equal(exchange->headers[i].name, name))

@@ -22,6 +22,7 @@ struct http_exchange {
     struct bytes body;
     struct http_header *headers;
     size_t header_count;
+    uint64_t name_lengths; /* A bit for each length that a header's name has, modulo 64. */
     bool version_1_0;
     bool keeps_alive;
     uv_write_t write; /* For an answer that the socket does not take at once. */
