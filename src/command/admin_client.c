@@ -35,9 +35,9 @@ static bool complain(const char *what, const char *why)
     return false;
 }
 
-/* --- Who asks --- */
+/* --- Credentials --- */
 
-/* The value of a variable, which is to be part of a header; data NULL if there is none. */
+/* The value of a variable that becomes part of a header; data NULL if it is not set. */
 static bool read_variable(const char *name, struct bytes *out)
 {
     const char *value = getenv(name);
@@ -144,7 +144,7 @@ static int tell_refusal(struct arena *arena, const struct identity *identity,
     return COMMAND_FAILED;
 }
 
-/* Asks and waits. False if there is no answer, and a line on stderr tells why. */
+/* Sends the request and waits. False, with a line on standard error, if there is no answer. */
 static bool ask(struct arena *arena, const struct admin_client_call *call,
                 const struct outbound_request *request, struct outbound_answer *got)
 {
@@ -190,7 +190,7 @@ int admin_client_send(struct arena *arena, const struct admin_client_call *call,
                                         .body = call->body,
                                         .timeout_ms = TIMEOUT_MS,
                                         .answer_size_max = ANSWER_SIZE_MAX };
-    signal(SIGPIPE, SIG_IGN); /* A server that goes away is an error of its socket, no more. */
+    signal(SIGPIPE, SIG_IGN); /* A closed connection is an error of write, not a signal. */
     if (!ask(arena, call, &request, &got))
         return COMMAND_FAILED;
     if (got.status != 200)

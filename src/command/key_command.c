@@ -23,7 +23,7 @@ enum { WORDS_MAX = 3, SECONDS_DIGITS_MAX = 9 };
 
 struct edit {
     struct arena *arena;
-    struct bytes words[WORDS_MAX]; /* Behind the verb. */
+    struct bytes words[WORDS_MAX]; /* Of the command line, behind the verb. */
     struct key_ring ring;
     int64_t now_ms;
     struct buffer out; /* Printed once the change is on disk. */
@@ -123,7 +123,8 @@ static bool delete_key(struct edit *edit)
     return key_edit_delete(&edit->ring, edit->words[0], &edit->err);
 }
 
-/* A file's text, or what comes in. One that is too long is cut, and then refused by its size. */
+/* Reads a file, or standard input for "-". A text that is too long is truncated to one byte more
+ * than allowed, so that its size is refused later. */
 static bool read_text(struct edit *edit, const char *path, struct bytes *out)
 {
     bool is_input = strcmp(path, "-") == 0;

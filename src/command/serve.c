@@ -87,7 +87,7 @@ static void block_signals(void)
     sigset_t set;
     awaited_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN); /* A client that went away is an error of its socket, no more. */
+    signal(SIGPIPE, SIG_IGN); /* A closed connection is an error of write, not a signal. */
 }
 
 static void leave_at_once(int number)
@@ -95,7 +95,7 @@ static void leave_at_once(int number)
     _exit(128 + number);
 }
 
-/* Standard error may take nothing; then a second alarm, whose action is the default, ends it. */
+/* If standard error blocks, a second alarm ends the process by its default action. */
 static void leave_late(int number)
 {
     static const char text[] = "stator: stopping took too long; acknowledged writes are safe\n";
@@ -107,7 +107,7 @@ static void leave_late(int number)
     _exit(1);
 }
 
-/* From here on a signal does not wait for anything; SIGHUP stays blocked. */
+/* From here on, a signal ends the process at once. SIGHUP stays blocked. */
 static void leave_on_next_signal(void)
 {
     sigset_t set;
@@ -134,9 +134,9 @@ static int wait_for_signal(void)
 
 /* --- Start --- */
 
-/* Large bodies and answers come from the system and go back there when they are done. By itself
- * malloc would soon keep blocks of up to 32 MB for the next time, wherever they are most in the
- * way. Below this, keeping them is what makes pages of a Scan cheap. */
+/* Makes malloc return large blocks to the system as soon as they are freed. By default it raises
+ * its threshold to up to 32 MB and keeps freed blocks, which fragments the heap. Blocks below the
+ * threshold are kept, which makes pages of a Scan cheap. */
 static void tune_malloc(void)
 {
     mallopt(M_MMAP_THRESHOLD, MALLOC_KEPT_SIZE_MAX);
@@ -167,8 +167,8 @@ static bool open_engine(struct server *server, const struct config *config)
     return server->engine != NULL || fail(message);
 }
 
-/* Dead letters lie beside the data, and nowhere else: whoever may send a request may name a file.
- * A server in memory has no place for them. */
+/* Dead-letter files live in the data directory only, because any client that may send a request may
+ * name one. A server in memory has none. */
 static bool find_dead_letters(struct server *server, const struct config *config)
 {
     if (config->in_memory)
@@ -276,7 +276,7 @@ static bool open_keys(struct server *server, const struct config *config)
     return server->keys != NULL || fail(message);
 }
 
-/* Large requests may keep half of the cores busy, where the loops leave them. */
+/* Slow requests may keep half of the cores busy. */
 static size_t slow_thread_count(const struct config *config)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -324,8 +324,8 @@ static bool start(struct server *server, const struct config *config)
     server->wire = wire_create(server->api, &options);
     if (!config->in_memory)
         server->backups = backup_service_start(server->engine, config->data_dir);
-    /* Until here a failure is reported in order with the lines before it. From here on there are
-     * loops, which must not wait for whoever reads the log. */
+    /* Up to here a failure is logged synchronously, in order. From here on there are loops, which
+     * must not wait for the reader of the log. */
     if (!log_writer_start())
         return fail("cannot start a thread");
     return start_http(server, config);
@@ -339,7 +339,7 @@ static void print_url(const struct server *server, const char *address)
            is_v6 ? "]" : "", (unsigned)http_server_port(server->http));
 }
 
-/* Where a client on this machine finds a server that listens on `address`. */
+/* The address by which a client on this machine reaches a server that listens on `address`. */
 static const char *local_address(const char *address)
 {
     if (strcmp(address, "0.0.0.0") == 0)
@@ -358,7 +358,7 @@ static void announce(const struct server *server, const struct config *config)
            config->auth ? "" : "AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x ");
     print_url(server, local_address(config->bind));
     printf(" --region %s\n", config->region);
-    fflush(stdout); /* Whoever started the server may be waiting for the port. */
+    fflush(stdout); /* The parent process may be waiting for the port. */
 }
 
 /* --- Run --- */
@@ -370,7 +370,7 @@ static void tell_service_manager(const char *state)
                   strerror(errno));
 }
 
-/* What is broken changes nothing: the server goes on as before. */
+/* If the files are invalid, the server keeps the certificate that it has. */
 static void reload_tls(struct server *server, const struct config *config)
 {
     char message[TLS_CONTEXT_MESSAGE_MAX];
@@ -412,9 +412,9 @@ static int run(struct server *server, const struct config *config)
 
 /* --- Stop --- */
 
-/* A loop that was left has writes under way, and nobody will end those: the store cannot be closed.
- * It need not be. What was acknowledged is where it should be, and the next start does what it does
- * after a crash. */
+/* Exits without closing the store: a loop that did not stop in time has writes under way that
+ * nobody will complete. That is safe: acknowledged writes are durable, and the next start recovers
+ * as after a crash. */
 static void leave(void)
 {
     log_write(LOG_WARN, "server", "leaving without closing the store: writes are still under way");

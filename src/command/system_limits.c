@@ -58,7 +58,7 @@ bool file_shares_of(uint64_t limit, unsigned loop_count, uint64_t connections_ma
     return out->connections >= smaller(CONNECTIONS_MIN, connections_max);
 }
 
-/* The least limit that is enough. */
+/* The lowest sufficient limit. */
 static uint64_t files_needed(uint64_t limit, unsigned loop_count, uint64_t connections_max)
 {
     struct file_shares shares;
@@ -67,7 +67,7 @@ static uint64_t files_needed(uint64_t limit, unsigned loop_count, uint64_t conne
     return limit;
 }
 
-/* Each connection is an open file, and the usual soft limit of 1024 is meant for old programs. */
+/* Each connection is an open file. The usual soft limit of 1024 is for programs that use select. */
 static bool prepare_files(const struct config *config, struct file_shares *out, char *message)
 {
     struct rlimit limit;
@@ -105,8 +105,8 @@ static void *wait_for_the_rest(void *argument)
     return NULL;
 }
 
-/* Limits of users, of control groups and of memory all show only when a thread is started; so all
- * that will be needed are, at the same time. */
+/* Limits of users, control groups and memory show only when a thread is started. So this starts as
+ * many as the server will need, at the same time. */
 static bool check_threads(uint64_t wanted, char *message)
 {
     enum { THREADS_TRIED_MAX = 1024 };
@@ -126,7 +126,7 @@ static bool check_threads(uint64_t wanted, char *message)
 
 /* --- Memory --- */
 
-/* Only a limit of the address space can be asked for. Stacks count there in full. */
+/* Checks RLIMIT_AS, the one limit of memory that can be read. Stacks count in full. */
 static bool check_memory(const struct config *config, char *message)
 {
     struct rlimit space, stack;

@@ -1,8 +1,8 @@
-/* system_limits.h -- what the operating system lets the server have: files, threads, memory.
+/* system_limits.h -- checks the operating system's limits: open files, threads, memory.
  *
- * Looked at before anything is opened, so that a server that cannot do its work says so at the
- * start and not in the middle of it: an engine may end the process if it gets no thread, and
- * clients must not take the descriptors that its files need.
+ * Done before anything is opened, so that a server that lacks resources fails at the start and not
+ * under load: an engine may end the process if it gets no thread, and connections must not use up
+ * the descriptors that its files need.
  */
 #ifndef STATOR_COMMAND_SYSTEM_LIMITS_H
 #define STATOR_COMMAND_SYSTEM_LIMITS_H
@@ -14,19 +14,19 @@ struct config;
 
 enum { SYSTEM_LIMITS_MESSAGE_MAX = 256 };
 
-/* How the open files are shared. */
+/* How the allowed number of open files is divided. */
 struct file_shares {
     uint64_t connections;
-    uint64_t refused_per_loop; /* Connections beyond those, while they are told so. */
+    uint64_t refused_per_loop; /* Further connections, while they are sent a refusal. */
     uint64_t table_files;      /* That the engine keeps open. */
 };
 
-/* Of `limit` files, for so many loops and at most so many connections. False if too few are left
- * for the connections. */
+/* Divides `limit` files among `loop_count` loops and at most `connections_max` connections. False
+ * if too few are left for the connections. */
 MUST_CHECK bool file_shares_of(uint64_t limit, unsigned loop_count, uint64_t connections_max,
                                struct file_shares *out);
 
-/* Raises what may be raised. False with one line in `message` if the rest is not enough. */
+/* Raises the soft limits. False with one line in `message` if the limits are too low. */
 MUST_CHECK bool system_limits_prepare(const struct config *config, struct file_shares *out,
                                       char message[SYSTEM_LIMITS_MESSAGE_MAX]);
 
