@@ -1,22 +1,22 @@
-# stator's build. `make run` starts a server, `make test` runs everything; both set up the machine.
+# stator's build. `make run` starts a server, `make test` runs all tests; both install the packages
+# that they need. CONTRIBUTING.md lists the targets.
 #
-# One flavour per folder of build/: release (gcc, optimised), asan (gcc, ASan and UBSan, for the
-# tests), clang (warnings only), fuzz (clang with libFuzzer), tsan.
+# Each flavour has a folder in build/: release (gcc, optimised), asan (gcc, ASan and UBSan, for the
+# tests), clang (warnings only), fuzz (clang with libFuzzer), tsan, coverage (gcov), analyzer.
 
 MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-# A test's object is a step on the way to the program; keeping it makes the next build short.
+# Keep the objects of tests, which make would delete as intermediate files.
 .SECONDARY:
 .SUFFIXES:
 .PHONY: all run install test check check-static warnings format fuzz fuzz-all fuzz-targets bench tsan valgrind \
 	crash coverage analyze deps test-deps bench-deps valgrind-deps clean
 
 BUILD ?= build
-# In one spelling: what an object depends on is recorded under the name that its target had.
+# In one spelling, because dependency files record the name that the target had.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
-# The targets that set up the machine build in a second make, as parallel as the machine is, unless
-# -j was given.
+# Targets that install packages build in a second make, with one job per core unless -j was given.
 CORES := $(shell nproc)
 PARALLEL = --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(CORES))
 
@@ -41,9 +41,9 @@ ROCKSDB_VERSION = $(shell sed -n 's/^.define ROCKSDB_M[AI][JN]OR  *\([0-9]*\)$$/
 FLAVOURS := release asan clang tsan fuzz coverage analyzer
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 release_CC := gcc
-# What makes a mistake of ours harder to use; test/process/test_hardening.py reads it back from the
-# binary. Without -fcf-protection: Debian's start-up objects are not marked for it, so nothing would
-# enforce it, and the marks alone are half a percent of a GetItem.
+# Makes our mistakes harder to exploit; test/process/test_hardening.py verifies it in the binary.
+# Without -fcf-protection: Debian's start-up objects are not marked for it, so it would not be
+# enforced, and the marks alone cost half a percent of a GetItem.
 HARDENING := -fPIE -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3
 release_CFLAGS := -O2 -fno-plt $(HARDENING)
 release_LDFLAGS := -pie -Wl,-z,noexecstack -Wl,-z,separate-code
@@ -81,7 +81,7 @@ BENCH_SOURCES := $(sort $(wildcard bench/bench_*.c))
 LOAD_SOURCES := $(sort $(wildcard bench/load/*.c))
 FUZZ_NAMES := $(patsubst %_fuzz.c,%,$(notdir $(FUZZ_SOURCES)))
 
-# $(1): flavour. Objects mirror the source tree, so two files of one name never meet.
+# $(1): flavour. Objects mirror the source tree, so that files of one name do not clash.
 define flavour
 $(BUILD)/$(1)/%.o: %.c Makefile
 	@mkdir -p $$(@D)
@@ -127,7 +127,7 @@ FORCE:
 
 all: $(BUILD)/stator
 
-# A new file, so that a server running from the old one goes on undisturbed.
+# A new file, so that a server that runs from the old one is not disturbed.
 $(BUILD)/stator: $(BUILD)/release/stator
 	@cp --remove-destination $< $@
 
@@ -215,8 +215,8 @@ ASAN_TESTS := $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
 PRELOADS := $(PRELOAD_SOURCES:test/lib/preload/%.c=$(BUILD)/preload/%.so)
 REPLAYS := $(FUZZ_NAMES:%=$(BUILD)/asan/replay/%)
 
-# $(1): path of a fuzz source without its ending. The same target twice: with libFuzzer to explore,
-# with a small main of ours to replay what was found.
+# $(1): path of a fuzz source without its suffix. Each target is built twice: with libFuzzer to
+# explore, and with a small main of ours to replay the corpus.
 define fuzz_target
 $(BUILD)/asan/replay/$(notdir $(1:%_fuzz=%)): $(BUILD)/asan/$(1).o $(BUILD)/asan/test/lib/fuzz_replay.o \
 		$(BUILD)/asan/libtest.a $(BUILD)/asan/libstator.a
@@ -238,7 +238,7 @@ test: test-deps
 		$(PRELOADS) $(BUILD)/asan/bench/load/load
 	@tools/run-tests --build $(BUILD) $(if $(T),--only '$(T)')
 
-# The long form, on the server that people run.
+# The long form of the crash tests, on the release build.
 CRASH_TESTS := $(filter $(BUILD)/release/test/crash/%,$(TEST_SOURCES:%.c=$(BUILD)/release/%))
 crash: test-deps
 	@$(MAKE) $(PARALLEL) $(BUILD)/stator $(CRASH_TESTS) $(PRELOADS)
@@ -256,7 +256,7 @@ coverage: test-deps
 # --- Checks ---
 
 check: test-deps
-	@$(MAKE) $(PARALLEL) check-static warnings
+	@$(MAKE) $(PARALLEL) check-static warnings analyze
 check-static:
 	@tools/check-layers
 	@tools/check-sizes
@@ -269,8 +269,7 @@ warnings: $(ALL_SOURCES:%.c=$(BUILD)/release/%.o) $(ALL_SOURCES:%.c=$(BUILD)/cla
 
 # The analyzers, over the sources of the product: about two minutes on two cores.
 ANALYZED := $(SOURCES) src/main.c
-analyze: test-deps
-	@$(MAKE) $(PARALLEL) $(ANALYZED:%.c=$(BUILD)/analyzer/%.o) $(ANALYZED:%.c=$(BUILD)/tidy/%.ok)
+analyze: $(ANALYZED:%.c=$(BUILD)/analyzer/%.o) $(ANALYZED:%.c=$(BUILD)/tidy/%.ok)
 # After the object, so that a change of a header is noticed.
 $(BUILD)/tidy/%.ok: $(BUILD)/analyzer/%.o .clang-tidy
 	@mkdir -p $(@D)
@@ -292,7 +291,7 @@ fuzz: test-deps
 	$(BUILD)/fuzz/$(F) -max_total_time=$(S) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)/fuzz/crash-$(F)- $(BUILD)/fuzz/found/$(F) test/corpus/$(F)
 
-# One minute of each target, two at a time for each core: make fuzz-all S=10
+# Runs each target for S seconds, two at a time for each core: make fuzz-all S=10
 fuzz-all: test-deps
 	@$(MAKE) $(PARALLEL) fuzz-targets
 	@tools/run-fuzz --build $(BUILD) --seconds $(S)
@@ -303,7 +302,7 @@ tsan: test-deps
 		$(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
 	@tools/run-tests --build $(BUILD) --flavour tsan
 
-# The API tests on the server that people run, under Valgrind's memcheck: about ten minutes.
+# The API tests on the release build under Valgrind's memcheck: about ten minutes.
 valgrind: valgrind-deps
 	@$(MAKE) $(PARALLEL) $(BUILD)/release/stator
 	@tools/valgrind-api --build $(BUILD) $(if $(T),--only '$(T)')

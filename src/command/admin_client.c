@@ -1,5 +1,6 @@
 /* admin_client.c -- see admin_client.h. */
 #include "command/admin_client.h"
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,7 @@ static size_t fill_headers(struct arena *arena, const struct identity *identity,
         sigv4_authorize(hasher, arena, &request, &scope, &identity->credentials);
     sha256_destroy(hasher);
     headers[count++] = (struct http_header){ BYTES("Authorization"), authorization };
+    assert(count <= HEADERS_MAX);
     return count;
 }
 
@@ -171,6 +173,7 @@ static bool ask(struct arena *arena, const struct admin_client_call *call,
 int admin_client_send(struct arena *arena, const struct admin_client_call *call,
                       struct bytes *answer)
 {
+    assert(call->endpoint != NULL && call->operation != NULL);
     struct identity identity;
     struct http_url url;
     struct http_header headers[HEADERS_MAX];

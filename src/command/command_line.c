@@ -407,6 +407,7 @@ bool command_line_parse(struct arena *arena, int argc, char *const *argv, struct
     const struct command *named = next < argc ? command_find(argv[next]) : NULL;
     out->is_named = named != NULL;
     out->call.command = named != NULL ? named : command_find("serve");
+    assert(out->call.command != NULL && out->call.command->verb_count > 0);
     add_options(scan);
     if (!take_options(scan, named != NULL ? next : next - 1))
         return false;

@@ -1,5 +1,6 @@
 /* system_limits.c -- see system_limits.h. */
 #include "command/system_limits.h"
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -48,6 +49,7 @@ static unsigned loop_count_of(const struct config *config)
 bool file_shares_of(uint64_t limit, unsigned loop_count, uint64_t connections_max,
                     struct file_shares *out)
 {
+    assert(loop_count > 0);
     uint64_t refused = limit / REFUSED_PART / loop_count;
     out->refused_per_loop = smaller(refused > 0 ? refused : 1, HTTP_REFUSED_MAX);
     out->table_files = smaller(limit / TABLE_FILES_PART, ENGINE_OPEN_FILES_MAX);

@@ -1,7 +1,7 @@
-/* setting.c -- values of settings from text and back.
+/* setting.c -- parses and formats values of settings.
  *
- * What setting_format writes, setting_parse reads as the same value: so texts may not begin or end
- * with a space, which a file could not express.
+ * setting_parse reads the output of setting_format as the same value. So texts may not begin or end
+ * with a space, which a file cannot express.
  */
 #include "config/setting.h"
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "config/config.h"
 
-enum { QUOTED_MAX = 80 }; /* Of a refused value, the part that is repeated to the user. */
+enum { QUOTED_MAX = 80 }; /* A message repeats at most so much of a refused value. */
 
 static const struct {
     char letters[3]; /* As written, and as also read. */
@@ -20,6 +20,7 @@ static const struct {
 
 const struct setting *setting_find(struct bytes name)
 {
+    assert(name.data != NULL);
     for (size_t i = 0; i < setting_count; i++)
         if (bytes_equal_text(name, setting_table[i].name))
             return &setting_table[i];
@@ -28,6 +29,7 @@ const struct setting *setting_find(struct bytes name)
 
 static void *field_of(const struct setting *setting, const struct config *config)
 {
+    assert(setting->offset < sizeof *config);
     return (char *)config + setting->offset;
 }
 
@@ -175,6 +177,7 @@ static bool parse_address(struct arena *arena, const struct setting *setting, st
 bool setting_parse(struct arena *arena, const struct setting *setting, struct bytes value,
                    const char *origin, struct config *config, struct config_error *err)
 {
+    assert(setting != NULL && origin != NULL);
     void *field = field_of(setting, config);
     switch (setting->kind) {
     case SETTING_NUMBER:

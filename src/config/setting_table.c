@@ -8,7 +8,7 @@
 #define MIB (1024 * KIB)
 #define GIB (1024 * MIB)
 
-/* Above these a value is a mistake, not a wish. */
+/* A value beyond these is surely a mistake. */
 enum {
     PORT_MAX = 65535,
     WORKERS_MAX = 256,
@@ -17,7 +17,7 @@ enum {
     TIMEOUT_MS_MAX = 60 * 60 * 1000,
     INTERVAL_MS_MIN = 10, /* Of background work. */
     ROLLOVER_MS_MIN = 100,
-    ROLLOVER_MS_MAX = 24 * 60 * 60 * 1000, /* What a stream keeps. */
+    ROLLOVER_MS_MAX = 24 * 60 * 60 * 1000, /* A stream keeps records that long. */
     REGION_SIZE_MAX = 63,
     ACCOUNT_ID_DIGITS = 12,
 };
