@@ -245,7 +245,7 @@ void *arena_alloc_zeroed(struct arena *arena, size_t size)
     return memory;
 }
 
-/* Whether an allocation of a block is the last thing in the newest one. */
+/* True if an allocation is the last one in the newest block. */
 static bool is_last(const struct arena *arena, const void *memory, size_t size)
 {
     return (const uint8_t *)memory + taken_by(size) == arena->newest->memory + arena->used;

@@ -14,7 +14,7 @@ static struct slot slots[HAZARD_THREADS_MAX];
 static atomic_bool slots_taken[HAZARD_THREADS_MAX];
 static atomic_size_t slots_used; /* All behind these were never taken. */
 /* How many hazards of a slot were ever set, from the first on. Most threads need three or four, and
- * whoever looks at all hazards skips the rest. It grows before the hazard is set, so a look that
+ * a look at all hazards skips the rest. It grows before the hazard is set, so a look that
  * misses a hazard by it comes before step 2. */
 static atomic_uchar slots_reach[HAZARD_THREADS_MAX];
 static _Thread_local struct slot *own_slot;

@@ -1,10 +1,9 @@
 /* hazard.h -- hazard pointers: using a shared object without counting its users.
  *
- * A thread that uses an object writes the object's address into a hazard, a cell in cache lines of
- * its own. Whoever wants to free an object that others may still use looks at the hazards of all
- * threads first. So a reader writes nothing that other cores write, and readers do not slow each
- * other down. The price is the owner's: it keeps what it has withdrawn in a list until no hazard
- * holds it.
+ * A thread that uses an object writes the object's address into a hazard, a cell in its own cache
+ * lines. Before an owner frees an object that others may still use, it looks at the hazards of all
+ * threads. So a reader writes nothing that other cores write, and readers do not slow each other
+ * down. The owner pays: it keeps withdrawn objects in a list until no hazard holds them.
  *
  * Epochs were rejected: there, one reader that waits for the disk delays the freeing of everything
  * that anybody withdraws meanwhile. A hazard keeps one object, so what waits to be freed is bounded
@@ -42,8 +41,8 @@ enum {
     HAZARD_THREADS_MAX = 256, /* Threads that have hazards at a time. */
     HAZARDS_PER_THREAD = 16,
     HAZARDS_MAX = HAZARD_THREADS_MAX * HAZARDS_PER_THREAD,
-    /* A list lies on the stack of whoever frees something, often once for each write. With room for
-     * HAZARDS_MAX it would take eight pages there. */
+    /* A list lies on the stack of the thread that frees something, often once for each write. With
+     * room for HAZARDS_MAX it would take eight pages there. */
     HAZARD_LIST_MAX = 64,
 };
 
@@ -53,8 +52,8 @@ struct hazard {
 
 /* Step 2, by a free one of the calling thread's first `count_max` hazards. NULL if there is none,
  * or if too many threads have a slot: the caller must then hold the object in another way. `object`
- * is not NULL. Whoever will call others while it holds the hazard passes less than
- * HAZARDS_PER_THREAD, to leave some for them. */
+ * is not NULL. A caller that calls other code while it holds the hazard passes less
+ * than HAZARDS_PER_THREAD, to leave some for that code. */
 MUST_CHECK struct hazard *hazard_take(size_t count_max, const void *object);
 
 /* Step 2 again, for another object. */

@@ -203,8 +203,8 @@ void log_writer_put(struct bytes line, bool is_error)
 
 /* --- Start and stop --- */
 
-/* The writer's thread goes on while this one waits. The handler is gone once it was called, so the
- * signal raised here ends the process when the handler returns. */
+/* The writer's thread continues while this one waits. The handler is gone once it was called, so
+ * the signal raised here ends the process when the handler returns. */
 static void on_abort(int number)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };

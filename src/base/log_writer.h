@@ -6,8 +6,8 @@
  * report errors have a part of the buffer for themselves, so that less important lines cannot crowd
  * them out.
  *
- * Before start and after stop, whoever logs writes by itself. It then waits LOG_DIRECT_WAIT_MS at
- * most for a standard error that takes nothing.
+ * Before start and after stop, each thread writes its own lines. It waits at most
+ * LOG_DIRECT_WAIT_MS for a standard error that takes nothing.
  *
  * There is one writer per process, since there is one standard error.
  */

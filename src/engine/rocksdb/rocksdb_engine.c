@@ -256,7 +256,7 @@ static bool read_synced(const struct store *store, uint64_t *sequence,
     return false;
 }
 
-/* Whether the manifest has all that was ever synced of it; what is left of one may still make
+/* True if the manifest has all that was ever synced of it; a shortened one may still make
  * sense, and tell of fewer tables. */
 static bool manifest_is_complete(const struct store *store, struct store_manifest synced,
                                  const char *path, char *message)
@@ -282,7 +282,7 @@ static bool manifest_is_complete(const struct store *store, struct store_manifes
                found.number);
 }
 
-/* Whether recovery brings back all that was ever synced. Asked of a read-only store: opening for
+/* True if recovery brings back all that was ever synced. Asked of a read-only store: opening for
  * writing would already have thrown away what it could not read. */
 static bool log_is_complete(rocksdb_t *read_only, uint64_t synced, const char *path, char *message)
 {

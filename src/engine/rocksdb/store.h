@@ -56,7 +56,7 @@ struct store_write {
     uint64_t range_last;
     struct store_touches touches; /* What of the cache the batch changes. */
     struct latches_held held;
-    struct engine_wait *wait; /* Who is told when the latches are held; NULL: nobody waits. */
+    struct engine_wait *wait; /* Called when the latches are held; NULL: nobody waits. */
     struct engine_completion *completion; /* While it is in the writer's queue. */
     struct store_write *next;             /* There, and in the pool. */
 };
@@ -78,7 +78,7 @@ struct store {
     struct engine base;
     rocksdb_t *db;
     struct store_options *options;
-    /* RocksDB refuses where it would have to wait: whoever commits goes on. */
+    /* RocksDB refuses instead of blocking: a commit never waits. */
     rocksdb_writeoptions_t *write_options;
     rocksdb_writeoptions_t *slow_write_options; /* It waits: for the writer. */
     rocksdb_readoptions_t *newest;              /* Reads without a snapshot. */
@@ -171,7 +171,7 @@ void store_scan_close(struct engine_scan *scan);
 enum engine_status store_scan_next_place(struct engine_view *view, const struct engine_place *after,
                                          struct engine_place *out);
 
-/* Whether RocksDB refused a write and has not taken one since. */
+/* True if RocksDB refused a write and has not taken one since. */
 bool store_write_is_failing(const struct store *store);
 /* Destroys the pooled writes; none may be under way. */
 void store_write_deinit(struct store *store);

@@ -152,7 +152,7 @@ void store_ahead_init(struct store_ahead *ahead, struct store *store,
     *ahead = (struct store_ahead){ .store = store, .presence = presence };
 }
 
-/* Whether it is time for a chunk. */
+/* True if it is time for the next chunk. */
 static bool is_due(int file, uint64_t size)
 {
     uint8_t probe[PROBE_SIZE];

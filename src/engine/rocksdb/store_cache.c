@@ -38,7 +38,7 @@ struct rendered {
     uint8_t bytes[];
 };
 
-/* Nothing here changes once an entry is linked, but for what is atomic and what only whoever holds
+/* Nothing here changes once an entry is linked, except what is atomic and what only the holder of
  * the shard's mutex looks at. */
 struct store_cache_entry {
     struct store_cache_entry *previous, *next; /* In the ring; `next` also among the retired. */
@@ -70,7 +70,7 @@ struct shard {
     entry_link *buckets; /* Links are stored under the mutex. The pointer to them never changes. */
     /* Guards all below but `seen` and `changing` of the stripes. */
     _Alignas(STORE_LINE_SIZE) pthread_mutex_t mutex;
-    struct store_cache_entry *hand; /* Where the clock goes on; NULL: no entry. */
+    struct store_cache_entry *hand; /* The next entry that eviction looks at; NULL: no entry. */
     size_t size;
     uint64_t first_generation;         /* As in stripes, for all of them. */
     struct store_cache_entry *retired; /* Removed, and perhaps in use. */
@@ -403,7 +403,7 @@ static bool is_changing(struct store_cache *cache, struct shard *shard, uint64_t
            atomic_load(&cache->removals) != 0;
 }
 
-/* Whether a view of `generation` may have the entry; `*wanted` as in store_cache_lend. Finds that
+/* True if a view of `generation` may use the entry; `*wanted` as in store_cache_lend. Finds that
  * are counted at the same moment may count as one. */
 static bool is_found(struct store_cache_entry *entry, uint64_t generation, bool *wanted)
 {

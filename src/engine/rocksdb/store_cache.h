@@ -42,11 +42,11 @@
  * for B, reads A's pointer again, and then A's flag. If the pointer still leads to B and A is
  * linked, B was in the chain when its hazard was already set: had B been removed before, A's
  * pointer would have been changed, unless A had been removed even earlier, and then A is not
- * linked. So whoever removes B later finds the hazard. Otherwise the view finds the entry under the
- * mutex, as a writer does. What a write removes is freed when the write has made all its changes,
- * while it is still in the processor's caches. Other removed entries, and those that were in use at
- * that moment, are freed in batches: no more wait for that than STORE_CACHE_RETIRED_MAX in each
- * shard, with a STORE_CACHE_RETIRED_SHARE of its capacity, besides those that are in use.
+ * linked. So a thread that removes B later finds the hazard. Otherwise the view finds the entry
+ * under the mutex, as a writer does. What a write removes is freed when the write has made all its
+ * changes, while it is still in the processor's caches. Other removed entries, and those that were
+ * in use at that moment, are freed in batches: no more wait for that than STORE_CACHE_RETIRED_MAX
+ * in each shard, with a STORE_CACHE_RETIRED_SHARE of its capacity, besides those that are in use.
  *
  * An entry that is found again and again is rendered (engine_render): a value by itself, a run as a
  * block with each of its values rendered. The result follows from the entry, so it is as fresh.
@@ -85,7 +85,7 @@ enum {
     STORE_CACHE_REMOVED_MAX = 7,
 };
 
-#define STORE_CACHE_NEWEST UINT64_MAX /* The generation of whoever wants what was written last. */
+#define STORE_CACHE_NEWEST UINT64_MAX /* For a writer, which needs what was written last. */
 
 enum store_cache_kind { STORE_CACHE_VALUE, STORE_CACHE_RUN };
 
@@ -103,7 +103,7 @@ struct store_cache_touch {
     uint64_t hash;
 };
 
-/* Whether keys of this space are kept at all. */
+/* True if keys of this space are cached at all. */
 bool store_cache_serves(enum engine_space space);
 /* `key` is at least STORE_KEY_FILTERED_SIZE long; false if it is not. */
 MUST_CHECK bool store_cache_name_value(const struct store_key *key, struct store_cache_name *out);
@@ -160,8 +160,8 @@ void store_cache_end_change(struct store_cache *cache, const struct store_cache_
  * within it whenever STORE_CACHE_REMOVED_MAX have come together, not for each: it looks at the
  * hazards of all threads. */
 void store_cache_free_removed(struct store_cache *cache, struct store_cache_removed *removed);
-/* To be asked before RocksDB has the batch: tells store_cache_replace whether a removal was under
- * way beside the change, so that nobody knows which of the two came last. */
+/* Call it before RocksDB has the batch. store_cache_replace learns from it whether a removal was
+ * under way beside the change, so that the order of the two is unknown. */
 uint64_t store_cache_moment(struct store_cache *cache);
 /* Ends the change of the value `name` as store_cache_end_change does, and keeps what was written,
  * which views of later generations show, unless there was such a removal. */

@@ -161,8 +161,7 @@ static bool check_strangers(int directory, const char *path, char *message)
                                   stranger.name);
 }
 
-/* Whether the directory's format is one that we know. One that holds nothing yet is given ours,
- * unless it is `read_only`. */
+/* True if we know the directory's format. An empty one is given ours, unless it is `read_only`. */
 static bool check_renderedat(int directory, bool read_only, const char *path, char *message)
 {
     char text[FORMAT_TEXT_MAX];
@@ -324,7 +323,7 @@ bool store_directory_has_synced(const struct store_directory *directory)
 
 /* --- Copies --- */
 
-/* Whether a copy into the directory is not finished, or one must not be changed. */
+/* Refuses an unfinished copy, and to write to a backup. */
 static bool check_copy(int directory, bool read_only, const char *path, char *message)
 {
     if (faccessat(directory, DATA_DIRECTORY_INCOMPLETE, F_OK, 0) == 0)

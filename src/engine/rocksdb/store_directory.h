@@ -41,7 +41,7 @@ MUST_CHECK bool store_directory_open_read_only(struct store_directory *directory
 /* Lets go of it; closing one that was never opened (STORE_DIRECTORY_NONE) is allowed. */
 void store_directory_close(struct store_directory *directory);
 
-/* Whether recovering from the logs, or writing out what they hold, leaves some space. */
+/* True if recovering from the logs, or writing out what they hold, leaves some space. */
 MUST_CHECK bool store_directory_has_space(const struct store_directory *directory);
 
 /* Adds our own files, FORMAT and SYNCED, to a copy of RocksDB's files that holds every write up to

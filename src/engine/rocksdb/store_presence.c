@@ -50,7 +50,7 @@ static bool has_newest_log(struct store_presence *presence)
         if (presence->log != 0 && store_directory_has_log(directory, presence->log))
             return true;
         if (!store_directory_newest_log(directory, &newest))
-            return true; /* Nothing is known. The next look tells. */
+            return true; /* Unknown: leave it to the next check. */
         if (newest > presence->log)
             presence->log = newest;
     }

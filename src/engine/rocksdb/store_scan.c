@@ -43,7 +43,7 @@ static struct engine_entry entry_at(const rocksdb_iterator_t *iterator)
     };
 }
 
-/* ENGINE_END at the regular end of an iterator, else why it ended. */
+/* ENGINE_END at the regular end of an iterator, otherwise why it ended. */
 static enum engine_status end_of(const rocksdb_iterator_t *iterator, const char *doing)
 {
     char *error = NULL;
@@ -116,7 +116,7 @@ static void render_run(struct store *store, struct store_cache_entry *run)
     free(builder);
 }
 
-/* Whether the scan's range lies in a run that the cache has. */
+/* True if the range of the scan lies in a run that is cached. */
 static bool open_in_cache(struct store *store, const struct store_view *view,
                           const struct engine_range *range, struct store_scan *scan)
 {

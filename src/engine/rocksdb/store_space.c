@@ -123,7 +123,7 @@ bool store_space_admits(struct store_space *space, size_t size, bool stores)
     if (!is_short && unseen < space->reserve_size / STORE_SPACE_LOOKS &&
         now_ms() - atomic_load(&space->looked_at_ms) < STORE_SPACE_LOOK_MS)
         return true;
-    if (pthread_mutex_trylock(&space->mutex) != 0) /* What somebody else is finding out will do. */
+    if (pthread_mutex_trylock(&space->mutex) != 0) /* Another thread is measuring. */
         return !is_short || !stores;
     uint64_t free_size = look_locked(space);
     is_short = atomic_load(&space->is_short);

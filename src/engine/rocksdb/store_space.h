@@ -53,7 +53,7 @@ void store_space_give_up(int directory);
 /* True if a batch of `size` bytes may be written; `stores` if it puts items or index entries. Other
  * batches may use the reserve. */
 MUST_CHECK bool store_space_admits(struct store_space *space, size_t size, bool stores);
-/* Whether only deletions may write, as of the last look. */
+/* True if only deletions may write, as of the last measurement. */
 bool store_space_is_short(const struct store_space *space);
 /* RocksDB found no space: the watch will delete the reserve. */
 void store_space_ran_out(struct store_space *space);

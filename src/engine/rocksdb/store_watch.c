@@ -1,7 +1,6 @@
 /* store_watch.c -- see store_watch.h.
  *
- * The thread is woken by a semaphore, because posting one never waits: whoever wakes it may be a
- * loop.
+ * The thread is woken by a semaphore, because posting one never waits: an event loop may do it.
  */
 #include "engine/rocksdb/store_watch.h"
 #include <assert.h>
@@ -37,7 +36,7 @@ static bool has_new_background_error(struct store_watch *watch)
     return is_new;
 }
 
-/* Whether RocksDB would try to carry a write out. The probe is empty and stays out of the log: a
+/* True if RocksDB would try to carry a write out. The probe is empty and stays out of the log: a
  * log that has refused a write must not be given another (FAULTS.md in test/crash). So this does
  * not tell that the next write will succeed, but that nothing stands in its way. */
 static bool takes_writes(const struct store_watch *watch)

@@ -190,7 +190,7 @@ enum engine_status store_write_get(struct engine_write *base, const struct engin
     return status;
 }
 
-/* Whether the cache is to be told of a change at `key`. */
+/* True if a change at `key` may concern the cache. */
 static bool is_cached(const struct store_write *write, enum engine_space space,
                       const struct store_key *key, struct store_cache_name *name)
 {
@@ -282,7 +282,8 @@ bool store_write_is_failing(const struct store *store)
     return atomic_load(&store->write_failures) != survived;
 }
 
-/* A full disk fails thousands of writes a second: the log tells of the first and of the last. */
+/* A full disk fails thousands of writes per second: only the first failure and the end are logged.
+ */
 static enum engine_status write_failed(struct store *store, char *error)
 {
     bool is_first = !store_write_is_failing(store);

@@ -23,7 +23,7 @@ MUST_CHECK bool syncer_sync_now(struct store *store);
 
 /* RocksDB has taken `batch`. Call it before the write's latches go. */
 void syncer_count_write(struct syncer *syncer, rocksdb_writebatch_t *batch);
-/* Whether all writes counted so far are durable and published. */
+/* True if all writes counted so far are durable and published. */
 bool syncer_is_caught_up(const struct syncer *syncer);
 /* Answers `completion` once all that RocksDB had taken before this call is durable and published.
  */
