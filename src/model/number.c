@@ -248,6 +248,8 @@ static bool parse_digits(struct bytes text, struct digits *out, struct error *er
         return too_precise(err);
     exponent += mantissa.integer_places > 0 ? (int64_t)mantissa.integer_places - 1
                                             : -(int64_t)mantissa.leading_zeros - 1;
+    if (exponent == INT32_MAX && err != NULL && err->family == ERROR_FAMILY_OLDER)
+        return check_range(INT32_MIN, err); /* Observed: the service's own sum overflows here. */
     if (!check_range(exponent, err))
         return false;
     out->exponent = (int)exponent;

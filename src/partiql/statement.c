@@ -1,11 +1,12 @@
 /* statement.c -- see statement.h.
  *
- *   statement = ( select / EXISTS "(" select ")" / insert / update / delete ) [ ";" ]
+ *   statement = ( select / EXISTS "(" select ")" / insert / update / from / delete ) [ ";" ]
  *   select    = SELECT ( "*" / path *( "," path ) ) FROM table [ "." index ]
  *               [ WHERE condition ] [ ORDER BY name [ ASC / DESC ] *( "," ... ) ]
  *   insert    = INSERT INTO table VALUE map
- *   update    = UPDATE table 1*( SET path "=" value *( "," ... ) / REMOVE path )
- *               [ WHERE condition ] [ returning ]
+ *   update    = UPDATE table actions [ WHERE condition ] [ returning ]
+ *   from      = FROM table [ WHERE condition ] actions [ returning ]
+ *   actions   = 1*( SET path "=" value *( "," ... ) / REMOVE path )
  *   delete    = DELETE FROM table [ WHERE condition ] [ returning ]
  *   returning = RETURNING ( ALL / MODIFIED ) ( OLD / NEW ) "*"
  */
@@ -33,6 +34,13 @@ static bool source(struct statement_parser *parser, struct statement *out)
         if (!statement_parser_name(parser, names[parts++]))
             return false;
     } while (statement_parser_accept(parser, STATEMENT_DOT));
+    return true;
+}
+
+static bool refuse_alias(struct statement_parser *parser)
+{
+    if (parser->token.keyword == KEYWORD_AS || statement_parser_is_name(parser))
+        return statement_parser_fail(parser, "Aliasing is not supported");
     return true;
 }
 
@@ -111,8 +119,8 @@ static bool add_column(struct statement_parser *parser, struct columns *columns)
         return false;
     if (parser->token.type == STATEMENT_OPEN)
         return statement_parser_fail_at(parser, first, "Unexpected path component");
-    if (parser->token.keyword == KEYWORD_AS || statement_parser_is_name(parser))
-        return statement_parser_fail(parser, "Aliasing is not supported");
+    if (!refuse_alias(parser))
+        return false;
     column.name = column_name(parser->arena, &column.path);
     if (columns->count == columns->capacity) {
         size_t capacity = columns->capacity == 0 ? COLUMNS_CAPACITY_MIN : columns->capacity * 2;
@@ -166,10 +174,8 @@ static bool check_single_source(struct statement_parser *parser)
     case KEYWORD_CROSS:
         break;
     default:
-        if (parser->token.keyword == KEYWORD_AS || statement_parser_is_name(parser))
-            return statement_parser_fail(parser, "Aliasing is not supported");
         if (parser->token.type != STATEMENT_COMMA)
-            return true;
+            return refuse_alias(parser);
     }
     return statement_parser_fail(parser, "Only select from a single table or index is supported.");
 }
@@ -299,6 +305,8 @@ static bool insert(struct statement_parser *parser, struct statement *out)
         return statement_parser_fail_at(parser, table,
                                         "FROM clause may only contain a single table name in data "
                                         "manipulation statements");
+    if (parser->token.keyword == KEYWORD_AS || statement_parser_is_name(parser)) /* An alias. */
+        return statement_parser_malformed(parser, "Unexpected token after expression");
     if (statement_parser_accept(parser, STATEMENT_OPEN)) /* (a, b) VALUES (1, 2) */
         return statement_parser_unexpected(parser);
     if (!statement_parser_accept_keyword(parser, KEYWORD_VALUE))
@@ -359,13 +367,9 @@ static bool remove_path(struct statement_parser *parser, struct actions *actions
     return true;
 }
 
-static bool update(struct statement_parser *parser, struct statement *out)
+static bool changes(struct statement_parser *parser, struct statement *out)
 {
     struct actions actions = { .count = 0 };
-    out->type = STATEMENT_TYPE_UPDATE;
-    statement_parser_advance(parser);
-    if (!source(parser, out))
-        return false;
     for (;;) {
         bool ok;
         if (statement_parser_accept_keyword(parser, KEYWORD_SET))
@@ -384,7 +388,24 @@ static bool update(struct statement_parser *parser, struct statement *out)
     struct update *made = arena_alloc(parser->arena, sizeof *made);
     *made = (struct update){ .actions = actions.items, .action_count = actions.count };
     out->update = made;
-    return where(parser, out) && returning(parser, out) && refuse_index(parser, out);
+    return true;
+}
+
+static bool update(struct statement_parser *parser, struct statement *out)
+{
+    out->type = STATEMENT_TYPE_UPDATE;
+    statement_parser_advance(parser);
+    return source(parser, out) && refuse_alias(parser) && changes(parser, out) &&
+           where(parser, out) && returning(parser, out) && refuse_index(parser, out);
+}
+
+/* The same with the table and the condition in front. */
+static bool update_from(struct statement_parser *parser, struct statement *out)
+{
+    out->type = STATEMENT_TYPE_UPDATE;
+    statement_parser_advance(parser);
+    return source(parser, out) && refuse_alias(parser) && where(parser, out) &&
+           changes(parser, out) && returning(parser, out) && refuse_index(parser, out);
 }
 
 static bool delete_from(struct statement_parser *parser, struct statement *out)
@@ -392,7 +413,8 @@ static bool delete_from(struct statement_parser *parser, struct statement *out)
     out->type = STATEMENT_TYPE_DELETE;
     statement_parser_advance(parser);
     return statement_parser_expect_keyword(parser, KEYWORD_FROM, "FROM") && source(parser, out) &&
-           where(parser, out) && returning(parser, out) && refuse_index(parser, out);
+           refuse_alias(parser) && where(parser, out) && returning(parser, out) &&
+           refuse_index(parser, out);
 }
 
 /* --- Statements --- */
@@ -409,11 +431,23 @@ static bool statement(struct statement_parser *parser, struct statement *out)
         return insert(parser, out);
     case KEYWORD_UPDATE:
         return update(parser, out);
+    case KEYWORD_FROM:
+        return update_from(parser, out);
     case KEYWORD_DELETE:
         return delete_from(parser, out);
     default:
         return statement_parser_malformed(parser, "Expected data manipulation");
     }
+}
+
+/* The service reads all tokens before it parses any, and says nothing of those that are none. */
+static bool fail_if_token_is_invalid(struct statement_parser *parser)
+{
+    while (parser->token.type != STATEMENT_END && parser->token.type != STATEMENT_INVALID)
+        statement_parser_advance(parser);
+    if (parser->token.type == STATEMENT_INVALID)
+        statement_parser_malformed(parser, "");
+    return false;
 }
 
 bool statement_parse(struct arena *arena, struct bytes text,
@@ -431,8 +465,10 @@ bool statement_parse(struct arena *arena, struct bytes text,
     statement_lexer_init(&parser.lexer, text);
     statement_parser_advance(&parser);
     if (!statement(&parser, out))
-        return false;
+        return fail_if_token_is_invalid(&parser);
     statement_parser_accept(&parser, STATEMENT_SEMICOLON);
-    return parser.token.type == STATEMENT_END ||
-           statement_parser_malformed(&parser, "Unexpected token after expression");
+    if (parser.token.type == STATEMENT_END)
+        return true;
+    statement_parser_malformed(&parser, "Unexpected token after expression");
+    return fail_if_token_is_invalid(&parser);
 }

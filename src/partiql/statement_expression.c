@@ -53,6 +53,20 @@ static bool comparator_of(enum statement_token_type type, enum comparator *out)
     }
 }
 
+/* `attribute_exists(a) = true`: a call of a condition may be compared with what it gives. */
+static bool compare_call(struct statement_parser *parser, enum comparator comparator,
+                         const struct statement_term *right, struct statement_token token,
+                         struct statement_term *out)
+{
+    if (right->type != TERM_OPERAND || right->operand.type != OPERAND_VALUE ||
+        right->operand.value.type != VALUE_BOOL || comparator != COMPARE_EQUAL)
+        return statement_term_check_operand(parser, out);
+    if (!right->operand.value.boolean)
+        join(parser, CONDITION_NOT, out->condition, NULL, token, out);
+    out->is_call = false;
+    return true;
+}
+
 static bool compare(struct statement_parser *parser, enum comparator comparator,
                     struct statement_term *out)
 {
@@ -60,8 +74,11 @@ static bool compare(struct statement_parser *parser, enum comparator comparator,
     struct statement_operands operands = { .count = 0 };
     struct statement_term right;
     statement_parser_advance(parser);
-    if (!statement_term_parse(parser, &right) || !statement_term_check_operand(parser, out) ||
-        !statement_term_check_operand(parser, &right))
+    if (!statement_term_parse(parser, &right))
+        return false;
+    if (out->type == TERM_CONDITION && out->is_call)
+        return compare_call(parser, comparator, &right, token, out);
+    if (!statement_term_check_operand(parser, out) || !statement_term_check_operand(parser, &right))
         return false;
     statement_term_add_operand(parser, &operands, &out->operand);
     statement_term_add_operand(parser, &operands, &right.operand);
@@ -334,8 +351,9 @@ static bool set_call(struct statement_parser *parser, const struct set_function 
         return statement_parser_fail_at(parser, name, "%s must have exactly two arguments",
                                         function->shown);
     if (operands.items[0].type != OPERAND_PATH || !path_equal(&operands.items[0].path, target))
-        return statement_parser_fail(
-            parser, "The first argument to %s must equal the assignment value", function->shown);
+        return statement_parser_fail_at(parser, name,
+                                        "The first argument to %s must equal the assignment value",
+                                        function->shown);
     if (operands.items[1].type != OPERAND_VALUE || !value_type_is_set(operands.items[1].value.type))
         return statement_parser_fail_at(parser, first,
                                         "The second argument to %s must be a value with type SET",

@@ -357,10 +357,22 @@ static void pass_digits(struct statement_lexer *lexer)
         lexer->at++;
 }
 
+/* False if the exponent needs more than 32 bits. */
+static bool pass_exponent(struct statement_lexer *lexer)
+{
+    int64_t value = 0;
+    for (; is_digit(peek(lexer, 0)); lexer->at++) {
+        if (value <= INT32_MAX)
+            value = value * 10 + (peek(lexer, 0) - '0');
+    }
+    return value <= INT32_MAX;
+}
+
 /* digits [ "." digits ] [ e [sign] digits ], or without the first digits. False if a letter
- * follows. */
+ * follows, or the exponent needs more than 32 bits. */
 static bool pass_number(struct statement_lexer *lexer)
 {
+    bool fits = true;
     pass_digits(lexer);
     if (peek(lexer, 0) == '.') {
         lexer->at++;
@@ -370,10 +382,10 @@ static bool pass_number(struct statement_lexer *lexer)
         uint32_t digits = peek(lexer, 1) == '+' || peek(lexer, 1) == '-' ? 2 : 1;
         if (is_digit(peek(lexer, digits))) {
             lexer->at += digits;
-            pass_digits(lexer);
+            fits = pass_exponent(lexer);
         }
     }
-    return !is_name_part(peek(lexer, 0));
+    return fits && !is_name_part(peek(lexer, 0));
 }
 
 static const struct {
@@ -418,6 +430,10 @@ static enum statement_token_type pass_token(struct statement_lexer *lexer)
         if (!pass_quoted(lexer, c))
             return STATEMENT_INVALID;
         return c == '"' ? STATEMENT_QUOTED : STATEMENT_STRING;
+    }
+    if (c == '/' && peek(lexer, 1) == '*') { /* A comment without an end. */
+        lexer->at = (uint32_t)lexer->text.len;
+        return STATEMENT_INVALID;
     }
     if (is_digit(c) || (c == '.' && is_digit(peek(lexer, 1))))
         return pass_number(lexer) ? STATEMENT_NUMBER : STATEMENT_INVALID;

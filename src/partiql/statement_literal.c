@@ -25,19 +25,22 @@ struct place {
 static bool append_value(struct statement_parser *parser, const struct place *place,
                          struct buffer *out);
 
-/* As messages show it: root.name.0 */
-static struct bytes show_place(struct statement_parser *parser, const struct place *place)
+/* As messages show it: root.name.0, or root.name[0] if elements are in brackets. */
+static struct bytes show_place(struct statement_parser *parser, const struct place *place,
+                               bool brackets)
 {
     struct buffer text;
     if (place->parent == NULL)
         return BYTES("root");
     buffer_init(&text, parser->arena);
-    buffer_append_bytes(&text, show_place(parser, place->parent));
-    buffer_append_byte(&text, '.');
-    if (place->name.data != NULL)
+    buffer_append_bytes(&text, show_place(parser, place->parent, brackets));
+    if (place->name.data != NULL) {
+        buffer_append_byte(&text, '.');
         buffer_append_bytes(&text, place->name);
-    else
-        buffer_append_bytes(&text, arena_printf(parser->arena, "%u", (unsigned)place->index));
+    } else {
+        buffer_append_bytes(
+            &text, arena_printf(parser->arena, brackets ? "[%u]" : ".%u", (unsigned)place->index));
+    }
     return buffer_bytes(&text);
 }
 
@@ -55,7 +58,7 @@ static bool fail_unsupported(struct statement_parser *parser, const struct place
     return statement_parser_fail_at(parser, parser->token,
                                     "Unsupported data type: %.*s under key "
                                     "%.*s",
-                                    BYTES_FMT(what), BYTES_FMT(show_place(parser, place)));
+                                    BYTES_FMT(what), BYTES_FMT(show_place(parser, place, false)));
 }
 
 /* --- Parts of containers --- */
@@ -89,7 +92,8 @@ static void sort_parts(struct parts *parts)
 
 /* --- Scalars --- */
 
-static bool append_number(struct statement_parser *parser, bool negative, struct buffer *out)
+static bool append_number(struct statement_parser *parser, const struct place *place, bool negative,
+                          struct buffer *out)
 {
     uint8_t encoded[NUMBER_ENCODED_MAX];
     size_t size;
@@ -97,13 +101,15 @@ static bool append_number(struct statement_parser *parser, bool negative, struct
                                      BYTES_FMT(statement_parser_text(parser, parser->token)));
     statement_parser_advance(parser);
     if (!number_encode_text(text, encoded, &size, parser->err))
-        return false;
+        return statement_parser_fail(parser, "%.*s under %.*s", BYTES_FMT(parser->err->message),
+                                     BYTES_FMT(show_place(parser, place, true)));
     value_append_number(out, bytes_of(encoded, size));
     return true;
 }
 
 /* + and - before a number, perhaps in parentheses. */
-static bool append_signed(struct statement_parser *parser, struct buffer *out)
+static bool append_signed(struct statement_parser *parser, const struct place *place,
+                          struct buffer *out)
 {
     struct statement_token sign = parser->token;
     statement_parser_advance(parser);
@@ -111,7 +117,7 @@ static bool append_signed(struct statement_parser *parser, struct buffer *out)
     if (parser->token.type != STATEMENT_NUMBER)
         return statement_parser_fail_at(parser, sign, "Unsupported data type: %.*s under key root",
                                         BYTES_FMT(statement_parser_text(parser, sign)));
-    return append_number(parser, sign.type == STATEMENT_MINUS, out) &&
+    return append_number(parser, place, sign.type == STATEMENT_MINUS, out) &&
            (!grouped || statement_parser_expect(parser, STATEMENT_CLOSE, ")"));
 }
 
@@ -179,14 +185,14 @@ static bool read_key(struct statement_parser *parser, const struct place *place,
     return statement_parser_fail_at(parser, token,
                                     "Tuple keys must be of type String. Actual type: %.*s under "
                                     "%.*s",
-                                    BYTES_FMT(type), BYTES_FMT(show_place(parser, place)));
+                                    BYTES_FMT(type), BYTES_FMT(show_place(parser, place, false)));
 }
 
 static bool fail_duplicate(struct statement_parser *parser, struct statement_token token,
                            struct bytes key, const struct place *place)
 {
     return statement_parser_fail_at(parser, token, "Duplicate keys in tuple. Key: %.*s under %.*s",
-                                    BYTES_FMT(key), BYTES_FMT(show_place(parser, place)));
+                                    BYTES_FMT(key), BYTES_FMT(show_place(parser, place, false)));
 }
 
 static bool append_map(struct statement_parser *parser, const struct place *place,
@@ -228,7 +234,8 @@ static const char bag_types[] =
     "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags";
 
 /* One member of a set of strings or of numbers, as its value. */
-static bool read_member(struct statement_parser *parser, struct value *out)
+static bool read_member(struct statement_parser *parser, const struct place *place,
+                        struct value *out)
 {
     struct buffer encoded;
     struct statement_token token = parser->token;
@@ -236,10 +243,10 @@ static bool read_member(struct statement_parser *parser, struct value *out)
     if (token.type == STATEMENT_STRING) {
         append_string(parser, &encoded);
     } else if (token.type == STATEMENT_NUMBER) {
-        if (!append_number(parser, false, &encoded))
+        if (!append_number(parser, place, false, &encoded))
             return false;
     } else if (token.type == STATEMENT_MINUS || token.type == STATEMENT_PLUS) {
-        if (!append_signed(parser, &encoded))
+        if (!append_signed(parser, place, &encoded))
             return false;
     } else if (token.type == STATEMENT_END) {
         return statement_parser_unexpected(parser);
@@ -280,17 +287,20 @@ static struct bytes list_members(struct statement_parser *parser, const struct p
     return buffer_bytes(&text);
 }
 
-static bool append_set(struct statement_parser *parser, struct buffer *out)
+static bool append_set(struct statement_parser *parser, const struct place *place,
+                       struct buffer *out)
 {
-    struct statement_token open = parser->token;
     struct parts parts = { .arena = parser->arena };
     enum value_type type = VALUE_SS;
     statement_parser_advance(parser);
     if (parser->token.type == STATEMENT_CLOSE_BAG)
-        return statement_parser_fail_at(parser, open, "Empty bags are not supported");
+        return statement_parser_fail(parser, "Empty bags are not supported");
     do {
         struct value member;
-        if (!read_member(parser, &member))
+        struct place below = { .parent = place,
+                               .index = (uint32_t)parts.count,
+                               .depth = place->depth + 1 };
+        if (!read_member(parser, &below, &member))
             return false;
         enum value_type of = member.type == VALUE_N ? VALUE_NS : VALUE_SS;
         if (parts.count > 0 && of != type)
@@ -349,16 +359,16 @@ static bool append_value(struct statement_parser *parser, const struct place *pl
         append_string(parser, out);
         return true;
     case STATEMENT_NUMBER:
-        return append_number(parser, false, out);
+        return append_number(parser, place, false, out);
     case STATEMENT_PLUS:
     case STATEMENT_MINUS:
-        return append_signed(parser, out);
+        return append_signed(parser, place, out);
     case STATEMENT_OPEN_BRACKET:
     case STATEMENT_OPEN_BRACE:
     case STATEMENT_OPEN:
         return append_nested(parser, place, out);
     case STATEMENT_OPEN_BAG:
-        return append_set(parser, out);
+        return append_set(parser, place, out);
     case STATEMENT_KEYWORD:
         return append_keyword(parser, place, out);
     default:

@@ -203,6 +203,8 @@ static bool add_member(struct statement_parser *parser, struct steps *steps)
     if (parser->token.type == STATEMENT_STAR)
         return statement_parser_fail(parser,
                                      "Changing item's hierarchy while reading isn't supported");
+    if (parser->token.type == STATEMENT_KEYWORD)
+        return statement_parser_malformed(parser, "Invalid path dot component");
     if (!statement_parser_name(parser, &name))
         return false;
     add_step(parser, steps, (struct path_step){ .name = name });

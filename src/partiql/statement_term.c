@@ -109,8 +109,8 @@ static bool find_function(struct statement_parser *parser, struct statement_toke
 {
     *out = operand_rules_find_function(statement_term_lower_case(parser, name));
     if (*out == FUNCTION_COUNT)
-        return statement_parser_fail(parser, "Unrecognized function: %.*s",
-                                     BYTES_FMT(statement_parser_text(parser, name)));
+        return statement_parser_fail_at(parser, name, "Unrecognized function: %.*s",
+                                        BYTES_FMT(statement_term_lower_case(parser, name)));
     if (operand_rules_function(*out)->kind != parser->kind)
         return statement_parser_fail(parser, "The function is not allowed in %s; function: %s",
                                      parser->kind == EXPRESSION_UPDATE ? "an update expression"
@@ -155,7 +155,8 @@ static bool call(struct statement_parser *parser, struct statement_term *out)
     struct statement_operands operands = { .count = 0 };
     struct bytes message;
     *out = (struct statement_term){ .type = TERM_OPERAND, .is_call = true, .token = name };
-    if (name.keyword != KEYWORD_NONE && name.keyword != KEYWORD_SIZE)
+    if (name.keyword != KEYWORD_NONE && name.keyword != KEYWORD_SIZE &&
+        name.keyword != KEYWORD_EXISTS)
         return statement_parser_fail_at(parser, name, "Unsupported token in expression: %.*s",
                                         BYTES_FMT(statement_parser_text(parser, name)));
     if (!find_function(parser, name, &function) || !statement_parser_enter(parser))

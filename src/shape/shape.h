@@ -110,8 +110,9 @@ struct shape {
 
 enum {
     /* Containers open at once in a request's JSON. An attribute value takes two (its type's object
-     * and its map), so this is past NESTING_DEPTH_MAX, whose own error must be reachable. */
-    SHAPE_JSON_DEPTH_MAX = 128,
+     * and its map), so this is past NESTING_DEPTH_MAX, whose own error must be reachable. The
+     * service reports that one at 100 levels too. */
+    SHAPE_JSON_DEPTH_MAX = 256,
     /* The service reports no more broken constraints than this. */
     SHAPE_ERRORS_MAX = 10,
     /* Values in messages are cut here: a request may hold millions of elements. */

@@ -184,12 +184,6 @@ describe('whole requests are refused', () => {
       "UPDATE HAB SET n=1 WHERE id='two'"])), twice);
     assert.equal(await item('two'), undefined);
   });
-  test('that have a parameter which is no value', async () => {
-    assert.deepEqual(
-      await refusal(batch(["SELECT * FROM HAB WHERE id='x'",
-        { Statement: 'SELECT * FROM HAB WHERE id=?', Parameters: [{ N: 'x' }] }])),
-      validation('The parameter cannot be converted to a numeric value: x'));
-  });
   test('by the number of statements', async () => {
     const reads = (count) => Array.from({ length: count },
       (_, index) => `SELECT * FROM HAB WHERE id='many${index}'`);

@@ -237,20 +237,21 @@ describe('pages', () => {
   const token = async () => (await run("SELECT * FROM TAB WHERE pk='a'", undefined, { Limit: 1 }))
     .NextToken;
   const bad = validation('Invalid NextToken');
+  const other = validation('NextToken does not match request');
   test('a NextToken of another statement is refused', async () => {
     const NextToken = await token();
     assert.deepEqual(await refusal(run("SELECT * FROM TAB WHERE pk='b'", undefined, { NextToken })),
-      bad);
+      other);
     assert.deepEqual(await refusal(run('SELECT * FROM TAB WHERE pk=?', [{ S: 'a' }], { NextToken })),
-      bad);
+      other);
   });
   test('a NextToken that was changed is refused', async () => {
     const NextToken = await token();
     for (let at = 0; at < NextToken.length; at += 7) {
-      const other = NextToken[at] === 'A' ? 'B' : 'A';
-      const changed = NextToken.slice(0, at) + other + NextToken.slice(at + 1);
-      assert.deepEqual(
-        await refusal(run("SELECT * FROM TAB WHERE pk='a'", undefined, { NextToken: changed })), bad);
+      const letter = NextToken[at] === 'A' ? 'B' : 'A';
+      const changed = NextToken.slice(0, at) + letter + NextToken.slice(at + 1);
+      const answer = await refusal(run("SELECT * FROM TAB WHERE pk='a'", undefined, { NextToken: changed }));
+      assert.ok([bad.message, other.message].includes(answer.message), answer.message);
     }
   });
   test('a NextToken that is none is refused', async () => {
@@ -446,7 +447,6 @@ describe('refusals', () => {
     ['SELECT * FROM TAB WHERE n', 'WHERE clause must contain an expression that resolves to a '
       + 'boolean'],
     ['SELECT * FROM TAB WHERE n=MISSING', 'MISSING must be compared using IS operator'],
-    ['SELECT * FROM TAB WHERE foo(n)', 'Unrecognized function: foo'],
     ['SELECT * FROM TAB WHERE n IN []', 'IN operator must have a left hand argument of type '
       + 'Variable Reference and right hand argument of type Seq with at least one member'],
     ['SELECT * FROM TAB WHERE n BETWEEN 2 AND 1',

@@ -108,7 +108,7 @@ describe('writes', () => {
       "UPDATE HAB SET n=n+1 WHERE id='k' AND n=1",
       "DELETE FROM HAB WHERE id='nobody' AND n=1",
     ]);
-    assert.deepEqual(Responses, [{}, {}, {}, {}]);
+    assert.deepEqual(Responses, []);
     assert.deepEqual(await item(id), { id: { S: id }, n: { N: '7' } });
     assert.deepEqual((await item('k')).n, { N: '2' });
   });
@@ -193,8 +193,8 @@ describe('ClientRequestToken', () => {
   const add = "UPDATE HAB SET n=n+1 WHERE id='k'";
   test('makes a repeated request harmless', async () => {
     const options = { ClientRequestToken: newKey() };
-    assert.deepEqual((await transact([add], options)).Responses, [{}]);
-    assert.deepEqual((await transact([add], options)).Responses, [{}]);
+    assert.deepEqual((await transact([add], options)).Responses, []);
+    assert.deepEqual((await transact([add], options)).Responses, []);
     assert.deepEqual((await item('k')).n, { N: '2' });
   });
   test('belongs to one request', async () => {

@@ -211,7 +211,7 @@ describe('UPDATE', () => {
     ["UPDATE HAB SET n=1, n=2 WHERE id='k'", 'Two document paths overlap with each other; must '
       + 'remove or rewrite one of these paths; path one: [n], path two: [n]'],
     ["UPDATE HAB SET n=set_add(ns,<<1>>) WHERE id='k'",
-      'The first argument to SET_ADD must equal the assignment value'],
+      'The first argument to SET_ADD must equal the assignment value at 1:30:7'],
     ["UPDATE HAB SET s=set_add(s,<<1>>) WHERE id='k'",
       'An operand in the update expression has an incorrect data type'],
     ["UPDATE TAB.\"byGroup\" SET n=1 WHERE pk='k' AND sk=1",

@@ -63,23 +63,27 @@ static struct statement_batch *of_txn(struct txn *txn)
 
 /* --- Rules --- */
 
-static bool parse(struct statement_batch *batch)
+/* The error is about one statement, not about the request. */
+static bool move_fault(struct api_call *call, struct batch_member *member)
+{
+    member->fault = call->error;
+    error_clear(&call->error);
+    return false;
+}
+
+static void parse(struct statement_batch *batch)
 {
     struct api_call *call = batch->call;
     for (size_t i = 0; i < batch->count; i++) {
-        if (!partiql_statement_check_values(call, batch->members[i].request))
-            return false;
-    }
-    for (size_t i = 0; i < batch->count; i++) {
         struct batch_member *member = &batch->members[i];
         member->is_parsed =
+            (partiql_statement_check_values(call, member->request) || move_fault(call, member)) &&
             partiql_statement_parse(call, member->request, &member->statement, &member->fault);
         if (member->is_parsed && member->statement.type == STATEMENT_TYPE_EXISTS)
             member->is_parsed =
                 error_validation(&member->fault, "EXISTS can only be used in ExecuteTransaction "
                                                  "write requests.");
     }
-    return true;
 }
 
 /* Refuses a mix of reads and writes. Statements that could not be parsed do not count. */
@@ -114,14 +118,6 @@ static bool locate_read(struct statement_batch *batch, struct batch_member *memb
     return partiql_plan_key(arena, statement->where, &table->key, &member->key, &member->fault) &&
            item_address_of_key(arena, table, &member->key, &member->place, &member->fault) &&
            partiql_statement_check_paths(statement, table, &member->fault);
-}
-
-/* The error is about one statement, not about the request. */
-static bool move_fault(struct api_call *call, struct batch_member *member)
-{
-    member->fault = call->error;
-    error_clear(&call->error);
-    return false;
 }
 
 static bool find_table(struct statement_batch *batch, struct batch_member *member)
@@ -440,8 +436,8 @@ static void run(struct api_call *call, const void *input)
         batch->members[i].request = statements[i];
         error_init(&batch->members[i].fault, call->arena);
     }
-    bool ok = parse(batch) && check_kinds(batch, &batch->is_read);
-    if (!ok || !locate_all(batch)) {
+    parse(batch);
+    if (!check_kinds(batch, &batch->is_read) || !locate_all(batch)) {
         operation_fail(call);
         return;
     }

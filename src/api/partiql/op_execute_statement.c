@@ -66,6 +66,14 @@ static void translate(struct api_call *call, struct partiql_read *read)
         read->expressions.projection = column_tree(call->arena, statement);
 }
 
+/* Observed: a SELECT that is a Query of an index may name only attributes that the index has, in
+ * its condition too. As a Scan it just finds nothing. */
+static bool check_filter(struct api_call *call, const struct partiql_read *read)
+{
+    return !read->plan.is_query || read_source_check_filter(call->arena, &read->source,
+                                                            read->expressions.filter, &call->error);
+}
+
 /* Resumes where the token says, if there is one. */
 static bool resume_at_token(struct api_call *call, struct partiql_read *read)
 {
@@ -122,6 +130,7 @@ static void read_start(struct api_call *call, const struct execute_statement_req
         !expr_params_check_key_paths(&read->expressions.params, read->source.key_names,
                                      read->source.own_key_count, &call->error) ||
         !partiql_plan_make(call, &read->source, statement, &read->plan) ||
+        !check_filter(call, read) ||
         !item_page_check_attributes(call, &read->source, &read->read, &read->expressions) ||
         !resume_at_token(call, read)) {
         operation_fail(call);

@@ -479,7 +479,8 @@ bool partiql_plan_make(struct api_call *call, const struct read_source *source,
     *out = (struct partiql_plan){ .range_count = 0 };
     if (!read_order(&planner, statement))
         return false;
-    if (add_hash_sets(&planner))
+    out->is_query = add_hash_sets(&planner);
+    if (out->is_query)
         return add_range_sets(&planner) && add_ranges(&planner, out);
     if (error_is_set(&call->error))
         return false;

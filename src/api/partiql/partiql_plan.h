@@ -54,6 +54,7 @@ enum { PARTIQL_PLAN_RANGES_MAX = 1000 };
 struct partiql_plan {
     struct item_range *ranges; /* In the order they are read; in the call's arena. */
     size_t range_count;
+    bool is_query; /* The condition names the partition key; otherwise it is a Scan. */
 };
 
 struct partiql_values {

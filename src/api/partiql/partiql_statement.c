@@ -210,8 +210,8 @@ bool partiql_statement_parse_token(struct arena *arena, struct bytes token,
     uint8_t *data = arena_alloc(arena, base64_decoded_max(token.len));
     size_t size;
     if (!base64_decode(token, data, &size) || size < KEY_AT || data[0] != TOKEN_VERSION ||
-        memcmp(&data[1], &hash, sizeof hash) != 0)
+        !item_open(bytes_of(&data[KEY_AT], size - KEY_AT), last_key) || !item_verify(last_key))
         return partiql_statement_refuse_token(err);
-    return (item_open(bytes_of(&data[KEY_AT], size - KEY_AT), last_key) && item_verify(last_key)) ||
-           partiql_statement_refuse_token(err);
+    return memcmp(&data[1], &hash, sizeof hash) == 0 ||
+           error_validation(err, "NextToken does not match request");
 }

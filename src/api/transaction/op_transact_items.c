@@ -121,12 +121,12 @@ static const struct shape_field transact_write_items_fields[] = {
     { SHAPE_FIELD(struct transact_write_items_request, transact_items, "TransactItems",
                   &transact_write_list_shape),
       .required = true },
+    { SHAPE_FIELD(struct transact_write_items_request, client_request_token, "ClientRequestToken",
+                  &transaction_token_shape) },
     { SHAPE_FIELD(struct transact_write_items_request, return_consumed_capacity,
                   "ReturnConsumedCapacity", &common_return_consumed_capacity) },
     { SHAPE_FIELD(struct transact_write_items_request, return_item_collection_metrics,
                   "ReturnItemCollectionMetrics", &item_collection_metrics_shape) },
-    { SHAPE_FIELD(struct transact_write_items_request, client_request_token, "ClientRequestToken",
-                  &transaction_token_shape) },
 };
 static const struct shape transact_write_items_shape = {
     SHAPE_STRUCTURE_OF(struct transact_write_items_request, transact_write_items_fields),
@@ -303,33 +303,28 @@ struct actions {
     size_t count;
 };
 
+static bool read_action(struct api_call *call, const struct transact_write_item *item,
+                        struct transaction_action *action,
+                        const struct update_item_request **request)
+{
+    const struct update_item_request *from = request_of(call, item, &action->kind);
+    if (from == NULL)
+        return false;
+    *request = from;
+    action->table_name = from->table_name;
+    action->key = &from->key.item;
+    action->shows_item =
+        bytes_equal_text(from->condition.return_values_on_condition_check_failure, "ALL_OLD");
+    return check_values(call, from, action->kind) && compile(call, from, action);
+}
+
+/* Observed: the fault of the first action that has one is reported, whatever its kind. */
 static bool read_actions(struct api_call *call, const struct transact_write_items_request *request,
                          struct actions *actions)
 {
-    for (size_t i = 0; i < actions->count; i++) {
-        struct transaction_action *action = &actions->list[i];
-        const struct update_item_request *from =
-            request_of(call, item_at(request, i), &action->kind);
-        if (from == NULL)
-            return false;
-        actions->requests[i] = from;
-        action->table_name = from->table_name;
-        action->key = &from->key.item;
-        action->shows_item =
-            bytes_equal_text(from->condition.return_values_on_condition_check_failure, "ALL_OLD");
-    }
-    return true;
-}
-
-static bool check_actions(struct api_call *call, const struct actions *actions)
-{
     size_t size = 0;
     for (size_t i = 0; i < actions->count; i++) {
-        if (!check_values(call, actions->requests[i], actions->list[i].kind))
-            return false;
-    }
-    for (size_t i = 0; i < actions->count; i++) {
-        if (!compile(call, actions->requests[i], &actions->list[i]))
+        if (!read_action(call, item_at(request, i), &actions->list[i], &actions->requests[i]))
             return false;
         size += payload_size(actions->requests[i]);
     }
@@ -348,7 +343,7 @@ static void run_write(struct api_call *call, const void *input)
         .requests = arena_alloc(call->arena, count * sizeof(*actions.requests)),
         .count = count,
     };
-    if (!read_actions(call, request, &actions) || !check_actions(call, &actions)) {
+    if (!read_actions(call, request, &actions)) {
         operation_fail(call);
         return;
     }

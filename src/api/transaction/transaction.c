@@ -366,7 +366,7 @@ static void answer(struct transaction *transaction, bool repeated)
     json_writer_init(&writer, &call->response);
     json_open_object(&writer);
     if (transaction->start.write_members != NULL)
-        transaction->start.write_members(&writer, transaction->start.action_count);
+        transaction->start.write_members(&writer);
     if (!repeated)
         write_collections(transaction, &writer);
     capacity_write_list(&writer, transaction->start.return_consumed_capacity, call->uses,

@@ -94,7 +94,7 @@ struct transaction_start {
     /* Report every key that does not fit its table's schema, instead of the first one. */
     bool every_key_fault;
     /* Writes members of the response other than metrics; may be NULL. */
-    void (*write_members)(struct json_writer *writer, size_t action_count);
+    void (*write_members)(struct json_writer *writer);
 };
 
 /* Runs the transaction and ends the call. `start` is copied; its actions must live until the call
