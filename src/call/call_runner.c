@@ -88,9 +88,10 @@ static struct call *call_of_read_task(struct read_task *task)
     return (struct call *)((char *)task - offsetof(struct call, read_task));
 }
 
-static bool accepts_gzip(const struct call *call)
+static bool accepts_compression(const struct call *call)
 {
-    return compression_accepts_gzip(http_exchange_header(call->exchange, "Accept-Encoding"));
+    return compression_choose(http_exchange_header(call->exchange, "Accept-Encoding")) !=
+           COMPRESSION_NONE;
 }
 
 /* --- The end of a call --- */
@@ -109,7 +110,7 @@ static void prepare_answer(struct call_worker *worker, struct call *call)
         .random = &worker->random,
         .error = &call->api.error,
         .response = buffer_bytes(&call->api.response),
-        .may_compress = !call->skips_compression && accepts_gzip(call),
+        .may_compress = !call->skips_compression,
     };
     call->envelope->fill_answer(call->envelope->context, &ending, &call->answer);
     assert(call->answer.status != 0);
@@ -151,7 +152,7 @@ static void run_compression(struct slow_task *task, void *thread_context)
 static bool is_compressed_in_background(struct call *call)
 {
     if (call->api.response.len < CALL_LARGE_ANSWER_SIZE_MIN || error_is_set(&call->api.error) ||
-        !accepts_gzip(call))
+        !accepts_compression(call))
         return false;
     call->slow_task.run = run_compression;
     if (slow_pool_submit(call->loop->runner->background.threads, &call->slow_task))
@@ -210,12 +211,14 @@ static bool read_body(const struct http_exchange *exchange, struct bytes *out, s
 {
     struct bytes encoding = http_exchange_header(exchange, "Content-Encoding");
     enum compression_result result = COMPRESSION_DAMAGED;
+    enum compression_format format;
     *out = http_exchange_body(exchange);
     if (encoding.len == 0 || http_header_equal(encoding, BYTES("identity")))
         return true;
-    if (http_header_equal(encoding, BYTES("gzip")) || http_header_equal(encoding, BYTES("deflate")))
-        result =
-            compression_inflate(http_exchange_arena(exchange), *out, REQUEST_BODY_SIZE_MAX, out);
+    format = compression_find(encoding);
+    if (format != COMPRESSION_NONE)
+        result = compression_inflate(http_exchange_arena(exchange), *out, format,
+                                     REQUEST_BODY_SIZE_MAX, out);
     if (result == COMPRESSION_OK)
         return true;
     if (result == COMPRESSION_TOO_LARGE)

@@ -54,7 +54,7 @@ struct call_ending {
     struct random *random;
     const struct error *error;
     struct bytes response;
-    bool may_compress; /* The client accepts gzip, and there is time to compress. */
+    bool may_compress; /* If the client accepts it: there is time to compress. */
 };
 
 struct call_envelope {

@@ -12,15 +12,22 @@
 
 enum {
     WINDOW_BITS = 15,
-    DETECT_FORMAT = 32, /* Added to the window: gzip or zlib, as the header says. */
-    GZIP_FORMAT = 16,
+    GZIP_FORMAT = 16, /* Added to the window; zlib's own format otherwise. */
     INFLATE_STEP = 64 * 1024,
     /* A client waits for the answer: speed matters more than size. */
-    GZIP_LEVEL = 1,
-    GZIP_MEMORY_LEVEL = 8,
+    DEFLATE_LEVEL = 1,
+    DEFLATE_MEMORY_LEVEL = 8,
 };
 
-static enum compression_result inflate_all(z_stream *stream, size_t size_max, struct buffer *out)
+/* zlib's argument for a format. */
+static int window_bits(enum compression_format format)
+{
+    assert(format != COMPRESSION_NONE);
+    return format == COMPRESSION_GZIP ? WINDOW_BITS + GZIP_FORMAT : WINDOW_BITS;
+}
+
+static enum compression_result inflate_all(z_stream *stream, enum compression_format format,
+                                           size_t size_max, struct buffer *out)
 {
     for (;;) {
         /* One byte more than allowed, to distinguish the limit from more. */
@@ -33,32 +40,39 @@ static enum compression_result inflate_all(z_stream *stream, size_t size_max, st
         out->len += produced;
         if (out->len > size_max)
             return COMPRESSION_TOO_LARGE;
-        if (status == Z_STREAM_END)
-            return stream->avail_in == 0 ? COMPRESSION_OK : COMPRESSION_DAMAGED;
-        if (status != Z_OK || (produced == 0 && stream->avail_in == 0))
+        if (status == Z_STREAM_END && stream->avail_in == 0)
+            return COMPRESSION_OK;
+        if (status == Z_STREAM_END) {
+            /* Another member follows, whose header inflate checks. */
+            if (format != COMPRESSION_GZIP || inflateReset(stream) != Z_OK)
+                return COMPRESSION_DAMAGED;
+        } else if (status != Z_OK || (produced == 0 && stream->avail_in == 0)) {
             return COMPRESSION_DAMAGED;
+        }
     }
 }
 
-enum compression_result compression_inflate(struct arena *arena, struct bytes body, size_t size_max,
+enum compression_result compression_inflate(struct arena *arena, struct bytes body,
+                                            enum compression_format format, size_t size_max,
                                             struct bytes *out)
 {
     z_stream stream = { .next_in = (Bytef *)(uintptr_t)body.data, .avail_in = (uInt)body.len };
-    if (body.len != stream.avail_in || inflateInit2(&stream, WINDOW_BITS + DETECT_FORMAT) != Z_OK)
+    if (body.len != stream.avail_in || inflateInit2(&stream, window_bits(format)) != Z_OK)
         return COMPRESSION_DAMAGED;
     struct buffer inflated;
     buffer_init(&inflated, arena);
-    enum compression_result result = inflate_all(&stream, size_max, &inflated);
+    enum compression_result result = inflate_all(&stream, format, size_max, &inflated);
     inflateEnd(&stream);
     *out = buffer_bytes(&inflated);
     return result;
 }
 
-struct bytes compression_gzip(struct arena *arena, struct bytes body)
+struct bytes compression_deflate(struct arena *arena, struct bytes body,
+                                 enum compression_format format)
 {
     assert(body.len <= UINT32_MAX);
     z_stream stream = { .next_in = (Bytef *)(uintptr_t)body.data, .avail_in = (uInt)body.len };
-    if (deflateInit2(&stream, GZIP_LEVEL, Z_DEFLATED, WINDOW_BITS + GZIP_FORMAT, GZIP_MEMORY_LEVEL,
+    if (deflateInit2(&stream, DEFLATE_LEVEL, Z_DEFLATED, window_bits(format), DEFLATE_MEMORY_LEVEL,
                      Z_DEFAULT_STRATEGY) != Z_OK)
         abort(); /* Out of memory. */
     size_t size_max = deflateBound(&stream, body.len);
@@ -133,16 +147,97 @@ uint32_t compression_crc32(struct bytes body)
     return (uint32_t)crc32_z(crc, body.data, body.len);
 }
 
-bool compression_accepts_gzip(struct bytes accept_encoding)
+/* --- The format of an answer --- */
+
+/* Qualities are counted in millionths; further digits are ignored. */
+enum { QUALITY_ONE = 1000000 };
+
+struct bytes compression_name(enum compression_format format)
 {
-    struct bytes list = accept_encoding;
-    while (list.len > 0) {
-        struct bytes entry = http_header_next_part(&list, ',');
-        struct bytes coding = http_header_next_part(&entry, ';');
-        if (!http_header_equal(coding, BYTES("gzip")))
+    assert(format != COMPRESSION_NONE);
+    return format == COMPRESSION_GZIP ? BYTES("gzip") : BYTES("deflate");
+}
+
+enum compression_format compression_find(struct bytes name)
+{
+    if (http_header_equal(name, BYTES("gzip")))
+        return COMPRESSION_GZIP;
+    return http_header_equal(name, BYTES("deflate")) ? COMPRESSION_DEFLATE : COMPRESSION_NONE;
+}
+
+/* Observed: a quality above 1 counts as 1, a negative one as 0, and an unreadable one as 1. */
+static uint32_t read_quality(struct bytes text)
+{
+    bool negative = text.len > 0 && text.data[0] == '-', has_digits = false, has_dot = false;
+    uint32_t value = 0, unit = QUALITY_ONE;
+    for (size_t i = negative ? 1 : 0; i < text.len; i++) {
+        uint8_t byte = text.data[i];
+        if (byte == '.' && !has_dot) {
+            has_dot = true;
             continue;
-        struct bytes weight = http_header_trim(entry);
-        return !bytes_equal(weight, BYTES("q=0")) && !bytes_equal(weight, BYTES("q=0.0"));
+        }
+        if (!http_grammar_is_digit(byte))
+            return QUALITY_ONE;
+        has_digits = true;
+        if (has_dot)
+            unit /= 10;
+        /* Before the dot, any digit but 0 makes it 1 at least. */
+        if (value < QUALITY_ONE)
+            value += (uint32_t)(byte - '0') * unit;
     }
-    return false;
+    if (!has_digits)
+        return QUALITY_ONE;
+    return negative ? 0 : value < QUALITY_ONE ? value : QUALITY_ONE;
+}
+
+/* Of the parameters of one entry: the first `q` counts. */
+static uint32_t find_quality(struct bytes parameters)
+{
+    while (parameters.len > 0) {
+        struct bytes value = http_header_next_part(&parameters, ';');
+        struct bytes name = http_header_next_part(&value, '=');
+        if (http_header_equal(name, BYTES("q")))
+            return read_quality(http_header_trim(value));
+    }
+    return QUALITY_ONE;
+}
+
+/* What the header says about one name; quality 0 if it does not accept it. */
+struct offer {
+    bool is_named;
+    uint32_t quality;
+    size_t position;
+};
+
+static void note_offer(struct offer *offer, uint32_t quality, size_t position)
+{
+    if (!offer->is_named || quality > offer->quality)
+        *offer = (struct offer){ true, quality, position };
+}
+
+enum compression_format compression_choose(struct bytes accept_encoding)
+{
+    struct offer gzip = { 0 }, deflate = { 0 }, rest = { 0 };
+    struct bytes list = accept_encoding;
+    for (size_t position = 0; list.len > 0; position++) {
+        struct bytes entry = http_header_next_part(&list, ',');
+        struct bytes name = http_header_next_part(&entry, ';');
+        enum compression_format format = compression_find(name);
+        if (format == COMPRESSION_GZIP)
+            note_offer(&gzip, find_quality(entry), position);
+        else if (format == COMPRESSION_DEFLATE)
+            note_offer(&deflate, find_quality(entry), position);
+        else if (bytes_equal_text(name, "*"))
+            note_offer(&rest, find_quality(entry), position);
+    }
+    /* "*" stands for gzip, or for deflate if gzip is named with less. */
+    if (!gzip.is_named)
+        gzip = rest;
+    else if (gzip.quality < rest.quality && !deflate.is_named)
+        deflate = rest;
+    if (gzip.quality == 0 && deflate.quality == 0)
+        return COMPRESSION_NONE;
+    if (gzip.quality != deflate.quality)
+        return gzip.quality > deflate.quality ? COMPRESSION_GZIP : COMPRESSION_DEFLATE;
+    return gzip.position < deflate.position ? COMPRESSION_GZIP : COMPRESSION_DEFLATE;
 }

@@ -55,15 +55,17 @@ static void add_header(struct http_header *headers, size_t *count, struct bytes 
 }
 
 void answer_context_init(struct answer_context *context, const struct router *router,
-                         struct random *random, const struct http_exchange *exchange, bool gzip)
+                         struct random *random, const struct http_exchange *exchange,
+                         bool may_compress)
 {
     struct bytes type = http_exchange_header(exchange, "Content-Type");
     *context = (struct answer_context){
         .arena = http_exchange_arena(exchange),
         .random = random,
         .allowed_origin = router_allowed_origin(router, exchange),
-        .gzip = gzip,
     };
+    if (may_compress)
+        context->accept_encoding = http_exchange_header(exchange, "Accept-Encoding");
     if (http_header_equal(http_header_next_part(&type, ';'), BYTES("application/json")))
         context->content_type = BYTES("application/json");
 }
@@ -77,9 +79,12 @@ void answer_fill(const struct answer_context *context, struct bytes body, struct
                context->content_type.data == NULL ? BYTES("application/x-amz-json-1.0")
                                                   : context->content_type);
     add_header(headers, &count, BYTES("x-amzn-RequestId"), request_id(context));
-    if (context->gzip && body.len >= ANSWER_COMPRESSED_SIZE_MIN) {
-        body = compression_gzip(context->arena, body);
-        add_header(headers, &count, BYTES("Content-Encoding"), BYTES("gzip"));
+    enum compression_format format = body.len < ANSWER_COMPRESSED_SIZE_MIN
+                                         ? COMPRESSION_NONE
+                                         : compression_choose(context->accept_encoding);
+    if (format != COMPRESSION_NONE) {
+        body = compression_deflate(context->arena, body, format);
+        add_header(headers, &count, BYTES("Content-Encoding"), compression_name(format));
     }
     /* Over the bytes sent: SDKs check it before they inflate. */
     add_header(headers, &count, BYTES("x-amz-crc32"),
@@ -87,7 +92,7 @@ void answer_fill(const struct answer_context *context, struct bytes body, struct
     if (context->allowed_origin.data != NULL) {
         add_header(headers, &count, BYTES("Access-Control-Allow-Origin"), context->allowed_origin);
         add_header(headers, &count, BYTES("Access-Control-Expose-Headers"),
-                   BYTES("x-amzn-RequestId,x-amzn-ErrorType,x-amz-crc32,Date"));
+                   BYTES(ANSWER_EXPOSED_HEADERS));
         add_header(headers, &count, BYTES("Vary"), BYTES("Origin"));
     }
     assert(count <= ANSWER_HEADERS_MAX);
@@ -129,9 +134,7 @@ void answer_send_text(const struct router *router, struct random *random,
 {
     struct answer_context context;
     struct http_answer answer = { .status = status };
-    answer_context_init(
-        &context, router, random, exchange,
-        compression_accepts_gzip(http_exchange_header(exchange, "Accept-Encoding")));
+    answer_context_init(&context, router, random, exchange, true);
     context.content_type = BYTES("text/plain");
     answer_fill(&context, text, &answer);
     http_exchange_answer(exchange, &answer);

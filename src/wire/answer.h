@@ -20,14 +20,18 @@ enum {
 struct answer_context {
     struct arena *arena; /* For everything that the answer points to. */
     struct random *random;
-    struct bytes allowed_origin; /* For Access-Control-Allow-Origin; data NULL: no CORS headers. */
-    struct bytes content_type;   /* data NULL: the protocol's own. */
-    bool gzip;                   /* The client accepts compressed answers. */
+    struct bytes allowed_origin;  /* For Access-Control-Allow-Origin; data NULL: no CORS headers. */
+    struct bytes content_type;    /* data NULL: the protocol's own. */
+    struct bytes accept_encoding; /* Of the request; data NULL: the answer is not compressed. */
 };
 
-/* From the headers of the request. `gzip`: the client accepts it, and it is worth its time. */
+/* From the headers of the request. `may_compress`: there is time for it. */
 void answer_context_init(struct answer_context *context, const struct router *router,
-                         struct random *random, const struct http_exchange *exchange, bool gzip);
+                         struct random *random, const struct http_exchange *exchange,
+                         bool may_compress);
+
+/* The headers of an answer that a page may read. */
+#define ANSWER_EXPOSED_HEADERS "x-amzn-RequestId,x-amzn-ErrorType,x-amz-crc32,Date"
 
 /* Fills in headers and body; the caller sets the status. */
 void answer_fill(const struct answer_context *context, struct bytes body, struct http_answer *out);

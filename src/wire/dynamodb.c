@@ -63,13 +63,70 @@ static void answer_error(const struct dynamodb *dynamodb, struct call_worker *wo
     http_exchange_answer(exchange, &answer);
 }
 
-/* GET /: health checks of containers rely on this 400. */
-static void answer_missing_token(void *context, void *loop_context, struct http_exchange *exchange)
+/* GET /: the service's own health check. Observed: the text ends with a blank. */
+static void answer_healthy(void *context, void *loop_context, struct http_exchange *exchange)
 {
+    const struct dynamodb *dynamodb = context;
+    struct bytes host = http_exchange_header(exchange, "Host");
+    answer_send_text(
+        dynamodb->router, call_worker_random(loop_context), exchange, 200,
+        arena_printf(http_exchange_arena(exchange), "healthy: %.*s ", BYTES_FMT(host)));
+}
+
+/* Operations of the service that we do not have. Names that the service does not know either get
+ * its answer, which has no message. */
+static const char *const missing_operations[] = {
+    "CreateBackup",
+    "CreateGlobalTable",
+    "DeleteBackup",
+    "DescribeBackup",
+    "DescribeExport",
+    "DescribeGlobalTable",
+    "DescribeGlobalTableSettings",
+    "DescribeImport",
+    "DescribeTableReplicaAutoScaling",
+    "DisableKinesisStreamingDestination",
+    "EnableKinesisStreamingDestination",
+    "ExportTableToPointInTime",
+    "ImportTable",
+    "ListBackups",
+    "ListExports",
+    "ListGlobalTables",
+    "ListImports",
+    "RestoreTableFromBackup",
+    "RestoreTableToPointInTime",
+    "UpdateContributorInsights",
+    "UpdateGlobalTable",
+    "UpdateGlobalTableSettings",
+    "UpdateKinesisStreamingDestination",
+    "UpdateTableReplicaAutoScaling",
+};
+
+static bool is_missing(struct bytes target)
+{
+    struct bytes service = http_header_next_part(&target, '.');
+    if (!bytes_equal_text(service, service_names[OPERATION_OF_DYNAMODB]))
+        return false;
+    for (size_t i = 0; i < COUNT_OF(missing_operations); i++)
+        if (bytes_equal_text(target, missing_operations[i]))
+            return true;
+    return false;
+}
+
+static void answer_unknown(const struct dynamodb *dynamodb, struct call_worker *worker,
+                           struct http_exchange *exchange)
+{
+    struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
     struct error err;
     error_init(&err, http_exchange_arena(exchange));
-    authentication_refuse_missing(&err);
-    answer_error(context, loop_context, exchange, &err);
+    if (is_missing(target)) {
+        http_header_next_part(&target, '.');
+        error_set(&err, ERROR_UNKNOWN_OPERATION, "stator does not have the operation %.*s",
+                  BYTES_FMT(target));
+    } else {
+        error_set(&err, ERROR_UNKNOWN_OPERATION, "%s", "");
+    }
+    answer_error(dynamodb, worker, exchange, &err);
 }
 
 static void run_operation(void *context, void *loop_context, struct http_exchange *exchange)
@@ -82,14 +139,10 @@ static void run_operation(void *context, void *loop_context, struct http_exchang
         return;
     }
     const struct operation *operation = find_operation(exchange);
-    if (operation == NULL) {
-        struct error err;
-        error_init(&err, http_exchange_arena(exchange));
-        error_set(&err, ERROR_UNKNOWN_OPERATION, "%s", "");
-        answer_error(dynamodb, loop_context, exchange, &err);
-        return;
-    }
-    call_runner_run(loop_context, exchange, operation, &dynamodb->envelope);
+    if (operation == NULL)
+        answer_unknown(dynamodb, loop_context, exchange);
+    else
+        call_runner_run(loop_context, exchange, operation, &dynamodb->envelope);
 }
 
 /* OPTIONS: a browser asks whether a page may send a request. */
@@ -99,15 +152,19 @@ static void answer_preflight(void *handler_context, void *loop_context,
     const struct dynamodb *dynamodb = handler_context;
     struct arena *arena = http_exchange_arena(exchange);
     struct bytes origin = router_allowed_origin(dynamodb->router, exchange);
+    struct bytes method = http_exchange_header(exchange, "Access-Control-Request-Method");
     struct bytes wanted = http_exchange_header(exchange, "Access-Control-Request-Headers");
-    struct http_header *headers = arena_alloc(arena, 5 * sizeof *headers);
+    struct http_header *headers = arena_alloc(arena, 6 * sizeof *headers);
     size_t count = 0;
     (void)loop_context;
     if (origin.data != NULL) {
         headers[count++] = (struct http_header){ BYTES("Access-Control-Allow-Origin"), origin };
-        headers[count++] =
-            (struct http_header){ BYTES("Access-Control-Allow-Methods"), BYTES("POST") };
+        headers[count++] = (struct http_header){ BYTES("Access-Control-Expose-Headers"),
+                                                 BYTES(ANSWER_EXPOSED_HEADERS) };
         headers[count++] = (struct http_header){ BYTES("Access-Control-Max-Age"), BYTES("172800") };
+        if (method.data != NULL)
+            headers[count++] =
+                (struct http_header){ BYTES("Access-Control-Allow-Methods"), method };
         if (wanted.data != NULL)
             headers[count++] =
                 (struct http_header){ BYTES("Access-Control-Allow-Headers"), wanted };
@@ -175,7 +232,7 @@ void dynamodb_init(struct dynamodb *dynamodb, struct router *router)
     const struct route routes[] = {
         { "POST", "", ROUTE_PREFIX, ROUTE_ASKS, false, dynamodb, run_operation },
         { "OPTIONS", "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb, answer_preflight },
-        { "GET", "/", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_missing_token },
+        { "GET", "/", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_healthy },
         { NULL, "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb, answer_foreign },
     };
     for (size_t i = 0; i < COUNT_OF(routes); i++)

@@ -29,7 +29,6 @@ struct fixture {
     struct raw_http_answer answer; /* The last one. */
     pthread_t loop_thread;
     bool answered_on_loop; /* The last call's envelope was filled there. */
-    bool may_compress;
 };
 
 /* --- The protocol --- */
@@ -39,7 +38,6 @@ static void fill_answer(void *context, const struct call_ending *ending, struct 
     struct fixture *fixture = context;
     bool failed = error_is_set(ending->error);
     fixture->answered_on_loop = pthread_equal(fixture->loop_thread, pthread_self());
-    fixture->may_compress = ending->may_compress;
     out->status = failed ? 599 : 299;
     out->body = failed ? arena_printf(ending->arena, "<error>%.*s</error>",
                                       BYTES_FMT(ending->error->message))
@@ -176,15 +174,6 @@ static void large_requests_run_in_a_pool(void **state)
     }
 }
 
-static void the_envelope_learns_whether_it_may_compress(void **state)
-{
-    struct fixture *fixture = *state;
-    call(fixture, "ListTables", SIGNED "Accept-Encoding: gzip\r\n", "{}", SMALL_SIZE);
-    assert_true(fixture->may_compress);
-    call(fixture, "ListTables", SIGNED "Accept-Encoding: gzip;q=0\r\n", "{}", SMALL_SIZE);
-    assert_false(fixture->may_compress);
-}
-
 #define RUNNER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -194,7 +183,6 @@ int main(void)
         RUNNER_TEST(exceptions_have_it_too),
         RUNNER_TEST(every_protocol_asks_for_credentials),
         RUNNER_TEST(large_requests_run_in_a_pool),
-        RUNNER_TEST(the_envelope_learns_whether_it_may_compress),
     };
     return cmocka_run_group_tests_name("call/call_runner", tests, NULL, NULL);
 }

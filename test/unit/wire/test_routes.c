@@ -21,7 +21,7 @@ static const struct {
 } open_routes[] = {
     { "GET", "/healthz", ROUTE_EXACT, 200 }, /* The process runs. */
     { "GET", "/readyz", ROUTE_EXACT, 200 },  /* Whether it can write, and if not, why. */
-    { "GET", "/", ROUTE_EXACT, 400 },        /* Refuses. */
+    { "GET", "/", ROUTE_EXACT, 200 },        /* The name that it was called by. */
     { "OPTIONS", "", ROUTE_PREFIX, 200 },    /* Whether a page may call. */
     { NULL, "", ROUTE_PREFIX, 404 },         /* Refuses. */
 };
