@@ -123,8 +123,7 @@ struct audit {
     struct log_limit limits[EVENTS];
 };
 
-/* "AccessDeniedException" */
-static const char *short_name(enum error_code code)
+const char *audit_error_name(enum error_code code)
 {
     const char *type = error_kind(code)->type;
     const char *hash = strchr(type, '#');
@@ -199,7 +198,7 @@ void audit_call(struct audit *audit, const struct api_call *call)
     audit_line_add(&line, "resource", call->resource.data == NULL ? BYTES("-") : call->resource,
                    RESOURCE_SIZE_MAX);
     add_text(&line, "result",
-             failed         ? short_name(call->error.code)
+             failed         ? audit_error_name(call->error.code)
              : call->denied ? "AccessDenied"
                             : "ok");
     end(event, &line, suppressed);
@@ -218,6 +217,6 @@ void audit_stranger(struct audit *audit, const struct http_exchange *exchange,
     audit_line_add(&line, "key", claimed.len == 0 ? BYTES("-") : claimed, KEY_SIZE_MAX);
     add_text(&line, "operation", operation_name(operation));
     add_text(&line, "address", peer);
-    add_text(&line, "result", short_name(err->code));
+    add_text(&line, "result", audit_error_name(err->code));
     end(EVENT_REFUSED, &line, suppressed);
 }

@@ -19,10 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
+#include "model/error.h"
 
 struct api_call;
 struct audit;
-struct error;
 struct http_exchange;
 struct operation;
 
@@ -48,6 +48,9 @@ void audit_call(struct audit *audit, const struct api_call *call);
 void audit_stranger(struct audit *audit, const struct http_exchange *exchange,
                     const struct operation *operation, struct bytes claimed,
                     const struct error *err);
+
+/* An exception's name without its prefix: "AccessDeniedException". */
+const char *audit_error_name(enum error_code code);
 
 /* --- The text of a line: name="value" fields that no client can forge ---
  *

@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "base/log_writer.h"
 #include "base/notify.h"
+#include "call/request_log.h"
 #include "command/command.h"
 #include "command/system_limits.h"
 #include "config/config.h"
@@ -215,6 +216,7 @@ static bool open_api(struct server *server, const struct config *config)
         .rollover_ms = (int64_t)config->stream_rollover_ms,
         .expiry_interval_ms = (int64_t)config->ttl_interval,
         .trigger_outside = &server->outside,
+        .observe = config->log_level == LOG_DEBUG ? request_log_observe : NULL,
     };
     enum engine_status status = start_clock(server);
     if (status == ENGINE_OK)

@@ -334,7 +334,7 @@ const struct setting setting_table[] = {
       .choices = log_level_choices,
       .placeholder = "LEVEL",
       .help = "least level to log: debug, info, warn or error",
-      .detail = "The log goes to standard error." },
+      .detail = "The log goes to standard error. `debug` adds a line for every request." },
     { .name = "config",
       .kind = SETTING_PATH,
       FIELD(config),

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include "api/api.h"
 #include "base/arena.h"
+#include "call/request_log.h"
 #include "http/server.h"
 #include "model/error.h"
 #include "model/limits.h"
@@ -118,6 +119,7 @@ static void answer_unknown(const struct dynamodb *dynamodb, struct call_worker *
 {
     struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
     struct error err;
+    request_log_unknown(target);
     error_init(&err, http_exchange_arena(exchange));
     if (is_missing(target)) {
         http_header_next_part(&target, '.');

@@ -88,7 +88,8 @@ def test_lines_that_find_no_room_are_dropped_counted_and_reported(pipe, tmp_path
     text = pipe.text()
     dropped = re.findall(r" warn log: (\d+) lines were dropped: ", text)
     assert len(dropped) == 1
-    assert text.count(" debug tls: connection from ") + int(dropped[0]) == BROKEN_HANDSHAKES
+    written = text.count(" debug tls: connection from ") + text.count(" debug request: ")
+    assert written + int(dropped[0]) == BROKEN_HANDSHAKES + 1
     assert "info server: stopping" in text
 
 
@@ -101,6 +102,62 @@ def test_a_server_whose_log_nobody_reads_can_be_stopped(pipe, tmp_path):
                 broken.sendall(b"no handshake\r\n\r\n")
                 broken.recv(100)
         assert end(server) == 0
+
+
+REQUEST_LINE = re.compile(r' debug request: (.*?) ?ms="(\d+\.\d{3})" units="([\d.]+)"\n')
+
+
+def send_usual_requests(server):
+    """Requests of several kinds, whose items have the word `secret`."""
+    connection = Connection(server.port)
+    table = {
+        "TableName": "Orders",
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+    }
+    key = {"pk": {"S": "secret"}}
+    item = {**key, "secret": {"S": "secret" * 500}}
+    keys = {"Keys": [key]}
+    calls = [
+        ("CreateTable", table),
+        ("PutItem", {"TableName": "Orders", "Item": item}),
+        ("GetItem", {"TableName": "Orders", "Key": key}),
+        ("GetItem", {"TableName": 'No"pe', "Key": key}),
+        ("GetItem", {"TableName": "Nope", "Key": key}),
+        ("PutItem", {"TableName": "Orders", "Item": {"secret": {"S": "secret"}}}),
+        ("BatchGetItem", {"RequestItems": {"Orders": keys}}),
+        ("CreateBackup", {}),
+    ]
+    for call in calls:
+        connection.call(*call)
+    connection.close()
+
+
+def test_debug_logs_every_request_without_its_data():
+    with StatorProcess("--in-memory", "--log-level", "debug") as server:
+        send_usual_requests(server)
+        log = server.wait_for_log("CreateBackup")
+        server.stop()
+    refused = 'operation="DynamoDB_20120810.CreateBackup" status="400" result="Unknown'
+    assert f" debug request: {refused}OperationException\"\n" in log
+    assert [(text, units) for text, _, units in REQUEST_LINE.findall(log)] == [
+        ('operation="CreateTable" table="Orders" status="200"', "0"),
+        ('operation="PutItem" table="Orders" status="200"', "3"),
+        ('operation="GetItem" table="Orders" status="200"', "0.5"),
+        ('operation="GetItem" status="400" result="ValidationException"', "0"),
+        ('operation="GetItem" table="Nope" status="400" result="ResourceNotFoundException"', "0"),
+        ('operation="PutItem" table="Orders" status="400" result="ValidationException"', "0"),
+        ('operation="BatchGetItem" table="Orders" status="200"', "0.5"),
+    ]
+    assert "secret" not in log
+
+
+def test_requests_are_not_logged_otherwise():
+    with StatorProcess("--in-memory") as server:
+        send_usual_requests(server)
+        server.stop()
+        assert "request:" not in server.log()
 
 
 def client(server, key, secret):
