@@ -4,6 +4,8 @@
 #include <string.h>
 #include "base/byte_order.h"
 
+enum { LENGTH_OFFSET = MD5_BLOCK_SIZE - 8 }; /* In the last block. */
+
 /* The integer part of 2^32 times |sin(i)|, i in radians. */
 static const uint32_t sines[64] = {
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
@@ -68,12 +70,28 @@ static void transform(uint32_t state[4], const uint8_t *block)
     state[3] += d;
 }
 
+static const uint32_t initial_state[4] = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476 };
+
+static void store_digest(const uint32_t state[4], uint8_t digest[MD5_DIGEST_SIZE])
+{
+    for (size_t i = 0; i < 4; i++)
+        store_u32_le(digest + 4 * i, state[i]);
+}
+
+void md5_finish_short(uint8_t block[MD5_BLOCK_SIZE], size_t size, uint8_t digest[MD5_DIGEST_SIZE])
+{
+    uint32_t state[4];
+    assert(size <= MD5_SHORT_SIZE_MAX);
+    memcpy(state, initial_state, sizeof state);
+    block[size] = 0x80;
+    store_u64_le(block + LENGTH_OFFSET, size * 8);
+    transform(state, block);
+    store_digest(state, digest);
+}
+
 void md5_init(struct md5 *md5)
 {
-    md5->state[0] = 0x67452301;
-    md5->state[1] = 0xefcdab89;
-    md5->state[2] = 0x98badcfe;
-    md5->state[3] = 0x10325476;
+    memcpy(md5->state, initial_state, sizeof md5->state);
     md5->size = 0;
 }
 
@@ -95,7 +113,6 @@ void md5_add(struct md5 *md5, struct bytes data)
 
 void md5_finish(struct md5 *md5, uint8_t digest[MD5_DIGEST_SIZE])
 {
-    enum { LENGTH_OFFSET = MD5_BLOCK_SIZE - 8 };
     size_t used = md5->size % MD5_BLOCK_SIZE;
     md5->block[used++] = 0x80;
     if (used > LENGTH_OFFSET) {
@@ -106,6 +123,5 @@ void md5_finish(struct md5 *md5, uint8_t digest[MD5_DIGEST_SIZE])
     memset(md5->block + used, 0, LENGTH_OFFSET - used);
     store_u64_le(md5->block + LENGTH_OFFSET, md5->size * 8);
     transform(md5->state, md5->block);
-    for (size_t i = 0; i < 4; i++)
-        store_u32_le(digest + 4 * i, md5->state[i]);
+    store_digest(md5->state, digest);
 }

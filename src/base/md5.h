@@ -18,6 +18,12 @@ struct md5 {
     uint8_t block[MD5_BLOCK_SIZE];
 };
 
+/* Of so many bytes at most the hash is one block. */
+enum { MD5_SHORT_SIZE_MAX = MD5_BLOCK_SIZE - 1 - 8 };
+/* The same hash in one step, for what is at most MD5_SHORT_SIZE_MAX bytes: `block` holds these, and
+ * zeros behind them. */
+void md5_finish_short(uint8_t block[MD5_BLOCK_SIZE], size_t size, uint8_t digest[MD5_DIGEST_SIZE]);
+
 void md5_init(struct md5 *md5);
 void md5_add(struct md5 *md5, struct bytes data);
 /* Ends the hash: `md5` cannot be used again before md5_init. */

@@ -15,18 +15,22 @@
 #include "model/number.h"
 #include "model/table_definition.h"
 
+#define PREFIX "Outliers"
+enum { PREFIX_SIZE = sizeof PREFIX - 1 };
+
 enum {
     NUMBER_ZERO = 0x80,
     NUMBER_POSITIVE_MIN = 0x80, /* First bytes below are of negative numbers. */
     SERVICE_DIGITS_MAX = 20,
     NEGATIVE_END = 102,
+    NUMBER_FORM_SIZE_MAX = 1 + SERVICE_DIGITS_MAX + 1,
     TEXT_END_SIZE = 2, /* Of a string's or binary value's key bytes. */
 };
 
-/* Returns how many bytes of `key` the number takes. */
-static size_t add_number(struct md5 *md5, struct bytes key)
+/* Writes the service's form of the number that `key` begins with; returns its size. `*taken` is the
+ * size of the number in `key`. */
+static size_t number_form(struct bytes key, uint8_t form[NUMBER_FORM_SIZE_MAX], size_t *taken)
 {
-    uint8_t form[1 + SERVICE_DIGITS_MAX + 1];
     size_t size = number_encoded_size(key), out = 0;
     assert(size >= 2 && size <= NUMBER_ENCODED_MAX);
     bool negative = key.data[0] < NUMBER_POSITIVE_MIN;
@@ -40,8 +44,17 @@ static size_t add_number(struct md5 *md5, struct bytes key)
     }
     if (negative && out - 1 < SERVICE_DIGITS_MAX)
         form[out++] = NEGATIVE_END;
-    md5_add(md5, bytes_of(form, out));
-    return size;
+    *taken = size;
+    return out;
+}
+
+/* Returns how many bytes of `key` the number takes. */
+static size_t add_number(struct md5 *md5, struct bytes key)
+{
+    uint8_t form[NUMBER_FORM_SIZE_MAX];
+    size_t taken, size = number_form(key, form, &taken);
+    md5_add(md5, bytes_of(form, size));
+    return taken;
 }
 
 /* The same for a string or binary value, without the escapes of zero bytes (key.c). */
@@ -69,7 +82,7 @@ static void add_part(struct md5 *md5, const struct key_attribute *attribute, str
 static void begin(struct md5 *md5)
 {
     md5_init(md5);
-    md5_add(md5, BYTES("Outliers"));
+    md5_add(md5, BYTES(PREFIX));
 }
 
 static uint64_t finish(struct md5 *md5)
@@ -79,13 +92,37 @@ static uint64_t finish(struct md5 *md5)
     return load_u64_be(digest);
 }
 
+/* Most keys are one short attribute, and every request about an item hashes its key: then there is
+ * one block, and nothing to add up. False if this is another key. */
+static bool hash_short(const struct key_attribute *attribute, struct bytes key, uint64_t *out)
+{
+    uint8_t block[MD5_BLOCK_SIZE] = PREFIX, digest[MD5_DIGEST_SIZE];
+    size_t size;
+    if (attribute->type == VALUE_N) {
+        size_t taken;
+        size = number_form(key, block + PREFIX_SIZE, &taken);
+        assert(taken == key.len);
+    } else {
+        size = key.len - TEXT_END_SIZE;
+        if (PREFIX_SIZE + size > MD5_SHORT_SIZE_MAX || memchr(key.data, 0, size) != NULL)
+            return false;
+        memcpy(block + PREFIX_SIZE, key.data, size);
+    }
+    md5_finish_short(block, PREFIX_SIZE + size, digest);
+    *out = load_u64_be(digest);
+    return true;
+}
+
 uint64_t key_hash_of_partition(const struct table_definition *table,
                                const struct key_attribute *attributes, size_t count,
                                struct bytes key)
 {
     struct md5 md5;
+    uint64_t hash;
     if (table->hash == TABLE_HASH_XXH3)
         return XXH3_64bits(key.data, key.len);
+    if (count == 1 && hash_short(attributes, key, &hash))
+        return hash;
     begin(&md5);
     for (size_t i = 0; i < count; i++)
         add_part(&md5, &attributes[i], &key);
