@@ -103,14 +103,14 @@ describe('the rules of GlobalSecondaryIndexUpdates', () => {
       validation(`${INVALID}One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, `
         + 'GlobalSecondaryIndexUpdate.Delete must not be null')],
     ['no definition', [create('aaa', 'group')], [],
-      validation('Invalid KeySchema: Some index key attribute have no definition')],
+      validation(`${INVALID}AttributeDefinitions is not specified for index: aaa`)],
     ['another definition', [create('aaa', 'group')], ['other:S'],
       validation(`${INVALID}Some index key attributes are not defined in AttributeDefinitions. Keys: [group], `
         + 'AttributeDefinitions: [other]')],
     ['throughput of a table on demand',
       [create('aaa', 'group', { ProvisionedThroughput: { ReadCapacityUnits: 1, WriteCapacityUnits: 1 } })], ['group:S'],
-      validation(`${INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is `
-        + 'PAY_PER_REQUEST')],
+      validation(`${INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: aaa when `
+        + 'BillingMode is PAY_PER_REQUEST')],
     ['an unknown index', [remove('aaa')], [],
       { name: 'ResourceNotFoundException', message: `Requested resource not found: Index aaa for table ${TABLE}` }],
   ];
@@ -128,7 +128,7 @@ describe('the life of an index', () => {
     const index = indexOf(TableDescription, 'by-group');
     assert.equal(index.IndexStatus, 'CREATING');
     assert.equal(index.Backfilling, false);
-    assert.deepEqual(TableDescription.AttributeDefinitions, ['pk:S', 'group:S'].map(definition));
+    assert.deepEqual(TableDescription.AttributeDefinitions, ['group:S', 'pk:S'].map(definition));
   });
 
   test('goes on in the background until it is ACTIVE', async () => {

@@ -230,7 +230,7 @@ class Connection:
         headers = self._headers.setdefault(operation, operation_headers(operation))
         self._http.request("POST", "/", json.dumps(body).encode(), headers)
         answer = self._http.getresponse()
-        return answer.status, json.loads(answer.read())
+        return answer.status, json.loads(answer.read() or "null")
 
     def close(self):
         self._http.close()

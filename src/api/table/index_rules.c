@@ -36,17 +36,24 @@ static bool is_hash(const struct key_schema_element_request *element)
 
 /* --- Attribute definitions --- */
 
-static void draft_attributes(struct arena *arena, const struct shape_list *definitions,
-                             struct table_definition *draft)
+/* False for a name that comes twice. Only as many are compared as a table may have: a longer list
+ * is refused in any case. */
+static bool draft_attributes(struct arena *arena, const struct shape_list *definitions,
+                             struct table_definition *draft, struct error *err)
 {
     const struct attribute_definition_request *const *requests = definitions->elements;
-    draft->attribute_count = definitions->count;
+    draft->attribute_count = 0;
     draft->attributes = arena_alloc(arena, definitions->count * sizeof(*draft->attributes));
     for (size_t i = 0; i < definitions->count; i++) {
-        draft->attributes[i].name = requests[i]->attribute_name;
+        struct bytes name = requests[i]->attribute_name;
+        if (i < ATTRIBUTES_MAX && table_definition_attribute(draft, name) != NULL)
+            return error_validation(err, "Attribute Name is duplicated: %.*s", BYTES_FMT(name));
+        draft->attributes[i].name = name;
         bool known = value_type_parse(requests[i]->attribute_type, &draft->attributes[i].type);
         assert(known); /* The shape's enumeration holds types only. */
+        draft->attribute_count++;
     }
+    return true;
 }
 
 static void append_name(struct buffer *out, size_t index, struct bytes name)
@@ -94,17 +101,27 @@ static bool refuse_attribute_count(struct error *err)
                             "of attributes defined in AttributeDefinitions");
 }
 
-/* How many definitions a key of the table or of an index refers to. */
-static size_t count_used(const struct table_definition *draft)
+/* False unless a key of the table or of an index refers to each definition. */
+static bool check_used(struct arena *arena, const struct table_definition *draft, struct error *err)
 {
+    struct buffer defined, used;
     size_t used_count = 0;
+    buffer_init(&defined, arena);
+    buffer_init(&used, arena);
     for (size_t i = 0; i < draft->attribute_count; i++) {
         struct bytes name = draft->attributes[i].name;
-        /* A repeated definition is found here too: only its first one is used. */
-        used_count += table_definition_uses_attribute(draft, name) &&
-                      table_definition_attribute(draft, name) == &draft->attributes[i];
+        append_name(&defined, i, name);
+        if (table_definition_uses_attribute(draft, name))
+            append_name(&used, used_count++, name);
     }
-    return used_count;
+    if (used_count == draft->attribute_count)
+        return true;
+    if (draft->index_count == 0)
+        return refuse_attribute_count(err);
+    return error_validation(err,
+                            INVALID_VALUES "Some AttributeDefinitions are not used. "
+                                           "AttributeDefinitions: [%.*s], keys used: [%.*s]",
+                            BYTES_FMT(buffer_bytes(&defined)), BYTES_FMT(buffer_bytes(&used)));
 }
 
 /* --- Key schemas --- */
@@ -136,13 +153,10 @@ static bool check_distinct_keys(const struct shape_list *schema, struct error *e
 {
     for (size_t i = 1; i < schema->count; i++) {
         for (size_t j = 0; j < i; j++) {
-            if (!bytes_equal(key_element(schema, i)->attribute_name,
-                             key_element(schema, j)->attribute_name))
-                continue;
-            return schema->count == 2
-                       ? error_validation(err, "Both the Hash Key and the Range Key element in the "
-                                               "KeySchema have the same name")
-                       : error_validation(err, "Two keys can not have the same name");
+            if (bytes_equal(key_element(schema, i)->attribute_name,
+                            key_element(schema, j)->attribute_name))
+                return error_validation(
+                    err, "The KeySchema contains multiple key attributes with the same name");
         }
     }
     return true;
@@ -160,15 +174,12 @@ static size_t count_hash_keys(const struct shape_list *schema)
 static bool check_global_key_count(const struct shape_list *schema, struct error *err)
 {
     size_t hash_count = count_hash_keys(schema);
-    size_t range_count = schema->count - hash_count;
-    if (hash_count > INDEX_HASH_KEYS_MAX)
-        return error_validation(err,
-                                "Too many partition keys. GSI can have at most %d partition keys",
-                                INDEX_HASH_KEYS_MAX);
-    if (range_count > INDEX_RANGE_KEYS_MAX)
-        return error_validation(err, "Too many sort keys. GSI can have at most %d sort keys",
-                                INDEX_RANGE_KEYS_MAX);
-    return true;
+    bool too_many_hash = hash_count > INDEX_HASH_KEYS_MAX;
+    if (!too_many_hash && schema->count - hash_count <= INDEX_RANGE_KEYS_MAX)
+        return true;
+    return error_validation(
+        err, INVALID_VALUES "The KeySchema exceeds the maximum allowed number of %s key attributes",
+        too_many_hash ? "HASH" : "RANGE");
 }
 
 /* Of a global index: one to four HASH, then up to four RANGE. */
@@ -179,8 +190,9 @@ static bool check_global_key(const struct shape_list *schema, struct error *err)
         return refuse_first_element(err);
     for (size_t i = 0; i < schema->count; i++) {
         if (is_hash(key_element(schema, i)) != (i < hash_count))
-            return error_validation(err, "Invalid key order. Hash Key must be specified first in "
-                                         "key schema, Range Key must be specifed second");
+            return error_validation(err, INVALID_VALUES
+                                    "All HASH key attributes must precede RANGE key attributes in "
+                                    "the KeySchema");
     }
     return check_distinct_keys(schema, err);
 }
@@ -215,7 +227,9 @@ static bool check_distinct_names(const struct bytes *names, size_t count, struct
     for (size_t i = 1; i < count; i++) {
         for (size_t j = 0; j < i; j++) {
             if (bytes_equal(names[i], names[j]))
-                return error_validation(err, "Cannot have two attributes with the same name");
+                return error_validation(
+                    err, INVALID_VALUES "Duplicate element in NonKeyAttributes: %.*s",
+                    BYTES_FMT(names[i]));
         }
     }
     return true;
@@ -363,8 +377,8 @@ static bool draft_global_indexes(struct arena *arena, const struct shape_list *r
 bool index_rules_draft(struct arena *arena, const struct create_table_request *request,
                        struct table_definition *draft, struct error *err)
 {
-    draft_attributes(arena, &request->attribute_definitions, draft);
-    if (!check_defined(arena, draft, &request->key_schema, err) ||
+    if (!draft_attributes(arena, &request->attribute_definitions, draft, err) ||
+        !check_defined(arena, draft, &request->key_schema, err) ||
         !check_simple_key(&request->key_schema, err))
         return false;
     draft_table_key(&request->key_schema, draft);
@@ -374,9 +388,9 @@ bool index_rules_draft(struct arena *arena, const struct create_table_request *r
         !draft_global_indexes(arena, &request->global_secondary_indexes, draft, err) ||
         !check_included_total(draft, err))
         return false;
-    if (draft->attribute_count > ATTRIBUTES_MAX || count_used(draft) != draft->attribute_count)
+    if (draft->attribute_count > ATTRIBUTES_MAX)
         return refuse_attribute_count(err);
-    return true;
+    return check_used(arena, draft, err);
 }
 
 /* --- An index that UpdateTable adds --- */
@@ -428,7 +442,12 @@ static bool add_index(struct arena *arena, const struct shape_list *definitions,
 {
     struct table_definition draft = *table;
     struct index_definition *index = &draft.indexes[draft.index_count];
-    draft_attributes(arena, definitions, &draft);
+    if (definitions->count == 0)
+        return error_validation(
+            err, INVALID_VALUES "AttributeDefinitions is not specified for index: %.*s",
+            BYTES_FMT(request->index_name));
+    if (!draft_attributes(arena, definitions, &draft, err))
+        return false;
     if (draft.attribute_count > ATTRIBUTES_MAX)
         return refuse_attribute_count(err);
     if (!draft_index(arena, request, true, &draft, err) ||
@@ -436,7 +455,10 @@ static bool add_index(struct arena *arena, const struct shape_list *definitions,
         !check_types(table, &draft, err))
         return false;
     if (count_global(&draft) > GLOBAL_INDEXES_MAX)
-        return refuse_global_count(err);
+        return error_set(err, ERROR_LIMIT_EXCEEDED,
+                         "Subscriber limit exceeded: Number of global secondary indexes exceeds "
+                         "per-table limit of %d",
+                         GLOBAL_INDEXES_MAX);
     if (!check_included_total(&draft, err))
         return false;
     merge_attributes(arena, table, &draft);
@@ -454,7 +476,6 @@ bool index_rules_refuse_missing(const struct table_definition *table, struct byt
 
 /* --- GlobalSecondaryIndexUpdates: what is asked for --- */
 
-/* An element of the list names one action, but may name up to three. */
 enum action_kind { ACTION_UPDATE, ACTION_CREATE, ACTION_DELETE, ACTION_KINDS };
 
 static const struct index_request *action_at(const struct update_table_request *request,
@@ -492,7 +513,7 @@ static bool refuse_several(struct error *err)
 /* --- GlobalSecondaryIndexUpdates: rules of the request --- */
 
 struct action_names {
-    struct bytes names[GLOBAL_INDEXES_MAX * ACTION_KINDS];
+    struct bytes names[GLOBAL_INDEXES_MAX];
     size_t count;
     size_t online_count; /* Creations and deletions. */
 };
@@ -513,27 +534,32 @@ static bool add_name(struct action_names *seen, struct bytes name, struct error 
 static bool check_element(const struct update_table_request *request, size_t index,
                           struct action_names *seen, struct error *err)
 {
-    size_t count_before = seen->count;
+    const struct index_request *found = NULL;
     for (enum action_kind kind = ACTION_UPDATE; kind < ACTION_KINDS; kind++) {
         const struct index_request *action = action_at(request, index, kind);
         if (action == NULL)
             continue;
-        if (!add_name(seen, action->index_name, err))
-            return false;
+        if (found != NULL)
+            return error_validation(err, INVALID_VALUES
+                                    "Only one global secondary index action is allowed per "
+                                    "GlobalSecondaryIndexUpdate object");
+        found = action;
         seen->online_count += kind != ACTION_UPDATE;
     }
-    if (seen->count == count_before)
+    if (found == NULL)
         return error_validation(err, INVALID_VALUES
                                 "One of GlobalSecondaryIndexUpdate.Update, "
                                 "GlobalSecondaryIndexUpdate.Create, "
                                 "GlobalSecondaryIndexUpdate.Delete must not be null");
-    return true;
+    return add_name(seen, found->index_name, err);
 }
 
 bool index_rules_check(const struct update_table_request *request, struct error *err)
 {
     struct action_names seen = { .count = 0 };
     size_t count = request->global_secondary_index_updates.count;
+    if (request->global_secondary_index_updates.present && count == 0)
+        return error_validation(err, INVALID_VALUES "List of GlobalSecondaryIndexUpdates is empty");
     for (size_t i = 0; i < count && i < GLOBAL_INDEXES_MAX; i++) {
         if (!check_element(request, i, &seen, err))
             return false;
@@ -584,8 +610,12 @@ static bool check_delete_state(const struct table_definition *table,
                                const struct index_request *removed, struct error *err)
 {
     const struct index_definition *index = table_definition_index(table, removed->index_name);
-    if (index == NULL || !index->global)
+    if (index == NULL)
         return index_rules_refuse_missing(table, removed->index_name, err);
+    if (!index->global)
+        return error_validation(err,
+                                "Cannot delete an index that is not a GlobalSecondaryIndex: %.*s",
+                                BYTES_FMT(removed->index_name));
     return check_index_idle(table, index, err) && check_others_active(table, index, err);
 }
 

@@ -152,6 +152,10 @@ static bool update(struct api_call *call, const struct recovery_request *request
                    const struct table *table)
 {
     struct table_definition changed = *table_definition(table);
+    if (!request->enabled.value && request->days.present)
+        return error_validation(&call->error,
+                                "Invalid Request: Cannot specify RecoveryPeriodInDays when "
+                                "disabling point-in-time recovery.");
     if (changed.status == TABLE_CREATING)
         return error_set(&call->error, ERROR_CONTINUOUS_BACKUPS_UNAVAILABLE,
                          "Backups are being enabled for the table: %.*s. Please retry later",

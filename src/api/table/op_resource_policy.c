@@ -53,16 +53,16 @@ static bool find_resource(struct api_call *call, struct bytes arn, struct policy
 {
     struct bytes table_arn = arn;
     struct bytes label = { 0 };
-    if (!table_name_is_arn(arn) && !table_name_split_stream_arn(arn, &table_arn, &label))
-        return error_validation(&call->error,
-                                "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
-                                BYTES_FMT(arn));
+    if (!table_operation_check_arn(
+            call, arn, "One or more parameter values were invalid: Invalid resource Arn: "))
+        return false;
+    bool of_stream = table_name_split_stream_arn(arn, &table_arn, &label);
     const struct table *table = table_operation_find(call, table_arn);
     if (table == NULL)
         return false;
     *resource = (struct policy_resource){ .arn = arn, .definition = *table_definition(table) };
     resource->policy = &resource->definition.resource_policy;
-    return label.data == NULL || find_stream(call, label, resource);
+    return !of_stream || find_stream(call, label, resource);
 }
 
 /* RevisionId, in the call's arena. */
@@ -71,11 +71,12 @@ static struct bytes revision_of(struct api_call *call, const struct resource_pol
     return arena_printf(call->arena, "%" PRId64, policy->revision);
 }
 
+#define POLICY_NOT_FOUND "Resource-based policy not found for the provided ResourceArn: "
+
 /* Sets PolicyNotFoundException and returns false. */
 static bool refuse_missing(struct api_call *call, const struct policy_resource *resource)
 {
-    return error_set(&call->error, ERROR_POLICY_NOT_FOUND,
-                     "Resource-based policy not found for the provided ResourceArn: %.*s",
+    return error_set(&call->error, ERROR_POLICY_NOT_FOUND, POLICY_NOT_FOUND "%.*s",
                      BYTES_FMT(resource->arn));
 }
 
@@ -84,10 +85,18 @@ static bool refuse_missing(struct api_call *call, const struct policy_resource *
 static bool check_expected(struct api_call *call, const struct policy_resource *resource,
                            struct bytes expected)
 {
-    if (expected.data == NULL || (resource->policy->text.data != NULL &&
-                                  bytes_equal(expected, revision_of(call, resource->policy))))
+    if (expected.data == NULL)
         return true;
-    return refuse_missing(call, resource);
+    if (resource->policy->text.data == NULL)
+        return refuse_missing(call, resource);
+    struct bytes revision = revision_of(call, resource->policy);
+    return bytes_equal(expected, revision) ||
+           error_set(&call->error, ERROR_POLICY_NOT_FOUND,
+                     POLICY_NOT_FOUND "Requested update for policy with revision id %.*s, but the "
+                                      "policy associated to target table %.*s has revision id "
+                                      "%.*s.",
+                     BYTES_FMT(expected), BYTES_FMT(resource->definition.name),
+                     BYTES_FMT(revision));
 }
 
 /* Stores the definition, and the policy of a stream in the stream's own record as well, before a
@@ -184,9 +193,14 @@ static const struct shape put_shape = {
 static bool check_revision(struct api_call *call, const struct policy_resource *resource,
                            struct bytes expected)
 {
-    if (bytes_equal_text(expected, "NO_POLICY"))
-        return resource->policy->text.data == NULL || refuse_missing(call, resource);
-    return check_expected(call, resource, expected);
+    if (!bytes_equal_text(expected, "NO_POLICY"))
+        return check_expected(call, resource, expected);
+    return resource->policy->text.data == NULL ||
+           error_set(&call->error, ERROR_POLICY_NOT_FOUND,
+                     POLICY_NOT_FOUND "Requested policy update expecting none to be present for "
+                                      "table %.*s, but a policy exists with revision id %.*s.",
+                     BYTES_FMT(resource->definition.name),
+                     BYTES_FMT(revision_of(call, resource->policy)));
 }
 
 /* Revisions are times, as the service's; one is never given twice, even if the clock goes back. */

@@ -43,6 +43,11 @@ static bool check_free(struct api_call *call, struct bytes name)
 {
     struct catalogue *catalogue = api_catalogue(call->api);
     struct table *table = catalogue_borrow(catalogue, name);
+    bool creating = table != NULL && table_definition(table)->status == TABLE_CREATING;
+    if (creating && !table_operation_check_idle(call, table_definition(table))) {
+        table_release(table);
+        return false;
+    }
     table_release(table);
     if (table != NULL)
         return error_set(&call->error, ERROR_RESOURCE_IN_USE, "Table already exists: %.*s",
@@ -62,6 +67,7 @@ static bool create(struct api_call *call, struct table_definition *draft)
     control_settle_streams(api_control(call->api), call->arena, draft);
     operation_find_table(call, draft->name);
     struct table_answer answer = { .member = "TableDescription",
+                                   .kind = DESCRIPTION_OF_CREATION,
                                    .definition = draft,
                                    .status = TABLE_CREATING,
                                    .provisioned = draft->throughput };
@@ -141,6 +147,8 @@ static bool update(struct api_call *call, const struct update_table_request *req
                                    .status = TABLE_UPDATING,
                                    .provisioned = changed.throughput,
                                    .stats = table };
+    if (table_definition(table)->encryption_given && !changed.encryption_given)
+        answer.encrypted = table_definition(table);
     /* Observed: the answer has the times of the change already, but still the old units. */
     answer.provisioned.read_units = before.read_units;
     answer.provisioned.write_units = before.write_units;
@@ -201,6 +209,7 @@ static void run_delete(struct api_call *call, const void *input)
     bool ok = table != NULL && check_deletable(call, table_definition(table));
     if (ok) {
         struct table_answer answer = { .member = "TableDescription",
+                                       .kind = DESCRIPTION_OF_DELETION,
                                        .definition = table_definition(table),
                                        .status = TABLE_DELETING,
                                        .provisioned = table_definition(table)->throughput,

@@ -10,8 +10,6 @@
 #include "model/table_definition.h"
 #include "table/catalogue.h"
 
-/* --- see tag_operation.h. --- */
-
 /* Required, but the service has words of its own for a missing one: see check_arn. */
 static const struct shape arn_shape = { .kind = SHAPE_STRING,
                                         .min = SHAPE_NO_MIN,
@@ -20,13 +18,13 @@ static const struct shape arn_shape = { .kind = SHAPE_STRING,
 /* False with the error set unless the ARN is a table's. */
 static bool check_arn(struct api_call *call, struct bytes arn)
 {
+    static const char invalid[] = "Invalid TableArn: Invalid ResourceArn provided as input ";
     if (arn.len == 0)
         return error_validation(&call->error, "Invalid TableArn");
-    if (!table_name_is_arn(arn))
-        return error_validation(&call->error,
-                                "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
-                                BYTES_FMT(arn));
-    return true;
+    if (!table_operation_check_arn(call, arn, invalid))
+        return false;
+    return table_name_is_arn(arn) ||
+           error_validation(&call->error, "%s%.*s", invalid, BYTES_FMT(arn));
 }
 
 /* The table of a checked ARN. NULL with the error set. */
@@ -37,6 +35,11 @@ static struct table *find_table(struct api_call *call, struct bytes arn)
         error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
                   "Requested resource not found: ResourcArn: %.*s not found", BYTES_FMT(arn));
     return table;
+}
+
+static bool check_not_deleted(struct api_call *call, const struct table_definition *definition)
+{
+    return definition->status != TABLE_DELETING || table_operation_check_idle(call, definition);
 }
 
 static void store_tags(struct api_call *call, struct table_definition *changed)
@@ -65,7 +68,7 @@ static bool check_tag(struct api_call *call, const struct tag_resource_request *
         return false;
     if (request->tags.count == 0)
         return error_validation(&call->error, "Atleast one Tag needs to be provided as Input.");
-    return true;
+    return setting_rules_check_tags(&request->tags, &call->error);
 }
 
 static void run_tag(struct api_call *call, const void *input)
@@ -76,7 +79,8 @@ static void run_tag(struct api_call *call, const void *input)
     bool ok = check_tag(call, request) && (table = find_table(call, request->resource_arn)) != NULL;
     if (ok) {
         changed = *table_definition(table);
-        ok = setting_rules_add_tags(call->arena, &request->tags, &changed, &call->error);
+        ok = check_not_deleted(call, &changed) &&
+             setting_rules_add_tags(call->arena, &request->tags, &changed, &call->error);
     }
     if (ok)
         store_tags(call, &changed);
@@ -98,7 +102,7 @@ struct untag_resource_request {
 };
 
 static const struct shape tag_keys_shape = { .kind = SHAPE_LIST,
-                                             .element = &tag_key_shape,
+                                             .element = &common_string,
                                              SHAPE_UNBOUNDED };
 static const struct shape_field untag_fields[] = {
     { SHAPE_FIELD(struct untag_resource_request, resource_arn, "ResourceArn", &arn_shape) },
@@ -114,20 +118,27 @@ static bool check_untag(struct api_call *call, const struct untag_resource_reque
         return false;
     if (request->tag_keys.count == 0)
         return error_validation(&call->error, "Atleast one Tag Key needs to be provided as Input.");
-    return true;
+    return setting_rules_check_tag_keys(&request->tag_keys, &call->error);
 }
 
 static void run_untag(struct api_call *call, const void *input)
 {
     const struct untag_resource_request *request = input;
     struct table *table = NULL;
-    if (check_untag(call, request))
-        table = find_table(call, request->resource_arn);
+    if (check_untag(call, request)) {
+        table = operation_find_table(call, request->resource_arn);
+        if (table == NULL) /* Observed: without the ARN, which the others show. */
+            error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found");
+    }
     if (table == NULL) {
         operation_fail(call);
         return;
     }
     struct table_definition changed = *table_definition(table);
+    if (!check_not_deleted(call, &changed)) {
+        operation_fail(call);
+        return;
+    }
     setting_rules_remove_tags(call->arena, &request->tag_keys, &changed);
     store_tags(call, &changed);
 }
@@ -175,8 +186,7 @@ static void run_list(struct api_call *call, const void *input)
 {
     const struct list_tags_request *request = input;
     struct table *table = NULL;
-    if (check_arn(call, request->resource_arn) &&
-        table_operation_check_token(call, request->next_token))
+    if (check_arn(call, request->resource_arn)) /* Observed: any NextToken is ignored. */
         table = find_table(call, request->resource_arn);
     if (table == NULL) {
         operation_fail(call);

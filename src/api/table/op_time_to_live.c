@@ -42,7 +42,7 @@ static const struct shape request_shape = { SHAPE_STRUCTURE_OF(struct update_tim
                                                                fields),
                                             .type_name = "UpdateTimeToLiveInput" };
 
-/* The texts are DynamoDB Local's, which users quote from the service as well. "Any additional
+/* "Any additional
  * UpdateTimeToLive calls" while a change is under way fail; the service's may take an hour. */
 static bool check(struct api_call *call, const struct expiry_definition *expiry,
                   const struct specification *request)
@@ -52,7 +52,10 @@ static bool check(struct api_call *call, const struct expiry_definition *expiry,
     if (!is_enabled && !request->enabled.value)
         return error_validation(&call->error, "TimeToLive is already disabled");
     if (is_enabled && !bytes_equal(expiry->attribute, request->attribute_name))
-        return error_validation(&call->error, "TimeToLive is active on a different AttributeName");
+        return error_validation(&call->error,
+                                "TimeToLive is active on a different AttributeName: current "
+                                "AttributeName is %.*s",
+                                BYTES_FMT(expiry->attribute));
     if (is_enabled && request->enabled.value)
         return error_validation(&call->error, "TimeToLive is already enabled");
     if (is_changing)

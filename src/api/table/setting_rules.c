@@ -33,15 +33,81 @@ static size_t tag_position(const struct table_definition *table, struct bytes ke
     return first;
 }
 
+/* "letters, white space, and numbers, plus + - = . _ : /": a letter beyond ASCII is not looked up.
+ */
+static bool is_tag_byte(uint8_t byte)
+{
+    return byte >= 0x80 || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte != '\0' && strchr("0123456789 \t\r\n+-=._:/", byte) != NULL);
+}
+
+/* At most `length_max` characters that a tag may have. */
+static bool is_tag_text(struct bytes text, size_t length_max)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (!is_tag_byte(text.data[i]))
+            return false;
+        length += (text.data[i] & 0xc0) != 0x80; /* The bytes that begin a character of UTF-8. */
+    }
+    return length <= length_max;
+}
+
+static bool check_tag_key(struct bytes key, struct error *err)
+{
+    if (key.len > 0 && is_tag_text(key, TAG_KEY_SIZE_MAX))
+        return true;
+    struct bytes shown = key.data == NULL ? BYTES("null") : key;
+    return error_validation(err, "The Tag Key provided is invalid, Key: %.*s", BYTES_FMT(shown));
+}
+
 static bool check_tag(const struct tag_request *tag, struct error *err)
 {
-    if (tag->key.data == NULL)
-        return error_validation(err, "The Tag Key provided is invalid, Key: null");
-    if (tag->value.data == NULL)
-        return error_validation(err, "The Tag Value provided is invalid, Value: null");
+    if (!check_tag_key(tag->key, err))
+        return false;
     if (bytes_starts_with(tag->key, BYTES("aws:")))
-        return error_validation(err,
-                                "aws: prefixed tag key names are not allowed for external use.");
+        return error_validation(err, "Tag Key cannot be prefixed with aws:, Key: %.*s",
+                                BYTES_FMT(tag->key));
+    if (tag->value.data != NULL && is_tag_text(tag->value, TAG_VALUE_SIZE_MAX))
+        return true;
+    struct bytes shown = tag->value.data == NULL ? BYTES("null") : tag->value;
+    return error_validation(err, "The Tag Value provided is invalid, Value: %.*s",
+                            BYTES_FMT(shown));
+}
+
+static bool refuse_tag_count(struct error *err)
+{
+    return error_validation(err,
+                            "Number of Tags exceed the current limit for the provided ResourceArn");
+}
+
+bool setting_rules_check_tags(const struct shape_list *tags, struct error *err)
+{
+    const struct tag_request *const *requests = tags->elements;
+    if (tags->count > TAGS_MAX)
+        return refuse_tag_count(err);
+    for (size_t i = 0; i < tags->count; i++) {
+        if (!check_tag(requests[i], err))
+            return false;
+        for (size_t j = 0; j < i; j++) {
+            if (bytes_equal(requests[i]->key, requests[j]->key))
+                return error_validation(
+                    err, "Duplicate Tag Keys provided as input: Duplicate Tag Key found %.*s",
+                    BYTES_FMT(requests[i]->key));
+        }
+    }
+    return true;
+}
+
+bool setting_rules_check_tag_keys(const struct shape_list *keys, struct error *err)
+{
+    const struct bytes *requests = keys->elements;
+    if (keys->count > TAGS_MAX)
+        return refuse_tag_count(err);
+    for (size_t i = 0; i < keys->count; i++) {
+        if (!check_tag_key(requests[i], err))
+            return false;
+    }
     return true;
 }
 
@@ -54,14 +120,11 @@ bool setting_rules_add_tags(struct arena *arena, const struct shape_list *tags,
         memcpy(merged, table->tags, table->tag_count * sizeof(*merged));
     table->tags = merged;
     for (size_t i = 0; i < tags->count; i++) {
-        if (!check_tag(requests[i], err))
-            return false;
         bool found;
         size_t position = tag_position(table, requests[i]->key, &found);
         if (!found) {
             if (table->tag_count == TAGS_MAX)
-                return error_validation(err, INVALID_VALUES "Too many tags: tag limit is %d",
-                                        TAGS_MAX);
+                return refuse_tag_count(err);
             memmove(&merged[position + 1], &merged[position],
                     (table->tag_count - position) * sizeof(*merged));
             table->tag_count++;
@@ -104,7 +167,7 @@ static bool create_stream(const struct stream_request *request, struct table_def
     }
     if (request->stream_view_type.data == NULL)
         return error_validation(err, INVALID_VALUES "Table is being created with a stream enabled, "
-                                                    "UpdateViewType must be specified");
+                                                    "UpdateViewType is required");
     draft->stream_enabled = true;
     draft->stream_view_type = request->stream_view_type;
     return true;
@@ -115,8 +178,8 @@ static bool update_stream(const struct stream_request *request, struct table_def
 {
     if (!request->stream_enabled.value) {
         if (request->stream_view_type.data != NULL)
-            return error_validation(err, "Invalid StreamViewType: Stream StreamEnabled was false "
-                                         "but a StreamViewType was present.");
+            return error_validation(err, INVALID_VALUES "If stream is being disabled, then "
+                                                        "UpdateViewType must not be specified");
         if (!table->stream_enabled)
             return error_validation(err, "Table has no stream to disable: TableName: %.*s",
                                     BYTES_FMT(table->name));
@@ -124,8 +187,8 @@ static bool update_stream(const struct stream_request *request, struct table_def
         return true;
     }
     if (request->stream_view_type.data == NULL)
-        return error_validation(err, "Invalid StreamViewType: Stream ViewType must not be null or "
-                                     "empty when enabling streams.");
+        return error_validation(err, INVALID_VALUES "If stream is being enabled then "
+                                                    "UpdateViewType is required");
     if (table->stream_enabled)
         return error_validation(err, "Table already has an enabled stream: TableName: %.*s",
                                 BYTES_FMT(table->name));
@@ -137,6 +200,12 @@ static bool update_stream(const struct stream_request *request, struct table_def
 static bool set_encryption(const struct encryption_request *request, struct table_definition *table,
                            struct error *err)
 {
+    if (!request->enabled.value && request->sse_type.data != NULL)
+        return error_validation(err,
+                                INVALID_VALUES "SSEType can not be specified if Enabled is false");
+    if (!request->enabled.value && request->kms_master_key_id.data != NULL)
+        return error_validation(err, INVALID_VALUES
+                                "KMSMasterKeyId can not be specified if Enabled is false");
     if (bytes_equal_text(request->sse_type, "AES256"))
         return error_validation(err, INVALID_VALUES "SSEType AES256 is not supported");
     table->encryption_given = request->enabled.value;
@@ -167,12 +236,11 @@ static bool is_json_object(struct arena *arena, struct bytes text)
 bool setting_rules_check_policy(struct arena *arena, struct bytes text, struct error *err)
 {
     if (text.len > RESOURCE_POLICY_SIZE_MAX)
-        return error_validation(
-            err, INVALID_VALUES "ResourcePolicy is larger than the limit of %d bytes",
-            RESOURCE_POLICY_SIZE_MAX);
+        return error_validation(err, INVALID_VALUES "Maximum policy size of %d bytes exceeded",
+                                RESOURCE_POLICY_SIZE_MAX);
     if (!is_json_object(arena, text))
-        return error_validation(err,
-                                INVALID_VALUES "Invalid policy document: Syntax errors in policy.");
+        return error_validation(err, INVALID_VALUES
+                                "Invalid policy document: This policy contains invalid Json");
     return true;
 }
 
@@ -219,7 +287,8 @@ bool setting_rules_create(struct arena *arena, const struct create_table_request
         draft->resource_policy = (struct resource_policy){ .text = request->resource_policy,
                                                            .revision = draft->created_ms };
     }
-    return setting_rules_add_tags(arena, &request->tags, draft, err);
+    return setting_rules_check_tags(&request->tags, err) &&
+           setting_rules_add_tags(arena, &request->tags, draft, err);
 }
 
 /* --- UpdateTable --- */
@@ -261,13 +330,92 @@ static bool check_update_fields(const struct update_table_request *request, stru
     return true;
 }
 
+/* --- What UpdateTable does not do at once --- */
+
+enum update_part {
+    PART_ENCRYPTION = 1 << 0,
+    PART_TABLE_CLASS = 1 << 1,
+    PART_PROTECTION = 1 << 2,
+    PART_WARM = 1 << 3,
+    PART_ON_DEMAND = 1 << 4,
+    PART_BILLING_MODE = 1 << 5,
+    PART_PROVISIONED = 1 << 6,
+    PART_STREAM = 1 << 7,
+    PART_INDEX_LIST = 1 << 8, /* An index is created or deleted. */
+    PART_INDEX_CREATED = 1 << 9,
+    PART_INDEX_UPDATED = 1 << 10,
+};
+
+static unsigned index_parts(const struct shape_list *list)
+{
+    const struct index_update_request *const *updates = list->elements;
+    unsigned parts = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        parts |= updates[i]->update != NULL ? PART_INDEX_UPDATED : 0;
+        parts |= updates[i]->create != NULL ? PART_INDEX_LIST | PART_INDEX_CREATED : 0;
+        parts |= updates[i]->remove != NULL ? PART_INDEX_LIST : 0;
+    }
+    return parts;
+}
+
+static unsigned update_parts(const struct update_table_request *request)
+{
+    unsigned parts = index_parts(&request->global_secondary_index_updates);
+    parts |= request->sse_specification != NULL ? PART_ENCRYPTION : 0;
+    parts |= request->table_class.data != NULL ? PART_TABLE_CLASS : 0;
+    parts |= request->deletion_protection_enabled.present ? PART_PROTECTION : 0;
+    parts |= asks_for_units(request->warm_throughput) ? PART_WARM : 0;
+    parts |= asks_for_units(request->on_demand_throughput) ? PART_ON_DEMAND : 0;
+    parts |= request->billing_mode.data != NULL ? PART_BILLING_MODE : 0;
+    parts |= request->provisioned_throughput != NULL ? PART_PROVISIONED : 0;
+    parts |= request->stream_specification != NULL ? PART_STREAM : 0;
+    return parts;
+}
+
+/* In the order in which they are told, which was not observed where several apply. */
+static const struct {
+    unsigned part;
+    unsigned with; /* Any of these beside it is refused. */
+    const char *text;
+} refused_combinations[] = {
+    { PART_ENCRYPTION, ~(unsigned)PART_ENCRYPTION,
+      "Server-Side Encryption modification must be the only operation in the request" },
+    { PART_TABLE_CLASS, ~(unsigned)PART_TABLE_CLASS,
+      "TableClass modification must be the only operation in the request" },
+    { PART_PROTECTION, ~(unsigned)PART_PROTECTION,
+      "DeletionProtection modification must be the only operation in the request" },
+    { PART_WARM, PART_INDEX_CREATED,
+      "Create global secondary index cannot be specified when updating WarmThroughput" },
+    { PART_WARM, ~(unsigned)PART_WARM, "WarmThroughput must be the only operation in the request" },
+    { PART_ON_DEMAND, ~(unsigned)(PART_ON_DEMAND | PART_BILLING_MODE),
+      "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request" },
+    { PART_STREAM, PART_PROVISIONED, "You cannot modify stream status while updating table IOPS" },
+    { PART_INDEX_LIST, PART_PROVISIONED,
+      "You cannot create or delete index while updating table IOPS" },
+    { PART_INDEX_LIST, PART_STREAM,
+      "You cannot create or delete index while changing stream status" },
+};
+
+static bool check_combination(const struct update_table_request *request, struct error *err)
+{
+    unsigned parts = update_parts(request);
+    for (size_t i = 0; i < COUNT_OF(refused_combinations); i++) {
+        if ((parts & refused_combinations[i].part) && (parts & refused_combinations[i].with))
+            return error_validation(err, INVALID_VALUES "%s", refused_combinations[i].text);
+    }
+    return true;
+}
+
 bool setting_rules_check_update(const struct update_table_request *request, struct error *err)
 {
     if (!asks_for_change(request))
         return error_validation(
             err, "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-                 "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
-    return check_update_fields(request, err);
+                 "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, "
+                 "MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, "
+                 "DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is "
+                 "required");
+    return check_update_fields(request, err) && check_combination(request, err);
 }
 
 bool setting_rules_update(const struct update_table_request *request, int64_t now_ms,
@@ -282,6 +430,12 @@ bool setting_rules_update(const struct update_table_request *request, int64_t no
     if (request->stream_specification != NULL &&
         !update_stream(request->stream_specification, table, err))
         return false;
-    return request->sse_specification == NULL ||
-           set_encryption(request->sse_specification, table, err);
+    if (request->sse_specification == NULL)
+        return true;
+    bool was_encrypted = table->encryption_given;
+    if (!set_encryption(request->sse_specification, table, err))
+        return false;
+    if (!was_encrypted && !table->encryption_given)
+        return error_validation(err, INVALID_VALUES "Table is already encrypted by default");
+    return true;
 }

@@ -29,8 +29,11 @@ MUST_CHECK bool setting_rules_check_update(const struct update_table_request *re
 MUST_CHECK bool setting_rules_update(const struct update_table_request *request, int64_t now_ms,
                                      struct table_definition *table, struct error *err);
 
-/* Adds a list of struct tag_request * to the table's tags; of equal keys the last one counts. The
- * old array is left as it was. */
+/* A list of struct tag_request *, and one of struct bytes: how many, which characters, no key
+ * twice. */
+MUST_CHECK bool setting_rules_check_tags(const struct shape_list *tags, struct error *err);
+MUST_CHECK bool setting_rules_check_tag_keys(const struct shape_list *keys, struct error *err);
+/* Adds a list that passed to the table's tags. The old array is left as it was. */
 MUST_CHECK bool setting_rules_add_tags(struct arena *arena, const struct shape_list *tags,
                                        struct table_definition *table, struct error *err);
 /* Takes the tags of a list of struct bytes away; keys the table does not have are ignored. */

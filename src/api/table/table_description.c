@@ -2,12 +2,13 @@
  *
  * Members come in the order of the API reference. Terraform and others compare what they read with
  * what they set, so which members are absent matters as much as their values: an on-demand table
- * shows ProvisionedThroughput with zeros, WarmThroughput is always there, and BillingModeSummary
- * only once a table has been on demand.
+ * shows ProvisionedThroughput with zeros, WarmThroughput is there except in CreateTable's answer,
+ * and BillingModeSummary only once a table has been on demand.
  */
 #include "api/table/table_description.h"
 #include "api/table/throughput_rules.h"
 #include "base/arena.h"
+#include "base/md5.h"
 #include "json/writer.h"
 
 static void write_member_text(struct json_writer *writer, const char *name, const char *text)
@@ -61,17 +62,37 @@ void table_description_write_key(struct json_writer *writer, const struct key_at
     json_close_array(writer);
 }
 
-static void write_attributes(struct json_writer *writer, const struct table_definition *table)
+/* The definitions that a key refers to, sorted by name; returns how many. Observed: those of an
+ * index that is being deleted go at once. */
+static size_t sort_attributes(const struct table_definition *table,
+                              const struct key_attribute **sorted)
 {
+    size_t count = 0;
+    for (size_t i = 0; i < table->attribute_count; i++) {
+        const struct key_attribute *attribute = &table->attributes[i];
+        if (!table_definition_uses_attribute(table, attribute->name))
+            continue;
+        size_t position = count++;
+        for (; position > 0 && bytes_compare(sorted[position - 1]->name, attribute->name) > 0;
+             position--)
+            sorted[position] = sorted[position - 1];
+        sorted[position] = attribute;
+    }
+    return count;
+}
+
+static void write_attributes(struct json_writer *writer, struct arena *arena,
+                             const struct table_definition *table)
+{
+    const struct key_attribute **sorted =
+        arena_alloc(arena, table->attribute_count * sizeof(const struct key_attribute *));
+    size_t count = sort_attributes(table, sorted);
     json_write_name(writer, "AttributeDefinitions");
     json_open_array(writer);
-    for (size_t i = 0; i < table->attribute_count; i++) {
-        /* Observed: those of an index that is being deleted go at once. */
-        if (!table_definition_uses_attribute(table, table->attributes[i].name))
-            continue;
+    for (size_t i = 0; i < count; i++) {
         json_open_object(writer);
-        write_member_string(writer, "AttributeName", table->attributes[i].name);
-        write_member_text(writer, "AttributeType", value_type_name(table->attributes[i].type));
+        write_member_string(writer, "AttributeName", sorted[i]->name);
+        write_member_text(writer, "AttributeType", value_type_name(sorted[i]->type));
         json_close_object(writer);
     }
     json_close_array(writer);
@@ -106,15 +127,19 @@ static void write_on_demand(struct json_writer *writer, const struct unit_pair *
     json_close_object(writer);
 }
 
-static void write_warm(struct json_writer *writer, enum billing_mode mode,
+static void write_warm(struct json_writer *writer, const struct table_description *shown,
                        const struct throughput *provisioned, const struct unit_pair *asked)
 {
-    struct unit_pair warm = throughput_rules_warm(mode, provisioned, asked);
+    bool created = shown->kind == DESCRIPTION_OF_CREATION;
+    if (created && asked->read_units == UNITS_UNSET && asked->write_units == UNITS_UNSET)
+        return;
+    struct unit_pair warm =
+        throughput_rules_warm(shown->definition->billing_mode, provisioned, asked);
     json_write_name(writer, "WarmThroughput");
     json_open_object(writer);
     write_member_integer(writer, "ReadUnitsPerSecond", warm.read_units);
     write_member_integer(writer, "WriteUnitsPerSecond", warm.write_units);
-    write_member_text(writer, "Status", "ACTIVE");
+    write_member_text(writer, "Status", created ? "UPDATING" : "ACTIVE");
     json_close_object(writer);
 }
 
@@ -133,18 +158,33 @@ static void write_billing_mode(struct json_writer *writer, const struct table_de
 
 /* --- Indexes --- */
 
-static void write_projection(struct json_writer *writer, const struct index_definition *index)
+/* Observed: names come back sorted. */
+static void write_included(struct json_writer *writer, struct arena *arena,
+                           const struct index_definition *index)
+{
+    struct bytes *sorted = arena_alloc(arena, index->included_count * sizeof(*sorted));
+    for (size_t i = 0; i < index->included_count; i++) {
+        size_t position = i;
+        for (; position > 0 && bytes_compare(sorted[position - 1], index->included[i]) > 0;
+             position--)
+            sorted[position] = sorted[position - 1];
+        sorted[position] = index->included[i];
+    }
+    json_write_name(writer, "NonKeyAttributes");
+    json_open_array(writer);
+    for (size_t i = 0; i < index->included_count; i++)
+        json_write_string(writer, sorted[i]);
+    json_close_array(writer);
+}
+
+static void write_projection(struct json_writer *writer, struct arena *arena,
+                             const struct index_definition *index)
 {
     json_write_name(writer, "Projection");
     json_open_object(writer);
     write_member_text(writer, "ProjectionType", projection_type_name(index->projection));
-    if (index->projection == PROJECTION_INCLUDE) {
-        json_write_name(writer, "NonKeyAttributes");
-        json_open_array(writer);
-        for (size_t i = 0; i < index->included_count; i++)
-            json_write_string(writer, index->included[i]);
-        json_close_array(writer);
-    }
+    if (index->projection == PROJECTION_INCLUDE)
+        write_included(writer, arena, index);
     json_close_object(writer);
 }
 
@@ -175,7 +215,7 @@ static void write_index(struct json_writer *writer, struct arena *arena,
     write_member_string(writer, "IndexName", index->name);
     table_description_write_key(writer, index->hash, index->hash_count, index->range,
                                 index->range_count);
-    write_projection(writer, index);
+    write_projection(writer, arena, index);
     if (index->global) {
         write_index_status(writer, shown, index);
         write_provisioned(writer, &index->throughput, shown->now_ms);
@@ -191,8 +231,7 @@ static void write_index(struct json_writer *writer, struct arena *arena,
         arena_printf(arena, "%.*s/index/%.*s", BYTES_FMT(table_arn), BYTES_FMT(index->name)));
     if (index->global) {
         write_on_demand(writer, &index->on_demand_max);
-        write_warm(writer, shown->definition->billing_mode, &index->throughput,
-                   &index->warm_throughput);
+        write_warm(writer, shown, &index->throughput, &index->warm_throughput);
     }
     json_close_object(writer);
 }
@@ -238,27 +277,45 @@ static void write_stream(struct json_writer *writer, struct arena *arena,
                                      BYTES_FMT(table->stream_label)));
 }
 
-/* A key may be given as an ARN, an alias or an id; the service always answers with an ARN. */
+/* The id of the key that an alias stands for: a UUID of the alias, since there is no key. */
+static struct bytes alias_key_id(struct arena *arena, struct bytes alias)
+{
+    struct md5 md5;
+    uint8_t id[MD5_DIGEST_SIZE];
+    md5_init(&md5);
+    md5_add(&md5, alias);
+    md5_finish(&md5, id);
+    id[6] = (uint8_t)((id[6] & 0x0f) | 0x30); /* RFC 9562: version 3, ... */
+    id[8] = (uint8_t)((id[8] & 0x3f) | 0x80); /* ... of its variant. */
+    return arena_printf(arena,
+                        "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                        id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9],
+                        id[10], id[11], id[12], id[13], id[14], id[15]);
+}
+
+/* A key may be given as an ARN, an alias or an id; the service always answers with a key's ARN. */
 static struct bytes encryption_key_arn(struct arena *arena, const struct table_description *shown)
 {
-    struct bytes key = shown->definition->encryption_key;
+    struct bytes key = shown->encrypted->encryption_key;
     if (key.data == NULL)
         key = BYTES("alias/aws/dynamodb"); /* The account's default key. */
     if (bytes_starts_with(key, BYTES("arn:")))
         return key;
-    const char *kind = bytes_starts_with(key, BYTES("alias/")) ? "" : "key/";
-    return arena_printf(arena, "arn:aws:kms:%s:%s:%s%.*s", shown->region, shown->account_id, kind,
+    if (bytes_starts_with(key, BYTES("alias/")))
+        key = alias_key_id(arena, key);
+    return arena_printf(arena, "arn:aws:kms:%s:%s:key/%.*s", shown->region, shown->account_id,
                         BYTES_FMT(key));
 }
 
 static void write_encryption(struct json_writer *writer, struct arena *arena,
                              const struct table_description *shown)
 {
-    if (!shown->definition->encryption_given)
+    if (!shown->encrypted->encryption_given)
         return;
     json_write_name(writer, "SSEDescription");
     json_open_object(writer);
-    write_member_text(writer, "Status", "ENABLED");
+    write_member_text(writer, "Status",
+                      shown->encrypted == shown->definition ? "ENABLED" : "UPDATING");
     write_member_text(writer, "SSEType", "KMS");
     write_member_string(writer, "KMSMasterKeyArn", encryption_key_arn(arena, shown));
     json_close_object(writer);
@@ -277,33 +334,46 @@ static void write_table_class(struct json_writer *writer, const struct table_def
 
 /* --- The whole --- */
 
+static void write_settings(struct json_writer *writer, struct arena *arena,
+                           const struct table_description *description, struct bytes arn)
+{
+    write_indexes(writer, arena, description, arn, false);
+    write_indexes(writer, arena, description, arn, true);
+    write_stream(writer, arena, description->definition, arn);
+    write_encryption(writer, arena, description);
+    write_table_class(writer, description->definition);
+}
+
 void table_description_write(struct json_writer *writer, struct arena *arena,
                              const struct table_description *description)
 {
     const struct table_definition *table = description->definition;
     struct bytes arn = arena_printf(arena, "arn:aws:dynamodb:%s:%s:table/%.*s", description->region,
                                     description->account_id, BYTES_FMT(table->name));
+    bool whole = description->kind != DESCRIPTION_OF_DELETION;
     json_open_object(writer);
-    write_attributes(writer, table);
+    if (whole)
+        write_attributes(writer, arena, table);
     write_member_string(writer, "TableName", table->name);
-    table_description_write_key(writer, &table->key.hash, 1, &table->key.range,
-                                table->key.has_range ? 1 : 0);
+    if (whole)
+        table_description_write_key(writer, &table->key.hash, 1, &table->key.range,
+                                    table->key.has_range ? 1 : 0);
     write_member_text(writer, "TableStatus", table_status_name(description->status));
-    write_member_time(writer, "CreationDateTime", table->created_ms);
+    if (whole)
+        write_member_time(writer, "CreationDateTime", table->created_ms);
     write_provisioned(writer, &description->provisioned, description->now_ms);
     write_member_integer(writer, "TableSizeBytes", description->stats.size);
     write_member_integer(writer, "ItemCount", description->stats.item_count);
     write_member_string(writer, "TableArn", arn);
     write_member_string(writer, "TableId", table->uuid);
     write_billing_mode(writer, description);
-    write_indexes(writer, arena, description, arn, false);
-    write_indexes(writer, arena, description, arn, true);
-    write_stream(writer, arena, table, arn);
-    write_encryption(writer, arena, description);
-    write_table_class(writer, table);
+    if (whole)
+        write_settings(writer, arena, description, arn);
     json_write_name(writer, "DeletionProtectionEnabled");
     json_write_bool(writer, table->deletion_protected);
-    write_on_demand(writer, &table->on_demand_max);
-    write_warm(writer, table->billing_mode, &description->provisioned, &table->warm_throughput);
+    if (whole) {
+        write_on_demand(writer, &table->on_demand_max);
+        write_warm(writer, description, &description->provisioned, &table->warm_throughput);
+    }
     json_close_object(writer);
 }

@@ -8,8 +8,15 @@
 struct arena;
 struct json_writer;
 
+/* CreateTable does not show throughput that it was not asked to warm, and DeleteTable shows little
+ * more than what the table was. */
+enum description_kind { DESCRIPTION_OF_TABLE, DESCRIPTION_OF_CREATION, DESCRIPTION_OF_DELETION };
+
 struct table_description {
+    enum description_kind kind;
     const struct table_definition *definition;
+    /* Whose encryption is shown: UpdateTable that disables it still shows the definition before. */
+    const struct table_definition *encrypted;
     enum table_status status;      /* What is shown; the stored one may have moved on already. */
     struct throughput provisioned; /* Likewise: UpdateTable still shows the old units. */
     struct table_stats stats;

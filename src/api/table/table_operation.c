@@ -1,12 +1,15 @@
 /* table_operation.c -- see table_operation.h. */
 #include "api/table/table_operation.h"
+#include <assert.h>
 #include "api/common_shapes.h"
 #include "api/operation.h"
-#include "api/table/table_description.h"
+#include "api/table/table_name.h"
 #include "base/clock.h"
 #include "json/writer.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
+
+#define INVALID_VALUES "One or more parameter values were invalid: "
 
 static const struct shape_field table_name_request_fields[] = {
     { SHAPE_FIELD(struct table_name_request, table_name, "TableName", &common_existing_table_name),
@@ -16,6 +19,46 @@ const struct shape table_name_request_shape = {
     SHAPE_STRUCTURE_OF(struct table_name_request, table_name_request_fields),
     .type_name = "DescribeTableInput",
 };
+
+/* "<a table's ARN>/index/<name>" */
+static bool is_index_arn(struct bytes arn)
+{
+    static const char kind[] = "/index/";
+    const uint8_t *found = memmem(arn.data, arn.len, kind, sizeof kind - 1);
+    return found != NULL && table_name_is_arn(bytes_of(arn.data, (size_t)(found - arn.data)));
+}
+
+/* Is it of this region? The partition and the account are not looked at. */
+static bool is_of_region(struct bytes arn, const char *region)
+{
+    struct bytes rest = arn;
+    for (int colons = 0; colons < 3; colons++) {
+        const uint8_t *colon = memchr(rest.data, ':', rest.len);
+        assert(colon != NULL); /* It is an ARN. */
+        rest = bytes_of(colon + 1, (size_t)(rest.data + rest.len - colon - 1));
+    }
+    size_t len = strlen(region);
+    return rest.len > len && memcmp(rest.data, region, len) == 0 && rest.data[len] == ':';
+}
+
+bool table_operation_check_arn(struct api_call *call, struct bytes arn, const char *region_text)
+{
+    struct bytes table_arn, label;
+    if (!bytes_starts_with(arn, BYTES("arn:")))
+        return error_validation(&call->error, INVALID_VALUES "ARNs must start with 'arn:': %.*s",
+                                BYTES_FMT(arn));
+    if (is_index_arn(arn))
+        return error_validation(&call->error,
+                                INVALID_VALUES "Invalid resource arn provided, only table or "
+                                               "stream is accepted. Provided resource arn: %.*s",
+                                BYTES_FMT(arn));
+    if (!table_name_is_arn(arn) && !table_name_split_stream_arn(arn, &table_arn, &label))
+        return error_validation(&call->error,
+                                INVALID_VALUES "Provided Arn is not a DynamoDB resource arn: %.*s",
+                                BYTES_FMT(arn));
+    return is_of_region(arn, api_options(call->api)->region) ||
+           error_validation(&call->error, "%s%.*s", region_text, BYTES_FMT(arn));
+}
 
 struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn)
 {
@@ -58,7 +101,11 @@ bool table_operation_store(struct api_call *call, struct table_definition *chang
 bool table_operation_answer(struct api_call *call, const struct table_answer *answer)
 {
     const struct api_options *options = api_options(call->api);
-    struct table_description description = { .definition = answer->definition,
+    struct table_description description = { .kind = answer->kind,
+                                             .definition = answer->definition,
+                                             .encrypted = answer->encrypted != NULL
+                                                              ? answer->encrypted
+                                                              : answer->definition,
                                              .status = answer->status,
                                              .provisioned = answer->provisioned,
                                              .now_ms = clock_wall_ms(options->clock),

@@ -3,6 +3,7 @@
 #ifndef STATOR_API_TABLE_TABLE_OPERATION_H
 #define STATOR_API_TABLE_TABLE_OPERATION_H
 #include <stdbool.h>
+#include "api/table/table_description.h"
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "control/table_life.h"
@@ -17,6 +18,10 @@ struct table_name_request {
 };
 extern const struct shape table_name_request_shape;
 
+/* ResourceArn of tags and policies: false with the service's error set unless it is the ARN of a
+ * table or a stream of this server's region. */
+MUST_CHECK bool table_operation_check_arn(struct api_call *call, struct bytes arn,
+                                          const char *region_text);
 /* operation_find_table, with the service's error set if there is no such table. */
 struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn);
 /* False with ResourceInUseException set while the table is in a transient status. */
@@ -32,10 +37,12 @@ MUST_CHECK bool table_operation_store(struct api_call *call, struct table_defini
 
 struct table_answer {
     const char *member; /* "TableDescription" or "Table". */
+    enum description_kind kind;
     const struct table_definition *definition;
-    enum table_status status;      /* What to show. */
-    struct throughput provisioned; /* What to show. */
-    const struct table *stats;     /* Whose items are counted; NULL: a new table without any. */
+    const struct table_definition *encrypted; /* NULL: the same one. */
+    enum table_status status;                 /* What to show. */
+    struct throughput provisioned;            /* What to show. */
+    const struct table *stats; /* Whose items are counted; NULL: a new table without any. */
 };
 /* Writes the call's response. False with call->error set if the store cannot be read. */
 MUST_CHECK bool table_operation_answer(struct api_call *call, const struct table_answer *answer);

@@ -199,8 +199,12 @@ static const struct shape billing_mode_shape = { .kind = SHAPE_STRING,
                                                  .enum_values = billing_modes,
                                                  SHAPE_UNBOUNDED };
 static const char *const table_classes[] = { "STANDARD", "STANDARD_INFREQUENT_ACCESS", NULL };
+static const char table_class_text[] =
+    "Invalid table-class parameter provided. Please try again with a valid table-class value: "
+    "[STANDARD, STANDARD_INFREQUENT_ACCESS].";
 static const struct shape table_class_shape = { .kind = SHAPE_STRING,
                                                 .enum_values = table_classes,
+                                                .enum_text = table_class_text,
                                                 SHAPE_UNBOUNDED };
 static const char *const stream_view_types[] = { "OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES",
                                                  "NEW_IMAGE", NULL };
@@ -231,14 +235,10 @@ static const struct shape encryption_shape = {
     .type_name = "SSESpecification",
 };
 
-const struct shape tag_key_shape = { .kind = SHAPE_STRING, .min = 1, .max = TAG_KEY_SIZE_MAX };
-static const struct shape tag_value_shape = { .kind = SHAPE_STRING,
-                                              .min = 0,
-                                              .max = TAG_VALUE_SIZE_MAX };
-/* Both are required, but a missing one has a text of its own (tag_rules.c). */
+/* Both are required and bounded, but with texts of their own: setting_rules.c. */
 static const struct shape_field tag_fields[] = {
-    { SHAPE_FIELD(struct tag_request, key, "Key", &tag_key_shape) },
-    { SHAPE_FIELD(struct tag_request, value, "Value", &tag_value_shape) },
+    { SHAPE_FIELD(struct tag_request, key, "Key", &common_string) },
+    { SHAPE_FIELD(struct tag_request, value, "Value", &common_string) },
 };
 static const struct shape tag_shape = { SHAPE_STRUCTURE_OF(struct tag_request, tag_fields),
                                         .type_name = "Tag" };
@@ -265,10 +265,10 @@ static const struct shape_field create_table_fields[] = {
     { SHAPE_FIELD(struct create_table_request, attribute_definitions, "AttributeDefinitions",
                   &attribute_definitions_shape),
       .required = true },
-    { SHAPE_FIELD(struct create_table_request, local_secondary_indexes, "LocalSecondaryIndexes",
-                  &local_indexes_shape) },
     { SHAPE_FIELD(struct create_table_request, global_secondary_indexes, "GlobalSecondaryIndexes",
                   &global_indexes_shape) },
+    { SHAPE_FIELD(struct create_table_request, local_secondary_indexes, "LocalSecondaryIndexes",
+                  &local_indexes_shape) },
     { SHAPE_FIELD(struct create_table_request, table_class, "TableClass", &table_class_shape) },
     { SHAPE_FIELD(struct create_table_request, stream_specification, "StreamSpecification",
                   &stream_shape) },

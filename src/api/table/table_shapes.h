@@ -103,6 +103,5 @@ struct update_table_request {
 extern const struct shape create_table_shape;
 extern const struct shape update_table_shape;
 extern const struct shape tag_list_shape; /* of struct tag_request * */
-extern const struct shape tag_key_shape;
 
 #endif

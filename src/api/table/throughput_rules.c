@@ -7,6 +7,7 @@
 #include <assert.h>
 #include "api/table/index_rules.h"
 #include "api/table/table_shapes.h"
+#include "base/arena.h"
 #include "base/buffer.h"
 #include "model/error.h"
 
@@ -121,18 +122,20 @@ static bool check_changes(const struct capacity *capacity, const struct units_re
     if (request->read_units.value != current->read_units ||
         request->write_units.value != current->write_units)
         return true;
-    const char *kind = is_index(capacity) ? "index" : "table";
-    struct bytes name = is_index(capacity) ? capacity->index_name : BYTES("");
+    struct bytes name =
+        is_index(capacity) ? arena_printf(err->arena, "index %.*s", BYTES_FMT(capacity->index_name))
+                           : BYTES("table");
+    const char *article = is_index(capacity) ? "" : "the ";
     return error_validation(
         err,
-        "The provisioned throughput for the %s%s%.*s will not change. The requested value equals "
-        "the current value. Current ReadCapacityUnits provisioned for the %s: %lld. Requested "
-        "ReadCapacityUnits: %lld. Current WriteCapacityUnits provisioned for the %s: %lld. "
+        "The provisioned throughput for the %.*s will not change. The requested value equals the "
+        "current value. Current ReadCapacityUnits provisioned for %s%.*s: %lld. Requested "
+        "ReadCapacityUnits: %lld. Current WriteCapacityUnits provisioned for %s%.*s: %lld. "
         "Requested WriteCapacityUnits: %lld. Refer to the Amazon DynamoDB Developer Guide for "
         "current limits and how to request higher limits.",
-        kind, name.len > 0 ? " " : "", BYTES_FMT(name), kind, (long long)current->read_units,
-        (long long)request->read_units.value, kind, (long long)current->write_units,
-        (long long)request->write_units.value);
+        BYTES_FMT(name), article, BYTES_FMT(name), (long long)current->read_units,
+        (long long)request->read_units.value, article, BYTES_FMT(name),
+        (long long)current->write_units, (long long)request->write_units.value);
 }
 
 /* --- OnDemandThroughput --- */
@@ -197,13 +200,20 @@ static bool check_warm(const struct capacity *capacity, const char *field,
         than_what);
 }
 
+/* What WarmThroughput must not be lower than, and how that is called. */
+struct warm_floor {
+    struct unit_pair units;
+    const char *read_words;
+    const char *write_words;
+};
+
 static bool set_warm(const struct capacity *capacity, const struct units_request *request,
-                     struct unit_pair least, const char *than_what, struct error *err)
+                     const struct warm_floor *floor, struct error *err)
 {
-    if (!check_warm(capacity, "ReadUnitsPerSecond", &request->read_units, least.read_units,
-                    than_what, err) ||
-        !check_warm(capacity, "WriteUnitsPerSecond", &request->write_units, least.write_units,
-                    than_what, err))
+    if (!check_warm(capacity, "ReadUnitsPerSecond", &request->read_units, floor->units.read_units,
+                    floor->read_words, err) ||
+        !check_warm(capacity, "WriteUnitsPerSecond", &request->write_units,
+                    floor->units.write_units, floor->write_words, err))
         return false;
     if (request->read_units.present)
         capacity->warm->read_units = request->read_units.value;
@@ -212,13 +222,17 @@ static bool set_warm(const struct capacity *capacity, const struct units_request
     return true;
 }
 
-static const char *initial_words(enum billing_mode mode)
+static struct warm_floor initial_floor(enum billing_mode mode, const struct throughput *provisioned)
 {
-    return mode == BILLING_PAY_PER_REQUEST
-               ? "initial throughput for OnDemand. See: "
-                 "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/"
-                 "on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
-               : "provisioned throughput";
+    static const char on_demand[] =
+        "initial throughput for OnDemand. See: "
+        "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/"
+        "on-demand-capacity-mode.html#on-demand-capacity-mode-initial";
+    struct unit_pair units = initial_units(mode, provisioned);
+    if (mode == BILLING_PAY_PER_REQUEST)
+        return (struct warm_floor){ units, on_demand, on_demand };
+    return (struct warm_floor){ units, "ReadCapacityUnits of ProvisionedThroughput",
+                                "WriteCapacityUnits of ProvisionedThroughput" };
 }
 
 /* --- CreateTable --- */
@@ -230,6 +244,12 @@ static bool create_capacity(const struct capacity *capacity, enum billing_mode m
     *capacity->on_demand_max = (struct unit_pair){ UNITS_UNSET, UNITS_UNSET };
     *capacity->warm = (struct unit_pair){ UNITS_UNSET, UNITS_UNSET };
     const char *cap = on_demand == NULL ? NULL : given_cap(on_demand);
+    if (cap != NULL && mode == BILLING_PROVISIONED && is_index(capacity))
+        return error_validation(err,
+                                INVALID_VALUES "%s for OnDemandThroughput for index: %.*s cannot "
+                                               "be specified when table BillingMode is "
+                                               "PROVISIONED.",
+                                cap, BYTES_FMT(capacity->index_name));
     if (cap != NULL && mode == BILLING_PROVISIONED)
         return error_validation(err,
                                 INVALID_VALUES "%s for OnDemandThroughput cannot be specified when "
@@ -237,8 +257,8 @@ static bool create_capacity(const struct capacity *capacity, enum billing_mode m
                                 cap);
     if (on_demand != NULL && !set_caps(capacity, on_demand, false, err))
         return false;
-    return warm == NULL || set_warm(capacity, warm, initial_units(mode, capacity->provisioned),
-                                    initial_words(mode), err);
+    struct warm_floor floor = initial_floor(mode, capacity->provisioned);
+    return warm == NULL || set_warm(capacity, warm, &floor, err);
 }
 
 bool throughput_rules_create(const struct create_table_request *request, int64_t now_ms,
@@ -298,8 +318,17 @@ bool throughput_rules_create_index(const struct index_request *request, enum bil
 bool throughput_rules_add_index(const struct index_request *request, enum billing_mode mode,
                                 struct index_definition *index, struct error *err)
 {
-    if (mode == BILLING_PAY_PER_REQUEST && request->provisioned_throughput != NULL)
-        return refuse_provisioned(err);
+    bool provisioned = request->provisioned_throughput != NULL;
+    if (mode == BILLING_PAY_PER_REQUEST && provisioned)
+        return error_validation(err,
+                                INVALID_VALUES "Neither ReadCapacityUnits nor WriteCapacityUnits "
+                                               "can be specified for index: %.*s when BillingMode "
+                                               "is PAY_PER_REQUEST",
+                                BYTES_FMT(index->name));
+    if (mode == BILLING_PROVISIONED && !provisioned)
+        return error_validation(
+            err, INVALID_VALUES "ProvisionedThroughput must be specified for index: %.*s",
+            BYTES_FMT(index->name));
     return throughput_rules_create_index(request, mode, index, err);
 }
 
@@ -433,9 +462,11 @@ static bool update_capacity(const struct capacity *capacity, enum billing_mode m
         return false;
     if (warm == NULL)
         return true;
-    struct unit_pair current = throughput_rules_warm(mode, capacity->provisioned, capacity->warm);
-    return set_warm(capacity, warm, current,
-                    "current WarmThroughput, decreasing WarmThroughput is not supported", err);
+    static const char current[] =
+        "current WarmThroughput, decreasing WarmThroughput is not supported";
+    struct warm_floor floor = { throughput_rules_warm(mode, capacity->provisioned, capacity->warm),
+                                current, current };
+    return set_warm(capacity, warm, &floor, err);
 }
 
 static bool update_index(const struct index_request *request, int64_t now_ms,

@@ -270,7 +270,7 @@ static void a_table_in_transition_cannot_be_changed(void **state)
 /* --- Tags --- */
 
 #define ARN "arn:aws:dynamodb:eu-west-1:123456789012:table/abc"
-#define INVALID_ARN(arn) "Invalid TableArn: Invalid ResourceArn provided as input " arn
+#define NO_RESOURCE(arn) INVALID "Provided Arn is not a DynamoDB resource arn: " arn
 
 static const struct {
     const char *operation, *body;
@@ -280,16 +280,16 @@ static const struct {
     { "TagResource", "{}", ERROR_VALIDATION, "Invalid TableArn" },
     { "UntagResource", "{'ResourceArn':''}", ERROR_VALIDATION, "Invalid TableArn" },
     { "ListTagsOfResource", "{}", ERROR_VALIDATION, "Invalid TableArn" },
-    { "ListTagsOfResource", "{'ResourceArn':'" ARN "','NextToken':'x'}", ERROR_VALIDATION,
-      "Invalid NextToken" },
-    { "TagResource", "{'ResourceArn':'abc'}", ERROR_VALIDATION, INVALID_ARN("abc") },
-    { "UntagResource", "{'ResourceArn':'" ARN ";'}", ERROR_VALIDATION, INVALID_ARN(ARN ";") },
+    { "TagResource", "{'ResourceArn':'abc'}", ERROR_VALIDATION,
+      INVALID "ARNs must start with 'arn:': abc" },
+    { "UntagResource", "{'ResourceArn':'" ARN ";'}", ERROR_VALIDATION, NO_RESOURCE(ARN ";") },
     { "ListTagsOfResource", "{'ResourceArn':'arn:aws:s3:eu-west-1:123456789012:table/abc'}",
-      ERROR_VALIDATION, INVALID_ARN("arn:aws:s3:eu-west-1:123456789012:table/abc") },
+      ERROR_VALIDATION, NO_RESOURCE("arn:aws:s3:eu-west-1:123456789012:table/abc") },
     { "ListTagsOfResource", "{'ResourceArn':'arn:aws:dynamodb:eu-west-1:123456789012:index/abc'}",
-      ERROR_VALIDATION, INVALID_ARN("arn:aws:dynamodb:eu-west-1:123456789012:index/abc") },
+      ERROR_VALIDATION, NO_RESOURCE("arn:aws:dynamodb:eu-west-1:123456789012:index/abc") },
     { "ListTagsOfResource", "{'ResourceArn':'" ARN "/index/gsi'}", ERROR_VALIDATION,
-      INVALID_ARN(ARN "/index/gsi") },
+      INVALID "Invalid resource arn provided, only table or stream is accepted. Provided resource "
+              "arn: " ARN "/index/gsi" },
     { "TagResource", "{'ResourceArn':'" ARN "'}", ERROR_VALIDATION,
       "Atleast one Tag needs to be provided as Input." },
     { "TagResource", "{'ResourceArn':'" ARN "','Tags':[]}", ERROR_VALIDATION,
@@ -297,11 +297,11 @@ static const struct {
     { "UntagResource", "{'ResourceArn':'" ARN "','TagKeys':[]}", ERROR_VALIDATION,
       "Atleast one Tag Key needs to be provided as Input." },
     { "TagResource", "{'ResourceArn':'" ARN "','Tags':[{'Key':'aws:x','Value':'v'}]}",
-      ERROR_VALIDATION, "aws: prefixed tag key names are not allowed for external use." },
+      ERROR_VALIDATION, "Tag Key cannot be prefixed with aws:, Key: aws:x" },
     { "TagResource", "{'ResourceArn':'" ARN "d','Tags':[{'Key':'k','Value':'v'}]}",
       ERROR_RESOURCE_NOT_FOUND, "Requested resource not found: ResourcArn: " ARN "d not found" },
     { "UntagResource", "{'ResourceArn':'" ARN "d','TagKeys':['k']}", ERROR_RESOURCE_NOT_FOUND,
-      "Requested resource not found: ResourcArn: " ARN "d not found" },
+      "Requested resource not found" },
     { "ListTagsOfResource", "{'ResourceArn':'" ARN "d'}", ERROR_RESOURCE_NOT_FOUND,
       "Requested resource not found: ResourcArn: " ARN "d not found" },
 };
@@ -326,8 +326,7 @@ static void tags_are_added_replaced_removed_and_listed_by_key(void **state)
           "{'ResourceArn':'" ARN "','Tags':[{'Key':'b','Value':'1'},{'Key':'a','Value':''}]}",
           "{'Tags':[{'Key':'a','Value':''},{'Key':'b','Value':'1'}]}" },
         { "TagResource",
-          "{'ResourceArn':'" ARN "','Tags':[{'Key':'b','Value':'2'},{'Key':'c','Value':'3'},"
-          "{'Key':'b','Value':'4'}]}",
+          "{'ResourceArn':'" ARN "','Tags':[{'Key':'b','Value':'4'},{'Key':'c','Value':'3'}]}",
           "{'Tags':[{'Key':'a','Value':''},{'Key':'b','Value':'4'},{'Key':'c','Value':'3'}]}" },
         { "UntagResource", "{'ResourceArn':'" ARN "','TagKeys':['b','missing','b']}",
           "{'Tags':[{'Key':'a','Value':''},{'Key':'c','Value':'3'}]}" },
@@ -353,7 +352,9 @@ static void fifty_tags_are_the_most(void **state)
                        "{'ResourceArn':'" ARN "','Tags':[{'Key':'k7','Value':'again'}]}", "");
     api_fixture_expect_error(&db, "TagResource",
                              "{'ResourceArn':'" ARN "','Tags':[{'Key':'more','Value':''}]}",
-                             ERROR_VALIDATION, INVALID "Too many tags: tag limit is 50");
+                             ERROR_VALIDATION,
+                             "Number of Tags exceed the current limit for the provided "
+                             "ResourceArn");
 }
 
 /* --- Constants --- */

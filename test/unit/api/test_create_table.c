@@ -58,6 +58,7 @@ static int tear_down(void **state)
 #define BOTH_SAME "Both the Hash Key and the Range Key element in the KeySchema have the same name"
 #define NOT_HASH_FIRST "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
 #define NOT_RANGE_SECOND "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"
+#define SAME_NAME "The KeySchema contains multiple key attributes with the same name"
 #define NO_DEFINITION "Invalid KeySchema: Some index key attribute have no definition"
 #define UNDEFINED(keys, defs)                                                                      \
     INVALID "Some index key attributes are not defined in AttributeDefinitions. Keys: [" keys      \
@@ -93,7 +94,7 @@ static const struct {
     { KEYED(DEF("a") "," DEF("b"), HASH("a") "," HASH("b")), NOT_RANGE_SECOND },
     { KEYED(DEF("a") "," DEF("b"), HASH("a") "," RANGE("a")), BOTH_SAME },
     { KEYED(DEF("a") "," DEF("b"), HASH("a")), NOT_ALL_USED },
-    { KEYED(DEF("a") "," DEF("a"), HASH("a")), NOT_ALL_USED },
+    { KEYED(DEF("a") "," DEF("a"), HASH("a")), "Attribute Name is duplicated: a" },
     /* Local indexes. */
     { A_TABLE(ON_DEMAND "," LOCALS("")), INVALID "List of LocalSecondaryIndexes is empty" },
     { AC_TABLE(ON_DEMAND "," LOCALS(INDEX("lsi", AC, ALL))),
@@ -109,7 +110,9 @@ static const struct {
     { AB_TABLE(ABC, LOCALS(INDEX("lsi", HASH("a") "," RANGE("a"), ALL))), BOTH_SAME },
     { AB_TABLE(ABC, LOCALS(INDEX("lsi", HASH("a") "," RANGE("d"), ALL))),
       UNDEFINED("a, d", "a, b, c") },
-    { AB_TABLE(ABC, LOCALS(INDEX("lsi", HASH("a") "," RANGE("b"), ALL))), NOT_ALL_USED },
+    { AB_TABLE(ABC, LOCALS(INDEX("lsi", HASH("a") "," RANGE("b"), ALL))),
+      INVALID "Some AttributeDefinitions are not used. AttributeDefinitions: [a, b, c], keys used: "
+              "[a, b]" },
     { AB_TABLE(ABC, LOCALS(INDEX("lsi", AC, ALL) "," INDEX("lsi", AC, ALL))),
       INVALID "Duplicate index name: lsi" },
     { AB_TABLE(ABC, LOCALS(INDEX("same", AC, ALL)) "," GLOBALS(INDEX("same", HASH("c"), ALL))),
@@ -132,17 +135,16 @@ static const struct {
     { AB_TABLE(ABC, LOCALS(INDEX(
                         "lsi", AC,
                         "'Projection':{'ProjectionType':'INCLUDE','NonKeyAttributes':['x','x']}"))),
-      "Cannot have two attributes with the same name" },
+      INVALID "Duplicate element in NonKeyAttributes: x" },
     /* Global indexes. */
     { A_TABLE(ON_DEMAND "," GLOBALS("")), INVALID "List of GlobalSecondaryIndexes is empty" },
     { A_TABLE(ON_DEMAND "," GLOBALS(INDEX("gsi", HASH("c"), ALL))), UNDEFINED("c", "a") },
     { AC_TABLE(ON_DEMAND "," GLOBALS(INDEX("gsi", RANGE("c"), ALL))), NOT_HASH_FIRST },
-    { AC_TABLE(ON_DEMAND "," GLOBALS(INDEX("gsi", HASH("c") "," RANGE("c"), ALL))), BOTH_SAME },
+    { AC_TABLE(ON_DEMAND "," GLOBALS(INDEX("gsi", HASH("c") "," RANGE("c"), ALL))), SAME_NAME },
     { AB_TABLE(ABC, GLOBALS(INDEX("gsi", HASH("c") "," RANGE("a") "," RANGE("c"), ALL))),
-      "Two keys can not have the same name" },
+      SAME_NAME },
     { AB_TABLE(ABC, GLOBALS(INDEX("gsi", HASH("c") "," RANGE("a") "," HASH("b"), ALL))),
-      "Invalid key order. Hash Key must be specified first in key schema, Range Key must be "
-      "specifed second" },
+      INVALID "All HASH key attributes must precede RANGE key attributes in the KeySchema" },
     { AC_TABLE(ON_DEMAND "," GLOBALS(INDEX("gsi", HASH("c"), ALL "," UNITS("1", "1")))),
       INVALID "ProvisionedThroughput should not be specified for index: gsi when BillingMode is "
               "PAY_PER_REQUEST" },
@@ -181,10 +183,10 @@ static const struct {
               "on-demand-capacity-mode.html#on-demand-capacity-mode-initial" },
     { A_TABLE(UNITS("5", "5") ",'WarmThroughput':{'WriteUnitsPerSecond':4}"),
       INVALID "Requested WriteUnitsPerSecond for WarmThroughput for table is lower than "
-              "provisioned throughput" },
+              "WriteCapacityUnits of ProvisionedThroughput" },
     /* Settings. */
     { A_TABLE(ON_DEMAND ",'StreamSpecification':{'StreamEnabled':true}"),
-      INVALID "Table is being created with a stream enabled, UpdateViewType must be specified" },
+      INVALID "Table is being created with a stream enabled, UpdateViewType is required" },
     { A_TABLE(ON_DEMAND
               ",'StreamSpecification':{'StreamEnabled':false,'StreamViewType':'KEYS_ONLY'}"),
       INVALID "Table is being created with a stream disabled, UpdateViewType should not be "
@@ -192,7 +194,7 @@ static const struct {
     { A_TABLE(ON_DEMAND ",'SSESpecification':{'Enabled':true,'SSEType':'AES256'}"),
       INVALID "SSEType AES256 is not supported" },
     { A_TABLE(ON_DEMAND ",'Tags':[{'Key':'aws:a','Value':''}]"),
-      "aws: prefixed tag key names are not allowed for external use." },
+      "Tag Key cannot be prefixed with aws:, Key: aws:a" },
     { A_TABLE(ON_DEMAND ",'Tags':[{}]"), "The Tag Key provided is invalid, Key: null" },
     { A_TABLE(ON_DEMAND ",'Tags':[{'Key':'a'}]"),
       "The Tag Value provided is invalid, Value: null" },
@@ -288,8 +290,10 @@ static void a_global_index_has_at_most_four_keys_of_each_kind(void **state)
                              BYTES_FMT(definitions), BYTES_FMT(keys));
             expect_created(hashes <= INDEX_HASH_KEYS_MAX && ranges <= INDEX_RANGE_KEYS_MAX, body,
                            hashes > INDEX_HASH_KEYS_MAX
-                               ? "Too many partition keys. GSI can have at most 4 partition keys"
-                               : "Too many sort keys. GSI can have at most 4 sort keys");
+                               ? INVALID "The KeySchema exceeds the maximum allowed number of "
+                                         "HASH key attributes"
+                               : INVALID "The KeySchema exceeds the maximum allowed number of "
+                                         "RANGE key attributes");
         }
     }
 }
@@ -338,7 +342,7 @@ static void a_table_has_at_most_fifty_tags(void **state)
         struct bytes list = series("{'Key':'k%u','Value':''}", count);
         expect_created(count <= TAGS_MAX,
                        arena_printf(arena, A_TABLE(ON_DEMAND ",'Tags':[%.*s]"), BYTES_FMT(list)),
-                       INVALID "Too many tags: tag limit is 50");
+                       "Number of Tags exceed the current limit for the provided ResourceArn");
     }
 }
 
@@ -357,7 +361,7 @@ static void a_resource_policy_has_at_most_twenty_kilobytes(void **state)
         expect_created(size <= 20 * 1024, /* White space counts. */
                        arena_printf(arena, A_TABLE(ON_DEMAND ",'ResourcePolicy':'%*s" POLICY "'"),
                                     (int)(size - policy_size), ""),
-                       INVALID "ResourcePolicy is larger than the limit of 20480 bytes");
+                       INVALID "Maximum policy size of 20480 bytes exceeded");
 }
 
 static void provisioned_units_have_a_greatest_value(void **state)
@@ -437,14 +441,18 @@ static void a_small_table_is_described(void **state)
     ",'CreationDateTime':1700000000," NO_UNITS                                                     \
     ",'TableSizeBytes':0,'ItemCount':0,'TableArn':'" ARN                                           \
     "','BillingModeSummary':{'BillingMode':'PAY_PER_REQUEST'"
-#define SMALL_END "},'DeletionProtectionEnabled':false," WARM("12000", "4000") "}}"
-    assert_response("{'TableDescription':" SMALL_START "'CREATING'" SMALL_MIDDLE SMALL_END);
+#define SMALL_PROTECTION "},'DeletionProtectionEnabled':false"
+#define SMALL_END SMALL_PROTECTION "," WARM("12000", "4000") "}}"
+    assert_response("{'TableDescription':" SMALL_START "'CREATING'" SMALL_MIDDLE SMALL_PROTECTION
+                    "}}");
     assert_true(api_fixture_call(&db, "DescribeTable", "{'TableName':'abc'}"));
     assert_response("{'Table':" SMALL_START "'ACTIVE'" SMALL_MIDDLE
                     ",'LastUpdateToPayPerRequestDateTime':1700000000" SMALL_END);
     assert_true(api_fixture_call(&db, "DeleteTable", "{'TableName':'" ARN "'}"));
-    assert_response("{'TableDescription':" SMALL_START "'DELETING'" SMALL_MIDDLE
-                    ",'LastUpdateToPayPerRequestDateTime':1700000000" SMALL_END);
+    assert_response("{'TableDescription':{'TableName':'abc','TableStatus':'DELETING'," NO_UNITS
+                    ",'TableSizeBytes':0,'ItemCount':0,'TableArn':'" ARN
+                    "','BillingModeSummary':{'BillingMode':'PAY_PER_REQUEST',"
+                    "'LastUpdateToPayPerRequestDateTime':1700000000" SMALL_PROTECTION "}}");
 }
 
 /* A request with every field, and what DescribeTable shows of it. */
@@ -478,7 +486,7 @@ static const char full_description[] =
     "'TableSizeBytes':0,'ItemCount':0,"
     "'TableArn':'" ARN "',"
     "'LocalSecondaryIndexes':[{'IndexName':'lsi','KeySchema':[" AC "],"
-    "'Projection':{'ProjectionType':'INCLUDE','NonKeyAttributes':['z','y']},"
+    "'Projection':{'ProjectionType':'INCLUDE','NonKeyAttributes':['y','z']},"
     "'IndexSizeBytes':0,'ItemCount':0,"
     "'IndexArn':'" ARN "/index/lsi'}],"
     "'GlobalSecondaryIndexes':[{'IndexName':'gsi','KeySchema':[" CAB "],"
@@ -493,7 +501,8 @@ static const char full_description[] =
     "'LatestStreamLabel':'2023-11-14T22:13:20.000',"
     "'LatestStreamArn':'" ARN "/stream/2023-11-14T22:13:20.000',"
     "'SSEDescription':{'Status':'ENABLED','SSEType':'KMS',"
-    "'KMSMasterKeyArn':'arn:aws:kms:eu-west-1:123456789012:alias/k'},"
+    "'KMSMasterKeyArn':'arn:aws:kms:eu-west-1:123456789012:key/"
+    "cf23a16d-8aba-39b0-ba9b-daff8080e8c6'},"
     "'TableClassSummary':{'TableClass':'STANDARD_INFREQUENT_ACCESS'},"
     "'DeletionProtectionEnabled':true,"
     "'WarmThroughput':{'ReadUnitsPerSecond':5,'WriteUnitsPerSecond':9,'Status':'ACTIVE'}}}";
@@ -517,6 +526,8 @@ static void an_on_demand_index_shows_zeros_and_its_limits(void **state)
             INDEX("gsi", HASH("c"), ALL ",'OnDemandThroughput':{'MaxWriteRequestUnits':4}")))));
     assert_true(api_fixture_shows(&db, "'IndexStatus':'CREATING'," NO_UNITS));
     assert_true(api_fixture_shows(&db, "'OnDemandThroughput':{'MaxReadRequestUnits':3}"));
+    assert_true(api_fixture_shows(&db, "'OnDemandThroughput':{'MaxWriteRequestUnits':4}}"));
+    assert_true(api_fixture_call(&db, "DescribeTable", "{'TableName':'abc'}"));
     assert_true(api_fixture_shows(
         &db, "'OnDemandThroughput':{'MaxWriteRequestUnits':4}," WARM("12000", "4000")));
 }

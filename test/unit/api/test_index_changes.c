@@ -19,6 +19,9 @@ static struct api_fixture db;
 
 #define INVALID "One or more parameter values were invalid: "
 #define IN_USE "Attempt to change a resource which is still in use: "
+#define ONE_ACTION                                                                                 \
+    INVALID "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate "    \
+            "object"
 #define ONE_AT_A_TIME                                                                              \
     "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per " \
     "table"
@@ -161,30 +164,28 @@ static const struct {
       ONE_AT_A_TIME },
     { TABLE(UPDATES(
           "{'Create':" INDEX("new", KEY("n", "HASH"), ALL) ",'Delete':{'IndexName':'old'}}")),
-      ERROR_LIMIT_EXCEEDED, ONE_AT_A_TIME },
+      ERROR_VALIDATION, ONE_ACTION },
     { "{'TableName':'missing'," UPDATES(DELETE("old") "," DELETE("xxx")) "}", ERROR_LIMIT_EXCEEDED,
       ONE_AT_A_TIME },
     { TABLE(UPDATES(DELETE("old") "," CREATE("old", KEY("n", "HASH"), ALL))), ERROR_VALIDATION,
       INVALID "Only one global secondary index update per index is allowed simultaneously. Index: "
               "old" },
     { TABLE(UPDATES("{'Update':{'IndexName':'old'},'Delete':{'IndexName':'old'}}")),
-      ERROR_VALIDATION,
-      INVALID "Only one global secondary index update per index is allowed simultaneously. Index: "
-              "old" },
+      ERROR_VALIDATION, ONE_ACTION },
     /* What there is. */
     { TABLE(UPDATES(DELETE("xxx"))), ERROR_RESOURCE_NOT_FOUND,
       "Requested resource not found: Index xxx for table table" },
-    { TABLE(UPDATES(DELETE("local"))), ERROR_RESOURCE_NOT_FOUND,
-      "Requested resource not found: Index local for table table" },
+    { TABLE(UPDATES(DELETE("local"))), ERROR_VALIDATION,
+      "Cannot delete an index that is not a GlobalSecondaryIndex: local" },
     { TABLE(DEFINITIONS(DEFINE("n", "S")) "," UPDATES(CREATE("old", KEY("n", "HASH"), ALL))),
       ERROR_VALIDATION, "Attempting to create an index which already exists" },
     { TABLE(DEFINITIONS(DEFINE("n", "S")) "," UPDATES(CREATE("local", KEY("n", "HASH"), ALL))),
       ERROR_VALIDATION, "Attempting to create an index which already exists" },
     /* Definitions: the request's own, of what they were before. */
     { TABLE(UPDATES(CREATE("new", KEY("n", "HASH"), ALL))), ERROR_VALIDATION,
-      "Invalid KeySchema: Some index key attribute have no definition" },
+      INVALID "AttributeDefinitions is not specified for index: new" },
     { TABLE(UPDATES(CREATE("new", KEY("o", "HASH"), ALL))), ERROR_VALIDATION,
-      "Invalid KeySchema: Some index key attribute have no definition" },
+      INVALID "AttributeDefinitions is not specified for index: new" },
     { TABLE(DEFINITIONS(DEFINE("m", "S")) "," UPDATES(CREATE("new", KEY("n", "HASH"), ALL))),
       ERROR_VALIDATION,
       INVALID "Some index key attributes are not defined in AttributeDefinitions. Keys: [n], "
@@ -201,16 +202,15 @@ static const struct {
       ERROR_VALIDATION, "Invalid KeySchema: The first KeySchemaElement is not a HASH key type" },
     { TABLE(DEFINITIONS(DEFINE("n", "S") "," DEFINE("m", "S")) "," UPDATES(
           CREATE("new", KEY("n", "HASH") "," KEY("n", "RANGE"), ALL))),
-      ERROR_VALIDATION,
-      "Both the Hash Key and the Range Key element in the KeySchema have the same name" },
+      ERROR_VALIDATION, "The KeySchema contains multiple key attributes with the same name" },
     { TABLE(DEFINITIONS(DEFINE("n", "S")) "," UPDATES(
           CREATE("new", KEY("n", "HASH"), "'Projection':{'ProjectionType':'INCLUDE'}"))),
       ERROR_VALIDATION,
       INVALID "ProjectionType is INCLUDE, but NonKeyAttributes is not specified" },
     { TABLE(DEFINITIONS(DEFINE("n", "S")) "," UPDATES(CREATE("new", KEY("n", "HASH"), ALL UNITS))),
       ERROR_VALIDATION,
-      INVALID "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode "
-              "is PAY_PER_REQUEST" },
+      INVALID "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: new "
+              "when BillingMode is PAY_PER_REQUEST" },
 };
 
 static void each_rule_refuses_in_the_service_s_words(void **state)
@@ -227,7 +227,7 @@ static void an_index_of_a_provisioned_table_needs_throughput(void **state)
     call("UpdateTable", TABLE("'BillingMode':'PROVISIONED'" UNITS
                               "," UPDATES("{'Update':{'IndexName':'old'" UNITS "}}")));
     refuse("UpdateTable", CREATE_NEW, ERROR_VALIDATION,
-           INVALID "ProvisionedThroughput is not specified for index: new");
+           INVALID "ProvisionedThroughput must be specified for index: new");
     call("UpdateTable", TABLE(DEFINITIONS(DEFINE("n", "S")) "," UPDATES(
                             CREATE("new", KEY("n", "HASH"), ALL UNITS))));
     wait_until(true, ACTIVE ":{'NumberOfDecreasesToday':0,'ReadCapacityUnits':1");
@@ -243,8 +243,9 @@ static void a_table_has_twenty_global_indexes(void **state)
                      CREATE("new%d", KEY("n", "HASH"), ALL))),
                  i);
         if (i > 20) {
-            refuse("UpdateTable", body, ERROR_VALIDATION,
-                   INVALID "GlobalSecondaryIndex count exceeds the per-table limit of 20");
+            refuse("UpdateTable", body, ERROR_LIMIT_EXCEEDED,
+                   "Subscriber limit exceeded: Number of global secondary indexes exceeds "
+                   "per-table limit of 20");
             break;
         }
         call("UpdateTable", body);
@@ -357,7 +358,7 @@ static void an_index_is_deleted_step_by_step(void **state)
 
     table_release(held);
     wait_until(false, GONE);
-    assert_shows("[" DEFINE("p", "S") "," DEFINE("s", "N") "," DEFINE("o", "S") "]");
+    assert_shows("[" DEFINE("o", "S") "," DEFINE("p", "S") "," DEFINE("s", "N") "]");
     refuse("UpdateTable", DELETE_NEW, ERROR_RESOURCE_NOT_FOUND,
            "Requested resource not found: Index new for table table");
 }
@@ -384,10 +385,10 @@ static void an_attribute_that_is_used_elsewhere_stays_defined(void **state)
     call("UpdateTable", TABLE(DEFINITIONS(DEFINE("o", "S") "," DEFINE("unused", "S")) "," UPDATES(
                             CREATE("new", KEY("o", "HASH"), ALL))));
     wait_until(true, STATUS("new", "o", "ACTIVE"));
-    assert_shows("[" DEFINE("p", "S") "," DEFINE("s", "N") "," DEFINE("o", "S") "]");
+    assert_shows("[" DEFINE("o", "S") "," DEFINE("p", "S") "," DEFINE("s", "N") "]");
     call("UpdateTable", DELETE_NEW);
     wait_until(false, GONE);
-    assert_shows("[" DEFINE("p", "S") "," DEFINE("s", "N") "," DEFINE("o", "S") "]");
+    assert_shows("[" DEFINE("o", "S") "," DEFINE("p", "S") "," DEFINE("s", "N") "]");
 }
 
 static void items_that_cannot_be_keys_are_skipped_and_later_refused(void **state)

@@ -97,32 +97,46 @@ static void each_change_is_a_revision_of_its_own(void **state)
     api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY(OTHER, "1700000000008"));
 }
 
+#define OTHER_REVISION(asked, current)                                                             \
+    "Requested update for policy with revision id " asked ", but the policy associated to target " \
+    "table abc has revision id " current "."
+
 static void a_change_may_depend_on_the_revision(void **state)
 {
     (void)state;
     static const struct {
         const char *operation, *body;
         const char *response; /* NULL: refused. */
+        const char *why;      /* Behind the usual beginning. */
     } steps[] = {
-        { "PutResourcePolicy", PUT_IF("1700000000000", ONE), NULL },
-        { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL },
-        { "DeleteResourcePolicy", DELETE_IF("NO_POLICY"), NULL },
-        { "PutResourcePolicy", PUT_IF("NO_POLICY", ONE), REVISION("1700000000000") },
-        { "PutResourcePolicy", PUT_IF("NO_POLICY", ONE), NULL },
-        { "PutResourcePolicy", PUT_IF("1700000000001", OTHER), NULL },
-        { "PutResourcePolicy", PUT_IF("01700000000000", OTHER), NULL }, /* Compared as text. */
-        { "PutResourcePolicy", PUT_IF("1700000000000", OTHER), REVISION("1700000000001") },
-        { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL },
-        { "DeleteResourcePolicy", DELETE_IF("1700000000001"), REVISION("1700000000001") },
-        { "DeleteResourcePolicy", DELETE_IF("1700000000001"), NULL },
-        { "DeleteResourcePolicy", RESOURCE(ARN), "{}" },
+        { "PutResourcePolicy", PUT_IF("1700000000000", ONE), NULL, ARN },
+        { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL, ARN },
+        { "DeleteResourcePolicy", DELETE_IF("NO_POLICY"), NULL, ARN },
+        { "PutResourcePolicy", PUT_IF("NO_POLICY", ONE), REVISION("1700000000000"), NULL },
+        { "PutResourcePolicy", PUT_IF("NO_POLICY", ONE), NULL,
+          "Requested policy update expecting none to be present for table abc, but a policy exists "
+          "with revision id 1700000000000." },
+        { "PutResourcePolicy", PUT_IF("1700000000001", OTHER), NULL,
+          OTHER_REVISION("1700000000001", "1700000000000") },
+        /* Compared as text. */
+        { "PutResourcePolicy", PUT_IF("01700000000000", OTHER), NULL,
+          OTHER_REVISION("01700000000000", "1700000000000") },
+        { "PutResourcePolicy", PUT_IF("1700000000000", OTHER), REVISION("1700000000001"), NULL },
+        { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL,
+          OTHER_REVISION("1700000000000", "1700000000001") },
+        { "DeleteResourcePolicy", DELETE_IF("1700000000001"), REVISION("1700000000001"), NULL },
+        { "DeleteResourcePolicy", DELETE_IF("1700000000001"), NULL, ARN },
+        { "DeleteResourcePolicy", RESOURCE(ARN), "{}", NULL },
     };
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
-        if (steps[i].response != NULL)
+        if (steps[i].response != NULL) {
             api_fixture_expect(&db, steps[i].operation, steps[i].body, steps[i].response);
-        else
-            api_fixture_expect_error(&db, steps[i].operation, steps[i].body, ERROR_POLICY_NOT_FOUND,
-                                     NO_POLICY_OF ARN);
+            continue;
+        }
+        char message[256];
+        snprintf(message, sizeof message, NO_POLICY_OF "%s", steps[i].why);
+        api_fixture_expect_error(&db, steps[i].operation, steps[i].body, ERROR_POLICY_NOT_FOUND,
+                                 message);
     }
     expect_none(ARN);
 }
@@ -186,13 +200,13 @@ static void resources_that_are_not_there_are_not_found(void **state)
         { PUT(ARN "/stream/2023-11-14T22:13:20.001", "{}"),
           "Requested resource not found: Stream: " ARN "/stream/2023-11-14T22:13:20.001 not found",
           ERROR_RESOURCE_NOT_FOUND },
-        { PUT("abc", "{}"), "Invalid TableArn: Invalid ResourceArn provided as input abc",
-          ERROR_VALIDATION },
+        { PUT("abc", "{}"), INVALID "ARNs must start with 'arn:': abc", ERROR_VALIDATION },
         { PUT(ARN "/index/gsi", "{}"),
-          "Invalid TableArn: Invalid ResourceArn provided as input " ARN "/index/gsi",
+          INVALID "Invalid resource arn provided, only table or stream is accepted. Provided "
+                  "resource arn: " ARN "/index/gsi",
           ERROR_VALIDATION },
         { PUT(ARN "/stream/", "{}"),
-          "Invalid TableArn: Invalid ResourceArn provided as input " ARN "/stream/",
+          INVALID "Provided Arn is not a DynamoDB resource arn: " ARN "/stream/",
           ERROR_VALIDATION },
     };
     for (size_t i = 0; i < COUNT_OF(operations) * COUNT_OF(cases); i++) {
@@ -210,10 +224,12 @@ static void a_policy_is_a_json_object(void **state)
         char body[512];
         snprintf(body, sizeof body, PUT(ARN, "%s"), policies[i]);
         api_fixture_expect_error(&db, "PutResourcePolicy", body, ERROR_VALIDATION,
-                                 INVALID "Invalid policy document: Syntax errors in policy.");
+                                 INVALID
+                                 "Invalid policy document: This policy contains invalid Json");
         snprintf(body, sizeof body, TABLE_BODY(",'ResourcePolicy':'%s'"), policies[i]);
         api_fixture_expect_error(&db, "CreateTable", body, ERROR_VALIDATION,
-                                 INVALID "Invalid policy document: Syntax errors in policy.");
+                                 INVALID
+                                 "Invalid policy document: This policy contains invalid Json");
     }
     expect_none(ARN);
 }
@@ -271,8 +287,8 @@ static void a_policy_has_at_most_twenty_kilobytes(void **state)
         free(body);
         assert_int_equal(ok, size <= 20 * 1024);
         if (!ok)
-            assert_true(bytes_equal_text(db.error.message, INVALID
-                                         "ResourcePolicy is larger than the limit of 20480 bytes"));
+            assert_true(bytes_equal_text(db.error.message,
+                                         INVALID "Maximum policy size of 20480 bytes exceeded"));
     }
 }
 
@@ -298,7 +314,7 @@ static void requests_are_checked(void **state)
         memset(arn, 'a', size);
         snprintf(body, sizeof body, RESOURCE("%s"), arn);
         assert_false(api_fixture_call(&db, "GetResourcePolicy", body));
-        assert_int_equal(bytes_starts_with(db.error.message, BYTES("Invalid TableArn")),
+        assert_int_equal(bytes_starts_with(db.error.message, BYTES(INVALID "ARNs must start with")),
                          size <= 1283);
     }
 }

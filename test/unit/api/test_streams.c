@@ -651,9 +651,11 @@ static const struct {
     { "UpdateTable", UPDATE("'StreamEnabled':true,'StreamViewType':'KEYS_ONLY'"), ERROR_VALIDATION,
       "Table already has an enabled stream: TableName: orders" },
     { "UpdateTable", UPDATE("'StreamEnabled':true"), ERROR_VALIDATION,
-      "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling streams." },
+      "One or more parameter values were invalid: If stream is being enabled then UpdateViewType "
+      "is required" },
     { "UpdateTable", UPDATE("'StreamEnabled':false,'StreamViewType':'KEYS_ONLY'"), ERROR_VALIDATION,
-      "Invalid StreamViewType: Stream StreamEnabled was false but a StreamViewType was present." },
+      "One or more parameter values were invalid: If stream is being disabled, then UpdateViewType "
+      "must not be specified" },
 };
 
 static void requests_are_refused_in_the_services_words(void **state)

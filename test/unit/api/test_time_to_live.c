@@ -165,8 +165,10 @@ static void a_setting_that_is_in_force_is_not_set_again(void **state)
     call("UpdateTimeToLive", SET("true", "t"));
     wait_for("ENABLED");
     refuse(SET("true", "t"), "TimeToLive is already enabled");
-    refuse(SET("true", "u"), "TimeToLive is active on a different AttributeName");
-    refuse(SET("false", "u"), "TimeToLive is active on a different AttributeName");
+    refuse(SET("true", "u"),
+           "TimeToLive is active on a different AttributeName: current AttributeName is t");
+    refuse(SET("false", "u"),
+           "TimeToLive is active on a different AttributeName: current AttributeName is t");
     call("UpdateTimeToLive", SET("false", "t"));
     wait_for("DISABLED");
     refuse(SET("false", "t"), "TimeToLive is already disabled");
@@ -209,7 +211,8 @@ static void a_change_waits_for_requests_of_older_versions(void **state)
     api_fixture_expect(&db, "DescribeTimeToLive", DESCRIBE,
                        SHOWS("ENABLING", ",'AttributeName':'t'"));
     refuse(SET("true", "t"), "TimeToLive is already enabled");
-    refuse(SET("true", "u"), "TimeToLive is active on a different AttributeName");
+    refuse(SET("true", "u"),
+           "TimeToLive is active on a different AttributeName: current AttributeName is t");
     refuse(SET("false", "t"), changed_twice);
     assert_whole();
     table_release(held);

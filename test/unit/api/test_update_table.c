@@ -49,7 +49,9 @@ static int tear_down(void **state)
 #define INDEX_UPDATES(list) "'GlobalSecondaryIndexUpdates':[" list "]"
 #define NOTHING                                                                                    \
     "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "                    \
-    "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
+    "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, "    \
+    "ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, "                   \
+    "OnDemandThroughput, WarmThroughput or TableClass is required"
 #define NEITHER                                                                                    \
     INVALID "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode "  \
             "is PAY_PER_REQUEST"
@@ -64,6 +66,8 @@ static const struct {
     { DEMAND("'OnDemandThroughput':{}"), NOTHING },
     { DEMAND("'WarmThroughput':{}"), NOTHING },
     { DEMAND("'GlobalSecondaryIndexUpdates':[]"), NOTHING },
+    { DEMAND("'GlobalSecondaryIndexUpdates':[],'DeletionProtectionEnabled':true"),
+      INVALID "List of GlobalSecondaryIndexUpdates is empty" },
     { DEMAND("'ReplicaUpdates':[]"), NOTHING },
     { DEMAND("'AttributeDefinitions':[{'AttributeName':'a','AttributeType':'S'}]"), NOTHING },
     /* Not there yet. */
@@ -102,8 +106,8 @@ static const struct {
       "how to request higher limits." },
     { PROVISIONED(INDEX_UPDATES(INDEX_UPDATE("gsi", "," UNITS("5", "5")))),
       "The provisioned throughput for the index gsi will not change. The requested value equals "
-      "the current value. Current ReadCapacityUnits provisioned for the index: 5. Requested "
-      "ReadCapacityUnits: 5. Current WriteCapacityUnits provisioned for the index: 5. Requested "
+      "the current value. Current ReadCapacityUnits provisioned for index gsi: 5. Requested "
+      "ReadCapacityUnits: 5. Current WriteCapacityUnits provisioned for index gsi: 5. Requested "
       "WriteCapacityUnits: 5. Refer to the Amazon DynamoDB Developer Guide for current limits and "
       "how to request higher limits." },
     /* Index updates. */
@@ -320,8 +324,9 @@ static void settings_change_and_are_shown(void **state)
 {
     (void)state;
     db.clock.fixed_ms += 1500;
-    update(DEMAND("'TableClass':'STANDARD_INFREQUENT_ACCESS','DeletionProtectionEnabled':true,"
-                  "'SSESpecification':{'Enabled':true,'KMSMasterKeyId':'abc'}"));
+    update(DEMAND("'TableClass':'STANDARD_INFREQUENT_ACCESS'"));
+    update(DEMAND("'DeletionProtectionEnabled':true"));
+    update(DEMAND("'SSESpecification':{'Enabled':true,'KMSMasterKeyId':'abc'}"));
     describe(THE_DEMAND);
     assert_shows("'SSEDescription':{'Status':'ENABLED','SSEType':'KMS',"
                  "'KMSMasterKeyArn':'arn:aws:kms:eu-west-1:123456789012:key/abc'},"
@@ -329,8 +334,10 @@ static void settings_change_and_are_shown(void **state)
                  "'LastUpdateDateTime':1700000001.5},'DeletionProtectionEnabled':true");
     update(DEMAND("'SSESpecification':{'Enabled':true}"));
     describe(THE_DEMAND);
-    assert_shows("'KMSMasterKeyArn':'arn:aws:kms:eu-west-1:123456789012:alias/aws/dynamodb'");
+    assert_shows("'KMSMasterKeyArn':'arn:aws:kms:eu-west-1:123456789012:key/"
+                 "fa7135e9-4c8f-38b0-9d0e-e8f04a88ac6a'");
     update(DEMAND("'SSESpecification':{'Enabled':false}"));
+    assert_shows("'SSEDescription':{'Status':'UPDATING','SSEType':'KMS','KMSMasterKeyArn':'arn:");
     describe(THE_DEMAND);
     assert_false(api_fixture_shows(&db, "SSEDescription"));
 }
