@@ -11,7 +11,6 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "expr/condition.h"
-#include "expr/condition_parse.h"
 #include "expr/parser.h"
 #include "model/error.h"
 
@@ -162,15 +161,11 @@ static bool collect(const struct condition *root, struct terms *terms, struct er
     return true;
 }
 
-const struct key_condition *key_condition_parse(struct arena *arena, struct bytes text,
-                                                struct expr_params *params, struct error *err)
+const struct key_condition *key_condition_compile(struct arena *arena,
+                                                  const struct condition *parsed, struct error *err)
 {
-    const struct condition *root =
-        condition_parse(arena, text, "KeyConditionExpression", params, err);
-    if (root == NULL)
-        return NULL;
     struct terms terms = { .arena = arena };
-    if (!collect(root, &terms, err))
+    if (!collect(parsed, &terms, err))
         return NULL;
     struct key_condition *out = arena_alloc(arena, sizeof *out);
     *out = (struct key_condition){ .terms = terms.terms, .term_count = terms.count };

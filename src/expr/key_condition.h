@@ -16,11 +16,12 @@
 
 struct arena;
 struct error;
-struct expr_params;
+struct condition;
 
-MUST_CHECK const struct key_condition *key_condition_parse(struct arena *arena, struct bytes text,
-                                                           struct expr_params *params,
-                                                           struct error *err);
+/* `parsed` is the text as any condition (condition_parse); the result borrows its values. A caller
+ * that reports unused placeholders does so in between: the service does. */
+MUST_CHECK const struct key_condition *
+key_condition_compile(struct arena *arena, const struct condition *parsed, struct error *err);
 
 /* The key attributes of the table or index, in the order of its key schema. */
 struct key_condition_schema {

@@ -122,7 +122,7 @@ describe('a batch is refused', () => {
   test('as a whole, if one request is wrong', async () => {
     const wrong = { [PLAIN]: [put(plainKey('whole')), put({ v: { S: 'no key' } })] };
     assert.deepEqual(await refusal(write(wrong)), validation(
-      'One or more parameter values were invalid: Missing the key pk in the item'));
+      'The provided key element does not match the schema'));
     const { Responses } = await get({ [PLAIN]: { Keys: [plainKey('whole')] } });
     assert.deepEqual(Responses[PLAIN], []);
   });

@@ -1,12 +1,25 @@
 """What the service answers to requests about items, captured in 2025 and 2026."""
 
 import pytest
-from answers import accept, create_usual, expect, item_of, refuse
+from answers import accept, attributes, create, create_usual, expect, item_of, key_schema, refuse
 
 
 @pytest.fixture(scope="module", autouse=True, name="tables")
 def fixture_tables(connection):
     create_usual(connection)
+    create(
+        connection,
+        "III",
+        "pk",
+        AttributeDefinitions=attributes(pk="S", c="S"),
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "ccc",
+                "KeySchema": key_schema("c"),
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+    )
 
 
 # --- An update that only deletes creates nothing ---
@@ -406,4 +419,117 @@ def test_the_end_of_base64_is_judged_first(connection):
         {"TableName": "HHH", "Item": item},
         "Invalid last non-pad Base64 character dectected",
         "SerializationException",
+    )
+
+
+# --- Keys ---
+
+MISMATCH = "The provided key element does not match the schema"
+
+
+def test_a_put_of_a_batch_without_a_key_does_not_match_the_schema(connection):
+    for item in ({"a": {"S": "x"}}, {"pk": {"S": "x"}}):
+        requests = {"CCC": [{"PutRequest": {"Item": item}}]}
+        refuse(connection, "BatchWriteItem", {"RequestItems": requests}, MISMATCH)
+
+
+@pytest.mark.parametrize("path", ["c.d", "c[1]"])
+def test_a_key_of_an_index_has_no_parts(connection, path):
+    update = {
+        "TableName": "III",
+        "Key": {"pk": {"S": "p"}},
+        "UpdateExpression": f"SET {path} = :v",
+        "ExpressionAttributeValues": {":v": {"S": "x"}},
+    }
+    refuse(
+        connection,
+        "UpdateItem",
+        update,
+        "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
+        "allowed: IndexKey: c",
+    )
+
+
+NO_TYPE = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+TWO_TYPES = (
+    "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
+    "supported datatypes"
+)
+SORTED_QUERY = {**QUERY, "TableName": "CCC"}
+
+
+@pytest.mark.parametrize("value, text", [({}, NO_TYPE), ({"S": "a", "N": "1"}, TWO_TYPES)])
+def test_a_start_without_a_type_or_with_two_is_an_invalid_start(connection, value, text):
+    start = {"ExclusiveStartKey": {"pk": {"S": "x"}, "sk": value}}
+    message = f"The provided starting key is invalid: {text}"
+    refuse(connection, "Query", {**SORTED_QUERY, **start}, message)
+    refuse(connection, "Scan", {"TableName": "CCC", **start}, message)
+
+
+# --- Order of faults ---
+
+
+@pytest.mark.parametrize(
+    "projection, text",
+    [
+        (
+            {"ProjectionExpression": "a", "ExpressionAttributeNames": {}},
+            "ExpressionAttributeNames must not be empty",
+        ),
+        (
+            {"ProjectionExpression": ""},
+            "Invalid ProjectionExpression: The expression can not be empty;",
+        ),
+        (
+            {"AttributesToGet": ["a", "a"]},
+            INVALID + "Duplicate value in attribute name: a",
+        ),
+    ],
+)
+def test_a_projection_of_a_batch_is_judged_before_repeated_keys(connection, projection, text):
+    keys = [{"pk": {"S": "x"}}, {"pk": {"S": "x"}}]
+    body = {"RequestItems": {"HHH": {"Keys": keys, **projection}}}
+    refuse(connection, "BatchGetItem", body, text)
+
+
+def test_unused_names_come_before_a_bad_key_condition(connection):
+    refuse(
+        connection,
+        "Query",
+        {
+            "TableName": "CCC",
+            "KeyConditionExpression": "pk = sk",
+            "ExpressionAttributeNames": {"#a": "a"},
+        },
+        "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}",
+    )
+
+
+def test_an_empty_key_condition_comes_before_an_empty_filter(connection):
+    refuse(
+        connection,
+        "Query",
+        {"TableName": "CCC", "KeyConditionExpression": "", "FilterExpression": ""},
+        "Invalid KeyConditionExpression: The expression can not be empty;",
+    )
+
+
+def test_values_of_a_filter_come_before_those_of_the_start(connection):
+    start = {"ExclusiveStartKey": {"pk": {"S": "x"}, "sk": {}}}
+    old = {"ComparisonOperator": "EQ", "AttributeValueList": [{"N": "f"}]}
+    conditions = {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": "x"}]}}
+    body = {"TableName": "CCC", "KeyConditions": conditions, "QueryFilter": {"a": old}, **start}
+    refuse(connection, "Query", body, f"{UNREADABLE}: f")
+    body = {"TableName": "CCC", "ScanFilter": {"a": old}, **start}
+    refuse(connection, "Scan", body, f"{UNREADABLE}: f")
+    new = {"FilterExpression": "a = :f", "ExpressionAttributeValues": {":p": {"S": "x"}, ":f": {"N": "f"}}}
+    refuse(connection, "Query", {**SORTED_QUERY, **new, **start}, f"{UNREADABLE}: f")
+
+
+def test_a_filter_of_a_key_comes_before_a_path_into_a_key(connection):
+    refuse(
+        connection,
+        "Query",
+        {**SORTED_QUERY, "FilterExpression": "pk.a = :p"},
+        "Filter Expression can only contain non-primary key attributes: Primary key attribute: pk",
     )

@@ -54,7 +54,9 @@ static void write_projection(struct expr_text *out, const void *compiled)
 static const void *parse_key_condition(struct arena *arena, struct bytes text,
                                        struct expr_params *params, struct error *err)
 {
-    return key_condition_parse(arena, text, params, err);
+    const struct condition *parsed =
+        condition_parse(arena, text, "KeyConditionExpression", params, err);
+    return parsed == NULL ? NULL : key_condition_compile(arena, parsed, err);
 }
 
 static void write_key_condition(struct expr_text *out, const void *compiled)

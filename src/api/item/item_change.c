@@ -22,6 +22,41 @@
 /* Measured on the service: UpdateItem refuses a result by this sum, which is more than its size. */
 enum { GATE_BASE = 3, GATE_PER_WRITE = 19, GATE_PER_CLEAR = 2 };
 
+static bool has_attribute(const struct key_attribute *attributes, size_t count, struct bytes name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes_equal(attributes[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_index_key(const struct table_definition *table, struct bytes name)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        const struct index_definition *index = &table->indexes[i];
+        if (has_attribute(index->hash, index->hash_count, name) ||
+            has_attribute(index->range, index->range_count, name))
+            return true;
+    }
+    return false;
+}
+
+/* The keys of indexes may be set, but have no parts. */
+static bool check_index_keys(const struct update *update, const struct table_definition *table,
+                             struct error *err)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct path *path = &update->actions[i].path;
+        if (path->step_count > 1 && is_index_key(table, path->steps[0].name))
+            return error_validation(err,
+                                    "Key attributes must be scalars; list random access '[]' and "
+                                    "map lookup '.' are not allowed: IndexKey: %.*s",
+                                    BYTES_FMT(path->steps[0].name));
+    }
+    return true;
+}
+
 bool item_change_check_keys(const struct update *update, const struct table_definition *table,
                             struct error *err)
 {
@@ -35,7 +70,7 @@ bool item_change_check_keys(const struct update *update, const struct table_defi
                                     "attribute %.*s. This attribute is part of the key",
                                     BYTES_FMT(name));
     }
-    return true;
+    return table->index_count == 0 || check_index_keys(update, table, err);
 }
 
 bool item_change_creates_nothing(const struct update *update)

@@ -84,16 +84,20 @@ static bool check(struct api_call *call, const struct batch_write_item_request *
     return true;
 }
 
-/* Observed: a key of the wrong type is reported as for a Key, everything else as by PutItem. */
+/* Observed: a key that is missing or of the wrong type is reported as for a Key, everything else as
+ * by PutItem. */
 static bool place_of_item(struct api_call *call, const struct table_definition *table,
                           const struct item *item, struct item_address *out)
 {
     const struct bytes mismatch =
         BYTES("One or more parameter values were invalid: Type mismatch for key ");
+    const struct bytes missing =
+        BYTES("One or more parameter values were invalid: Missing the key ");
     if (item_address_of_item(call->arena, table, item, out, &call->error))
         return index_entry_check_put(table, item, &call->error) &&
                operation_check_item_size(call, table, item);
-    if (bytes_starts_with(call->error.message, mismatch)) {
+    if (bytes_starts_with(call->error.message, mismatch) ||
+        bytes_starts_with(call->error.message, missing)) {
         error_clear(&call->error);
         error_validation(&call->error, "The provided key element does not match the schema");
     }

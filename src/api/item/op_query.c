@@ -101,12 +101,24 @@ static bool compile_filter(struct api_call *call, const struct read_request *req
     return out->filter != NULL;
 }
 
-static bool compile_key_condition(struct api_call *call, const struct query_request *query,
-                                  struct read_expressions *out)
+/* `*out` stays NULL if there is no expression. */
+static bool parse_key_condition(struct api_call *call, const struct query_request *query,
+                                struct expr_params *params, const struct condition **out)
 {
-    if (query->key_condition_expression.data != NULL) {
-        out->key_condition = key_condition_parse(call->arena, query->key_condition_expression,
-                                                 &out->params, &call->error);
+    *out = NULL;
+    if (query == NULL || query->key_condition_expression.data == NULL)
+        return true;
+    *out = condition_parse(call->arena, query->key_condition_expression, "KeyConditionExpression",
+                           params, &call->error);
+    return *out != NULL;
+}
+
+/* `parsed` is the expression, if there is one. */
+static bool compile_key_condition(struct api_call *call, const struct query_request *query,
+                                  const struct condition *parsed, struct read_expressions *out)
+{
+    if (parsed != NULL) {
+        out->key_condition = key_condition_compile(call->arena, parsed, &call->error);
         return out->key_condition != NULL;
     }
     if (query->key_conditions.count == 0)
@@ -148,6 +160,32 @@ static bool check_select(struct api_call *call, const struct read_request *reque
     return true;
 }
 
+static bool check_filter_values(struct api_call *call, const struct shape_map *filter)
+{
+    struct condition_element *const *elements = filter->elements;
+    for (size_t i = 0; i < filter->count; i++) {
+        const struct shape_list *values = &elements[i]->attribute_value_list;
+        for (size_t v = 0; v < values->count; v++) {
+            if (!operation_check_rule(call,
+                                      &((const struct shape_value *)values->elements)[v].rule))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Observed: values without a type or with two are reported as faults of the start, others bare. */
+static bool check_start_values(struct api_call *call, const struct shape_item *start)
+{
+    if (operation_check_rule(call, &start->rule))
+        return true;
+    struct bytes message = call->error.message;
+    if (bytes_starts_with(message, BYTES("Supplied AttributeValue ")))
+        error_validation(&call->error, "The provided starting key is invalid: %.*s",
+                         BYTES_FMT(message));
+    return false;
+}
+
 /* The rules that come before any expression is parsed. `query` is NULL for a Scan. */
 static bool check_expressions(struct api_call *call, const struct read_request *request,
                               const struct query_request *query, struct read_expressions *out)
@@ -158,7 +196,8 @@ static bool check_expressions(struct api_call *call, const struct read_request *
     return check_mix(call, request, query) && check_absent(call, request, query, input) &&
            item_expressions_check_values(call, &request->expression_attribute_values) &&
            expr_params_init(&out->params, call->arena, &input, &call->error) &&
-           operation_check_rule(call, &request->exclusive_start_key.rule);
+           check_filter_values(call, &request->filter) &&
+           check_start_values(call, &request->exclusive_start_key);
 }
 
 /* Then the expressions themselves. What `out` holds lives in the call's arena and borrows the
@@ -166,11 +205,17 @@ static bool check_expressions(struct api_call *call, const struct read_request *
 static bool compile_expressions(struct api_call *call, const struct read_request *request,
                                 const struct query_request *query, struct read_expressions *out)
 {
+    const struct condition *parsed = NULL;
+    bool key_is_empty = query != NULL && query->key_condition_expression.data != NULL &&
+                        query->key_condition_expression.len == 0;
+    if (key_is_empty) /* Observed: reported before an empty filter. */
+        return parse_key_condition(call, query, &out->params, &parsed);
     return compile_filter(call, request, out) &&
            item_expressions_tree(call, request->projection_expression, &request->attributes_to_get,
                                  &out->params, &out->projection) &&
-           (query == NULL || compile_key_condition(call, query, out)) &&
+           parse_key_condition(call, query, &out->params, &parsed) &&
            expr_params_check_unused(&out->params, call->arena, &call->error) &&
+           (query == NULL || compile_key_condition(call, query, parsed, out)) &&
            legacy_condition_check_operator(request->conditional_operator.data != NULL,
                                            request->filter.count, &call->error) &&
            check_select(call, request, query != NULL);
@@ -283,6 +328,22 @@ static bool plan_query(struct api_call *call, struct query *query)
     return start_query(call, query, terms.range_count > 0);
 }
 
+/* Observed: that a filter names a key is reported before a path into a key. */
+static bool check_query_paths(struct api_call *call, const struct query *query)
+{
+    const struct read_source *source = &query->source;
+    const struct read_expressions *expressions = &query->expressions;
+    if (expr_params_check_key_paths(&expressions->params, source->key_names, source->own_key_count,
+                                    &call->error))
+        return true;
+    struct error scalars = call->error;
+    error_clear(&call->error);
+    if (check_filter(call, &query->request->read, expressions, source->key_names,
+                     source->own_key_count))
+        call->error = scalars;
+    return false;
+}
+
 static bool prepare_query(struct api_call *call, struct query *query)
 {
     const struct read_request *request = &query->request->read;
@@ -291,9 +352,7 @@ static bool prepare_query(struct api_call *call, struct query *query)
     if (expressions->key_condition == NULL)
         return error_validation(&call->error, "Either the KeyConditions or KeyConditionExpression "
                                               "parameter must be specified in the request.");
-    return expr_params_check_key_paths(&expressions->params, source->key_names,
-                                       source->own_key_count, &call->error) &&
-           plan_query(call, query) &&
+    return check_query_paths(call, query) && plan_query(call, query) &&
            check_filter(call, request, expressions, source->key_names, source->own_key_count) &&
            read_source_check_filter(call->arena, source, expressions->filter, &call->error) &&
            item_page_check_attributes(call, source, request, expressions);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "expr/condition_parse.h"
 #include "expr/key_condition.h"
 #include "expr/parser.h"
 #include "expr_examples.h"
@@ -215,8 +216,11 @@ static void terms_must_fit_the_schema(void **state)
         struct key_condition_plan plan;
         error_init(&err, examples.arena);
         assert_true(expr_text_params(examples.arena, NULL, values, &params, &err));
-        const struct key_condition *condition =
-            key_condition_parse(examples.arena, bytes_from_text(plans[i].text), &params, &err);
+        const struct condition *parsed =
+            condition_parse(examples.arena, bytes_from_text(plans[i].text),
+                            "KeyConditionExpression", &params, &err);
+        assert_non_null(parsed);
+        const struct key_condition *condition = key_condition_compile(examples.arena, parsed, &err);
         assert_non_null(condition);
         bool ok = key_condition_check(condition, plans[i].schema, &plan, &err);
         if (ok != (plans[i].error == NULL) ||
