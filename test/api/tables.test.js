@@ -351,7 +351,7 @@ describe('tags', () => {
         new TagResourceCommand({ ResourceArn, Tags: [{ Key: 'k', Value: 'v' }] }))),
       {
         name: 'ResourceNotFoundException',
-        message: `Requested resource not found: ResourcArn: ${ResourceArn} not found`,
+        message: `Requested resource not found: ResourceArn: ${ResourceArn} not found`,
       });
   });
 });

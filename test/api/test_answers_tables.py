@@ -127,6 +127,15 @@ def test_definitions(connection):
     refuse_table(connection, unused, "a", defined=("a", "c", "zz"), GlobalSecondaryIndexes=indexes)
 
 
+def test_unused_definitions_come_before_the_other_rules_of_indexes(connection):
+    message = INVALID + (
+        "Some AttributeDefinitions are not used. AttributeDefinitions: [pk, g, b], keys used: "
+        "[pk, g]"
+    )
+    indexes = [index("ggg", "g", Projection={})]
+    refuse_table(connection, message, defined=("pk", "g", "b"), GlobalSecondaryIndexes=indexes)
+
+
 @pytest.mark.parametrize(
     "keys, message",
     [
@@ -333,7 +342,46 @@ def test_warm_throughput_is_not_below_what_is_provisioned(connection):
     refuse_table(connection, INVALID + message, ProvisionedThroughput=UNITS, WarmThroughput=warm)
 
 
+def test_updates_of_indexes(connection):
+    message = INVALID + (
+        "WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond "
+        "specified for index: ggg"
+    )
+    empty = {"Update": {"IndexName": "ggg", "WarmThroughput": {}}}
+    for name in ("Demand", "Missing"):
+        refuse_update(connection, message, name, **updates(empty))
+    message = INVALID + (
+        "The only Updates for index: ggg when TableThroughputMode is PAY_PER_REQUEST can be to "
+        "OnDemandThroughput, WarmThroughput"
+    )
+    for nothing in ({}, {"OnDemandThroughput": {}}):
+        refuse_update(connection, message, **updates({"Update": {"IndexName": "ggg", **nothing}}))
+
+
+def test_limits_of_an_index_of_a_provisioned_table(connection):
+    message = INVALID + (
+        "MaxReadRequestUnits for OnDemandThroughput for index: ggg cannot be specified when table "
+        "BillingMode is PROVISIONED."
+    )
+    indexes = [index("ggg", "g", ProvisionedThroughput=UNITS, **LIMITED)]
+    more = {"ProvisionedThroughput": UNITS, "GlobalSecondaryIndexes": indexes}
+    refuse_table(connection, message, defined=("pk", "g"), **more)
+
+
 # --- Settings with operations of their own ---
+
+
+def test_insights_of_an_index(connection):
+    operation = "DescribeContributorInsights"
+    refuse(
+        connection,
+        operation,
+        {"TableName": "Demand", "IndexName": "lll"},
+        "Requested resource not found: Index: lll not found for table: Demand",
+        "ResourceNotFoundException",
+    )
+    message = "IndexName must be at least 3 characters long and at most 255 characters long"
+    refuse(connection, operation, {"TableName": "Demand", "IndexName": ""}, message)
 
 
 def test_recovery_period_of_a_disabled_recovery(connection):
@@ -372,6 +420,15 @@ def test_texts_of_policies(connection, arns):
     refuse(connection, "PutResourcePolicy", request, message)
     message = INVALID + "Invalid policy document: This policy contains invalid Json"
     refuse(connection, "PutResourcePolicy", {"ResourceArn": arn, "Policy": "{"}, message)
+    message = INVALID + "Invalid policy document: This text appears not to be a policy"
+    refuse(connection, "PutResourcePolicy", {"ResourceArn": arn, "Policy": "null"}, message)
+    refuse(
+        connection,
+        "GetResourcePolicy",
+        {"ResourceArn": f"{arn}/stream/never"},
+        "Requested resource not found: Stream: never not found for Table: Demand",
+        "ResourceNotFoundException",
+    )
 
 
 def test_revisions_of_policies(connection, arns):
@@ -444,6 +501,7 @@ def tags(**pairs):
 MANY = "Number of Tags exceed the current limit for the provided ResourceArn"
 BAD_TAGS = [
     ([{"Key": "hi!", "Value": ""}], "The Tag Key provided is invalid, Key: hi!"),
+    ([{"Key": "\U0001f511", "Value": ""}], "The Tag Key provided is invalid, Key: \U0001f511"),
     ([{"Key": "", "Value": ""}], "The Tag Key provided is invalid, Key: "),
     ([{"Key": "k" * 129, "Value": ""}], "The Tag Key provided is invalid, Key: " + "k" * 129),
     ([{"Key": "a", "Value": "d%g"}], "The Tag Value provided is invalid, Value: d%g"),
@@ -474,7 +532,7 @@ def test_bad_tags(connection, arns, bad, message):
 
 def test_good_tags(connection, arns):
     arn = arns["Units"]
-    good = [{"Key": "Zürich + a-b=c.d_e:f/9", "Value": "ü" * 256}, {"Key": "é" * 128, "Value": ""}]
+    good = [{"Key": "Zürich + a-b=c.d_e:f/9@x", "Value": "ü" * 256}, {"Key": "é" * 128, "Value": ""}]
     accept(connection, "TagResource", {"ResourceArn": arn, "Tags": good})
     request = {"ResourceArn": arn, "NextToken": "ignored"}
     assert accept(connection, "ListTagsOfResource", request) == {"Tags": good}
@@ -491,6 +549,14 @@ def test_keys_of_tags_to_remove(connection, arns):
         refuse(connection, "UntagResource", {"ResourceArn": arn, "TagKeys": [bad]}, message)
     keys = [f"k{i}" for i in range(51)]
     refuse(connection, "UntagResource", {"ResourceArn": arn, "TagKeys": keys}, MANY)
+    for missing in (f"{arn}x", f"{arn}/stream/never"):
+        refuse(
+            connection,
+            "ListTagsOfResource",
+            {"ResourceArn": missing},
+            f"Requested resource not found: ResourceArn: {missing} not found",
+            "ResourceNotFoundException",
+        )
     missing = {"ResourceArn": f"{arn}x", "TagKeys": ["a"]}
     message = "Requested resource not found"
     refuse(connection, "UntagResource", missing, message, "ResourceNotFoundException")

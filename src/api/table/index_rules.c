@@ -1,7 +1,7 @@
 /* index_rules.c -- keys, projections and secondary indexes of CreateTable and UpdateTable.
  *
- * The service checks in this order, and so do we: definitions of the table's key, its form, local
- * indexes one by one, global indexes one by one, and last whether a definition is left over.
+ * The service checks in this order, and so do we: definitions of the table's key, its form, keys of
+ * indexes, whether a definition is left over, then local indexes and global ones, one by one.
  * Texts that could not be observed are listed in doc/differences.md.
  */
 #include "api/table/index_rules.h"
@@ -101,8 +101,34 @@ static bool refuse_attribute_count(struct error *err)
                             "of attributes defined in AttributeDefinitions");
 }
 
+static bool has_key(const struct shape_list *schema, struct bytes name)
+{
+    for (size_t i = 0; i < schema->count; i++) {
+        if (bytes_equal(key_element(schema, i)->attribute_name, name))
+            return true;
+    }
+    return false;
+}
+
+/* Does a key schema of the request refer to it? Of too many indexes the first ones are asked. */
+static bool is_key(const struct create_table_request *request, struct bytes name)
+{
+    const struct shape_list *const lists[] = { &request->local_secondary_indexes,
+                                               &request->global_secondary_indexes };
+    if (has_key(&request->key_schema, name))
+        return true;
+    for (size_t list = 0; list < COUNT_OF(lists); list++) {
+        for (size_t i = 0; i < lists[list]->count && i <= GLOBAL_INDEXES_MAX; i++) {
+            if (has_key(&index_at(lists[list], i)->key_schema, name))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* False unless a key of the table or of an index refers to each definition. */
-static bool check_used(struct arena *arena, const struct table_definition *draft, struct error *err)
+static bool check_used(struct arena *arena, const struct create_table_request *request,
+                       const struct table_definition *draft, struct error *err)
 {
     struct buffer defined, used;
     size_t used_count = 0;
@@ -111,12 +137,12 @@ static bool check_used(struct arena *arena, const struct table_definition *draft
     for (size_t i = 0; i < draft->attribute_count; i++) {
         struct bytes name = draft->attributes[i].name;
         append_name(&defined, i, name);
-        if (table_definition_uses_attribute(draft, name))
+        if (is_key(request, name))
             append_name(&used, used_count++, name);
     }
     if (used_count == draft->attribute_count)
         return true;
-    if (draft->index_count == 0)
+    if (!request->local_secondary_indexes.present && !request->global_secondary_indexes.present)
         return refuse_attribute_count(err);
     return error_validation(err,
                             INVALID_VALUES "Some AttributeDefinitions are not used. "
@@ -296,6 +322,28 @@ static bool check_local_key(const struct table_definition *draft,
     return true;
 }
 
+static bool check_index_key(struct arena *arena, const struct index_request *request, bool global,
+                            const struct table_definition *draft, struct error *err)
+{
+    if (global && !check_global_key_count(&request->key_schema, err))
+        return false;
+    if (!check_defined(arena, draft, &request->key_schema, err))
+        return false;
+    return global ? check_global_key(&request->key_schema, err)
+                  : check_local_key(draft, request, err);
+}
+
+static bool check_index_keys(struct arena *arena, const struct shape_list *requests, bool global,
+                             size_t count_max, const struct table_definition *draft,
+                             struct error *err)
+{
+    for (size_t i = 0; i < requests->count && i < count_max; i++) {
+        if (!check_index_key(arena, index_at(requests, i), global, draft, err))
+            return false;
+    }
+    return true;
+}
+
 /* Adds one index behind those the draft has; there is room for it. */
 static bool draft_index(struct arena *arena, const struct index_request *request, bool global,
                         struct table_definition *draft, struct error *err)
@@ -305,12 +353,7 @@ static bool draft_index(struct arena *arena, const struct index_request *request
                                         .global = global,
                                         .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
                                         .warm_throughput = { UNITS_UNSET, UNITS_UNSET } };
-    if (global && !check_global_key_count(&request->key_schema, err))
-        return false;
-    if (!check_defined(arena, draft, &request->key_schema, err))
-        return false;
-    if (global ? !check_global_key(&request->key_schema, err)
-               : !check_local_key(draft, request, err))
+    if (!check_index_key(arena, request, global, draft, err))
         return false;
     draft_index_key(draft, &request->key_schema, index);
     if (!draft_projection(request->projection, index, err) ||
@@ -383,14 +426,20 @@ bool index_rules_draft(struct arena *arena, const struct create_table_request *r
         return false;
     draft_table_key(&request->key_schema, draft);
 
+    if (draft->attribute_count > ATTRIBUTES_MAX)
+        return refuse_attribute_count(err);
     draft->indexes = arena_alloc(arena, INDEXES_MAX * sizeof(*draft->indexes));
+    if (!check_index_keys(arena, &request->local_secondary_indexes, false, LOCAL_INDEXES_MAX, draft,
+                          err) ||
+        !check_index_keys(arena, &request->global_secondary_indexes, true, GLOBAL_INDEXES_MAX,
+                          draft, err) ||
+        !check_used(arena, request, draft, err))
+        return false;
     if (!draft_local_indexes(arena, &request->local_secondary_indexes, draft, err) ||
         !draft_global_indexes(arena, &request->global_secondary_indexes, draft, err) ||
         !check_included_total(draft, err))
         return false;
-    if (draft->attribute_count > ATTRIBUTES_MAX)
-        return refuse_attribute_count(err);
-    return check_used(arena, draft, err);
+    return true;
 }
 
 /* --- An index that UpdateTable adds --- */

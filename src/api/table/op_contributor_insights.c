@@ -2,9 +2,10 @@
  * disabled and of no table, as nothing can enable insights. */
 #include "api/common_shapes.h"
 #include "api/operation.h"
-#include "api/table/index_rules.h"
+#include "api/table/table_name.h"
 #include "api/table/table_operation.h"
 #include "json/writer.h"
+#include "model/limits.h"
 #include "table/catalogue.h"
 
 /* --- DescribeContributorInsights --- */
@@ -14,12 +15,20 @@ struct describe_contributor_insights_request {
     struct bytes index_name;
 };
 
+static const struct shape index_name_shape = {
+    .kind = SHAPE_STRING,
+    .min = TABLE_NAME_SIZE_MIN,
+    .max = TABLE_NAME_SIZE_MAX,
+    .length_text = "IndexName must be at least 3 characters long and at most 255 characters long",
+    .pattern = TABLE_NAME_PATTERN,
+    .matches = table_name_matches,
+};
 static const struct shape_field describe_fields[] = {
     { SHAPE_FIELD(struct describe_contributor_insights_request, table_name, "TableName",
                   &common_existing_table_name),
       .required = true, .alone = true, .absent_text = common_table_name_absent_text },
     { SHAPE_FIELD(struct describe_contributor_insights_request, index_name, "IndexName",
-                  &common_resource_name) },
+                  &index_name_shape) },
 };
 static const struct shape describe_shape = {
     SHAPE_STRUCTURE_OF(struct describe_contributor_insights_request, describe_fields),
@@ -34,7 +43,9 @@ static bool check_index(struct api_call *call, const struct table_definition *de
         return true;
     const struct index_definition *index = table_definition_index(definition, name);
     return (index != NULL && index->global) ||
-           index_rules_refuse_missing(definition, name, &call->error);
+           error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
+                     "Requested resource not found: Index: %.*s not found for table: %.*s",
+                     BYTES_FMT(name), BYTES_FMT(definition->name));
 }
 
 static void answer_describe(struct api_call *call, const struct table_definition *definition,

@@ -38,8 +38,8 @@ static bool find_stream(struct api_call *call, struct bytes label, struct policy
     struct table_definition *definition = &resource->definition;
     if (definition->stream_label.data == NULL || !bytes_equal(definition->stream_label, label))
         return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
-                         "Requested resource not found: Stream: %.*s not found",
-                         BYTES_FMT(resource->arn));
+                         "Requested resource not found: Stream: %.*s not found for Table: %.*s",
+                         BYTES_FMT(label), BYTES_FMT(definition->name));
     resource->policy = &definition->stream_policy;
     if (!bytes_equal(definition->stream_policy_label, label)) {
         definition->stream_policy = (struct resource_policy){ 0 }; /* It was an earlier stream's. */

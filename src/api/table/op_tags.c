@@ -15,25 +15,22 @@ static const struct shape arn_shape = { .kind = SHAPE_STRING,
                                         .min = SHAPE_NO_MIN,
                                         .max = RESOURCE_ARN_SIZE_MAX };
 
-/* False with the error set unless the ARN is a table's. */
+/* False with the error set unless the ARN is a table's or a stream's. */
 static bool check_arn(struct api_call *call, struct bytes arn)
 {
-    static const char invalid[] = "Invalid TableArn: Invalid ResourceArn provided as input ";
     if (arn.len == 0)
         return error_validation(&call->error, "Invalid TableArn");
-    if (!table_operation_check_arn(call, arn, invalid))
-        return false;
-    return table_name_is_arn(arn) ||
-           error_validation(&call->error, "%s%.*s", invalid, BYTES_FMT(arn));
+    return table_operation_check_arn(call, arn,
+                                     "Invalid TableArn: Invalid ResourceArn provided as input ");
 }
 
-/* The table of a checked ARN. NULL with the error set. */
+/* The table of a checked ARN. NULL with the error set, also for streams, which have no tags. */
 static struct table *find_table(struct api_call *call, struct bytes arn)
 {
-    struct table *table = operation_find_table(call, arn);
-    if (table == NULL) /* "ResourcArn": the service's own spelling. */
+    struct table *table = table_name_is_arn(arn) ? operation_find_table(call, arn) : NULL;
+    if (table == NULL)
         error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
-                  "Requested resource not found: ResourcArn: %.*s not found", BYTES_FMT(arn));
+                  "Requested resource not found: ResourceArn: %.*s not found", BYTES_FMT(arn));
     return table;
 }
 
@@ -126,7 +123,9 @@ static void run_untag(struct api_call *call, const void *input)
     const struct untag_resource_request *request = input;
     struct table *table = NULL;
     if (check_untag(call, request)) {
-        table = operation_find_table(call, request->resource_arn);
+        table = table_name_is_arn(request->resource_arn)
+                    ? operation_find_table(call, request->resource_arn)
+                    : NULL;
         if (table == NULL) /* Observed: without the ARN, which the others show. */
             error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found");
     }

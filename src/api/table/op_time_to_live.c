@@ -64,6 +64,20 @@ static bool check(struct api_call *call, const struct expiry_definition *expiry,
     return true;
 }
 
+/* table_operation_check_idle in the words that this operation has. */
+static bool check_idle(struct api_call *call, const struct table_definition *definition)
+{
+    static const char *const doing[TABLE_STATUS_COUNT] = {
+        [TABLE_CREATING] = "created",
+        [TABLE_UPDATING] = "updated",
+        [TABLE_DELETING] = "deleted",
+    };
+    return definition->status == TABLE_ACTIVE ||
+           error_set(&call->error, ERROR_RESOURCE_IN_USE,
+                     "Attempt to change a resource which is still in use: Table %.*s is being %s",
+                     BYTES_FMT(definition->name), doing[definition->status]);
+}
+
 static void answer_update(struct api_call *call, const struct specification *request)
 {
     struct json_writer writer;
@@ -83,7 +97,7 @@ static bool update(struct api_call *call, const struct specification *request,
                    const struct table *table)
 {
     struct table_definition changed = *table_definition(table);
-    if (!table_operation_check_idle(call, &changed) || !check(call, &changed.expiry, request))
+    if (!check_idle(call, &changed) || !check(call, &changed.expiry, request))
         return false;
     expiry_life_move(&changed, request->enabled.value ? EXPIRY_ALLOCATING : EXPIRY_REMOVING);
     changed.expiry.attribute = request->attribute_name;
@@ -129,11 +143,21 @@ static void answer_describe(struct api_call *call, const struct expiry_definitio
     json_close_object(&writer);
 }
 
+static bool check_described(struct api_call *call, enum table_status status)
+{
+    const char *name = table_status_name(status);
+    return (status != TABLE_CREATING && status != TABLE_DELETING) ||
+           error_validation(&call->error,
+                            "Cannot describe time to live while table is in %s state: Current "
+                            "table state is %s",
+                            name, name);
+}
+
 static void run_describe(struct api_call *call, const void *input)
 {
     const struct table_name_request *request = input;
     struct table *table = table_operation_find(call, request->table_name);
-    bool ok = table != NULL;
+    bool ok = table != NULL && check_described(call, table_definition(table)->status);
     if (ok)
         answer_describe(call, &table_definition(table)->expiry);
     operation_end(call, ok);

@@ -33,18 +33,21 @@ static size_t tag_position(const struct table_definition *table, struct bytes ke
     return first;
 }
 
-/* "letters, white space, and numbers, plus + - = . _ : /": a letter beyond ASCII is not looked up.
- */
+/* Letters, white space and numbers, plus + - = . _ : / and, though not documented, @. A character
+ * beyond ASCII is not looked up. */
 static bool is_tag_byte(uint8_t byte)
 {
     return byte >= 0x80 || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte != '\0' && strchr("0123456789 \t\r\n+-=._:/", byte) != NULL);
+           (byte != '\0' && strchr("0123456789 \t\r\n+-=._:/@", byte) != NULL);
 }
 
 /* At most `length_max` characters that a tag may have. */
 static bool is_tag_text(struct bytes text, size_t length_max)
 {
+    static const char symbols[] = "\xf0\x9f"; /* U+1F000 to U+1FFFF: emoji and the like. */
     size_t length = 0;
+    if (memmem(text.data, text.len, symbols, sizeof symbols - 1) != NULL)
+        return false;
     for (size_t i = 0; i < text.len; i++) {
         if (!is_tag_byte(text.data[i]))
             return false;
@@ -238,6 +241,9 @@ bool setting_rules_check_policy(struct arena *arena, struct bytes text, struct e
     if (text.len > RESOURCE_POLICY_SIZE_MAX)
         return error_validation(err, INVALID_VALUES "Maximum policy size of %d bytes exceeded",
                                 RESOURCE_POLICY_SIZE_MAX);
+    if (bytes_equal_text(text, "null"))
+        return error_validation(err, INVALID_VALUES
+                                "Invalid policy document: This text appears not to be a policy");
     if (!is_json_object(arena, text))
         return error_validation(err, INVALID_VALUES
                                 "Invalid policy document: This policy contains invalid Json");

@@ -355,8 +355,25 @@ static const struct index_request *find_update(const struct update_table_request
     return NULL;
 }
 
+static bool check_index_update(const struct index_request *update, struct error *err)
+{
+    const struct units_request *warm = update->warm_throughput;
+    if (warm == NULL || warm->read_units.present || warm->write_units.present)
+        return true;
+    return error_validation(err,
+                            INVALID_VALUES "WarmThroughput must have at least one of "
+                                           "ReadUnitsPerSecond or WriteUnitsPerSecond specified "
+                                           "for index: %.*s",
+                            BYTES_FMT(update->index_name));
+}
+
 bool throughput_rules_check_update(const struct update_table_request *request, struct error *err)
 {
+    for (size_t i = 0; i < request->global_secondary_index_updates.count; i++) {
+        const struct index_request *update = index_update(request, i);
+        if (update != NULL && !check_index_update(update, err))
+            return false;
+    }
     const struct units_request *provisioned = request->provisioned_throughput;
     if (provisioned == NULL)
         return true;
@@ -481,7 +498,10 @@ static bool update_index(const struct index_request *request, int64_t now_ms,
         return index_rules_refuse_missing(table, request->index_name, err);
     struct capacity capacity = index_capacity(index);
     const struct units_request *provisioned = request->provisioned_throughput;
-    if (provisioned != NULL && table->billing_mode == BILLING_PAY_PER_REQUEST)
+    bool other =
+        request->warm_throughput != NULL ||
+        (request->on_demand_throughput != NULL && given_cap(request->on_demand_throughput) != NULL);
+    if ((provisioned != NULL || !other) && table->billing_mode == BILLING_PAY_PER_REQUEST)
         return error_validation(err,
                                 INVALID_VALUES "The only Updates for index: %.*s when "
                                                "TableThroughputMode is PAY_PER_REQUEST can be to "

@@ -75,14 +75,15 @@ static void contributor_insights_are_disabled(void **state)
         enum error_code code;
     } cases[] = {
         { "{'TableName':'abc','IndexName':'lsi'}",
-          "Requested resource not found: Index lsi for table abc", ERROR_RESOURCE_NOT_FOUND },
+          "Requested resource not found: Index: lsi not found for table: abc",
+          ERROR_RESOURCE_NOT_FOUND },
         { "{'TableName':'abc','IndexName':'none'}",
-          "Requested resource not found: Index none for table abc", ERROR_RESOURCE_NOT_FOUND },
+          "Requested resource not found: Index: none not found for table: abc",
+          ERROR_RESOURCE_NOT_FOUND },
         { "{'TableName':'none','IndexName':'gsi'}",
           "Requested resource not found: Table: none not found", ERROR_RESOURCE_NOT_FOUND },
         { "{'TableName':'abc','IndexName':'ab'}",
-          "1 validation error detected: Value 'ab' at 'indexName' failed to satisfy constraint: "
-          "Member must have length greater than or equal to 3",
+          "IndexName must be at least 3 characters long and at most 255 characters long",
           ERROR_VALIDATION },
         { "{}", "The parameter 'TableName' is required but was not present in the request",
           ERROR_VALIDATION },
@@ -299,11 +300,11 @@ static const struct {
     { "TagResource", "{'ResourceArn':'" ARN "','Tags':[{'Key':'aws:x','Value':'v'}]}",
       ERROR_VALIDATION, "Tag Key cannot be prefixed with aws:, Key: aws:x" },
     { "TagResource", "{'ResourceArn':'" ARN "d','Tags':[{'Key':'k','Value':'v'}]}",
-      ERROR_RESOURCE_NOT_FOUND, "Requested resource not found: ResourcArn: " ARN "d not found" },
+      ERROR_RESOURCE_NOT_FOUND, "Requested resource not found: ResourceArn: " ARN "d not found" },
     { "UntagResource", "{'ResourceArn':'" ARN "d','TagKeys':['k']}", ERROR_RESOURCE_NOT_FOUND,
       "Requested resource not found" },
     { "ListTagsOfResource", "{'ResourceArn':'" ARN "d'}", ERROR_RESOURCE_NOT_FOUND,
-      "Requested resource not found: ResourcArn: " ARN "d not found" },
+      "Requested resource not found: ResourceArn: " ARN "d not found" },
 };
 
 static void tag_rules_refuse_in_the_service_s_words(void **state)

@@ -175,9 +175,9 @@ static void a_new_stream_begins_without_a_policy(void **state)
     api_fixture_expect(&db, "PutResourcePolicy", PUT(STREAM_ARN, OTHER), REVISION("1700000000000"));
     begin_new_stream("2023-11-14T22:13:21.000");
     expect_none(ARN "/stream/2023-11-14T22:13:21.000");
-    api_fixture_expect_error(&db, "GetResourcePolicy", RESOURCE(STREAM_ARN),
-                             ERROR_RESOURCE_NOT_FOUND,
-                             "Requested resource not found: Stream: " STREAM_ARN " not found");
+    api_fixture_expect_error(
+        &db, "GetResourcePolicy", RESOURCE(STREAM_ARN), ERROR_RESOURCE_NOT_FOUND,
+        "Requested resource not found: Stream: 2023-11-14T22:13:20.000 not found for Table: abc");
     api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN "/stream/2023-11-14T22:13:21.000", ONE),
                        REVISION("1700000000000"));
     api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN "/stream/2023-11-14T22:13:21.000"),
@@ -198,7 +198,7 @@ static void resources_that_are_not_there_are_not_found(void **state)
         { PUT("arn:aws:dynamodb:eu-west-1:123456789012:table/none/stream/x", "{}"),
           "Requested resource not found: Table: none not found", ERROR_RESOURCE_NOT_FOUND },
         { PUT(ARN "/stream/2023-11-14T22:13:20.001", "{}"),
-          "Requested resource not found: Stream: " ARN "/stream/2023-11-14T22:13:20.001 not found",
+          "Requested resource not found: Stream: 2023-11-14T22:13:20.001 not found for Table: abc",
           ERROR_RESOURCE_NOT_FOUND },
         { PUT("abc", "{}"), INVALID "ARNs must start with 'arn:': abc", ERROR_VALIDATION },
         { PUT(ARN "/index/gsi", "{}"),
@@ -219,7 +219,7 @@ static void resources_that_are_not_there_are_not_found(void **state)
 static void a_policy_is_a_json_object(void **state)
 {
     (void)state;
-    static const char *const policies[] = { "", " ", "{", "{}}", "[]", "1", "null", "{a:1}", "x" };
+    static const char *const policies[] = { "", " ", "{", "{}}", "[]", "1", "{a:1}", "x" };
     for (size_t i = 0; i < COUNT_OF(policies); i++) {
         char body[512];
         snprintf(body, sizeof body, PUT(ARN, "%s"), policies[i]);

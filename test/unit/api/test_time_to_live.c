@@ -181,9 +181,11 @@ static void a_table_in_transition_keeps_its_setting(void **state)
     api_fixture_open(&db, 3600 * 1000);
     create_table();
     api_fixture_expect_error(&db, "UpdateTimeToLive", SET("true", "t"), ERROR_RESOURCE_IN_USE,
-                             "Attempt to change a resource which is still in use: Table is being "
-                             "created: table");
-    api_fixture_expect(&db, "DescribeTimeToLive", DESCRIBE, SHOWS("DISABLED", ""));
+                             "Attempt to change a resource which is still in use: Table table is "
+                             "being created");
+    api_fixture_expect_error(&db, "DescribeTimeToLive", DESCRIBE, ERROR_VALIDATION,
+                             "Cannot describe time to live while table is in CREATING state: "
+                             "Current table state is CREATING");
 }
 
 static void a_table_of_the_same_name_has_no_time_to_live(void **state)
