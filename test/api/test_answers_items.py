@@ -533,3 +533,29 @@ def test_a_filter_of_a_key_comes_before_a_path_into_a_key(connection):
         {**SORTED_QUERY, "FilterExpression": "pk.a = :p"},
         "Filter Expression can only contain non-primary key attributes: Primary key attribute: pk",
     )
+
+
+# --- The envelope of UpdateItem ---
+
+
+@pytest.mark.parametrize(
+    "parameters, text",
+    [
+        ({"UpdateExpression": ""}, "Invalid UpdateExpression: The expression can not be empty;"),
+        (
+            {"UpdateExpression": "SET a = :v", "ExpressionAttributeValues": {}},
+            "ExpressionAttributeValues must not be empty",
+        ),
+        (
+            {"UpdateExpression": "SET a = :v", "ExpressionAttributeValues": {":v": {"SS": []}}},
+            INVALID + "An string set  may not be empty",
+        ),
+        (
+            {"UpdateExpression": "REMOVE a", "ExpressionAttributeValues": {":v": {"S": "x"}}},
+            "Value provided in ExpressionAttributeValues unused in expressions: keys: {:v}",
+        ),
+    ],
+)
+def test_a_fault_of_an_update_is_told_behind_the_envelope(connection, parameters, text):
+    body = {"TableName": "HHH", "Key": {"pk": {"S": "p"}}, **parameters}
+    refuse(connection, "UpdateItem", body, ENVELOPE + text)
