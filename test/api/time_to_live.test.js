@@ -62,7 +62,7 @@ test('the setting is shown, and comes and goes', async () => {
   assert.deepEqual(await refusal(set('setting', true, 'expires at')),
     validation('TimeToLive is already enabled'));
   assert.deepEqual(await refusal(set('setting', false, 'other')),
-    validation('TimeToLive is active on a different AttributeName'));
+    validation('TimeToLive is active on a different AttributeName: current AttributeName is expires at'));
   await set('setting', false, 'expires at');
   await until(async () => await status('setting') === 'DISABLED');
   assert.deepEqual(await describeTtl('setting'), { TimeToLiveStatus: 'DISABLED' });
