@@ -53,8 +53,9 @@ clang_CC := clang
 clang_CFLAGS := -O1
 tsan_CC := gcc
 tsan_CFLAGS := -O1 -fsanitize=thread
-tsan_LDFLAGS := -Wl,--wrap=openat
-tsan_OBJECTS = $(BUILD)/tsan/test/lib/tsan/openat.o
+# Of the server alone: some tests have an openat of their own.
+tsan_SERVER_LDFLAGS := -Wl,--wrap=openat
+tsan_SERVER_OBJECTS = $(BUILD)/tsan/test/lib/tsan/openat.o
 coverage_CC := gcc
 # Without optimisation gcc sees less, and calls values uninitialised that it otherwise knows to be set.
 coverage_CFLAGS := -O0 --coverage -fprofile-update=atomic -Wno-maybe-uninitialized
@@ -95,18 +96,16 @@ $(BUILD)/$(1)/libtest.a: $$(TEST_LIB_SOURCES:%.c=$(BUILD)/$(1)/%.o)
 	@rm -f $$@
 	$$(call SAY,ar  )ar rcs $$@ $$^
 
-$(BUILD)/$(1)/stator: $(BUILD)/$(1)/src/main.o $(BUILD)/$(1)/libstator.a $$($(1)_OBJECTS)
-	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ $$(LDLIBS) -o $$@
+$(BUILD)/$(1)/stator: $(BUILD)/$(1)/src/main.o $(BUILD)/$(1)/libstator.a $$($(1)_SERVER_OBJECTS)
+	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$($(1)_SERVER_LDFLAGS) $$^ $$(LDLIBS) -o $$@
 
-$(BUILD)/$(1)/test/%: $(BUILD)/$(1)/test/%.o $(BUILD)/$(1)/libtest.a $(BUILD)/$(1)/libstator.a \
-		$$($(1)_OBJECTS)
+$(BUILD)/$(1)/test/%: $(BUILD)/$(1)/test/%.o $(BUILD)/$(1)/libtest.a $(BUILD)/$(1)/libstator.a
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ -lcmocka $$(LDLIBS) -o $$@
 
-$(BUILD)/$(1)/bench/%: $(BUILD)/$(1)/bench/%.o $(BUILD)/$(1)/libstator.a $$($(1)_OBJECTS)
+$(BUILD)/$(1)/bench/%: $(BUILD)/$(1)/bench/%.o $(BUILD)/$(1)/libstator.a
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ $$(LDLIBS) -o $$@
 
-$(BUILD)/$(1)/bench/load/load: $$(LOAD_SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/libstator.a \
-		$$($(1)_OBJECTS)
+$(BUILD)/$(1)/bench/load/load: $$(LOAD_SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/libstator.a
 	$$(call SAY,link)$$($(1)_CC) $$($(1)_CFLAGS) $$(LDFLAGS) $$($(1)_LDFLAGS) $$^ $$(LDLIBS) -o $$@
 
 -include $$(shell find $(BUILD)/$(1) -name '*.d' 2>/dev/null)

@@ -97,7 +97,7 @@ static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item
     use->table_half_units += factor * capacity_write_half_units(size_before, size_after);
     if (item->effect == TXN_KEEP)
         return;
-    use->written_count++;
+    use->written_count += item->effect == TXN_PUT || item->exists ? 1 : 0;
     const struct index_change *changes = txn_index_changes(txn, item);
     for (size_t i = 0; i < item->table->index_count; i++)
         use->index_half_units[i] += index_write_half_units(&changes[i]);

@@ -49,8 +49,8 @@ int64_t capacity_use_total(const struct capacity_use *use);
 /* Adds the read of an item by its key. */
 void capacity_use_add_read(struct capacity_use *use, size_t item_size, bool exists,
                            bool consistent);
-/* Adds the write of an item on which the txn has decided, and what it does to the indexes. An entry
- * is charged where it goes and where it comes; one that stays the same costs nothing. */
+/* Adds the write of an item on which the txn has decided, and what it does to the indexes. A
+ * moved entry is charged for its deletion and its insertion; an unchanged one costs nothing. */
 void capacity_use_add_write(struct capacity_use *use, struct txn *txn, struct txn_item *item);
 /* The same in a transaction, which costs the table twice as much, but not its indexes. */
 void capacity_use_add_transaction_write(struct capacity_use *use, struct txn *txn,

@@ -73,7 +73,8 @@ const struct operation *operation_at(size_t index);
 struct catalogue *api_catalogue(const struct api *api);
 struct streams *api_streams(const struct api *api);
 struct control *api_control(const struct api *api);
-struct triggers *api_triggers(const struct api *api); /* For the control thread only. */
+/* For the control thread, except for what triggers.h allows any thread. */
+struct triggers *api_triggers(const struct api *api);
 const struct api_options *api_options(const struct api *api);
 int64_t api_opened_ms(const struct api *api);               /* Server time. */
 struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */

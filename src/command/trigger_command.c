@@ -139,6 +139,9 @@ static const struct {
 
 int trigger_command(const struct command_call *call)
 {
+    bool adds = strcmp(call->verb->name, "add") == 0;
+    if (adds && (command_value_of(call, "table") == NULL || command_value_of(call, "url") == NULL))
+        return command_fail(COMMAND_MISUSED, "trigger add", "needs --table and --url");
     const char *endpoint = command_value_of(call, "endpoint");
     const char *ca_file = command_value_of(call, "ca-file");
     struct admin_client_call request = {
@@ -154,7 +157,7 @@ int trigger_command(const struct command_call *call)
     int code = admin_client_send(call->arena, &request, &answer);
     if (code != COMMAND_OK)
         return code;
-    if (strcmp(call->verb->name, "add") == 0)
+    if (adds)
         printf("%.*s\n", BYTES_FMT(admin_client_member(call->arena, answer, "UUID")));
     else if (strcmp(call->verb->name, "list") == 0)
         print_list(call->arena, answer);

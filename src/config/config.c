@@ -308,7 +308,7 @@ static bool check_bind(const struct reading *reading)
     if (config->insecure || (has_tls && config->auth) || setting_address_is_loopback(config->bind))
         return true;
     return config_error_set(reading->err,
-                            "%s: other machines can reach %s; that takes %s%s%s, or --insecure",
+                            "%s: other machines can reach %s, which requires %s%s%s, or --insecure",
                             origin_of(reading, "bind"), config->bind,
                             has_tls ? "" : "--tls-cert-file and --tls-key-file",
                             has_tls || config->auth ? "" : ", and ", config->auth ? "" : "--auth");

@@ -92,7 +92,8 @@ static bool decode_head(struct bytes bytes, struct change_log_head *out)
     if (bytes.data[FORMAT_AT] != LOG_UNSTAMPED_FORMAT)
         out->server_ms = (int64_t)load_u64_le(bytes.data + SERVER_TIME_AT);
     return (flags & ~(unsigned)FLAGS_ALL) == 0 && out->shard_first >= LOG_FIRST_SEQUENCE &&
-           out->next > out->shard_first && out->commit_us >= 0 && out->server_ms >= 0;
+           out->next > out->shard_first && out->next < UINT64_MAX && out->commit_us >= 0 &&
+           out->commit_us < INT64_MAX && out->server_ms >= 0;
 }
 
 /* Decodes a head that was read with `status`, and releases the value. */

@@ -9,6 +9,8 @@
 enum {
     ITEM_SIZE_MAX = 400 * 1024, /* Also of an item and its entry in any one local index. */
     ATTRIBUTE_NAME_SIZE_MAX = 65535,
+    /* How much of a client's text a message repeats at most, about. A bound of ours. */
+    REPEATED_TEXT_MAX = 64 * 1024,
     KEY_ATTRIBUTE_NAME_SIZE_MAX = 255,
     NESTING_DEPTH_MAX = 32,
     NUMBER_DIGITS_MAX = 38,

@@ -187,7 +187,8 @@ static bool not_a_number(struct bytes text, struct error *err)
     buffer_append(&out, message, sizeof message - 1);
     if (text.len > 0 || err->family != ERROR_FAMILY_OLDER)
         buffer_append_bytes(&out, BYTES(": "));
-    buffer_append_bytes(&out, text);
+    buffer_append_bytes(
+        &out, bytes_of(text.data, text.len < REPEATED_TEXT_MAX ? text.len : REPEATED_TEXT_MAX));
     return error_fault_bytes(err, buffer_bytes(&out));
 }
 

@@ -192,23 +192,26 @@ static const struct {
 
 /* --- Sets with members that are equal --- */
 
+/* Of a set with more members a message shows these: all of them would take more memory than the
+ * request. */
+enum { MEMBERS_SHOWN_MAX = 16 * 1024 };
+
 struct set_member {
     struct bytes text;    /* As it was sent. */
     struct bytes content; /* What it means: for a binary set, decoded. */
     size_t index;         /* Where it stands in the request. */
 };
 
-/* Reads the members of a set once more. `from` stands before the array, which was read without a
- * mistake; a null, which was reported already, counts as empty. */
+/* Reads the first `count` members of a set once more. `from` stands before the array, which was
+ * read without a mistake; a null, which was reported already, counts as empty. */
 static struct set_member *read_members(struct context *context, struct json_reader from,
                                        enum value_type type, size_t count)
 {
     struct arena *arena = context->rule->arena;
     struct set_member *members = arena_alloc_zeroed(arena, count * sizeof *members);
     json_enter_array(&from);
-    for (size_t i = 0; json_next_element(&from); i++) {
+    for (size_t i = 0; i < count && json_next_element(&from); i++) {
         struct set_member *member = &members[i];
-        assert(i < count);
         member->index = i;
         if (json_peek(&from) != JSON_STRING || !json_read_string(&from, &member->text)) {
             json_skip(&from);
@@ -255,7 +258,7 @@ static struct bytes duplicates_message(struct context *context, const struct set
     buffer_init(&message, context->rule->arena);
     buffer_append_bytes(&message,
                         BYTES("One or more parameter values were invalid: Input collection ["));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && message.len < REPEATED_TEXT_MAX; i++) {
         if (i > 0)
             buffer_append_bytes(&message, newer && type == VALUE_BS ? BYTES(",") : BYTES(", "));
         if (newer)
@@ -282,6 +285,8 @@ static void report_duplicates(struct context *context, struct json_reader from,
                           : "Input collection contains duplicates");
         return;
     }
+    if (count > MEMBERS_SHOWN_MAX)
+        count = MEMBERS_SHOWN_MAX;
     struct set_member *members = read_members(context, from, type, count);
     if (newer)
         sort_before_repetition(context->rule->arena, members, count);

@@ -82,12 +82,13 @@ struct shape {
     int64_t min; /* Length as Java counts it, count or value; SHAPE_NO_MIN: unchecked. */
     int64_t max;
     const char
-        *length_text; /* The whole message for a wrong length where the service has its own. */
-    /* SHAPE_STRING: whole messages, each alone, for an empty text and for one that the enumeration
-     * does not have, where the service has its own. */
+        *length_text; /* The whole message for a wrong length, if the service has a special one. */
+    /* SHAPE_STRING: whole messages, each reported alone, for an empty text and for one outside the
+     * enumeration, if the service has special ones. */
     const char *empty_text;
     const char *enum_text;
-    /* SHAPE_STRING: a value it accepts is checked no further (an ARN in place of a name). */
+    /* SHAPE_STRING: a value for which this returns true is not checked further (an ARN as a name).
+     */
     bool (*exempt)(struct bytes);
     /* Observed for a few: messages name the field as JSON does, and do not show its value. */
     bool bare;

@@ -27,8 +27,7 @@ struct txn_group;
 enum {
     TXN_ITEMS_MAX = 100,
     TXN_RECORDS_MAX = 4,
-    /* An optimistic engine may find that an item changed meanwhile; then the decision is made
-       again, so often. */
+    /* How often a decision is repeated after a conflict in an optimistic engine. */
     TXN_ATTEMPTS_MAX = 10,
     /* Of the entries that all items have in all indexes: ENGINE_TOO_LARGE beyond. Whatever can be
        sent in one request fits; only updates of a hundred large items at once do not. */
@@ -49,7 +48,7 @@ struct txn_item {
     const struct table_definition *table;
     struct item_address place;
     bool by_service; /* The change log tells that the service made this change, not a client. */
-    /* An entry of the expiry queue told of this item: it is removed unless it is right. */
+    /* The expiry queue has an entry for this item: it is deleted unless it is still correct. */
     bool queued;
     int64_t queued_second;
 

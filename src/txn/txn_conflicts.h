@@ -1,10 +1,10 @@
-/* txn_conflicts.h -- who has which items, for a server that refuses where it could wait.
+/* txn_conflicts.h -- claims on items, for servers that refuse conflicts instead of waiting.
  *
- * Writes are put in order by the engine, and a client never sees more than a short wait. The
- * service refuses instead, and whoever wants to try how an application retries needs that. With one
- * of these, a transaction claims its items from its start to its end; a second transaction or a
- * single write that meets one of them ends with ENGINE_CONFLICT at once. It goes by the items
- * themselves, not by the engine's latches, which unrelated items share.
+ * The engine serializes writes, so clients see only a short wait. The service refuses instead, and
+ * this lets applications test their retries. A transaction claims its items from its start to its
+ * end; a second transaction or a single write that meets one of them ends with ENGINE_CONFLICT at
+ * once. Claims are on the items themselves, not on the engine's latches, which unrelated items
+ * share.
  */
 #ifndef STATOR_TXN_TXN_CONFLICTS_H
 #define STATOR_TXN_TXN_CONFLICTS_H

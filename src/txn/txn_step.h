@@ -1,9 +1,8 @@
-/* txn_step.h -- where a write may have to wait, and how it goes on.
+/* txn_step.h -- where a write may wait, and how it resumes.
  *
- * A step asks the engine for what others may hold. If they do, the thread goes on with other work,
- * and the rest of the write, `go_on`, runs on the same thread when it is its turn: the group of the
- * thread sees to that. A write without a group, or with one whose thread may wait, waits right
- * there.
+ * A step asks the engine for what other writes may hold. If they do, the thread does other work,
+ * and the group of the thread later runs the rest of the write, `go_on`, on the same thread. A
+ * write without a group, or with one whose thread may wait, waits right there.
  */
 #ifndef STATOR_TXN_TXN_STEP_H
 #define STATOR_TXN_TXN_STEP_H

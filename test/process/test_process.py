@@ -169,8 +169,8 @@ def test_settings_that_cannot_be_are_refused_with_2(tmp_path):
     assert_refused(
         run("--bind", "0.0.0.0"),
         2,
-        "--bind: other machines can reach 0.0.0.0; that takes --tls-cert-file and --tls-key-file,"
-        " and --auth, or --insecure",
+        "--bind: other machines can reach 0.0.0.0, which requires --tls-cert-file and "
+        "--tls-key-file, and --auth, or --insecure",
     )
 
 

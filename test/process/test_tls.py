@@ -130,7 +130,7 @@ def test_with_tls_alone_they_may_not(certificate):
     result = run("--port", "0", "--in-memory", "--bind", "0.0.0.0", *certificate.flags)
     assert result.returncode == 2
     assert result.stderr == (
-        "stator: --bind: other machines can reach 0.0.0.0; that takes --auth, or --insecure\n"
+        "stator: --bind: other machines can reach 0.0.0.0, which requires --auth, or --insecure\n"
     )
 
 

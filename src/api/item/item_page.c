@@ -6,6 +6,7 @@
 #include "api/operation.h"
 #include "base/arena.h"
 #include "expr/lookup.h"
+#include "expr/path.h"
 #include "expr/projection.h"
 #include "json/writer.h"
 #include "model/item.h"
@@ -56,8 +57,9 @@ static uint64_t show_whole(void *context, const struct shown_item *item)
 static uint64_t show_projection(void *context, const struct shown_item *item)
 {
     struct item_page *page = context;
-    projection_write(&page->writer, page->request.expressions->projection, &item->item);
-    return 0;
+    const struct path_node *projection = page->request.expressions->projection;
+    projection_write(&page->writer, projection, &item->item);
+    return projection->child_count; /* It walks along all names, whichever the item has. */
 }
 
 static uint64_t show_columns(void *context, const struct shown_item *item)

@@ -517,6 +517,7 @@ static void done(struct txn *txn, enum engine_status status)
     struct transaction *transaction = of_txn(txn);
     struct api_call *call = transaction->call;
     if (status == ENGINE_BUSY || status == ENGINE_CONFLICT) {
+        clear_uses(call); /* The decision may have succeeded, but nothing was written. */
         refuse_conflict(transaction);
         operation_fail(call);
     } else {

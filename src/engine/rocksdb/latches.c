@@ -333,8 +333,7 @@ static struct latches_held *give_up_locked(struct latches *latches)
     return over;
 }
 
-/* A tick goes on for as long as anybody waits, so that a wait which follows another one soon wakes
- * nobody. */
+/* Keeps ticking while any write waits, so that a new wait need not wake this thread. */
 static void *watch(void *argument)
 {
     struct latches *latches = argument;

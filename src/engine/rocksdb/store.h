@@ -102,10 +102,11 @@ struct store {
     atomic_uint ranges_deleted; /* Since the last flush for their sake. */
     atomic_uint checkpoints;    /* Under way. */
 
-    /* Writes that RocksDB refused, and how many of them lay behind when a later one succeeded. */
+    /* Failed writes of RocksDB, and how many had failed when a later one succeeded. */
     atomic_uint_fast64_t write_failures;
     atomic_uint_fast64_t write_failures_survived;
-    /* What the watch found out: RocksDB refuses writes; or it no longer does after so many. */
+    /* Set by the watch: RocksDB refuses writes; the count of failures when a probe last
+     * succeeded. */
     atomic_bool refuses_writes;
     atomic_uint_fast64_t write_failures_probed;
 

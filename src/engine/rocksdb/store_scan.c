@@ -5,8 +5,8 @@
  *
  * A scan of the items of one partition key lies within what filters know (store_key.h), so that it
  * looks into no memtable or file without any of them. Any other scan must tell RocksDB that it
- * needs the total order, else filters would hide entries from it. A scan of that kind also tries
- * the cache, and one that comes again puts all that those bytes begin there for the next.
+ * needs the total order, else filters would hide entries from it. A scan of one
+ * partition key also tries the cache; when it is repeated, it caches all entries of that key.
  */
 #include <stdlib.h>
 #include "base/arena.h"

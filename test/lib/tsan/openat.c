@@ -1,4 +1,5 @@
-/* openat.c -- an openat that ThreadSanitizer sees. Linked into its flavour by --wrap=openat.
+/* openat.c -- an openat that ThreadSanitizer sees. Linked into the server of its flavour by
+ * --wrap=openat.
  *
  * TSan tracks descriptors, but it intercepts open and not openat. libuv closes its descriptors by
  * the raw system call, which TSan does not see either. So a number that libuv closed and openat

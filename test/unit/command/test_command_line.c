@@ -418,7 +418,7 @@ static void an_address_others_can_reach_needs_tls_and_auth_or_insecure(void **st
 {
     (void)state;
 #define REACHABLE_BUT(address, missing)                                                            \
-    "other machines can reach " address "; that takes " missing ", or --insecure"
+    "other machines can reach " address ", which requires " missing ", or --insecure"
 #define REACHABLE(address) REACHABLE_BUT(address, "--tls-cert-file and --tls-key-file, and --auth")
 #define TLS "--tls-cert-file c --tls-key-file k"
 #define AUTH "--auth --master-key-file m"

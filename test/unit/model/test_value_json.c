@@ -530,6 +530,22 @@ static void members_beyond_any_item_are_not_kept(void **state)
 }
 
 /* Every one of them breaks a rule, or has to be sorted: memory must not be spent on each anew. */
+static void a_message_shows_a_bounded_part_of_a_set(void **state)
+{
+    struct fixture *fixture = *state;
+    enum { MEMBERS = 1000 * 1000 };
+    fixture->family = ERROR_FAMILY_NEWER;
+    struct buffer text;
+    buffer_init(&text, fixture->arena);
+    buffer_append_bytes(&text, BYTES("{\"SS\":[\"a\""));
+    for (int member = 1; member < MEMBERS; member++)
+        buffer_append_bytes(&text, BYTES(",\"a\""));
+    buffer_append_bytes(&text, BYTES("]}"));
+    assert_true(read_value(fixture, buffer_bytes(&text)));
+    assert_true(error_is_set(&fixture->rule));
+    assert_true(fixture->rule.message.len <= 2 * REPEATED_TEXT_MAX);
+}
+
 static void memory_stays_in_proportion_to_the_request(void **state)
 {
     struct fixture *fixture = *state;
@@ -572,6 +588,7 @@ int main(void)
         TEST(items_are_read_and_written),
         TEST(large_maps_are_sorted_whatever_their_order),
         TEST(members_beyond_any_item_are_not_kept),
+        TEST(a_message_shows_a_bounded_part_of_a_set),
         TEST(memory_stays_in_proportion_to_the_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
