@@ -164,13 +164,34 @@ static bool read_variable(struct bytes text, struct pattern_variable *variable, 
     return *token != TOKEN_VARIABLE || parse_variable(inside, variable);
 }
 
+static size_t find_token(const struct pattern *pattern, size_t from, size_t end, uint16_t token)
+{
+    while (from < end && pattern->tokens[from] != token)
+        from++;
+    return from;
+}
+
+static bool has_short_parts(const struct pattern *pattern)
+{
+    size_t star = find_token(pattern, 0, pattern->count, TOKEN_ANY);
+    while (star < pattern->count) {
+        size_t end = find_token(pattern, star + 1, pattern->count, TOKEN_ANY);
+        if (end < pattern->count && end - star - 1 > PATTERN_PART_TOKENS_MAX &&
+            find_token(pattern, star + 1, end, TOKEN_ONE) < end)
+            return false;
+        star = end;
+    }
+    return true;
+}
+
 bool pattern_parse(struct arena *arena, struct bytes text, struct pattern_syntax syntax,
                    struct pattern *out)
 {
     struct pattern_variable *variables =
         arena_alloc(arena, count_variables(text) * sizeof *variables);
     uint16_t *tokens = arena_alloc(arena, text.len * sizeof *tokens);
-    *out = (struct pattern){ .tokens = tokens, .variables = variables };
+    uint8_t *bytes = arena_alloc(arena, text.len);
+    *out = (struct pattern){ .tokens = tokens, .bytes = bytes, .variables = variables };
     for (size_t at = 0, size = 1; at < text.len; at += size) {
         struct bytes rest = bytes_of(text.data + at, text.len - at);
         uint16_t token = rest.data[0];
@@ -184,9 +205,10 @@ bool pattern_parse(struct arena *arena, struct bytes text, struct pattern_syntax
         } else if (syntax.wildcards && token == '?') {
             token = TOKEN_ONE;
         }
+        bytes[out->count] = (uint8_t)token;
         tokens[out->count++] = token;
     }
-    return true;
+    return has_short_parts(out);
 }
 
 static size_t count_variable_tokens(const struct pattern *pattern, size_t end)
@@ -202,6 +224,7 @@ struct pattern pattern_slice(const struct pattern *pattern, size_t first, size_t
     assert(first <= end && end <= pattern->count);
     size_t before = count_variable_tokens(pattern, first);
     return (struct pattern){ .tokens = pattern->tokens + first,
+                             .bytes = pattern->bytes + first,
                              .count = end - first,
                              .variables = pattern->variables + before,
                              .variable_count = count_variable_tokens(pattern, end) - before };
@@ -237,29 +260,49 @@ bool pattern_resolve(struct arena *arena, const struct pattern *pattern,
         count += value.len;
     }
     uint16_t *tokens = arena_alloc(arena, count * sizeof *tokens);
-    *out = (struct pattern){ .tokens = tokens };
+    uint8_t *bytes = arena_alloc(arena, count);
+    *out = (struct pattern){ .tokens = tokens, .bytes = bytes };
     const struct pattern_variable *variable = pattern->variables;
     for (size_t i = 0; i < pattern->count; i++) {
         if (pattern->tokens[i] != TOKEN_VARIABLE) {
+            bytes[out->count] = pattern->bytes[i];
             tokens[out->count++] = pattern->tokens[i];
             continue;
         }
         struct bytes value = variable_value(variable++, request);
-        for (size_t j = 0; j < value.len; j++)
+        for (size_t j = 0; j < value.len; j++) {
+            bytes[out->count] = value.data[j];
             tokens[out->count++] = value.data[j];
+        }
     }
     return true;
 }
 
 /* --- Matching --- */
 
-/* The end of the character that starts at `at`: ? matches one character, not one byte. */
+/* The parts between the *s of a pattern are looked for one after the other: the first at the start
+ * of the text, the last at its end, and each of the others where it is found first, since that
+ * leaves most of the text to those behind it. ? matches one character, not one byte. */
+
+static bool is_continuation(uint8_t byte)
+{
+    return (byte & 0xC0) == 0x80;
+}
+
 static size_t character_end(struct bytes text, size_t at)
 {
     at++;
-    while (at < text.len && (text.data[at] & 0xC0) == 0x80)
+    while (at < text.len && is_continuation(text.data[at]))
         at++;
     return at;
+}
+
+static size_t character_start(struct bytes text, size_t end)
+{
+    end--;
+    while (end > 0 && is_continuation(text.data[end]))
+        end--;
+    return end;
 }
 
 static bool same_byte(uint16_t token, uint8_t byte, bool ignore_case)
@@ -269,37 +312,135 @@ static bool same_byte(uint16_t token, uint8_t byte, bool ignore_case)
     return token < TOKEN_ANY && tolower(token) == tolower(byte);
 }
 
-/* Backtracks to the last * only. What earlier ones matched can stay, because the last one can match
- * whatever they left. */
+/* A part of a pattern, without *. */
+struct part {
+    const uint16_t *tokens;
+    const uint8_t *bytes;
+    size_t count;
+    bool ignore_case;
+};
+
+/* Whether the text begins with the part; `*at` moves behind it. */
+static bool match_start(const struct part *part, struct bytes text, size_t *at)
+{
+    for (size_t i = 0; i < part->count; i++) {
+        if (*at >= text.len)
+            return false;
+        if (part->tokens[i] == TOKEN_ONE)
+            *at = character_end(text, *at);
+        else if (same_byte(part->tokens[i], text.data[*at], part->ignore_case))
+            ++*at;
+        else
+            return false;
+    }
+    return true;
+}
+
+/* Whether what lies behind `from` ends with the part. */
+static bool match_end(const struct part *part, struct bytes text, size_t from)
+{
+    size_t at = text.len;
+    for (size_t i = part->count; i-- > 0;) {
+        if (at <= from)
+            return false;
+        size_t before = part->tokens[i] == TOKEN_ONE ? character_start(text, at) : at - 1;
+        if (before < from || (part->tokens[i] != TOKEN_ONE &&
+                              !same_byte(part->tokens[i], text.data[before], part->ignore_case)))
+            return false;
+        at = before;
+    }
+    return true;
+}
+
+/* Finds a part of at most 64 tokens at or behind `*at`: bit i of `state` is set if the first i + 1
+ * tokens end with the byte that was looked at last. */
+static bool find_short(const struct part *part, struct bytes text, size_t *at)
+{
+    uint64_t matching[256] = { 0 }; /* Which tokens match a byte. */
+    uint64_t ones = 0, state = 0;
+    assert(part->count > 0 && part->count <= PATTERN_PART_TOKENS_MAX);
+    for (size_t i = 0; i < part->count; i++) {
+        uint64_t bit = UINT64_C(1) << i;
+        if (part->tokens[i] == TOKEN_ONE) {
+            ones |= bit;
+            continue;
+        }
+        matching[part->bytes[i]] |= bit;
+        if (part->ignore_case) {
+            matching[tolower(part->bytes[i])] |= bit;
+            matching[toupper(part->bytes[i])] |= bit;
+        }
+    }
+    uint64_t last = UINT64_C(1) << (part->count - 1);
+    for (size_t i = *at; i < text.len; i++) {
+        uint8_t byte = text.data[i];
+        uint64_t shifted = state << 1;
+        if (is_continuation(byte)) /* A character that a ? matches goes on. */
+            state = (shifted & matching[byte]) | (state & ones);
+        else
+            state = (shifted | 1) & (matching[byte] | ones);
+        if ((state & last) != 0) {
+            *at = part->tokens[part->count - 1] == TOKEN_ONE ? character_end(text, i) : i + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The same for any part. Only values of variables make a part with ? longer than find_short takes,
+ * and these are short. */
+static bool find_part(const struct part *part, struct bytes text, size_t *at)
+{
+    bool has_ones = false;
+    for (size_t i = 0; i < part->count; i++)
+        has_ones |= part->tokens[i] == TOKEN_ONE;
+    if (!has_ones && !part->ignore_case) {
+        const uint8_t *found = memmem(text.data + *at, text.len - *at, part->bytes, part->count);
+        if (found == NULL)
+            return false;
+        *at = (size_t)(found - text.data) + part->count;
+        return true;
+    }
+    if (part->count <= PATTERN_PART_TOKENS_MAX)
+        return find_short(part, text, at);
+    for (size_t start = *at; start < text.len; start = character_end(text, start)) {
+        size_t end = start;
+        if (match_start(part, text, &end)) {
+            *at = end;
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct part part_between(const struct pattern *pattern, size_t first, size_t end,
+                                bool ignore_case)
+{
+    return (struct part){ .tokens = pattern->tokens + first,
+                          .bytes = pattern->bytes + first,
+                          .count = end - first,
+                          .ignore_case = ignore_case };
+}
+
 static bool matches(const struct pattern *pattern, struct bytes text, bool ignore_case)
 {
     assert(pattern->variable_count == 0);
-    size_t token = 0;
     size_t at = 0;
-    size_t star = SIZE_MAX; /* The token after the last *. */
-    size_t star_at = 0;     /* The end of what it matches. */
-    while (at < text.len) {
-        if (token < pattern->count && pattern->tokens[token] == TOKEN_ANY) {
-            star = ++token;
-            star_at = at;
-        } else if (token < pattern->count && pattern->tokens[token] == TOKEN_ONE) {
-            token++;
-            at = character_end(text, at);
-        } else if (token < pattern->count &&
-                   same_byte(pattern->tokens[token], text.data[at], ignore_case)) {
-            token++;
-            at++;
-        } else if (star != SIZE_MAX) {
-            star_at = character_end(text, star_at);
-            token = star;
-            at = star_at;
-        } else {
+    size_t star = find_token(pattern, 0, pattern->count, TOKEN_ANY);
+    struct part part = part_between(pattern, 0, star, ignore_case);
+    if (!match_start(&part, text, &at))
+        return false;
+    if (star == pattern->count)
+        return at == text.len;
+    for (;;) {
+        size_t first = star + 1;
+        star = find_token(pattern, first, pattern->count, TOKEN_ANY);
+        part = part_between(pattern, first, star, ignore_case);
+        if (star == pattern->count)
+            return match_end(&part, text, at);
+        if (part.count > 0 && !find_part(&part, text, &at))
             return false;
-        }
     }
-    while (token < pattern->count && pattern->tokens[token] == TOKEN_ANY)
-        token++;
-    return token == pattern->count;
 }
 
 bool pattern_matches_everything(const struct pattern *pattern)

@@ -1,9 +1,11 @@
 /* pattern.h -- texts of a policy that requests are compared with, and the context keys that they
  * may name. Private to auth/.
  *
- * A pattern has wildcards, and variables that stand for values of the request. Matching takes at
- * most the product of the two lengths. A variable's value is compared literally: a user named "*"
- * is not everybody.
+ * A pattern has wildcards, and variables that stand for values of the request. A variable's value
+ * is compared literally: a user named "*" is not everybody.
+ *
+ * Both a policy and a request can be long, and neither may hold up other requests, so matching is
+ * linear in the text, whatever the pattern (see pattern.c).
  */
 #ifndef STATOR_AUTH_PATTERN_H
 #define STATOR_AUTH_PATTERN_H
@@ -41,6 +43,7 @@ struct pattern_variable {
 /* Lives in the arena it was made in. */
 struct pattern {
     const uint16_t *tokens; /* Bytes, and the special tokens of pattern.c. */
+    const uint8_t *bytes;   /* The same where they are bytes. */
     size_t count;
     const struct pattern_variable *variables; /* In the order of their tokens. */
     size_t variable_count;
@@ -51,7 +54,12 @@ struct pattern_syntax {
     bool variables; /* ${name} is special. */
 };
 
-/* False if the text has a variable that is malformed or that no request can have. */
+/* What stands behind a * up to the next one has at most so many tokens if a ? is among them. A
+ * bound of ours. */
+enum { PATTERN_PART_TOKENS_MAX = 64 };
+
+/* False if the text has a variable that is malformed or that no request can have, or a part that is
+ * too long. */
 MUST_CHECK bool pattern_parse(struct arena *arena, struct bytes text, struct pattern_syntax syntax,
                               struct pattern *out);
 
