@@ -14,6 +14,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 30
+LOG_SHOWN_MAX = 4000  # Of a server whose test fails.
 STOP_TIMEOUT_S = 30
 LOG_TIMEOUT_S = 20
 CHECK_TIMEOUT_S = 600
@@ -108,8 +109,10 @@ class StatorProcess:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         self.kill()
+        if kind is not None:
+            print(self.log()[-LOG_SHOWN_MAX:])  # pytest shows it with the failure.
         self._log.close()
 
 
