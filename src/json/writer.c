@@ -4,6 +4,10 @@
  */
 #include "json/writer.h"
 #include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include "json/base64.h"
 #include "json/scan.h"
 
@@ -192,6 +196,26 @@ void json_write_integer(struct json_writer *writer, int64_t value)
     if (value < 0)
         *--start = '-';
     json_write_raw(writer, bytes_of(start, (size_t)(end - start)));
+}
+
+void json_format_double(double value, char out[JSON_DOUBLE_TEXT_SIZE])
+{
+    assert(isfinite(value));
+    /* 15 digits are always exact, 17 always suffice. */
+    for (int digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
+        snprintf(out, JSON_DOUBLE_TEXT_SIZE - 2, "%.*g", digits, value);
+        if (strtod(out, NULL) == value)
+            break;
+    }
+    if (strpbrk(out, ".e") == NULL)
+        memcpy(out + strlen(out), ".0", sizeof ".0");
+}
+
+void json_write_double(struct json_writer *writer, double value)
+{
+    char text[JSON_DOUBLE_TEXT_SIZE];
+    json_format_double(value, text);
+    json_write_raw(writer, bytes_from_text(text));
 }
 
 void json_write_seconds(struct json_writer *writer, int64_t milliseconds)

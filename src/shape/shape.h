@@ -24,6 +24,8 @@ enum shape_kind {
     SHAPE_BOOLEAN,   /* struct shape_boolean */
     SHAPE_INTEGER,   /* struct shape_integer; 32 bits */
     SHAPE_LONG,      /* struct shape_integer; 64 bits */
+    SHAPE_DOUBLE,    /* struct shape_double; may be infinite or not a number */
+    SHAPE_TIMESTAMP, /* struct shape_integer: milliseconds since 1970 */
     SHAPE_STRUCTURE, /* pointer to a structure of `size` bytes; absent: NULL */
     SHAPE_LIST,      /* struct shape_list of the element's representation */
     SHAPE_MAP,       /* struct shape_map: parallel names and elements */
@@ -38,6 +40,10 @@ struct shape_boolean {
 struct shape_integer {
     bool present;
     int64_t value;
+};
+struct shape_double {
+    bool present;
+    double value;
 };
 struct shape_list {
     bool present;
@@ -125,6 +131,10 @@ enum {
     SHAPE_MEMORY_FACTOR = 8,
     SHAPE_MEMORY_MIN = 8 * 1024 * 1024,
 };
+
+/* Timestamps outside of these years, which ISO 8601 can write, become the nearest one inside. */
+#define SHAPE_TIMESTAMP_MIN_MS (-62135596800000) /* 0001-01-01T00:00:00Z */
+#define SHAPE_TIMESTAMP_MAX_MS 253402300799999   /* 9999-12-31T23:59:59.999Z */
 
 /* Size of the C type, as a field or as an element of a list or map. */
 size_t shape_element_size(const struct shape *shape);

@@ -6,6 +6,7 @@
  */
 #include "shape/shape.h"
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -45,7 +46,10 @@ size_t shape_element_size(const struct shape *shape)
         return sizeof(struct shape_boolean);
     case SHAPE_INTEGER:
     case SHAPE_LONG:
+    case SHAPE_TIMESTAMP:
         return sizeof(struct shape_integer);
+    case SHAPE_DOUBLE:
+        return sizeof(struct shape_double);
     case SHAPE_STRUCTURE:
         return sizeof(void *);
     case SHAPE_LIST:
@@ -92,6 +96,12 @@ static void append_java_type(struct buffer *out, const struct shape *shape)
         break;
     case SHAPE_LONG:
         buffer_append_bytes(out, BYTES("java.lang.Long"));
+        break;
+    case SHAPE_DOUBLE:
+        buffer_append_bytes(out, BYTES("java.lang.Double"));
+        break;
+    case SHAPE_TIMESTAMP:
+        buffer_append_bytes(out, BYTES("java.util.Date"));
         break;
     case SHAPE_STRUCTURE:
         buffer_append_bytes(out, model_prefix);
@@ -170,6 +180,10 @@ static const char *scalar_type(enum shape_kind kind)
         return "Integer";
     case SHAPE_LONG:
         return "Long";
+    case SHAPE_DOUBLE:
+        return "Double";
+    case SHAPE_TIMESTAMP:
+        return "Date";
     default:
         return NULL; /* A container. */
     }
@@ -221,12 +235,18 @@ static bool read_string(struct shape_reader *reader, struct bytes *out)
     return true;
 }
 
-/* Drops fractions; a number outside 64 bits becomes the greatest or smallest one inside. */
-static int64_t integer_from_text(struct arena *arena, struct bytes text)
+static const char *terminate(struct arena *arena, struct bytes text)
 {
     char *copy = arena_alloc(arena, text.len + 1);
     memcpy(copy, text.data, text.len);
     copy[text.len] = '\0';
+    return copy;
+}
+
+/* Drops fractions; a number outside 64 bits becomes the greatest or smallest one inside. */
+static int64_t integer_from_text(struct arena *arena, struct bytes text)
+{
+    const char *copy = terminate(arena, text);
     char *end;
     long long whole = strtoll(copy, &end, 10);
     if (*end == '\0')
@@ -269,6 +289,49 @@ static bool read_integer(struct shape_reader *reader, const struct shape *shape,
     }
     *out =
         (struct shape_integer){ .present = true, .value = integer_from_text(reader->arena, text) };
+    return true;
+}
+
+/* The protocol writes as text what JSON's numbers cannot express. */
+static bool read_double(struct shape_reader *reader, const struct shape *shape, enum place place,
+                        struct shape_double *out)
+{
+    struct bytes text;
+    struct json_reader before = reader->json;
+    out->present = true;
+    if (json_peek(&reader->json) == JSON_NUMBER) {
+        if (!json_read_number(&reader->json, &text))
+            return refuse_text(reader);
+        out->value = strtod(terminate(reader->arena, text), NULL);
+        return true;
+    }
+    if (!json_read_string(&reader->json, &text))
+        return refuse_text(reader);
+    if (bytes_equal_text(text, "NaN")) {
+        out->value = NAN;
+    } else if (bytes_equal_text(text, "Infinity") || bytes_equal_text(text, "-Infinity")) {
+        out->value = text.data[0] == '-' ? -INFINITY : INFINITY;
+    } else {
+        reader->json = before;
+        return refuse(reader, shape, place, JSON_STRING);
+    }
+    return true;
+}
+
+/* Seconds, perhaps with a fraction. */
+static bool read_timestamp(struct shape_reader *reader, struct shape_integer *out)
+{
+    struct bytes text;
+    if (!json_read_number(&reader->json, &text))
+        return refuse_text(reader);
+    double value = round(strtod(terminate(reader->arena, text), NULL) * 1000);
+    out->present = true;
+    if (value >= (double)SHAPE_TIMESTAMP_MAX_MS)
+        out->value = SHAPE_TIMESTAMP_MAX_MS;
+    else if (value <= (double)SHAPE_TIMESTAMP_MIN_MS)
+        out->value = SHAPE_TIMESTAMP_MIN_MS;
+    else
+        out->value = (int64_t)value;
     return true;
 }
 
@@ -447,6 +510,8 @@ static enum json_type expected_type(enum shape_kind kind)
         return JSON_BOOL;
     case SHAPE_INTEGER:
     case SHAPE_LONG:
+    case SHAPE_DOUBLE:
+    case SHAPE_TIMESTAMP:
         return JSON_NUMBER;
     case SHAPE_LIST:
         return JSON_ARRAY;
@@ -462,7 +527,8 @@ static enum json_type expected_type(enum shape_kind kind)
 
 static bool is_read_from_string(enum shape_kind kind)
 {
-    return kind == SHAPE_BOOLEAN || kind == SHAPE_INTEGER || kind == SHAPE_LONG;
+    return kind == SHAPE_BOOLEAN || kind == SHAPE_INTEGER || kind == SHAPE_LONG ||
+           kind == SHAPE_DOUBLE;
 }
 
 static bool read_value(struct shape_reader *reader, const struct shape *shape, enum place place,
@@ -485,6 +551,10 @@ static bool read_value(struct shape_reader *reader, const struct shape *shape, e
     case SHAPE_INTEGER:
     case SHAPE_LONG:
         return read_integer(reader, shape, place, out);
+    case SHAPE_DOUBLE:
+        return read_double(reader, shape, place, out);
+    case SHAPE_TIMESTAMP:
+        return read_timestamp(reader, out);
     case SHAPE_STRUCTURE:
         return read_structure(reader, shape, out);
     case SHAPE_LIST:

@@ -7,9 +7,11 @@
 #include "shape/shape.h"
 #include <assert.h>
 #include <ctype.h>
+#include <math.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "json/utf8.h"
+#include "json/writer.h"
 
 struct validation {
     struct arena *arena;
@@ -42,6 +44,17 @@ static void append_integer(struct buffer *out, int64_t value)
     buffer_append(out, at, (size_t)(end - at));
 }
 
+static void append_double(struct buffer *out, double value)
+{
+    char text[JSON_DOUBLE_TEXT_SIZE];
+    if (isfinite(value))
+        json_format_double(value, text);
+    append_text(out, isfinite(value) ? text
+                     : isnan(value)  ? "NaN"
+                     : value < 0     ? "-Infinity"
+                                     : "Infinity");
+}
+
 /* Paths and values show field names with a lower-case first letter: "tableName",
  * "sSESpecification". */
 static void append_field_name(struct buffer *out, const char *name)
@@ -61,7 +74,10 @@ static bool is_absent(const struct shape *shape, const void *value)
         return !((const struct shape_boolean *)value)->present;
     case SHAPE_INTEGER:
     case SHAPE_LONG:
+    case SHAPE_TIMESTAMP:
         return !((const struct shape_integer *)value)->present;
+    case SHAPE_DOUBLE:
+        return !((const struct shape_double *)value)->present;
     case SHAPE_STRUCTURE:
         return *(void *const *)value == NULL;
     case SHAPE_LIST:
@@ -141,7 +157,11 @@ static void render_value(struct buffer *out, const struct shape *shape, const vo
         break;
     case SHAPE_INTEGER:
     case SHAPE_LONG:
+    case SHAPE_TIMESTAMP:
         append_integer(out, ((const struct shape_integer *)value)->value);
+        break;
+    case SHAPE_DOUBLE:
+        append_double(out, ((const struct shape_double *)value)->value);
         break;
     case SHAPE_STRUCTURE:
         render_structure(out, shape, *(const char *const *)value, limit);
@@ -399,6 +419,8 @@ static void check_value(struct validation *run, const struct shape *shape, const
         check_elements(run, shape->element, map->names, map->elements, map->count);
         break;
     case SHAPE_BOOLEAN:
+    case SHAPE_DOUBLE: /* Its operation knows its bounds. */
+    case SHAPE_TIMESTAMP:
     case SHAPE_ITEM: /* model/value_json.h has checked the attribute values. */
     case SHAPE_VALUE:
         break;

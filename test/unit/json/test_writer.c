@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "json/reader.h"
@@ -254,6 +255,34 @@ static void seconds_have_up_to_three_decimals_without_trailing_zeros(void **stat
 }
 
 static const struct {
+    double value;
+    const char *want;
+} doubles[] = {
+    { 0, "0.0" },
+    { -0.0, "-0.0" },
+    { 7, "7.0" },
+    { -2.5, "-2.5" },
+    { 0.1, "0.1" },
+    { 0.1 + 0.2, "0.30000000000000004" },
+    { 1e15, "1e+15" },
+    { 123456789012345, "123456789012345.0" },
+    { 5e-324, "4.94065645841247e-324" },
+    { 1.7976931348623157e308, "1.7976931348623157e+308" },
+    { -1.7976931348623157e308, "-1.7976931348623157e+308" },
+};
+
+static void doubles_read_back_as_themselves(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < COUNT_OF(doubles); i++) {
+        start(fixture);
+        json_write_double(&fixture->writer, doubles[i].value);
+        assert_written(fixture, bytes_from_text(doubles[i].want));
+        assert_true(strtod(doubles[i].want, NULL) == doubles[i].value);
+    }
+}
+
+static const struct {
     int64_t half_units;
     const char *want;
 } units[] = {
@@ -315,6 +344,7 @@ int main(void)
         TEST(commas_stand_between_members_and_elements_only),
         TEST(integers_are_written_in_full),
         TEST(seconds_have_up_to_three_decimals_without_trailing_zeros),
+        TEST(doubles_read_back_as_themselves),
         TEST(halves_always_have_one_decimal),
         TEST(base64_is_a_quoted_string),
     };

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 #include "api/item/item_shapes.h"
 #include "api/operation.h"
@@ -227,6 +228,92 @@ static void numbers_lose_fractions_and_saturate(void **state)
     }
 }
 
+struct sample {
+    struct shape_double value;
+    struct shape_integer at;
+};
+static const struct shape double_shape = { .kind = SHAPE_DOUBLE, SHAPE_UNBOUNDED };
+static const struct shape time_shape = { .kind = SHAPE_TIMESTAMP, SHAPE_UNBOUNDED };
+static const struct shape_field sample_fields[] = {
+    { .name = "Value", .shape = &double_shape, .offset = offsetof(struct sample, value) },
+    { .name = "At", .shape = &time_shape, .offset = offsetof(struct sample, at), .required = true },
+};
+static const struct shape sample_shape = { .kind = SHAPE_STRUCTURE,
+                                           .type_name = "Sample",
+                                           .fields = sample_fields,
+                                           .field_count = COUNT_OF(sample_fields),
+                                           .size = sizeof(struct sample),
+                                           SHAPE_UNBOUNDED };
+
+static const struct {
+    const char *text;
+    double want;
+} double_texts[] = {
+    { "0", 0 },     { "-1.5e3", -1500 },          { "1e400", INFINITY },
+    { "0.1", 0.1 }, { "\"Infinity\"", INFINITY }, { "\"-Infinity\"", -INFINITY },
+};
+
+static void doubles_are_numbers_or_what_numbers_cannot_express(void **state)
+{
+    struct error err;
+    void *out;
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(double_texts); i++) {
+        struct bytes text = arena_printf(arena, "{\"Value\":%s}", double_texts[i].text);
+        assert_true(read_text(&sample_shape, text, &out, &err));
+        const struct sample *sample = out;
+        assert_true(sample->value.present && sample->value.value == double_texts[i].want);
+        assert_false(sample->at.present);
+    }
+    assert_true(read_text(&sample_shape, BYTES("{\"Value\":\"NaN\"}"), &out, &err));
+    assert_true(isnan(((const struct sample *)out)->value.value));
+    assert_true(read_text(&sample_shape, BYTES("{\"Value\":null}"), &out, &err));
+    assert_false(((const struct sample *)out)->value.present);
+    assert_false(read_text(&sample_shape, BYTES("{\"Value\":\"1\"}"), &out, &err));
+    assert_message("text", err.message, "STRING_VALUE cannot be converted to Double");
+    assert_false(read_text(&sample_shape, BYTES("{\"Value\":true}"), &out, &err));
+    assert_message("boolean", err.message, "TRUE_VALUE cannot be converted to Double");
+}
+
+static const struct {
+    const char *text;
+    int64_t want;
+} time_texts[] = {
+    { "0", 0 },
+    { "1700000000", 1700000000000 },
+    { "1700000000.123", 1700000000123 },
+    { "1700000000.1234567", 1700000000123 },
+    { "1.7E9", 1700000000000 },
+    { "-1.5", -1500 },
+    { "253402300799.999", SHAPE_TIMESTAMP_MAX_MS },
+    { "253402300800", SHAPE_TIMESTAMP_MAX_MS },
+    { "1e999", SHAPE_TIMESTAMP_MAX_MS },
+    { "-62135596801", SHAPE_TIMESTAMP_MIN_MS },
+    { "-1e999", SHAPE_TIMESTAMP_MIN_MS },
+};
+
+static void timestamps_are_seconds_within_the_years_of_iso_8601(void **state)
+{
+    struct error err;
+    void *out;
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(time_texts); i++) {
+        struct bytes text = arena_printf(arena, "{\"At\":%s}", time_texts[i].text);
+        assert_true(read_text(&sample_shape, text, &out, &err));
+        const struct sample *sample = out;
+        assert_true(sample->at.present);
+        assert_int_equal(sample->at.value, time_texts[i].want);
+        assert_true(shape_validate(arena, &sample_shape, sample, &err));
+    }
+    assert_false(read_text(&sample_shape, BYTES("{\"At\":\"2026-01-01\"}"), &out, &err));
+    assert_message("text", err.message, "STRING_VALUE cannot be converted to Date");
+    assert_true(read_text(&sample_shape, BYTES("{\"Value\":1}"), &out, &err));
+    assert_false(shape_validate(arena, &sample_shape, out, &err));
+    assert_message("absent", err.message,
+                   "1 validation error detected: Value null at 'at' failed to satisfy constraint: "
+                   "Member must not be null");
+}
+
 static struct bytes nested(const char *open, const char *close, unsigned count, const char *inside)
 {
     struct buffer text;
@@ -375,6 +462,8 @@ int main(void)
         cmocka_unit_test(a_repeated_member_replaces_the_first),
         cmocka_unit_test(maps_are_sorted_and_the_last_of_equal_names_counts),
         cmocka_unit_test(numbers_lose_fractions_and_saturate),
+        cmocka_unit_test(doubles_are_numbers_or_what_numbers_cannot_express),
+        cmocka_unit_test(timestamps_are_seconds_within_the_years_of_iso_8601),
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(an_item_of_the_greatest_depth_can_be_read),
         cmocka_unit_test(a_broken_rule_of_values_is_kept_for_its_turn),
