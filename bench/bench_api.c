@@ -63,7 +63,7 @@ static void start(struct bench *bench, struct bytes operation, struct bytes body
 {
     *call = (struct waiting_call){
         .base = { .arena = bench->arena,
-                  .operation = operation_find(operation),
+                  .operation = operation_find_action(operation),
                   .body = body,
                   .group = group,
                   .done = call_done },

@@ -74,7 +74,7 @@ static void run_and_wait(struct api *api, struct arena *arena, struct bytes oper
                          struct bytes body)
 {
     struct ended_call call = { .base = { .arena = arena,
-                                         .operation = operation_find(operation),
+                                         .operation = operation_find_action(operation),
                                          .body = body,
                                          .done = wake },
                                .mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -122,7 +122,7 @@ static void *read_items(void *argument)
 {
     struct reader *reader = argument;
     struct arena *arena = arena_create();
-    const struct operation *operation = operation_find(BYTES("GetItem"));
+    const struct operation *operation = operation_find_action(BYTES("GetItem"));
     struct random random;
     random_init(&random, reader->seed);
     pthread_barrier_wait(reader->start);

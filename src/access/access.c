@@ -353,8 +353,9 @@ static bool refuse(const struct policy_request *request, const char *because, st
 bool access_decide(struct arena *arena, const struct caller *caller,
                    const struct access_question *question, struct error *err)
 {
-    assert(question->action != NULL && question->arn.data != NULL);
-    const struct bytes action[] = { BYTES("dynamodb:"), bytes_from_text(question->action) };
+    assert(question->service != NULL && question->action != NULL && question->arn.data != NULL);
+    const struct bytes action[] = { bytes_from_text(question->service), BYTES(":"),
+                                    bytes_from_text(question->action) };
     struct policy_request request = { .action = arena_join(arena, action, COUNT_OF(action)),
                                       .resource = question->arn,
                                       .principal = caller->arn,

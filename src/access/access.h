@@ -80,8 +80,9 @@ struct access_part {
 enum { ACCESS_RETURN_VALUES_MAX = 2 };
 
 struct access_question {
-    const char *action; /* "GetItem" */
-    struct bytes arn;   /* Of the resource, or "*" where an action has none. */
+    const char *service; /* The prefix of the action: "dynamodb". */
+    const char *action;  /* "GetItem" */
+    struct bytes arn;    /* Of the resource, or "*" where an action has none. */
     /* The table that the resource is or belongs to; NULL: there is none of that name, or the
      * question is about no table. Ask about a missing table as about one that exists. */
     const struct table_definition *table;

@@ -63,10 +63,19 @@ enum operation_service {
     OPERATION_OF_DYNAMODB,
     OPERATION_OF_STREAMS,
     OPERATION_OF_STATOR, /* Our own. */
+    OPERATION_OF_CLOUDWATCH,
+    OPERATION_OF_STS,
+    OPERATION_OF_SCALING, /* Application Auto Scaling. */
+    OPERATION_SERVICE_COUNT,
 };
 
-/* NULL if there is no such operation. Names are without the service's prefix: "PutItem". */
-const struct operation *operation_find(struct bytes name);
+/* NULL if the service has no such operation. Names are without a prefix: "PutItem". */
+const struct operation *operation_find(enum operation_service service, struct bytes name);
+/* By the name that policies have for it: "cloudwatch:ListMetrics". Without a prefix: an operation
+ * of DynamoDB, of its streams, or our own. For tests, fuzzers and benchmarks. */
+const struct operation *operation_find_action(struct bytes action);
+/* The prefix of a service's actions in policies: "dynamodb". */
+const char *operation_service_prefix(enum operation_service service);
 enum operation_service operation_service(const struct operation *operation);
 const char *operation_name(const struct operation *operation);
 /* Whether it may read, or write, so much that it takes milliseconds. */

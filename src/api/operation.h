@@ -38,8 +38,10 @@ enum operation_asks {
 };
 
 struct operation {
-    const char *name; /* Unique whatever the service. */
+    const char *name; /* Unique within its service. */
     enum operation_service service;
+    /* The prefix of the actions that it asks for; NULL: the one of its service. */
+    const char *actions_of;
     enum operation_kind kind;
     const struct shape *request; /* A SHAPE_STRUCTURE. */
     enum error_family family;    /* How it words faults of values and parameters. */
@@ -69,6 +71,9 @@ OPERATION_LIST(DECLARE_OPERATION)
 /* For fuzzers and tests that visit all operations. */
 size_t operation_count(void);
 const struct operation *operation_at(size_t index);
+
+/* "dynamodb": the prefix of the actions that the operation asks for. */
+const char *operation_action_prefix(const struct operation *operation);
 
 struct catalogue *api_catalogue(const struct api *api);
 struct streams *api_streams(const struct api *api);

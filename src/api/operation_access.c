@@ -33,6 +33,7 @@ struct access_question operation_question(struct api_call *call, const char *act
                                           const struct table *table)
 {
     struct access_question question = {
+        .service = operation_action_prefix(call->operation),
         .action = action,
         .arn = operation_table_arn(call, operation_table_name(name_or_arn)),
     };
@@ -75,6 +76,7 @@ struct access_question operation_stream_question(struct api_call *call, const ch
                                                  const struct table *table)
 {
     struct access_question question = {
+        .service = operation_action_prefix(call->operation),
         .action = action,
         .arn = join(call, operation_table_arn(call, table_name), BYTES("/stream/"), label),
         /* Records show whole items. Those of a KEYS_ONLY stream show less; they are not told apart.
@@ -139,10 +141,17 @@ bool operation_may_use(struct api_call *call, struct bytes name_or_arn)
     return allowed;
 }
 
+bool operation_may_use_arn(struct api_call *call, struct bytes arn)
+{
+    const struct access_question question = { .service = operation_action_prefix(call->operation),
+                                              .action = call->operation->name,
+                                              .arn = arn };
+    return call->caller == NULL || operation_may(call, &question);
+}
+
 bool operation_may_use_account(struct api_call *call)
 {
-    const struct access_question question = { .action = call->operation->name, .arn = BYTES("*") };
-    return call->caller == NULL || operation_may(call, &question);
+    return operation_may_use_arn(call, BYTES("*"));
 }
 
 void operation_asks_nothing(struct api_call *call)
@@ -181,7 +190,8 @@ bool operation_may_run(struct api_call *call)
     }
     call->denied = true;
     return error_set(&call->error, ERROR_ACCESS_DENIED,
-                     "User: %.*s is not authorized to perform: dynamodb:%s on resource: * because "
+                     "User: %.*s is not authorized to perform: %s:%s on resource: * because "
                      "it cannot be authorized here",
-                     BYTES_FMT(call->caller->arn), call->operation->name);
+                     BYTES_FMT(call->caller->arn), operation_action_prefix(call->operation),
+                     call->operation->name);
 }

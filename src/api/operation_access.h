@@ -39,6 +39,8 @@ bool operation_sees_table(struct api_call *call, struct bytes table_name);
 MUST_CHECK bool operation_may_use(struct api_call *call, struct bytes name_or_arn);
 /* The same about no single resource: "*". */
 MUST_CHECK bool operation_may_use_account(struct api_call *call);
+/* The same about something that is neither a table nor a stream, such as an alarm. */
+MUST_CHECK bool operation_may_use_arn(struct api_call *call, struct bytes arn);
 
 /* Decides about access as the operation declares it, before it runs. Refuses operations that
  * declare nothing. */

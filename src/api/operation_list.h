@@ -1,6 +1,8 @@
 /* operation_list.h -- every operation there is, once: X(identifier, "Name").
  *
- * Sorted by name. op_<identifier> is defined in an op_*.c of the folder it belongs to. Whatever
+ * The name has the prefix of its service, "cloudwatch:ListMetrics", unless it is an operation of
+ * DynamoDB, of its streams, or our own. Sorted by service, in the order of enum operation_service,
+ * and then by name. op_<identifier> is defined in an op_*.c of the folder it belongs to. Whatever
  * must know all of them (the table that finds them, the test of access decisions) is generated from
  * this list, so an operation that is added here and nowhere else does not build.
  */
@@ -8,7 +10,6 @@
 #define STATOR_API_OPERATION_LIST_H
 
 #define OPERATION_LIST(X)                                                                          \
-    X(add_trigger, "AddTrigger")                                                                   \
     X(batch_execute_statement, "BatchExecuteStatement")                                            \
     X(batch_get_item, "BatchGetItem")                                                              \
     X(batch_write_item, "BatchWriteItem")                                                          \
@@ -21,24 +22,18 @@
     X(describe_endpoints, "DescribeEndpoints")                                                     \
     X(describe_kinesis_streaming_destination, "DescribeKinesisStreamingDestination")               \
     X(describe_limits, "DescribeLimits")                                                           \
-    X(describe_stream, "DescribeStream")                                                           \
     X(describe_table, "DescribeTable")                                                             \
     X(describe_time_to_live, "DescribeTimeToLive")                                                 \
     X(execute_statement, "ExecuteStatement")                                                       \
     X(execute_transaction, "ExecuteTransaction")                                                   \
     X(get_item, "GetItem")                                                                         \
-    X(get_records, "GetRecords")                                                                   \
     X(get_resource_policy, "GetResourcePolicy")                                                    \
-    X(get_shard_iterator, "GetShardIterator")                                                      \
     X(list_contributor_insights, "ListContributorInsights")                                        \
-    X(list_streams, "ListStreams")                                                                 \
     X(list_tables, "ListTables")                                                                   \
     X(list_tags_of_resource, "ListTagsOfResource")                                                 \
-    X(list_triggers, "ListTriggers")                                                               \
     X(put_item, "PutItem")                                                                         \
     X(put_resource_policy, "PutResourcePolicy")                                                    \
     X(query, "Query")                                                                              \
-    X(remove_trigger, "RemoveTrigger")                                                             \
     X(scan, "Scan")                                                                                \
     X(tag_resource, "TagResource")                                                                 \
     X(transact_get_items, "TransactGetItems")                                                      \
@@ -47,6 +42,13 @@
     X(update_continuous_backups, "UpdateContinuousBackups")                                        \
     X(update_item, "UpdateItem")                                                                   \
     X(update_table, "UpdateTable")                                                                 \
-    X(update_time_to_live, "UpdateTimeToLive")
+    X(update_time_to_live, "UpdateTimeToLive")                                                     \
+    X(describe_stream, "DescribeStream")                                                           \
+    X(get_records, "GetRecords")                                                                   \
+    X(get_shard_iterator, "GetShardIterator")                                                      \
+    X(list_streams, "ListStreams")                                                                 \
+    X(add_trigger, "AddTrigger")                                                                   \
+    X(list_triggers, "ListTriggers")                                                               \
+    X(remove_trigger, "RemoveTrigger")
 
 #endif

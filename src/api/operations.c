@@ -1,5 +1,8 @@
-/* operations.c -- finds an operation by its name: a binary search in operation_list.h's order. */
+/* operations.c -- finds an operation by service and name: a binary search in operation_list.h's
+ * order. */
 #include "api/operation.h"
+#include <assert.h>
+#include <string.h>
 
 static const struct operation *const operations[] = {
 #define POINT_TO(identifier, name) &op_##identifier,
@@ -7,12 +10,20 @@ static const struct operation *const operations[] = {
 #undef POINT_TO
 };
 
-const struct operation *operation_find(struct bytes name)
+static int compare(const struct operation *operation, enum operation_service service,
+                   struct bytes name)
+{
+    if (operation->service != service)
+        return operation->service < service ? -1 : 1;
+    return bytes_compare(bytes_from_text(operation->name), name);
+}
+
+const struct operation *operation_find(enum operation_service service, struct bytes name)
 {
     size_t low = 0, high = COUNT_OF(operations);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = bytes_compare(bytes_from_text(operations[middle]->name), name);
+        int order = compare(operations[middle], service, name);
         if (order == 0)
             return operations[middle];
         if (order < 0)
@@ -21,6 +32,44 @@ const struct operation *operation_find(struct bytes name)
             high = middle;
     }
     return NULL;
+}
+
+const char *operation_service_prefix(enum operation_service service)
+{
+    static const char *const prefixes[OPERATION_SERVICE_COUNT] = {
+        [OPERATION_OF_DYNAMODB] = "dynamodb", [OPERATION_OF_STREAMS] = "dynamodb",
+        [OPERATION_OF_STATOR] = "stator",     [OPERATION_OF_CLOUDWATCH] = "cloudwatch",
+        [OPERATION_OF_STS] = "sts",           [OPERATION_OF_SCALING] = "application-autoscaling",
+    };
+    assert(service < OPERATION_SERVICE_COUNT);
+    return prefixes[service];
+}
+
+static bool has_prefix(struct bytes action, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    return action.len > size && memcmp(action.data, prefix, size) == 0 && action.data[size] == ':';
+}
+
+const struct operation *operation_find_action(struct bytes action)
+{
+    const struct operation *found = NULL;
+    bool has_service = action.len > 0 && memchr(action.data, ':', action.len) != NULL;
+    for (enum operation_service i = 0; i < OPERATION_SERVICE_COUNT && found == NULL; i++) {
+        const char *prefix = operation_service_prefix(i);
+        if (!has_service && i <= OPERATION_OF_STATOR)
+            found = operation_find(i, action);
+        else if (has_service && has_prefix(action, prefix))
+            found = operation_find(
+                i, bytes_of(action.data + strlen(prefix) + 1, action.len - strlen(prefix) - 1));
+    }
+    return found;
+}
+
+const char *operation_action_prefix(const struct operation *operation)
+{
+    return operation->actions_of != NULL ? operation->actions_of
+                                         : operation_service_prefix(operation->service);
 }
 
 const char *operation_name(const struct operation *operation)

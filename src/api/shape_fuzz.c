@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (line_end == NULL)
         return 0;
     size_t name_size = (size_t)(line_end - data);
-    const struct operation *operation = operation_find(bytes_of(data, name_size));
+    const struct operation *operation = operation_find_action(bytes_of(data, name_size));
     if (operation == NULL)
         return 0;
     struct bytes text = bytes_of(line_end + 1, size - name_size - 1);

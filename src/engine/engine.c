@@ -50,7 +50,7 @@ static bool bytes_valid(struct bytes bytes)
 
 static bool place_valid(const struct engine_place *place)
 {
-    return place->space >= ENGINE_SPACE_CATALOGUE && place->space <= ENGINE_SPACE_COLLECTIONS &&
+    return place->space >= ENGINE_SPACE_CATALOGUE && place->space <= ENGINE_SPACE_MONITORS &&
            place->owner < ENGINE_OWNER_MAX;
 }
 

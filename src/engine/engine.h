@@ -67,6 +67,10 @@ enum engine_space {
     ENGINE_SPACE_TOKENS = 6,
     ENGINE_SPACE_STATS = 7,       /* Item counts and sizes. */
     ENGINE_SPACE_COLLECTIONS = 8, /* Sizes of item collections. */
+    /* 9 and 10 are set aside: old images of items, and stamps of replication. */
+    ENGINE_SPACE_METRICS = 11,  /* Samples of metrics. */
+    ENGINE_SPACE_INSIGHTS = 12, /* Which keys were accessed most. */
+    ENGINE_SPACE_MONITORS = 13, /* Alarms, dashboards, scaling policies. */
 };
 
 /* True for spaces that many writes share, so that each should hold their addresses for a moment

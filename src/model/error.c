@@ -11,52 +11,91 @@
 
 /* "Message" stands where the service model or answers of the service have it; else "message". */
 #define ERROR_KINDS(ROW)                                                                           \
-    ROW(ERROR_NONE, "", 200, false, "message")                                                     \
-    ROW(ERROR_VALIDATION, VALIDATE "ValidationException", 400, false, "message")                   \
-    ROW(ERROR_SERIALIZATION, SERVICE "SerializationException", 400, false, "Message")              \
-    ROW(ERROR_UNKNOWN_OPERATION, SERVICE "UnknownOperationException", 400, false, "message")       \
-    ROW(ERROR_RESOURCE_NOT_FOUND, DYNAMODB "ResourceNotFoundException", 400, false, "message")     \
-    ROW(ERROR_RESOURCE_IN_USE, DYNAMODB "ResourceInUseException", 400, false, "message")           \
-    ROW(ERROR_LIMIT_EXCEEDED, DYNAMODB "LimitExceededException", 400, true, "message")             \
+    ROW(ERROR_NONE, "", 200, false, "message", NULL)                                               \
+    ROW(ERROR_VALIDATION, VALIDATE "ValidationException", 400, false, "message", NULL)             \
+    ROW(ERROR_SERIALIZATION, SERVICE "SerializationException", 400, false, "Message", NULL)        \
+    ROW(ERROR_UNKNOWN_OPERATION, SERVICE "UnknownOperationException", 400, false, "message", NULL) \
+    ROW(ERROR_RESOURCE_NOT_FOUND, DYNAMODB "ResourceNotFoundException", 400, false, "message",     \
+        NULL)                                                                                      \
+    ROW(ERROR_RESOURCE_IN_USE, DYNAMODB "ResourceInUseException", 400, false, "message", NULL)     \
+    ROW(ERROR_LIMIT_EXCEEDED, DYNAMODB "LimitExceededException", 400, true, "message", NULL)       \
     ROW(ERROR_CONDITIONAL_CHECK_FAILED, DYNAMODB "ConditionalCheckFailedException", 400, false,    \
-        "message")                                                                                 \
+        "message", NULL)                                                                           \
     ROW(ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED,                                                 \
-        DYNAMODB "ItemCollectionSizeLimitExceededException", 400, false, "message")                \
+        DYNAMODB "ItemCollectionSizeLimitExceededException", 400, false, "message", NULL)          \
     ROW(ERROR_PROVISIONED_THROUGHPUT_EXCEEDED, DYNAMODB "ProvisionedThroughputExceededException",  \
-        400, true, "message")                                                                      \
-    ROW(ERROR_REQUEST_LIMIT_EXCEEDED, DYNAMODB "RequestLimitExceeded", 400, true, "message")       \
-    ROW(ERROR_THROTTLING, DYNAMODB "ThrottlingException", 400, true, "message")                    \
-    ROW(ERROR_TABLE_NOT_FOUND, DYNAMODB "TableNotFoundException", 400, false, "message")           \
+        400, true, "message", NULL)                                                                \
+    ROW(ERROR_REQUEST_LIMIT_EXCEEDED, DYNAMODB "RequestLimitExceeded", 400, true, "message", NULL) \
+    ROW(ERROR_THROTTLING, DYNAMODB "ThrottlingException", 400, true, "message", NULL)              \
+    ROW(ERROR_TABLE_NOT_FOUND, DYNAMODB "TableNotFoundException", 400, false, "message", NULL)     \
     ROW(ERROR_CONTINUOUS_BACKUPS_UNAVAILABLE, DYNAMODB "ContinuousBackupsUnavailableException",    \
-        400, true, "message")                                                                      \
-    ROW(ERROR_POLICY_NOT_FOUND, DYNAMODB "PolicyNotFoundException", 400, false, "message")         \
+        400, true, "message", NULL)                                                                \
+    ROW(ERROR_POLICY_NOT_FOUND, DYNAMODB "PolicyNotFoundException", 400, false, "message", NULL)   \
     ROW(ERROR_TRANSACTION_CANCELED, DYNAMODB "TransactionCanceledException", 400, false,           \
-        "Message")                                                                                 \
-    ROW(ERROR_TRANSACTION_CONFLICT, DYNAMODB "TransactionConflictException", 400, true, "message") \
+        "Message", NULL)                                                                           \
+    ROW(ERROR_TRANSACTION_CONFLICT, DYNAMODB "TransactionConflictException", 400, true, "message", \
+        NULL)                                                                                      \
     ROW(ERROR_TRANSACTION_IN_PROGRESS, DYNAMODB "TransactionInProgressException", 400, true,       \
-        "Message")                                                                                 \
+        "Message", NULL)                                                                           \
     ROW(ERROR_IDEMPOTENT_PARAMETER_MISMATCH, DYNAMODB "IdempotentParameterMismatchException", 400, \
-        false, "Message")                                                                          \
-    ROW(ERROR_DUPLICATE_ITEM, DYNAMODB "DuplicateItemException", 400, false, "message")            \
-    ROW(ERROR_EXPIRED_ITERATOR, DYNAMODB "ExpiredIteratorException", 400, false, "message")        \
-    ROW(ERROR_TRIMMED_DATA_ACCESS, DYNAMODB "TrimmedDataAccessException", 400, false, "message")   \
+        false, "Message", NULL)                                                                    \
+    ROW(ERROR_DUPLICATE_ITEM, DYNAMODB "DuplicateItemException", 400, false, "message", NULL)      \
+    ROW(ERROR_EXPIRED_ITERATOR, DYNAMODB "ExpiredIteratorException", 400, false, "message", NULL)  \
+    ROW(ERROR_TRIMMED_DATA_ACCESS, DYNAMODB "TrimmedDataAccessException", 400, false, "message",   \
+        NULL)                                                                                      \
     ROW(ERROR_MISSING_AUTHENTICATION_TOKEN, SERVICE "MissingAuthenticationTokenException", 400,    \
-        false, "message")                                                                          \
-    ROW(ERROR_INCOMPLETE_SIGNATURE, SERVICE "IncompleteSignatureException", 400, false, "message") \
-    ROW(ERROR_INVALID_SIGNATURE, SERVICE "InvalidSignatureException", 400, false, "message")       \
-    ROW(ERROR_UNRECOGNIZED_CLIENT, SERVICE "UnrecognizedClientException", 400, false, "message")   \
-    ROW(ERROR_EXPIRED_TOKEN, SERVICE "ExpiredTokenException", 400, false, "message")               \
-    ROW(ERROR_ACCESS_DENIED, SERVICE "AccessDeniedException", 400, false, "Message")               \
-    ROW(ERROR_INTERNAL, DYNAMODB "InternalServerError", 500, true, "message")                      \
-    ROW(ERROR_SERVICE_UNAVAILABLE, SERVICE "ServiceUnavailableException", 503, true, "message")    \
-    ROW(ERROR_REQUEST_TOO_LARGE, SERVICE "RequestEntityTooLargeException", 413, false, "message")  \
-    ROW(ERROR_REQUEST_TIMEOUT, SERVICE "RequestTimeoutException", 408, true, "message")            \
-    ROW(ERROR_MALFORMED_HTTP, SERVICE "MalformedHttpRequestException", 400, false, "message")
+        false, "message", NULL)                                                                    \
+    ROW(ERROR_INCOMPLETE_SIGNATURE, SERVICE "IncompleteSignatureException", 400, false, "message", \
+        NULL)                                                                                      \
+    ROW(ERROR_INVALID_SIGNATURE, SERVICE "InvalidSignatureException", 400, false, "message", NULL) \
+    ROW(ERROR_UNRECOGNIZED_CLIENT, SERVICE "UnrecognizedClientException", 400, false, "message",   \
+        NULL)                                                                                      \
+    ROW(ERROR_EXPIRED_TOKEN, SERVICE "ExpiredTokenException", 400, false, "message", NULL)         \
+    ROW(ERROR_ACCESS_DENIED, SERVICE "AccessDeniedException", 400, false, "Message", NULL)         \
+    ROW(ERROR_CW_INVALID_PARAMETER_VALUE, SERVICE "InvalidParameterValueException", 400, false,    \
+        "message", "InvalidParameterValue")                                                        \
+    ROW(ERROR_CW_MISSING_PARAMETER, SERVICE "MissingRequiredParameterException", 400, false,       \
+        "message", "MissingParameter")                                                             \
+    ROW(ERROR_CW_INVALID_PARAMETER_COMBINATION, SERVICE "InvalidParameterCombinationException",    \
+        400, false, "message", "InvalidParameterCombination")                                      \
+    ROW(ERROR_CW_INVALID_NEXT_TOKEN, SERVICE "InvalidNextToken", 400, false, "message", NULL)      \
+    ROW(ERROR_CW_INVALID_FORMAT, SERVICE "InvalidFormatFault", 400, false, "message",              \
+        "InvalidFormat")                                                                           \
+    ROW(ERROR_CW_LIMIT_EXCEEDED_FAULT, SERVICE "LimitExceededFault", 400, false, "message",        \
+        "LimitExceeded")                                                                           \
+    ROW(ERROR_CW_LIMIT_EXCEEDED, SERVICE "LimitExceededException", 400, false, "message", NULL)    \
+    ROW(ERROR_CW_DASHBOARD_INVALID, SERVICE "DashboardInvalidInputError", 400, false, "message",   \
+        "InvalidParameterInput")                                                                   \
+    ROW(ERROR_CW_RESOURCE_NOT_FOUND, SERVICE "ResourceNotFound", 404, false, "message", NULL)      \
+    ROW(ERROR_CW_NO_SUCH_RESOURCE, SERVICE "ResourceNotFoundException", 404, false, "message",     \
+        NULL)                                                                                      \
+    ROW(ERROR_CW_CONFLICT, SERVICE "ConflictException", 409, false, "message", NULL)               \
+    ROW(ERROR_CW_INTERNAL, SERVICE "InternalServiceFault", 500, true, "message",                   \
+        "InternalServiceError")                                                                    \
+    ROW(ERROR_SCALING_VALIDATION, "ValidationException", 400, false, "Message", NULL)              \
+    ROW(ERROR_SCALING_OBJECT_NOT_FOUND, "ObjectNotFoundException", 400, false, "Message", NULL)    \
+    ROW(ERROR_SCALING_CONCURRENT_UPDATE, "ConcurrentUpdateException", 400, true, "Message", NULL)  \
+    ROW(ERROR_SCALING_FAILED_ACCESS, "FailedResourceAccessException", 400, false, "Message", NULL) \
+    ROW(ERROR_SCALING_INTERNAL, "InternalServiceException", 500, true, "Message", NULL)            \
+    ROW(ERROR_SCALING_INVALID_NEXT_TOKEN, "InvalidNextTokenException", 400, false, "Message",      \
+        NULL)                                                                                      \
+    ROW(ERROR_SCALING_LIMIT_EXCEEDED, "LimitExceededException", 400, false, "Message", NULL)       \
+    ROW(ERROR_SCALING_RESOURCE_NOT_FOUND, "ResourceNotFoundException", 400, false, "Message",      \
+        NULL)                                                                                      \
+    ROW(ERROR_SCALING_TOO_MANY_TAGS, "TooManyTagsException", 400, false, "Message", NULL)          \
+    ROW(ERROR_INTERNAL, DYNAMODB "InternalServerError", 500, true, "message", NULL)                \
+    ROW(ERROR_SERVICE_UNAVAILABLE, SERVICE "ServiceUnavailableException", 503, true, "message",    \
+        NULL)                                                                                      \
+    ROW(ERROR_REQUEST_TOO_LARGE, SERVICE "RequestEntityTooLargeException", 413, false, "message",  \
+        NULL)                                                                                      \
+    ROW(ERROR_REQUEST_TIMEOUT, SERVICE "RequestTimeoutException", 408, true, "message", NULL)      \
+    ROW(ERROR_MALFORMED_HTTP, SERVICE "MalformedHttpRequestException", 400, false, "message", NULL)
 
 #define COUNT_ROW(...) +1
 static_assert(0 ERROR_KINDS(COUNT_ROW) == ERROR_CODE_COUNT, "every code has a row");
 
-#define TABLE_ROW(code, type, status, retryable, field) [code] = { type, status, retryable, field },
+#define TABLE_ROW(code, type, status, retryable, field, query_code)                                \
+    [code] = { type, status, retryable, field, query_code },
 /* Two rows of one code would not compile, so with the count above none is missing. */
 static const struct error_kind kinds[ERROR_CODE_COUNT] = { ERROR_KINDS(TABLE_ROW) };
 

@@ -40,6 +40,29 @@ enum error_code {
     ERROR_UNRECOGNIZED_CLIENT,
     ERROR_EXPIRED_TOKEN,
     ERROR_ACCESS_DENIED,
+    /* CloudWatch's. */
+    ERROR_CW_INVALID_PARAMETER_VALUE,
+    ERROR_CW_MISSING_PARAMETER,
+    ERROR_CW_INVALID_PARAMETER_COMBINATION,
+    ERROR_CW_INVALID_NEXT_TOKEN,
+    ERROR_CW_INVALID_FORMAT,
+    ERROR_CW_LIMIT_EXCEEDED_FAULT,
+    ERROR_CW_LIMIT_EXCEEDED,
+    ERROR_CW_DASHBOARD_INVALID,
+    ERROR_CW_RESOURCE_NOT_FOUND, /* An alarm or dashboard; */
+    ERROR_CW_NO_SUCH_RESOURCE,   /* or what tags and rules are about. */
+    ERROR_CW_CONFLICT,
+    ERROR_CW_INTERNAL,
+    /* Application Auto Scaling's. */
+    ERROR_SCALING_VALIDATION,
+    ERROR_SCALING_OBJECT_NOT_FOUND,
+    ERROR_SCALING_CONCURRENT_UPDATE,
+    ERROR_SCALING_FAILED_ACCESS,
+    ERROR_SCALING_INTERNAL,
+    ERROR_SCALING_INVALID_NEXT_TOKEN,
+    ERROR_SCALING_LIMIT_EXCEEDED,
+    ERROR_SCALING_RESOURCE_NOT_FOUND,
+    ERROR_SCALING_TOO_MANY_TAGS,
     ERROR_INTERNAL,
     ERROR_SERVICE_UNAVAILABLE,
     ERROR_REQUEST_TOO_LARGE,
@@ -53,6 +76,7 @@ struct error_kind {
     int http_status;
     bool retryable;
     const char *message_field; /* "message", or "Message" where the service writes that. */
+    const char *query_code;    /* In the query protocol; NULL: the type without its prefix. */
 };
 
 const struct error_kind *error_kind(enum error_code code);

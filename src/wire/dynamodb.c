@@ -23,16 +23,15 @@ static const struct operation *find_operation(const struct http_exchange *exchan
 {
     struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
     struct bytes service = http_header_next_part(&target, '.');
-    const struct operation *operation = operation_find(target);
-    if (operation == NULL)
-        return NULL;
-    return bytes_equal_text(service, service_names[operation_service(operation)]) ? operation
-                                                                                  : NULL;
+    for (enum operation_service i = 0; i < COUNT_OF(service_names); i++)
+        if (bytes_equal_text(service, service_names[i]))
+            return operation_find(i, target);
+    return NULL;
 }
 
 struct bytes dynamodb_target(struct arena *arena, const char *operation)
 {
-    const struct operation *found = operation_find(bytes_from_text(operation));
+    const struct operation *found = operation_find_action(bytes_from_text(operation));
     assert(found != NULL);
     return arena_printf(arena, "%s.%s", service_names[operation_service(found)], operation);
 }

@@ -121,7 +121,7 @@ bool api_fixture_call(struct api_fixture *fixture, const char *operation, const 
     arena_reset(fixture->arena);
     struct waiting_call waiting = { .call = { .arena = fixture->arena,
                                               .operation =
-                                                  operation_find(bytes_from_text(operation)),
+                                                  operation_find_action(bytes_from_text(operation)),
                                               .body = quoted(fixture->arena, body),
                                               .caller = fixture->caller,
                                               .paused = fixture->pauses ? call_paused : NULL,

@@ -41,8 +41,8 @@ struct decision {
     const char *of_stream;
     const char *body; /* NULL: the end of the rows. */
     enum decision_outcome outcome;
-    const char *action;   /* Without "dynamodb:". */
-    const char *resource; /* A table's name and what follows it in the ARN, or "*". */
+    const char *action;   /* Without "dynamodb:", but with the prefix of another service. */
+    const char *resource; /* A table's name and what follows it in the ARN, an ARN, or "*". */
     enum error_code code;
 };
 

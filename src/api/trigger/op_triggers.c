@@ -325,6 +325,8 @@ static void run_add(struct api_call *call, const void *input)
 
 const struct operation op_add_trigger = { .name = "AddTrigger",
                                           .service = OPERATION_OF_STATOR,
+                                          .actions_of =
+                                              "dynamodb", /* In policies since triggers exist. */
                                           .kind = OPERATION_CONTROL,
                                           .request = &add_shape,
                                           .asks = OPERATION_ASKS_RESOURCE,
@@ -415,6 +417,8 @@ static void run_list(struct api_call *call, const void *input)
 
 const struct operation op_list_triggers = { .name = "ListTriggers",
                                             .service = OPERATION_OF_STATOR,
+                                            .actions_of =
+                                                "dynamodb", /* In policies since triggers exist. */
                                             .kind = OPERATION_CONTROL,
                                             .request = &list_shape,
                                             .asks = OPERATION_ASKS_ITSELF,
@@ -494,6 +498,8 @@ static void run_remove(struct api_call *call, const void *input)
 
 const struct operation op_remove_trigger = { .name = "RemoveTrigger",
                                              .service = OPERATION_OF_STATOR,
+                                             .actions_of =
+                                                 "dynamodb", /* In policies since triggers exist. */
                                              .kind = OPERATION_CONTROL,
                                              .request = &remove_shape,
                                              .asks = OPERATION_ASKS_ITSELF,

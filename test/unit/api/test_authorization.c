@@ -225,24 +225,25 @@ static void check_asked(struct access_fixture *fixture, const char *operation,
 {
     char statements[1000];
     char message[1000];
+    const char *prefix = strchr(row->action, ':') == NULL ? "dynamodb:" : "";
     /* All but that action on that resource: refused, and told what was missing. */
-    snprintf(statements, sizeof statements,
-             "{'Effect':'Allow','NotAction':'dynamodb:%s','Resource':'*'}", row->action);
+    snprintf(statements, sizeof statements, "{'Effect':'Allow','NotAction':'%s%s','Resource':'*'}",
+             prefix, row->action);
     access_fixture_use(fixture, statements);
     snprintf(message, sizeof message,
-             "User: " USER " is not authorized to perform: dynamodb:%s on resource: %s because "
-             "no identity-based policy allows the dynamodb:%s action",
-             row->action, row->resource, row->action);
+             "User: " USER " is not authorized to perform: %s%s on resource: %s because "
+             "no identity-based policy allows the %s%s action",
+             prefix, row->action, row->resource, prefix, row->action);
     if (access_fixture_passes(fixture, operation, row->body) ||
         !access_fixture_is_refused_with(fixture, message))
         fail_msg("%s %s\n got: %.*s %.*s\nwant: %s", operation, row->body,
                  BYTES_FMT(fixture->api.error.message), BYTES_FMT(fixture->api.response), message);
     /* Just that action on that resource: let through. A trigger also reads the stream. */
     snprintf(statements, sizeof statements,
-             "{'Effect':'Allow','Action':'dynamodb:%s','Resource':'%s'},"
+             "{'Effect':'Allow','Action':'%s%s','Resource':'%s'},"
              "{'Effect':'Allow','Action':['dynamodb:DescribeStream','dynamodb:GetShardIterator',"
              "'dynamodb:GetRecords'],'Resource':'%s'}",
-             row->action, row->resource,
+             prefix, row->action, row->resource,
              strcmp(operation, "AddTrigger") == 0 ? LIVE_STREAM_ARN : ARN "Nothing");
     access_fixture_use(fixture, statements);
     if (!access_fixture_passes(fixture, operation, row->body))

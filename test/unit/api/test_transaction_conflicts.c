@@ -31,10 +31,11 @@ static void pending_done(struct api_call *call)
 static void begin(const char *body)
 {
     pending = (struct pending){ .arena = arena_create() };
-    pending.call = (struct api_call){ .arena = pending.arena,
-                                      .operation = operation_find(BYTES("TransactWriteItems")),
-                                      .body = item_fixture_text(pending.arena, body),
-                                      .done = pending_done };
+    pending.call =
+        (struct api_call){ .arena = pending.arena,
+                           .operation = operation_find_action(BYTES("TransactWriteItems")),
+                           .body = item_fixture_text(pending.arena, body),
+                           .done = pending_done };
     failing_engine_hold_commit(db.engine);
     api_run(db.api, &pending.call);
     assert_int_equal(pending.ends, 0);

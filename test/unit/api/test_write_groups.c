@@ -96,8 +96,8 @@ static void start(struct side *side, struct arena *arena, const struct request *
                   struct txn_group *group, struct counted_call *out)
 {
     *out = (struct counted_call){ .call = { .arena = arena,
-                                            .operation =
-                                                operation_find(bytes_from_text(request->operation)),
+                                            .operation = operation_find_action(
+                                                bytes_from_text(request->operation)),
                                             .body = item_fixture_text(arena, request->body),
                                             .group = group,
                                             .done = call_done } };

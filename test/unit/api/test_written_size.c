@@ -75,7 +75,8 @@ static void what_is_written_counts_before_and_after(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         setup(state);
-        assert_true(operation_writes_many(operation_find(bytes_from_text(cases[i].operation))));
+        assert_true(
+            operation_writes_many(operation_find_action(bytes_from_text(cases[i].operation))));
         api_fixture_call(&fixture, cases[i].operation, cases[i].body);
         if (fixture.written_size != cases[i].want)
             fail_msg("%s: %zu of %s %.*s", cases[i].operation, fixture.written_size, cases[i].body,

@@ -49,7 +49,8 @@ static void handle(void *context, void *loop_context, struct http_exchange *exch
     struct fixture *fixture = context;
     struct bytes target = http_exchange_target(exchange);
     fixture->loop_thread = pthread_self();
-    const struct operation *operation = operation_find(bytes_of(target.data + 1, target.len - 1));
+    const struct operation *operation =
+        operation_find_action(bytes_of(target.data + 1, target.len - 1));
     assert_non_null(operation);
     call_runner_run(loop_context, exchange, operation, &fixture->envelope);
 }

@@ -33,7 +33,7 @@ static bool read_text(const struct shape *shape, struct bytes text, void **out, 
 
 static const struct shape *request_shape(const char *operation)
 {
-    const struct operation *found = operation_find(bytes_from_text(operation));
+    const struct operation *found = operation_find_action(bytes_from_text(operation));
     assert_non_null(found);
     return found->request;
 }

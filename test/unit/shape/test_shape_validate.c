@@ -35,7 +35,7 @@ static bool validate_text(const struct shape *shape, const char *text, struct er
 
 static const struct shape *request_shape(const char *operation)
 {
-    const struct operation *found = operation_find(bytes_from_text(operation));
+    const struct operation *found = operation_find_action(bytes_from_text(operation));
     assert_non_null(found);
     return found->request;
 }
