@@ -44,8 +44,9 @@ struct call_worker {
     struct call_runner *runner;
     struct random random;
     struct authentication *authentication; /* NULL: any credentials are accepted. */
-    /* Writes of this turn, and those that wait; NULL in a pool, whose threads may wait. */
+    /* Writes of this turn, and those that wait; NULL in the background pool, which only reads. */
     struct txn_group *group;
+    struct call_pool *slow_pool; /* Of a thread of the slow pool; NULL: of another one. */
     /* Loops only: */
     struct call_worker *next;
     struct http_loop *http_loop;
@@ -173,7 +174,8 @@ static void note_cost(struct call *call)
 static void end_call(struct api_call *api_call)
 {
     struct call *call = call_of_api(api_call);
-    bool is_runner = call->runner != NULL && pthread_equal(call->runner_thread, pthread_self());
+    const struct call_worker *runner = call->runner;
+    bool is_runner = runner != NULL && pthread_equal(call->runner_thread, pthread_self());
     bool is_loop = pthread_equal(call->loop_thread, pthread_self());
     if (operation_writes_many(call->api.operation))
         note_cost(call);
@@ -185,6 +187,9 @@ static void end_call(struct api_call *api_call)
         answer(call);
     else
         post_answer(call);
+    /* The call is gone. Its runner is not, before this. */
+    if (runner != NULL && runner->slow_pool != NULL)
+        slow_pool_end_work(runner->slow_pool->threads, runner);
 }
 
 /* --- Running --- */
@@ -249,13 +254,18 @@ static void drop(struct call *call)
     api_refuse(call->loop->runner->api, &call->api);
 }
 
+/* On a thread of the slow pool. A write that has to wait leaves the thread to other calls. */
 static void run_in_pool(struct slow_task *task, void *thread_context)
 {
     struct call *call = call_of_slow_task(task);
-    if (http_exchange_is_in_vain(call->exchange))
+    struct call_worker *worker = thread_context;
+    if (http_exchange_is_in_vain(call->exchange)) {
         drop(call);
-    else
-        run(thread_context, call);
+        return;
+    }
+    slow_pool_begin_work(worker->slow_pool->threads, worker);
+    run(worker, call);
+    api_group_run(worker->group);
 }
 
 /* One slice, on the loop. */
@@ -385,6 +395,18 @@ static void destroy_worker(struct call_worker *worker)
     free(worker);
 }
 
+static void resume_in_pool(void *thread_context)
+{
+    api_group_resume(((struct call_worker *)thread_context)->group);
+}
+
+/* On any thread. */
+static void wake_in_pool(void *context)
+{
+    const struct call_worker *worker = context;
+    slow_pool_wake(worker->slow_pool->threads, worker);
+}
+
 static void run_wake_task(struct http_task *task)
 {
     struct call_worker *worker =
@@ -475,14 +497,27 @@ static void forget_reads(struct call_worker *worker)
         forget(call_of_read_task(task));
 }
 
-static void start_pool(struct call_runner *runner, struct call_pool *pool,
-                       enum slow_pool_priority priority)
+/* The slow pool decides about writes; the background pool does not. */
+static void start_pool(struct call_runner *runner, struct call_pool *pool)
 {
     size_t count = runner->options.slow_thread_count;
+    bool is_slow = pool == &runner->slow;
     pool->workers = memory_checked(calloc(count, sizeof(*pool->workers)));
-    for (size_t i = 0; i < count; i++)
-        pool->workers[i] = create_worker(runner);
-    pool->threads = slow_pool_start((void *const *)pool->workers, count, priority);
+    for (size_t i = 0; i < count; i++) {
+        struct call_worker *worker = create_worker(runner);
+        if (is_slow) {
+            worker->slow_pool = pool;
+            worker->group = api_group_create(wake_in_pool, worker);
+        }
+        pool->workers[i] = worker;
+    }
+    const struct slow_pool_options options = {
+        .thread_contexts = (void *const *)pool->workers,
+        .thread_count = count,
+        .priority = is_slow ? SLOW_POOL_AS_LOOPS : SLOW_POOL_BELOW_LOOPS,
+        .resume = is_slow ? resume_in_pool : NULL,
+    };
+    pool->threads = slow_pool_start(&options);
 }
 
 static void stop_pool(struct call_pool *pool)
@@ -503,8 +538,8 @@ struct call_runner *call_runner_create(struct api *api, const struct call_runner
     assert(options->slow_thread_count > 0);
     struct call_runner *runner = memory_checked(malloc(sizeof *runner));
     *runner = (struct call_runner){ .api = api, .options = *options, .audit = audit_create() };
-    start_pool(runner, &runner->slow, SLOW_POOL_AS_LOOPS);
-    start_pool(runner, &runner->background, SLOW_POOL_BELOW_LOOPS);
+    start_pool(runner, &runner->slow);
+    start_pool(runner, &runner->background);
     return runner;
 }
 

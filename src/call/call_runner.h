@@ -6,7 +6,8 @@
  *
  * A call runs on the loop that has its connection, except:
  * - Large requests, and operations that write many items, run in the slow pool. They cannot be cut
- *   into slices, and decide about writes, so the pool has the priority of the loops.
+ *   into slices, and decide about writes, so the pool has the priority of the loops. Like a loop, a
+ *   thread of the pool does other work while a write waits for another one.
  * - Reads of many items start on the loop (read_queue.h). If they need more than their first slice,
  *   they resume in the background pool, which yields to the loops. It compresses large answers too.
  *
@@ -81,8 +82,8 @@ struct call_runner_options {
 
 /* Borrows `api` and whatever the options point to. */
 struct call_runner *call_runner_create(struct api *api, const struct call_runner_options *options);
-/* Stops the pools. After the HTTP server has stopped, and before the api is closed. Again is
- * allowed. */
+/* Stops the pools; writes of theirs that wait for others end first. After the HTTP server has
+ * stopped, and before the api is closed. Again is allowed. */
 void call_runner_stop(struct call_runner *runner);
 /* Stops as well, unless that was done. */
 void call_runner_destroy(struct call_runner *runner);

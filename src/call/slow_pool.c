@@ -1,4 +1,8 @@
-/* slow_pool.c -- see slow_pool.h. The queue is first come, first served. */
+/* slow_pool.c -- see slow_pool.h. The queue is first come, first served.
+ *
+ * Each thread sleeps at a condition of its own. A thread with too much pending work does not take a
+ * task, so a signal to any one of them might reach one that must not act on it.
+ */
 #include "call/slow_pool.h"
 #include <assert.h>
 #include <pthread.h>
@@ -12,38 +16,78 @@ struct slow_thread {
     struct slow_pool *pool;
     void *context;
     pthread_t thread;
+    /* Guarded by the pool's mutex: */
+    pthread_cond_t changed;
+    size_t pending; /* Work that has begun and not ended. */
+    bool idle;      /* It sleeps, and was not signalled yet. */
+    bool woken;     /* It must call `resume`. */
 };
 
 struct slow_pool {
     pthread_mutex_t mutex; /* Guards the queue and `stopping`. */
-    pthread_cond_t changed;
     struct slow_task *first, *last;
     size_t waiting;
     bool stopping;
 
     enum slow_pool_priority priority;
+    void (*resume)(void *thread_context);
     size_t thread_count;
     struct slow_thread threads[];
 };
 
-/* Waits for a task. NULL: the pool is stopping. */
-static struct slow_task *take(struct slow_pool *pool)
+static void signal_locked(struct slow_thread *thread)
 {
+    thread->idle = false;
+    pthread_cond_signal(&thread->changed);
+}
+
+static bool may_take_task_locked(const struct slow_thread *thread)
+{
+    return thread->pool->first != NULL && !thread->pool->stopping &&
+           thread->pending < SLOW_POOL_PENDING_MAX;
+}
+
+/* Signals a thread that sleeps and may take the first task, if there is one. */
+static void signal_taker_locked(struct slow_pool *pool)
+{
+    for (size_t i = 0; i < pool->thread_count; i++) {
+        struct slow_thread *thread = &pool->threads[i];
+        if (thread->idle && may_take_task_locked(thread)) {
+            signal_locked(thread);
+            return;
+        }
+    }
+}
+
+/* Waits until there is something to do. False: the pool is stopping, and nothing is pending.
+ * Otherwise `*task` is to be run; NULL: pending work is to be resumed. */
+static bool take(struct slow_thread *thread, struct slow_task **task)
+{
+    struct slow_pool *pool = thread->pool;
+    *task = NULL;
     pthread_mutex_lock(&pool->mutex);
-    while (pool->first == NULL && !pool->stopping)
-        pthread_cond_wait(&pool->changed, &pool->mutex);
-    struct slow_task *task = pool->stopping ? NULL : pool->first;
-    if (task != NULL) {
-        pool->first = task->next;
+    while (!thread->woken && !may_take_task_locked(thread) &&
+           !(pool->stopping && thread->pending == 0)) {
+        thread->idle = true;
+        pthread_cond_wait(&thread->changed, &pool->mutex);
+        thread->idle = false;
+    }
+    bool resumes = thread->woken;
+    thread->woken = false;
+    if (!resumes && may_take_task_locked(thread)) {
+        *task = pool->first;
+        pool->first = pool->first->next;
         pool->waiting--;
     }
+    signal_taker_locked(
+        pool); /* This thread may have been signalled for a task, and is busy now. */
     pthread_mutex_unlock(&pool->mutex);
-    return task;
+    return resumes || *task != NULL;
 }
 
 static void *run(void *argument)
 {
-    const struct slow_thread *thread = argument;
+    struct slow_thread *thread = argument;
     struct slow_task *task;
     if (thread->pool->priority == SLOW_POOL_BELOW_LOOPS) {
         /* On Linux a thread has a niceness of its own. Should this fail, loops only get less
@@ -51,26 +95,35 @@ static void *run(void *argument)
         id_t self = (id_t)gettid();
         setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + SLOW_POOL_NICENESS);
     }
-    while ((task = take(thread->pool)) != NULL)
-        task->run(task, thread->context);
+    while (take(thread, &task)) {
+        if (task != NULL)
+            task->run(task, thread->context);
+        else
+            thread->pool->resume(thread->context);
+    }
     return NULL;
 }
 
-struct slow_pool *slow_pool_start(void *const *thread_contexts, size_t thread_count,
-                                  enum slow_pool_priority priority)
+struct slow_pool *slow_pool_start(const struct slow_pool_options *options)
 {
-    assert(thread_count > 0);
+    assert(options->thread_count > 0);
     struct slow_pool *pool =
-        memory_checked(calloc(1, sizeof *pool + thread_count * sizeof pool->threads[0]));
+        memory_checked(calloc(1, sizeof *pool + options->thread_count * sizeof pool->threads[0]));
     pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->changed, NULL);
-    pool->priority = priority;
-    for (size_t i = 0; i < thread_count; i++) {
+    pool->priority = options->priority;
+    pool->resume = options->resume;
+    /* The mutex keeps threads that have started from looking at the others too early. */
+    pthread_mutex_lock(&pool->mutex);
+    for (size_t i = 0; i < options->thread_count; i++) {
         struct slow_thread *thread = &pool->threads[pool->thread_count];
-        *thread = (struct slow_thread){ .pool = pool, .context = thread_contexts[i] };
+        *thread = (struct slow_thread){ .pool = pool, .context = options->thread_contexts[i] };
+        pthread_cond_init(&thread->changed, NULL);
         if (pthread_create(&thread->thread, NULL, run, thread) == 0)
             pool->thread_count++;
+        else
+            pthread_cond_destroy(&thread->changed);
     }
+    pthread_mutex_unlock(&pool->mutex);
     if (pool->thread_count == 0) {
         log_write(LOG_ERROR, "call", "cannot start a thread");
         abort();
@@ -84,7 +137,8 @@ void slow_pool_stop(struct slow_pool *pool, void (*forget)(struct slow_task *tas
         return;
     pthread_mutex_lock(&pool->mutex);
     pool->stopping = true;
-    pthread_cond_broadcast(&pool->changed);
+    for (size_t i = 0; i < pool->thread_count; i++)
+        signal_locked(&pool->threads[i]);
     pthread_mutex_unlock(&pool->mutex);
     for (size_t i = 0; i < pool->thread_count; i++)
         pthread_join(pool->threads[i].thread, NULL);
@@ -93,7 +147,8 @@ void slow_pool_stop(struct slow_pool *pool, void (*forget)(struct slow_task *tas
         if (forget != NULL)
             forget(task);
     }
-    pthread_cond_destroy(&pool->changed);
+    for (size_t i = 0; i < pool->thread_count; i++)
+        pthread_cond_destroy(&pool->threads[i].changed);
     pthread_mutex_destroy(&pool->mutex);
     free(pool);
 }
@@ -111,8 +166,51 @@ bool slow_pool_submit(struct slow_pool *pool, struct slow_task *task)
             pool->last->next = task;
         pool->last = task;
         pool->waiting++;
-        pthread_cond_signal(&pool->changed);
+        signal_taker_locked(pool);
     }
     pthread_mutex_unlock(&pool->mutex);
     return accepted;
+}
+
+/* --- Pending work --- */
+
+static struct slow_thread *find_thread(struct slow_pool *pool, const void *context)
+{
+    for (size_t i = 0; i < pool->thread_count; i++) {
+        if (pool->threads[i].context == context)
+            return &pool->threads[i];
+    }
+    assert(false);
+    return NULL;
+}
+
+void slow_pool_begin_work(struct slow_pool *pool, const void *thread_context)
+{
+    struct slow_thread *thread = find_thread(pool, thread_context);
+    pthread_mutex_lock(&pool->mutex);
+    assert(pool->resume != NULL && thread->pending < SLOW_POOL_PENDING_MAX);
+    thread->pending++;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void slow_pool_end_work(struct slow_pool *pool, const void *thread_context)
+{
+    struct slow_thread *thread = find_thread(pool, thread_context);
+    pthread_mutex_lock(&pool->mutex);
+    assert(thread->pending > 0);
+    thread->pending--;
+    /* It may now take a task again, or end. */
+    if (thread->idle && (pool->stopping || may_take_task_locked(thread)))
+        signal_locked(thread);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void slow_pool_wake(struct slow_pool *pool, const void *thread_context)
+{
+    struct slow_thread *thread = find_thread(pool, thread_context);
+    pthread_mutex_lock(&pool->mutex);
+    assert(thread->pending > 0);
+    thread->woken = true;
+    signal_locked(thread);
+    pthread_mutex_unlock(&pool->mutex);
 }

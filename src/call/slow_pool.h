@@ -5,6 +5,10 @@
  *
  * A pool has one of two priorities. Work that decides about writes holds latches, and other writers
  * wait for those, so it needs the priority of the loops. Work that holds no latches yields to them.
+ *
+ * A thread never sleeps for a task that has to wait for something. The task returns and leaves the
+ * rest of its work pending, and the thread takes the next task. slow_pool_wake then brings the
+ * thread back to the work that it left.
  */
 #ifndef STATOR_CALL_SLOW_POOL_H
 #define STATOR_CALL_SLOW_POOL_H
@@ -16,6 +20,9 @@ struct slow_pool;
 
 enum {
     SLOW_POOL_WAITING_MAX = 256, /* Tasks in the queue, not counting those that run. */
+    /* Pieces of work that a thread may have left pending: it takes no new task beyond. Enough for
+     * every client of a busy item; requests and their memory have bounds of their own. */
+    SLOW_POOL_PENDING_MAX = 256,
     SLOW_POOL_NICENESS = 10, /* Added to the loops': a tenth of their share of a busy processor. */
 };
 
@@ -27,15 +34,31 @@ struct slow_task {
 
 enum slow_pool_priority { SLOW_POOL_AS_LOOPS, SLOW_POOL_BELOW_LOOPS };
 
-/* Starts one thread for each of the contexts, which must outlive the pool. Fewer threads are enough
- * if the system refuses some; aborts if it refuses all. */
-struct slow_pool *slow_pool_start(void *const *thread_contexts, size_t thread_count,
-                                  enum slow_pool_priority priority);
-/* Waits for running tasks to return. Queued tasks are passed to `forget`, which may be NULL.
- * Stopping NULL is allowed. */
+struct slow_pool_options {
+    /* One thread is started for each of these, which must outlive the pool; all are distinct. Fewer
+     * threads are enough if the system refuses some. */
+    void *const *thread_contexts;
+    size_t thread_count;
+    enum slow_pool_priority priority;
+    /* Continues what tasks of this thread left pending. NULL: they leave nothing. */
+    void (*resume)(void *thread_context);
+};
+
+/* Aborts if the system refuses all threads. */
+struct slow_pool *slow_pool_start(const struct slow_pool_options *options);
+/* Waits for running tasks to return and for pending work to end. Queued tasks are passed to
+ * `forget`, which may be NULL. Stopping NULL is allowed. */
 void slow_pool_stop(struct slow_pool *pool, void (*forget)(struct slow_task *task));
 
 /* False if the queue is full. From any thread. */
 MUST_CHECK bool slow_pool_submit(struct slow_pool *pool, struct slow_task *task);
+
+/* For tasks whose work may outlast their `run`: it begins on the pool's thread and may end on any
+ * other. A thread ends only when none of its work is pending. */
+void slow_pool_begin_work(struct slow_pool *pool, const void *thread_context);
+void slow_pool_end_work(struct slow_pool *pool, const void *thread_context);
+/* Has the thread call `resume`, before it takes another task. From any thread; never blocks. The
+ * thread has work pending. */
+void slow_pool_wake(struct slow_pool *pool, const void *thread_context);
 
 #endif

@@ -216,7 +216,8 @@ static void *consumer_main(void *context)
                                                             : TIMED_WAIT_FOREVER;
         options->release_log(options->context);
         pthread_mutex_lock(&consumer->mutex);
-        consumer->ended = wait_ms == TIMED_WAIT_FOREVER;
+        /* A round that is cut short says nothing about the partitions that it did not reach. */
+        consumer->ended = wait_ms == TIMED_WAIT_FOREVER && !consumer->stopping;
         pthread_mutex_unlock(&consumer->mutex);
     }
     pthread_mutex_lock(&consumer->mutex);

@@ -15,6 +15,8 @@
 #include "api_fixture.h"
 #include "base/arena.h"
 #include "call/call_runner.h"
+#include "engine/engine.h"
+#include "engine_fixture.h"
 #include "http/server.h"
 #include "raw_http.h"
 
@@ -76,7 +78,11 @@ static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     char message[HTTP_MESSAGE_MAX];
-    api_fixture_open(&fixture->api, 0);
+    struct engine_options engine = engine_fixture_rocksdb_options(NULL);
+    char engine_message[ENGINE_MESSAGE_MAX];
+    engine.in_memory = true;
+    engine.write_wait_ms = GRACE_MS;
+    api_fixture_open_on(&fixture->api, engine_open(&engine, engine_message), 0);
     fixture->envelope = (struct call_envelope){ .service = "other",
                                                 .context = fixture,
                                                 .fill_answer = fill_answer };
@@ -109,9 +115,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Sends a call whose body is followed by spaces up to `size`; waits for the answer. */
-static void call(struct fixture *fixture, const char *operation, const char *headers,
-                 const char *body, size_t size)
+/* Sends a call whose body is followed by spaces up to `size`. */
+static void send_call(struct raw_http *client, const char *operation, const char *headers,
+                      const char *body, size_t size)
 {
     char head[256];
     size_t body_size = strlen(body);
@@ -120,9 +126,16 @@ static void call(struct fixture *fixture, const char *operation, const char *hea
     char *padded = malloc(size);
     memset(padded, ' ', size);
     memcpy(padded, body, body_size);
-    assert_true(raw_http_send_text(&fixture->client, head));
-    assert_true(raw_http_send(&fixture->client, bytes_of(padded, size)));
+    assert_true(raw_http_send_text(client, head));
+    assert_true(raw_http_send(client, bytes_of(padded, size)));
     free(padded);
+}
+
+/* The same, and waits for the answer. */
+static void call(struct fixture *fixture, const char *operation, const char *headers,
+                 const char *body, size_t size)
+{
+    send_call(&fixture->client, operation, headers, body, size);
     assert_true(raw_http_receive(&fixture->client, &fixture->answer));
 }
 
@@ -175,6 +188,59 @@ static void large_requests_run_in_a_pool(void **state)
     }
 }
 
+/* Begins a write that holds the latch of the only item, as a long decision of another thread does.
+ */
+static struct engine_write *hold_item(struct fixture *fixture)
+{
+    struct engine *engine = fixture->api.engine;
+    struct engine_address address = { 0 };
+    struct engine_view *view;
+    struct engine_scan *scan;
+    struct engine_entry entry;
+    struct engine_write *write;
+    assert_int_equal(engine_view_open(engine, ENGINE_STRONG, &view), ENGINE_OK);
+    while (address.place.space != ENGINE_SPACE_ITEMS)
+        assert_int_equal(engine_view_next_place(view, &address.place, &address.place), ENGINE_OK);
+    const struct engine_range range = { .place = address.place };
+    assert_int_equal(engine_scan_open(view, &range, &scan), ENGINE_OK);
+    assert_int_equal(engine_scan_next(scan, &entry), ENGINE_OK);
+    address.key = entry.key;
+    assert_int_equal(engine_write_begin(engine, &address, 1, &write), ENGINE_OK);
+    engine_scan_close(scan);
+    engine_view_close(view);
+    return write;
+}
+
+/* The pool has one thread. */
+static void a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call(void **state)
+{
+    static const char put[] = "{\"TableName\":\"letters\",\"Item\":{\"k\":{\"S\":\"a\"}}}";
+    static const char get[] = "{\"TableName\":\"letters\",\"Key\":{\"k\":{\"S\":\"b\"}}}";
+    struct fixture *fixture = *state;
+    struct raw_http others[2];
+    assert_true(
+        api_fixture_call(&fixture->api, "CreateTable",
+                         "{'TableName':'letters','BillingMode':'PAY_PER_REQUEST',"
+                         "'AttributeDefinitions':[{'AttributeName':'k','AttributeType':'S'}],"
+                         "'KeySchema':[{'AttributeName':'k','KeyType':'HASH'}]}"));
+    call(fixture, "PutItem", SIGNED, put, SMALL_SIZE);
+    expect(fixture, 299, "<ok>{}</ok>");
+    struct engine_write *held = hold_item(fixture);
+    for (size_t i = 0; i < 2; i++) {
+        raw_http_open(&others[i], http_server_port(fixture->server));
+        send_call(&others[i], "PutItem", SIGNED, put, CALL_LARGE_SIZE_MIN);
+    }
+    call(fixture, "GetItem", SIGNED, get, CALL_LARGE_SIZE_MIN);
+    expect(fixture, 299, "<ok>{}</ok>");
+    assert_false(fixture->answered_on_loop);
+    engine_write_abandon(held);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(raw_http_receive(&others[i], &fixture->answer));
+        expect(fixture, 299, "<ok>{}</ok>");
+        raw_http_close(&others[i]);
+    }
+}
+
 #define RUNNER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -184,6 +250,7 @@ int main(void)
         RUNNER_TEST(exceptions_have_it_too),
         RUNNER_TEST(every_protocol_asks_for_credentials),
         RUNNER_TEST(large_requests_run_in_a_pool),
+        RUNNER_TEST(a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call),
     };
     return cmocka_run_group_tests_name("call/call_runner", tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
-/* test_slow_pool.c -- the queue of large requests: its order, its bound, its end. */
+/* test_slow_pool.c -- the queue of large requests: its order, its bound, its end; and work that
+ * waits without its thread. */
+#include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +20,8 @@ struct record {
     size_t count;
     size_t order[SLOW_POOL_WAITING_MAX + 2];
     int niceness;
+    struct slow_pool *pool; /* For tasks that leave work pending. */
+    size_t resumed_count;
 };
 
 struct numbered {
@@ -38,6 +42,31 @@ static void note_and_wait(struct slow_task *task, void *context)
     struct record *record = context;
     note(task, context);
     sem_wait(&record->may_end);
+}
+
+/* Its work is pending until somebody calls slow_pool_end_work. */
+static void note_and_leave(struct slow_task *task, void *context)
+{
+    slow_pool_begin_work(((struct record *)context)->pool, context);
+    note(task, context);
+}
+
+static void count_resumes(void *context)
+{
+    struct record *record = context;
+    record->resumed_count++;
+    sem_post(&record->begun);
+}
+
+static struct slow_pool *start(void **state, enum slow_pool_priority priority)
+{
+    struct record *record = *state;
+    const struct slow_pool_options options = { .thread_contexts = (void *const *)state,
+                                               .thread_count = 1,
+                                               .priority = priority,
+                                               .resume = count_resumes };
+    record->pool = slow_pool_start(&options);
+    return record->pool;
 }
 
 static int set_up(void **state)
@@ -61,7 +90,7 @@ static int tear_down(void **state)
 static void so_many_wait_and_no_more(void **state)
 {
     struct record *record = *state;
-    struct slow_pool *pool = slow_pool_start((void *const *)state, 1, SLOW_POOL_AS_LOOPS);
+    struct slow_pool *pool = start(state, SLOW_POOL_AS_LOOPS);
     struct numbered *tasks = calloc(SLOW_POOL_WAITING_MAX + 2, sizeof *tasks);
     for (size_t i = 0; i < SLOW_POOL_WAITING_MAX + 2; i++)
         tasks[i] = (struct numbered){ .task.run = note, .number = i };
@@ -87,7 +116,7 @@ static int niceness_of(void **state, enum slow_pool_priority priority)
 {
     struct record *record = *state;
     struct numbered task = { .task.run = note };
-    struct slow_pool *pool = slow_pool_start((void *const *)state, 1, priority);
+    struct slow_pool *pool = start(state, priority);
     assert_true(slow_pool_submit(pool, &task.task));
     sem_wait(&record->begun);
     slow_pool_stop(pool, NULL);
@@ -120,7 +149,7 @@ static void what_waits_at_the_end_is_handed_back(void **state)
 {
     struct record *record = *state;
     struct numbered running = { .task.run = note_and_wait }, waiting = { .task.run = note };
-    struct slow_pool *pool = slow_pool_start((void *const *)state, 1, SLOW_POOL_AS_LOOPS);
+    struct slow_pool *pool = start(state, SLOW_POOL_AS_LOOPS);
     handed_back = NULL;
     assert_true(slow_pool_submit(pool, &running.task));
     sem_wait(&record->begun);
@@ -132,6 +161,95 @@ static void what_waits_at_the_end_is_handed_back(void **state)
     slow_pool_stop(NULL, hand_back);
 }
 
+static void work_that_waits_does_not_hold_its_thread(void **state)
+{
+    struct record *record = *state;
+    struct numbered waiting = { .task.run = note_and_leave },
+                    next = { .task.run = note, .number = 1 };
+    struct slow_pool *pool = start(state, SLOW_POOL_AS_LOOPS);
+    assert_true(slow_pool_submit(pool, &waiting.task));
+    sem_wait(&record->begun);
+    assert_true(slow_pool_submit(pool, &next.task));
+    sem_wait(&record->begun); /* The only thread runs it. */
+    slow_pool_wake(pool, record);
+    sem_wait(&record->begun);
+    assert_int_equal(record->resumed_count, 1);
+    slow_pool_end_work(pool, record);
+    slow_pool_stop(pool, NULL);
+}
+
+/* The thread has both before it as soon as its first task ends. */
+static void waiting_work_resumes_before_new_tasks_start(void **state)
+{
+    struct record *record = *state;
+    struct numbered waiting = { .task.run = note_and_leave };
+    struct numbered running = { .task.run = note_and_wait }, next = { .task.run = note_and_wait };
+    struct slow_pool *pool = start(state, SLOW_POOL_AS_LOOPS);
+    assert_true(slow_pool_submit(pool, &waiting.task));
+    assert_true(slow_pool_submit(pool, &running.task));
+    sem_wait(&record->begun);
+    sem_wait(&record->begun);
+    assert_true(slow_pool_submit(pool, &next.task));
+    slow_pool_wake(pool, record);
+    slow_pool_wake(pool, record); /* Twice before it is resumed is once. */
+    sem_post(&record->may_end);
+    sem_wait(&record->begun);
+    sem_wait(&record->begun);
+    assert_int_equal(record->count, 3);
+    assert_int_equal(record->resumed_count, 1);
+    sem_post(&record->may_end);
+    slow_pool_end_work(pool, record);
+    slow_pool_stop(pool, NULL);
+}
+
+static void so_much_work_waits_and_no_more(void **state)
+{
+    struct record *record = *state;
+    struct slow_pool *pool = start(state, SLOW_POOL_AS_LOOPS);
+    struct numbered *tasks = calloc(SLOW_POOL_PENDING_MAX + 1, sizeof *tasks);
+    for (size_t i = 0; i <= SLOW_POOL_PENDING_MAX; i++) {
+        tasks[i] = (struct numbered){ .task.run = note_and_leave, .number = i };
+        assert_true(slow_pool_submit(pool, &tasks[i].task));
+        if (i < SLOW_POOL_PENDING_MAX)
+            sem_wait(&record->begun);
+    }
+    /* The last one stays in the queue, but what waits still resumes. */
+    slow_pool_wake(pool, record);
+    sem_wait(&record->begun);
+    assert_int_equal(record->resumed_count, 1);
+    assert_int_equal(record->count, SLOW_POOL_PENDING_MAX);
+    slow_pool_end_work(pool, record);
+    sem_wait(&record->begun);
+    assert_int_equal(record->order[SLOW_POOL_PENDING_MAX], SLOW_POOL_PENDING_MAX);
+    for (size_t i = 0; i < SLOW_POOL_PENDING_MAX; i++)
+        slow_pool_end_work(pool, record);
+    slow_pool_stop(pool, NULL);
+    free(tasks);
+}
+
+static void *stop_pool(void *argument)
+{
+    slow_pool_stop(((struct record *)argument)->pool, NULL);
+    return NULL;
+}
+
+static void a_pool_that_stops_ends_what_waits_first(void **state)
+{
+    struct record *record = *state;
+    struct numbered waiting = { .task.run = note_and_leave };
+    struct slow_pool *pool = start(state, SLOW_POOL_AS_LOOPS);
+    pthread_t stopper;
+    assert_true(slow_pool_submit(pool, &waiting.task));
+    sem_wait(&record->begun);
+    assert_int_equal(pthread_create(&stopper, NULL, stop_pool, record), 0);
+    /* Whether the pool is stopping by now is a matter of luck; its thread resumes either way. */
+    slow_pool_wake(pool, record);
+    sem_wait(&record->begun);
+    slow_pool_end_work(pool, record);
+    pthread_join(stopper, NULL);
+    assert_int_equal(record->resumed_count, 1);
+}
+
 #define POOL_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -141,6 +259,10 @@ int main(void)
         POOL_TEST(a_pool_for_writes_has_the_priority_of_the_loops),
         POOL_TEST(a_background_pool_yields_to_the_loops),
         POOL_TEST(what_waits_at_the_end_is_handed_back),
+        POOL_TEST(work_that_waits_does_not_hold_its_thread),
+        POOL_TEST(waiting_work_resumes_before_new_tasks_start),
+        POOL_TEST(so_much_work_waits_and_no_more),
+        POOL_TEST(a_pool_that_stops_ends_what_waits_first),
     };
     return cmocka_run_group_tests_name("call/slow_pool", tests, NULL, NULL);
 }

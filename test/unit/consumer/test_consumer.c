@@ -38,6 +38,7 @@ struct fixture {
     pthread_cond_t changed;
     uint64_t stuck; /* The partition whose work always fails. */
     bool closed;
+    bool stops_itself; /* Asks the consumer to stop when its next round begins. */
     bool interrupted;
     unsigned failures;
     uint64_t seen[COUNT_OF(partitions)][SEEN_MAX];
@@ -54,7 +55,10 @@ static bool find_log(void *context, struct consumer_log *out)
                                   .partitions = partitions,
                                   .partition_count = COUNT_OF(partitions),
                                   .closed = fixture->closed };
+    bool stops = fixture->stops_itself;
     pthread_mutex_unlock(&fixture->mutex);
+    if (stops)
+        consumer_ask_to_stop(fixture->consumer);
     return true;
 }
 
@@ -287,6 +291,20 @@ static void a_consumer_ends_with_its_log(void **state)
     assert_false(consumer_has_stopped(fixture->consumer)); /* It waits to be asked. */
 }
 
+static void a_consumer_that_is_asked_to_stop_has_not_ended(void **state)
+{
+    struct fixture *fixture = *state;
+    append(fixture, partitions[1]);
+    start(fixture);
+    await_seen(fixture, 1, 1);
+    pthread_mutex_lock(&fixture->mutex);
+    fixture->stops_itself = true;
+    pthread_mutex_unlock(&fixture->mutex);
+    while (!consumer_has_stopped(fixture->consumer))
+        usleep(1000);
+    assert_false(consumer_has_ended(fixture->consumer));
+}
+
 static void positions_are_apart_and_go_together(void **state)
 {
     struct fixture *fixture = *state;
@@ -358,6 +376,7 @@ int main(void)
         RULE(a_partition_that_fails_does_not_hold_up_the_others),
         RULE(a_consumer_whose_owner_was_removed_stores_nothing_and_stops),
         RULE(a_consumer_ends_with_its_log),
+        RULE(a_consumer_that_is_asked_to_stop_has_not_ended),
         RULE(positions_are_apart_and_go_together),
         RULE(a_damaged_position_is_refused),
         cmocka_unit_test(the_pause_between_retries_doubles_up_to_its_bound),
