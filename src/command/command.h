@@ -67,6 +67,8 @@ extern const size_t command_count;
 
 /* NULL if there is none. */
 const struct command *command_find(const char *name);
+/* The name of the command that `word` was probably meant to be; NULL: it resembles none. */
+const char *command_similar(const char *word);
 
 /* A flag of the command's own, as it was given. */
 struct command_value {

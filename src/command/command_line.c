@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/spelling.h"
 #include "config/setting.h"
 
 /* How long -delayTransientStatuses makes each status last: enough for a client to see it. */
@@ -145,8 +146,16 @@ static const char *flag_name(const struct scan *scan, const char *word)
 
 static bool refuse_flag(const struct scan *scan, const char *word)
 {
-    return config_error_set(scan->err, "%.80s: no such flag (%s)", flag_name(scan, word),
-                            hint(scan));
+    const char *written = flag_name(scan, word);
+    size_t dashes = strspn(written, "-");
+    struct spelling spelling = spelling_of(bytes_from_text(written + dashes));
+    for (size_t i = 0; i < scan->target_count; i++)
+        if (scan->targets[i].meaning != MEANS_LOCAL)
+            spelling_try(&spelling, scan->options[i].name);
+    if (spelling.meant != NULL)
+        return config_error_set(scan->err, "%.80s: no such flag; did you mean --%s? (%s)", written,
+                                spelling.meant, hint(scan));
+    return config_error_set(scan->err, "%.80s: no such flag (%s)", written, hint(scan));
 }
 
 static void add_setting(struct scan *scan, const struct setting *setting, const char *value,
@@ -326,6 +335,18 @@ static void count_words(const struct command_verb *verb, size_t *min, size_t *ma
     }
 }
 
+static bool refuse_command(struct scan *scan, const char *word)
+{
+    const char *meant = command_similar(word);
+    if (meant != NULL && strcmp(meant, word) == 0)
+        return config_error_set(scan->err, "'%s': a command must be the first word (see --help)",
+                                word);
+    if (meant != NULL)
+        return config_error_set(
+            scan->err, "'%.80s': no such command; did you mean %s? (see --help)", word, meant);
+    return config_error_set(scan->err, "'%.80s': no such command (see --help)", word);
+}
+
 static bool check_words(struct scan *scan, const struct command_verb *verb)
 {
     const struct command_call *call = &scan->out->call;
@@ -337,7 +358,7 @@ static bool check_words(struct scan *scan, const struct command_verb *verb)
     if (ok)
         return true;
     if (max == 0 && verb->name == NULL)
-        return config_error_set(scan->err, "'%.80s': no such command (see --help)", call->words[0]);
+        return refuse_command(scan, call->words[0]);
     return config_error_set(scan->err, "%s%s%s: expected %s (%s)", call->command->name,
                             verb->name != NULL ? " " : "", verb->name != NULL ? verb->name : "",
                             max == 0 ? "no further words" : verb->words, hint(scan));

@@ -1,6 +1,7 @@
 /* command_table.c -- every command there is, in the order in which --help lists them. */
 #include <stdio.h>
 #include <string.h>
+#include "base/spelling.h"
 #include "command/admin_client.h"
 #include "command/command.h"
 
@@ -219,6 +220,14 @@ const struct command *command_find(const char *name)
         if (strcmp(name, command_table[i].name) == 0)
             return &command_table[i];
     return NULL;
+}
+
+const char *command_similar(const char *word)
+{
+    struct spelling spelling = spelling_of(bytes_from_text(word));
+    for (size_t i = 0; i < command_count; i++)
+        spelling_try(&spelling, command_table[i].name);
+    return spelling.meant;
 }
 
 const char *command_value_of(const struct command_call *call, const char *flag)

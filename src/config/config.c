@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/spelling.h"
 #include "config/setting.h"
 
 #define VARIABLE_PREFIX "STATOR_"
@@ -165,13 +166,20 @@ const char *config_variable_name(struct arena *arena, const struct setting *sett
 }
 
 /* The variable's value; NULL if it is not set. An empty value counts as not set, because compose
- * files pass a variable that nobody set as an empty one. */
+ * files pass a variable that nobody set as an empty one. So does one that Kubernetes sets: for a
+ * service `stator`, every container gets STATOR_PORT=tcp://10.0.0.1:8000. */
 static const char *variable_value(const char *const *environment, const char *name)
 {
+    static const char kubernetes[] = "tcp://";
     size_t size = strlen(name);
-    for (; *environment != NULL; environment++)
-        if (strncmp(*environment, name, size) == 0 && (*environment)[size] == '=')
-            return (*environment)[size + 1] == '\0' ? NULL : *environment + size + 1;
+    for (; *environment != NULL; environment++) {
+        if (strncmp(*environment, name, size) != 0 || (*environment)[size] != '=')
+            continue;
+        const char *value = *environment + size + 1;
+        bool is_address = strcmp(name, VARIABLE_PREFIX "PORT") == 0 &&
+                          strncmp(value, kubernetes, sizeof kubernetes - 1) == 0;
+        return value[0] == '\0' || is_address ? NULL : value;
+    }
     return NULL;
 }
 
@@ -209,51 +217,15 @@ static void apply_credential(struct reading *reading, const char *const *environ
 
 /* --- Misspelt variables --- */
 
-/* How many letters must be inserted, deleted, replaced or swapped with their neighbour to turn `a`
- * into `b`. Both must be shorter than SETTING_NAME_MAX. */
-static size_t edit_distance(struct bytes a, struct bytes b)
-{
-    size_t rows[3][SETTING_NAME_MAX + 1];
-    size_t *two_above = rows[0], *above = rows[1], *row = rows[2];
-    assert(a.len < SETTING_NAME_MAX && b.len < SETTING_NAME_MAX);
-    for (size_t j = 0; j <= b.len; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a.len; i++) {
-        size_t *free_row = two_above;
-        two_above = above;
-        above = row;
-        row = free_row;
-        row[0] = i;
-        for (size_t j = 1; j <= b.len; j++) {
-            size_t best = above[j - 1] + (a.data[i - 1] != b.data[j - 1]);
-            best = above[j] + 1 < best ? above[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1])
-                best = two_above[j - 2] + 1 < best ? two_above[j - 2] + 1 : best;
-            row[j] = best;
-        }
-    }
-    return row[b.len];
-}
-
-/* The variable that `name` was probably meant to be; NULL if it resembles none. */
+/* The variable that `name`, without the prefix, was probably meant to be; NULL: none. */
 static const char *similar_variable(struct arena *arena, struct bytes name)
 {
-    enum { DISTANCE_MAX = 2, LETTERS_PER_EDIT = 3 };
-    const char *found = NULL;
-    size_t best = DISTANCE_MAX + 1;
-    if (name.len >= SETTING_NAME_MAX)
-        return NULL;
+    struct spelling spelling = spelling_of(name);
     for (size_t i = 0; i < setting_count; i++) {
         const char *known = config_variable_name(arena, &setting_table[i]);
-        struct bytes tail = bytes_from_text(known + sizeof VARIABLE_PREFIX - 1);
-        size_t distance = edit_distance(name, tail);
-        if (distance < best && distance * LETTERS_PER_EDIT <= tail.len) {
-            best = distance;
-            found = known;
-        }
+        spelling_try(&spelling, known + sizeof VARIABLE_PREFIX - 1);
     }
-    return found;
+    return spelling.meant;
 }
 
 static bool is_variable(struct arena *arena, struct bytes name)
@@ -279,7 +251,8 @@ static bool check_variable_names(struct arena *arena, const char *const *environ
         struct bytes tail = bytes_of(name.data + prefix.len, name.len - prefix.len);
         const char *meant = similar_variable(arena, tail);
         if (meant != NULL)
-            return config_error_set(err, "%.*s: no such variable; did you mean %s?",
+            return config_error_set(err,
+                                    "%.*s: no such variable; did you mean " VARIABLE_PREFIX "%s?",
                                     BYTES_FMT(name), meant);
     }
     return true;
