@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "access/access.h"
+#include "api/call_meter.h"
 #include "api/capacity.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
@@ -30,6 +31,7 @@ struct api {
     struct control *control;
     struct index_delay *index_delay; /* NULL: none. */
     struct txn_conflicts *conflicts; /* NULL: writes wait for one another. */
+    struct call_meter *call_meter;
     int64_t opened_ms;
 };
 
@@ -88,6 +90,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     if (options->refuse_conflicts)
         api->conflicts = txn_conflicts_create();
     api->opened_ms = clock_server_ms(api->options.clock);
+    api->call_meter = call_meter_create(catalogue, options->clock, options->metric_tables_max);
     api->control = control_start(
         &(struct control_options){ .engine = options->engine,
                                    .clock = options->clock,
@@ -108,6 +111,7 @@ void api_close(struct api *api)
     triggers_close(api->triggers);
     index_delay_stop(api->index_delay);
     streams_close(api->streams);
+    call_meter_destroy(api->call_meter);
     catalogue_close(api->catalogue);
     txn_conflicts_destroy(api->conflicts);
     free(api);
@@ -213,7 +217,13 @@ static void run_on_control_thread(struct api_call *call)
 
 int64_t api_start_ns(const struct api *api)
 {
-    return api->options.observe == NULL ? 0 : clock_monotonic_ns();
+    (void)api;
+    return clock_monotonic_ns();
+}
+
+struct meter *api_meter(const struct api *api)
+{
+    return call_meter_meter(api->call_meter);
 }
 
 void api_run(struct api *api, struct api_call *call)
@@ -275,9 +285,12 @@ bool operation_is_pause_due(const void *context, int64_t now_ns)
 static void observe(const struct api_call *call)
 {
     const struct api_options *options = &call->api->options;
+    int64_t now_ns = clock_monotonic_ns();
     const struct api_outcome outcome = { .error = call->error.code,
-                                         .elapsed_ns = clock_monotonic_ns() - call->started_ns };
-    options->observe(options->observe_context, call, &outcome);
+                                         .elapsed_ns = now_ns - call->started_ns };
+    call_meter_count(call->api->call_meter, call, &outcome, now_ns);
+    if (options->observe != NULL)
+        options->observe(options->observe_context, call, &outcome);
 }
 
 /* The one end of every call. What succeeds for a caller was decided on: an operation that forgot
@@ -285,8 +298,7 @@ static void observe(const struct api_call *call)
 static void end(struct api_call *call)
 {
     assert(call->caller == NULL || call->asked || error_is_set(&call->error));
-    if (call->api->options.observe != NULL)
-        observe(call);
+    observe(call);
     operation_release_tables(call);
     call->done(call);
 }

@@ -20,6 +20,7 @@ struct caller;
 struct capacity_use;
 struct catalogue;
 struct clock;
+struct meter;
 struct operation;
 struct trigger_outside;
 struct txn_group;
@@ -50,6 +51,7 @@ struct api_options {
      * wait. The call's tables are still held. NULL: nobody observes. */
     void (*observe)(void *context, const struct api_call *call, const struct api_outcome *outcome);
     void *observe_context;
+    size_t metric_tables_max; /* Tables counted one by one; 0: METER_TABLES_DEFAULT. */
 };
 
 /* NULL with the engine's status if the catalogue cannot be read, or ENGINE_UNSUPPORTED if the
@@ -116,6 +118,7 @@ struct api_call {
      * the call ends; in the order in which the tables were looked up. */
     struct capacity_use *uses;
     size_t use_count;
+    uint32_t batch_count; /* Items or statements of a batch or transaction; 0: it is none. */
     /* Of one that writes many: the items before and after, in bytes as DynamoDB counts. */
     size_t written_size;
 
@@ -127,8 +130,10 @@ struct api_call {
     void *resume_state;
 };
 
-/* The time now, by clock_monotonic_ns; 0 if nobody observes calls, so that it costs nothing. */
+/* The time now, by clock_monotonic_ns. */
 int64_t api_start_ns(const struct api *api);
+/* Has counted every call that ended (metric/meter.h). Lives as long as the api. */
+struct meter *api_meter(const struct api *api);
 void api_run(struct api *api, struct api_call *call);
 /* Ends a call that is not run because `error` is set already, such as one without rights. */
 void api_refuse(struct api *api, struct api_call *call);

@@ -1,6 +1,7 @@
 /* capacity.c -- see capacity.h. */
 #include "api/capacity.h"
 #include <assert.h>
+#include <string.h>
 #include "index/index_change.h"
 #include "json/writer.h"
 #include "model/limits.h"
@@ -41,6 +42,10 @@ void capacity_use_clear(struct capacity_use *use)
     use->read_count = 0;
     use->returned_count = 0;
     use->written_count = 0;
+    use->condition_failure_count = 0;
+    use->conflict_count = 0;
+    memset(use->size_counts, 0, sizeof use->size_counts);
+    use->put_size = 0;
     use->table_half_units = 0;
     for (size_t i = 0; use->definition != NULL && i < use->definition->index_count; i++)
         use->index_half_units[i] = 0;
@@ -88,6 +93,15 @@ static void settle(struct capacity_use *use, const struct table_definition *defi
     use->definition = definition;
 }
 
+static void add_size(struct capacity_use *use, size_t size)
+{
+    static_assert(ITEM_SIZE_MAX <= 1 << (METER_ITEM_SIZES - 1), "there is a class for every size");
+    static_assert(TXN_ITEMS_MAX <= UINT8_MAX, "a call cannot put more than a counter holds");
+    unsigned class = size <= 1 ? 0 : 64u - (unsigned)__builtin_clzll((uint64_t)size - 1);
+    use->size_counts[class < METER_ITEM_SIZES ? class : METER_ITEM_SIZES - 1]++;
+    use->put_size += size;
+}
+
 static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item *item, int factor)
 {
     size_t size_before = item->exists ? item->current.size : 0;
@@ -98,6 +112,8 @@ static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item
     if (item->effect == TXN_KEEP)
         return;
     use->written_count += item->effect == TXN_PUT || item->exists ? 1 : 0;
+    if (item->effect == TXN_PUT)
+        add_size(use, size_after);
     const struct index_change *changes = txn_index_changes(txn, item);
     for (size_t i = 0; i < item->table->index_count; i++)
         use->index_half_units[i] += index_write_half_units(&changes[i]);
@@ -119,7 +135,21 @@ void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_i
 {
     settle(use, item->table);
     use->kind = CAPACITY_WRITE;
+    use->condition_failure_count++;
     use->table_half_units += capacity_write_half_units(item->exists ? item->current.size : 0, 0);
+}
+
+void capacity_use_add_cancelled_write(struct capacity_use *use, const struct txn_item *item,
+                                      bool failed)
+{
+    size_t size_after = !failed && item->effect == TXN_PUT ? item->replacement.size : 0;
+    settle(use, item->table);
+    use->kind = CAPACITY_WRITE;
+    use->is_transaction = true;
+    use->condition_failure_count += failed;
+    use->table_half_units +=
+        TRANSACTION_FACTOR *
+        capacity_write_half_units(item->exists ? item->current.size : 0, size_after);
 }
 
 void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size, bool exists)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
+#include "metric/meter.h" /* METER_ITEM_SIZES */
 #include "model/table_definition.h"
 
 struct json_writer;
@@ -30,11 +31,16 @@ struct capacity_use {
     /* The version whose indexes are counted: that of `table`, or a newer one that the call holds
      * under another name. NULL: there is no table. */
     const struct table_definition *definition;
-    enum capacity_kind kind; /* Of the units. */
-    bool is_transaction;     /* Which cost more, and are shown by kind as well. */
-    uint32_t read_count;     /* Items and index entries that were read for the answer. */
-    uint32_t returned_count; /* How many of those passed the filter. */
-    uint32_t written_count;  /* Items put or deleted. */
+    enum capacity_kind kind;          /* Of the units. */
+    bool is_transaction;              /* Which cost more, and are shown by kind as well. */
+    uint32_t read_count;              /* Items and index entries that were read for the answer. */
+    uint32_t returned_count;          /* How many of those passed the filter. */
+    uint32_t written_count;           /* Items put or deleted. */
+    uint32_t condition_failure_count; /* Items whose condition failed. */
+    uint32_t conflict_count;          /* Items that another transaction had. */
+    /* Items put with a size of up to 2^i bytes, and above the one before; and their sum. */
+    uint8_t size_counts[METER_ITEM_SIZES];
+    uint64_t put_size;
     int64_t table_half_units;
     int64_t index_half_units[INDEXES_MAX]; /* In the order of the definition's indexes; no more. */
 };
@@ -57,6 +63,10 @@ void capacity_use_add_transaction_write(struct capacity_use *use, struct txn *tx
                                         struct txn_item *item);
 /* Adds a write whose condition failed. Documented: it is charged by the item that there is. */
 void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_item *item);
+/* The same in a transaction that is cancelled. Observed: its writes are counted as consumed, which
+ * no answer shows, and not those of indexes. `failed`: the condition of this one failed. */
+void capacity_use_add_cancelled_write(struct capacity_use *use, const struct txn_item *item,
+                                      bool failed);
 /* Adds the read of an item in a transaction, which is consistent and costs twice as much. */
 void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size, bool exists);
 

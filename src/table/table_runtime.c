@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/memory.h"
 
 /* Takes one reference. The caller has another one, so the object cannot vanish meanwhile. */
@@ -23,7 +24,9 @@ static bool release(atomic_uint *references)
 
 struct table_runtime *table_runtime_create(uint64_t table_id)
 {
-    struct table_runtime *runtime = memory_checked(calloc(1, sizeof *runtime));
+    struct table_runtime *runtime =
+        memory_checked(aligned_alloc(_Alignof(struct table_runtime), sizeof *runtime));
+    memset(runtime, 0, sizeof *runtime);
     runtime->table_id = table_id;
     atomic_init(&runtime->references, 1);
     return runtime;

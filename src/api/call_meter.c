@@ -1,0 +1,164 @@
+/* call_meter.c -- see call_meter.h.
+ *
+ * The meter knows operations by number. A call has a pointer to its operation, so a small table
+ * with open addressing, filled once, leads from the pointer to the number.
+ */
+#include "api/call_meter.h"
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "api/api.h"
+#include "api/capacity.h"
+#include "api/operation.h"
+#include "base/arena.h"
+#include "base/memory.h"
+#include "metric/meter.h"
+
+enum {
+    PLACES = 512, /* A power of two, well above the number of operations. */
+    NAME_SIZE_MAX = 96,
+};
+static_assert((int)PLACES >= 2 * (int)METER_OPERATIONS_MAX, "most lookups meet no other operation");
+
+struct call_meter {
+    struct meter *meter;
+    struct {
+        const struct operation *operation; /* NULL: free. */
+        unsigned number;
+    } places[PLACES];
+    struct meter_operation operations[METER_OPERATIONS_MAX];
+    char names[METER_OPERATIONS_MAX][NAME_SIZE_MAX]; /* Of those that need a prefix. */
+};
+
+static size_t first_place(const struct operation *operation)
+{
+    return (size_t)(((uint64_t)(uintptr_t)operation * UINT64_C(0x9E3779B97F4A7C15)) >> 55) % PLACES;
+}
+
+/* Names are unique within a service, so those of other services get its prefix. */
+static const char *name_of(char out[NAME_SIZE_MAX], const struct operation *operation)
+{
+    enum operation_service service = operation_service(operation);
+    if (service <= OPERATION_OF_STATOR)
+        return operation_name(operation);
+    int length = snprintf(out, NAME_SIZE_MAX, "%s:%s", operation_service_prefix(service),
+                          operation_name(operation));
+    assert(length > 0 && length < NAME_SIZE_MAX);
+    (void)length;
+    return out;
+}
+
+static void add_operation(struct call_meter *call_meter, unsigned number)
+{
+    const struct operation *operation = operation_at(number);
+    size_t place = first_place(operation);
+    while (call_meter->places[place].operation != NULL)
+        place = (place + 1) % PLACES;
+    call_meter->places[place].operation = operation;
+    call_meter->places[place].number = number;
+    enum operation_service service = operation_service(operation);
+    call_meter->operations[number] = (struct meter_operation){
+        .name = name_of(call_meter->names[number], operation),
+        .has_user_errors = service == OPERATION_OF_DYNAMODB || service == OPERATION_OF_STREAMS,
+    };
+}
+
+struct call_meter *call_meter_create(struct catalogue *catalogue, const struct clock *clock,
+                                     size_t tables_max)
+{
+    struct call_meter *call_meter = memory_checked(calloc(1, sizeof *call_meter));
+    assert(operation_count() <= METER_OPERATIONS_MAX);
+    for (unsigned i = 0; i < operation_count(); i++)
+        add_operation(call_meter, i);
+    call_meter->meter = meter_create(&(struct meter_options){ .catalogue = catalogue,
+                                                              .clock = clock,
+                                                              .operations = call_meter->operations,
+                                                              .operation_count = operation_count(),
+                                                              .tables_max = tables_max });
+    return call_meter;
+}
+
+void call_meter_destroy(struct call_meter *call_meter)
+{
+    if (call_meter == NULL)
+        return;
+    meter_destroy(call_meter->meter);
+    free(call_meter);
+}
+
+struct meter *call_meter_meter(const struct call_meter *call_meter)
+{
+    return call_meter->meter;
+}
+
+static unsigned number_of(const struct call_meter *call_meter, const struct operation *operation)
+{
+    size_t place = first_place(operation);
+    while (call_meter->places[place].operation != operation) {
+        assert(call_meter->places[place].operation != NULL);
+        place = (place + 1) % PLACES;
+    }
+    return call_meter->places[place].number;
+}
+
+static void convert(const struct capacity_use *use, enum error_code error, struct meter_use *out)
+{
+    /* The service refuses single writes of an item that a transaction has by this error. */
+    uint32_t conflict_count = use->conflict_count + (error == ERROR_TRANSACTION_CONFLICT);
+    *out = (struct meter_use){
+        .table = use->table,
+        .definition = use->definition,
+        .direction = use->kind == CAPACITY_READ ? METER_READ : METER_WRITE,
+        .read_count = use->read_count,
+        .returned_count = use->returned_count,
+        .written_count = use->written_count,
+        .condition_failure_count = use->condition_failure_count,
+        .conflict_count = conflict_count,
+        .table_half_units = use->table_half_units,
+        .index_half_units = use->index_half_units,
+        .size_counts = use->size_counts,
+        .written_size = use->put_size,
+    };
+}
+
+/* A request may name a table twice: by its name and by its ARN. */
+static bool is_repeated(const struct meter_use *uses, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (uses[i].definition->id == uses[index].definition->id)
+            return true;
+    }
+    return false;
+}
+
+static size_t convert_all(const struct api_call *call, struct meter_use *uses)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < call->use_count; i++) {
+        if (call->uses[i].table == NULL)
+            continue;
+        convert(&call->uses[i], call->error.code, &uses[count]);
+        uses[count].is_repeated = is_repeated(uses, count);
+        count++;
+    }
+    return count;
+}
+
+void call_meter_count(struct call_meter *call_meter, const struct api_call *call,
+                      const struct api_outcome *outcome, int64_t now_ns)
+{
+    struct meter_use one, *uses = &one;
+    if (call->use_count > 1)
+        uses = arena_alloc(call->arena, call->use_count * sizeof *uses);
+    size_t use_count = convert_all(call, uses);
+    const struct meter_call counted = {
+        .operation = number_of(call_meter, call->operation),
+        .error = outcome->error,
+        .now_ns = now_ns,
+        .elapsed_ns = outcome->elapsed_ns,
+        .request_size = call->body.len,
+        .response_size = outcome->error == ERROR_NONE ? call->response.len : 0,
+        .batch_count = call->batch_count,
+    };
+    meter_count_call(call_meter->meter, &counted, uses, use_count);
+}

@@ -1,0 +1,16 @@
+/* thread_number.h -- a small number for each thread, so that it finds state of its own in an array.
+ *
+ * No two threads that live at the same time have the same number. When a thread ends, the next new
+ * one gets its number; what the first one wrote happens before the other learns the number, so
+ * state that belongs to a number may simply be used on.
+ */
+#ifndef STATOR_BASE_THREAD_NUMBER_H
+#define STATOR_BASE_THREAD_NUMBER_H
+
+enum { THREAD_NUMBERS_MAX = 256 };
+
+/* Below THREAD_NUMBERS_MAX; or that value itself, for all threads that are too many: they share
+ * it. The first call of a thread looks for a free number; later ones read it. */
+unsigned thread_number(void);
+
+#endif
