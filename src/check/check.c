@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include "base/arena.h"
 #include "check/check_catalogue.h"
+#include "check/check_metrics.h"
 #include "check/check_stream.h"
 #include "check/check_table.h"
 #include "check/check_walk.h"
+#include "cloudwatch/series_chunk.h"
 #include "engine/engine.h"
 #include "stream/stream_definition.h"
 #include "stream/streams.h"
@@ -136,6 +138,7 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
             !engine_place_equal(place, &token_record_place) &&
             !engine_place_equal(place, &server_time_place) &&
             !engine_place_equal(place, &streams_place) &&
+            !engine_place_equal(place, &series_place) &&
             !engine_place_equal(place, &consumer_position_place))
             report_unknown(report, NULL, place);
         return;
@@ -206,6 +209,7 @@ struct check_result check_store_watched(struct engine *engine, check_report_sink
         check_tables(view, &catalogue, &report, &result);
         check_tokens(view, &report);
         check_server_time(view, &report);
+        check_metrics(view, &report);
         for (size_t i = 0; i < catalogue.stream_count; i++)
             check_stream(view, &catalogue.streams[i], &report);
         check_stream_triggers(view, &catalogue, &report);
