@@ -32,8 +32,8 @@ void json_write_base64(struct json_writer *writer, struct bytes value); /* A quo
 void json_write_bool(struct json_writer *writer, bool value);
 void json_write_null(struct json_writer *writer);
 void json_write_integer(struct json_writer *writer, int64_t value);
-/* The shortest decimal that reads back as the same number, with a point or an exponent: "7.0",
- * "0.1", "1e+300". The number must be finite. */
+/* Rounded to the fewest digits that read back as the same number, with a point or an exponent:
+ * "7.0", "0.1", "1e+300". The number must be finite. */
 void json_write_double(struct json_writer *writer, double value);
 enum { JSON_DOUBLE_TEXT_SIZE = 32 };
 void json_format_double(double value, char out[JSON_DOUBLE_TEXT_SIZE]);
