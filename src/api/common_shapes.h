@@ -8,14 +8,6 @@
 #include <stddef.h>
 #include "shape/shape.h"
 
-/* A row of a shape's fields: JSON name, shape, structure and its member. */
-#define SHAPE_FIELD(structure, member, json_name, shape_pointer)                                   \
-    .name = (json_name), .shape = (shape_pointer), .offset = offsetof(structure, member)
-/* The fields and size of a SHAPE_STRUCTURE. */
-#define SHAPE_STRUCTURE_OF(structure, field_table)                                                 \
-    .kind = SHAPE_STRUCTURE, .fields = (field_table), .field_count = COUNT_OF(field_table),        \
-    .size = sizeof(structure), SHAPE_UNBOUNDED
-
 extern const struct shape common_string; /* Any text. */
 extern const struct shape common_boolean;
 extern const struct shape common_long; /* Any number. */

@@ -115,6 +115,14 @@ struct shape {
 #define SHAPE_NO_MAX INT64_MAX
 #define SHAPE_UNBOUNDED .min = SHAPE_NO_MIN, .max = SHAPE_NO_MAX
 
+/* A row of a shape's fields: JSON name, shape, structure and its member. */
+#define SHAPE_FIELD(structure, member, json_name, shape_pointer)                                   \
+    .name = (json_name), .shape = (shape_pointer), .offset = offsetof(structure, member)
+/* The fields and size of a SHAPE_STRUCTURE. */
+#define SHAPE_STRUCTURE_OF(structure, field_table)                                                 \
+    .kind = SHAPE_STRUCTURE, .fields = (field_table), .field_count = COUNT_OF(field_table),        \
+    .size = sizeof(structure), SHAPE_UNBOUNDED
+
 enum {
     /* Containers open at once in a request's JSON. An attribute value takes two (its type's object
      * and its map), so this is past NESTING_DEPTH_MAX, whose own error must be reachable. The
