@@ -101,6 +101,8 @@ struct shape {
     /* SHAPE_STRUCTURE, observed for one: only the first value outside its enumeration is reported.
      */
     bool one_enum_error;
+    /* SHAPE_STRING, observed for a few: a wrong length is reported before a broken pattern. */
+    bool length_first;
     const char *pattern;           /* As the service prints it; NULL: none. */
     bool (*matches)(struct bytes); /* Does a value match it? */
     const char *const

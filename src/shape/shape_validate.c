@@ -266,6 +266,16 @@ static void add_enum_error(struct validation *run, const struct shape *shape, co
     append_text(out, "]");
 }
 
+static void check_pattern(struct validation *run, const struct shape *shape,
+                          const struct bytes *value)
+{
+    if (shape->pattern == NULL || shape->matches(*value) || is_full(run))
+        return;
+    struct buffer *out = begin_error(run, shape, value);
+    append_text(out, "Member must satisfy regular expression pattern: ");
+    append_text(out, shape->pattern);
+}
+
 static void check_string(struct validation *run, const struct shape *shape,
                          const struct bytes *value)
 {
@@ -287,12 +297,11 @@ static void check_string(struct validation *run, const struct shape *shape,
     }
     if (shape->enum_values != NULL && !is_enum_value(shape, *value))
         add_enum_error(run, shape, value);
-    if (shape->pattern != NULL && !shape->matches(*value) && !is_full(run)) {
-        struct buffer *out = begin_error(run, shape, value);
-        append_text(out, "Member must satisfy regular expression pattern: ");
-        append_text(out, shape->pattern);
-    }
-    check_length(run, shape, value, length);
+    if (shape->length_first)
+        check_length(run, shape, value, length);
+    check_pattern(run, shape, value);
+    if (!shape->length_first)
+        check_length(run, shape, value, length);
 }
 
 static void check_number(struct validation *run, const struct shape *shape,

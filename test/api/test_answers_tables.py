@@ -70,6 +70,7 @@ def test_the_answer_to_deletion_says_little(connection):
         "ItemCount",
         "TableSizeBytes",
         "BillingModeSummary",
+        "TableThroughputModeSummary",
         "ProvisionedThroughput",
         "DeletionProtectionEnabled",
     }
@@ -217,8 +218,6 @@ def test_changes_of_indexes(connection):
         "Cannot delete an index that is not a GlobalSecondaryIndex: lll",
         **updates({"Delete": {"IndexName": "lll"}}),
     )
-    message = INVALID + "ProvisionedThroughput must be specified for index: gg2"
-    refuse_update(connection, message, "Units", **DEFINED, **updates(NEW))
     message = INVALID + (
         "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: gg2 when "
         "BillingMode is PAY_PER_REQUEST"

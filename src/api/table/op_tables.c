@@ -8,6 +8,7 @@
 #include "api/table/table_operation.h"
 #include "api/table/table_shapes.h"
 #include "api/table/throughput_rules.h"
+#include "api/table/update_answer.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
@@ -69,8 +70,7 @@ static bool create(struct api_call *call, struct table_definition *draft)
     struct table_answer answer = { .member = "TableDescription",
                                    .kind = DESCRIPTION_OF_CREATION,
                                    .definition = draft,
-                                   .status = TABLE_CREATING,
-                                   .provisioned = draft->throughput };
+                                   .status = TABLE_CREATING };
     return table_operation_answer(call, &answer);
 }
 
@@ -105,20 +105,59 @@ const struct operation op_create_table = { .name = "CreateTable",
 
 /* --- UpdateTable --- */
 
+/* Observed: these are accepted while a table is UPDATING. */
+static bool may_overlap(const struct update_table_request *request)
+{
+    bool overlaps = request->deletion_protection_enabled.present ||
+                    request->sse_specification != NULL || request->warm_throughput != NULL;
+    return overlaps && request->billing_mode.data == NULL &&
+           request->provisioned_throughput == NULL && request->on_demand_throughput == NULL &&
+           request->table_class.data == NULL && request->stream_specification == NULL &&
+           request->global_secondary_index_updates.count == 0;
+}
+
+static bool check_state(struct api_call *call, const struct update_table_request *request,
+                        const struct table_definition *before)
+{
+    return (before->status == TABLE_UPDATING && may_overlap(request)) ||
+           table_operation_check_idle(call, before);
+}
+
+/* Observed: only the key's own ARN is compared. An alias or an id encrypts the table again. */
+static bool check_key(struct api_call *call, const struct update_table_request *request,
+                      const struct table_definition *before)
+{
+    const struct api_options *options = api_options(call->api);
+    if (request->sse_specification == NULL || !before->encryption_given)
+        return true;
+    struct bytes key = request->sse_specification->kms_master_key_id;
+    return key.data == NULL ||
+           !bytes_equal(key, table_description_key_arn(call->arena, before, options->region,
+                                                       options->account_id)) ||
+           error_validation(&call->error,
+                            "One or more parameter values were invalid: Table is already encrypted "
+                            "with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want "
+                            "to change Master Key");
+}
+
 static bool apply_changes(struct api_call *call, const struct update_table_request *request,
-                          struct table_definition *changed)
+                          const struct table_definition *before, struct table_definition *changed)
 {
     int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
-    if (!table_operation_check_idle(call, changed) ||
+    if (!setting_rules_asks_for_change(request))
+        return setting_rules_refuse_nothing(&call->error);
+    if (!check_state(call, request, before) ||
         !index_rules_check_state(request, changed, &call->error))
         return false;
     index_rules_delete(request, changed);
     if (!throughput_rules_update(request, now_ms, changed, &call->error) ||
         !index_rules_create(call->arena, request, changed, &call->error) ||
-        !setting_rules_update(request, now_ms, changed, &call->error))
+        !setting_rules_update(request, now_ms, changed, &call->error) ||
+        !check_key(call, request, before))
         return false;
     struct table_life_pace pace = table_operation_pace(call);
-    table_life_begin(changed, TABLE_UPDATING, &pace);
+    if (update_answer_begins_update(request, before, changed))
+        table_life_begin(changed, TABLE_UPDATING, &pace);
     return true;
 }
 
@@ -136,22 +175,17 @@ static enum engine_status store(struct api_call *call, struct table_definition *
 static bool update(struct api_call *call, const struct update_table_request *request,
                    const struct table *table, struct table_definition *out)
 {
-    struct throughput before = table_definition(table)->throughput;
-    struct table_definition changed = table_definition_copy(call->arena, table_definition(table));
-    if (!apply_changes(call, request, &changed))
+    const struct table_definition *before = table_definition(table);
+    struct table_definition changed = table_definition_copy(call->arena, before);
+    if (!apply_changes(call, request, before, &changed))
         return false;
-    if (changed.stream_enabled && !table_definition(table)->stream_enabled)
+    if (changed.stream_enabled && !before->stream_enabled)
         stream_operation_label(call, &changed);
     struct table_answer answer = { .member = "TableDescription",
                                    .definition = &changed,
-                                   .status = TABLE_UPDATING,
-                                   .provisioned = changed.throughput,
-                                   .stats = table };
-    if (table_definition(table)->encryption_given && !changed.encryption_given)
-        answer.encrypted = table_definition(table);
-    /* Observed: the answer has the times of the change already, but still the old units. */
-    answer.provisioned.read_units = before.read_units;
-    answer.provisioned.write_units = before.write_units;
+                                   .stats = table,
+                                   .update = request,
+                                   .before = before };
     if (!table_operation_answer(call, &answer))
         return false;
     enum engine_status status = store(call, &changed);
@@ -187,6 +221,11 @@ const struct operation op_update_table = { .name = "UpdateTable",
 
 static bool check_deletable(struct api_call *call, const struct table_definition *definition)
 {
+    if (definition->status == TABLE_UPDATING)
+        return error_set(&call->error, ERROR_RESOURCE_IN_USE,
+                         "Attempt to change a resource which is still in use: Table: %.*s is in "
+                         "the process of being updated.",
+                         BYTES_FMT(definition->name));
     if (!table_operation_check_idle(call, definition))
         return false;
     for (size_t i = 0; i < definition->index_count; i++) {
@@ -212,7 +251,6 @@ static void run_delete(struct api_call *call, const void *input)
                                        .kind = DESCRIPTION_OF_DELETION,
                                        .definition = table_definition(table),
                                        .status = TABLE_DELETING,
-                                       .provisioned = table_definition(table)->throughput,
                                        .stats = table };
         ok = table_operation_answer(call, &answer);
     }
@@ -248,7 +286,6 @@ static void run_describe(struct api_call *call, const void *input)
         struct table_answer answer = { .member = "Table",
                                        .definition = definition,
                                        .status = definition->status,
-                                       .provisioned = definition->throughput,
                                        .stats = table };
         ok = table_operation_answer(call, &answer);
     }

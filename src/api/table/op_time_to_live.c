@@ -23,9 +23,9 @@ static const struct shape attribute_name_shape = { .kind = SHAPE_STRING,
                                                    .min = 1,
                                                    .max = KEY_ATTRIBUTE_NAME_SIZE_MAX };
 static const struct shape_field specification_fields[] = {
-    { SHAPE_FIELD(struct specification, enabled, "Enabled", &common_boolean), .required = true },
     { SHAPE_FIELD(struct specification, attribute_name, "AttributeName", &attribute_name_shape),
       .required = true },
+    { SHAPE_FIELD(struct specification, enabled, "Enabled", &common_boolean), .required = true },
 };
 static const struct shape specification_shape = { SHAPE_STRUCTURE_OF(struct specification,
                                                                      specification_fields),

@@ -200,18 +200,24 @@ static bool update_stream(const struct stream_request *request, struct table_def
     return true;
 }
 
+/* Observed: without Enabled, a type enables it; nothing at all does not. */
 static bool set_encryption(const struct encryption_request *request, struct table_definition *table,
                            struct error *err)
 {
-    if (!request->enabled.value && request->sse_type.data != NULL)
+    bool disables = request->enabled.present && !request->enabled.value;
+    bool typed = request->sse_type.data != NULL;
+    if (disables && typed)
         return error_validation(err,
                                 INVALID_VALUES "SSEType can not be specified if Enabled is false");
-    if (!request->enabled.value && request->kms_master_key_id.data != NULL)
+    if (disables && request->kms_master_key_id.data != NULL)
         return error_validation(err, INVALID_VALUES
                                 "KMSMasterKeyId can not be specified if Enabled is false");
     if (bytes_equal_text(request->sse_type, "AES256"))
         return error_validation(err, INVALID_VALUES "SSEType AES256 is not supported");
-    table->encryption_given = request->enabled.value;
+    if (!typed && request->kms_master_key_id.data != NULL)
+        return error_validation(err, INVALID_VALUES
+                                "SSEType KMS is required if KMSMasterKeyId is specified");
+    table->encryption_given = request->enabled.value || typed;
     table->encryption_key = (struct bytes){ 0 };
     if (table->encryption_given)
         table->encryption_key = request->kms_master_key_id;
@@ -304,7 +310,7 @@ static bool asks_for_units(const struct units_request *request)
     return request != NULL && (request->read_units.present || request->write_units.present);
 }
 
-static bool asks_for_change(const struct update_table_request *request)
+bool setting_rules_asks_for_change(const struct update_table_request *request)
 {
     return request->provisioned_throughput != NULL || request->billing_mode.data != NULL ||
            asks_for_units(request->on_demand_throughput) ||
@@ -373,12 +379,16 @@ static unsigned update_parts(const struct update_table_request *request)
     parts |= asks_for_units(request->warm_throughput) ? PART_WARM : 0;
     parts |= asks_for_units(request->on_demand_throughput) ? PART_ON_DEMAND : 0;
     parts |= request->billing_mode.data != NULL ? PART_BILLING_MODE : 0;
-    parts |= request->provisioned_throughput != NULL ? PART_PROVISIONED : 0;
+    parts |= request->provisioned_throughput != NULL ||
+                     bytes_equal_text(request->billing_mode, "PROVISIONED")
+                 ? PART_PROVISIONED
+                 : 0;
     parts |= request->stream_specification != NULL ? PART_STREAM : 0;
     return parts;
 }
 
-/* In the order in which they are told, which was not observed where several apply. */
+/* In the order in which they are reported. Observed: encryption, table class, deletion protection,
+ * warm throughput; the order of the others is not known. */
 static const struct {
     unsigned part;
     unsigned with; /* Any of these beside it is refused. */
@@ -412,22 +422,35 @@ static bool check_combination(const struct update_table_request *request, struct
     return true;
 }
 
+bool setting_rules_refuse_nothing(struct error *err)
+{
+    return error_validation(
+        err, "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+             "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, "
+             "MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, "
+             "DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is "
+             "required");
+}
+
 bool setting_rules_check_update(const struct update_table_request *request, struct error *err)
 {
-    if (!asks_for_change(request))
-        return error_validation(
-            err, "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-                 "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, "
-                 "MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, "
-                 "DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is "
-                 "required");
+    bool has_member = request->on_demand_throughput != NULL || request->warm_throughput != NULL;
+    if (!has_member && !setting_rules_asks_for_change(request))
+        return setting_rules_refuse_nothing(err);
     return check_update_fields(request, err) && check_combination(request, err);
+}
+
+bool setting_rules_changes_class(const struct update_table_request *request,
+                                 const struct table_definition *table)
+{
+    return request->table_class.data != NULL &&
+           !bytes_equal_text(request->table_class, table_class_name(table->table_class));
 }
 
 bool setting_rules_update(const struct update_table_request *request, int64_t now_ms,
                           struct table_definition *table, struct error *err)
 {
-    if (request->table_class.data != NULL) {
+    if (setting_rules_changes_class(request, table)) {
         set_table_class(request->table_class, table);
         table->table_class_updated_ms = now_ms;
     }

@@ -22,6 +22,13 @@ struct update_table_request;
 MUST_CHECK bool setting_rules_create(struct arena *arena,
                                      const struct create_table_request *request,
                                      struct table_definition *draft, struct error *err);
+/* Does UpdateTable ask for any change? Members without units of their own do not. */
+bool setting_rules_asks_for_change(const struct update_table_request *request);
+/* Refuses a request that does not, in the service's words; returns false. */
+bool setting_rules_refuse_nothing(struct error *err);
+/* Observed: naming the class that the table has changes nothing. */
+bool setting_rules_changes_class(const struct update_table_request *request,
+                                 const struct table_definition *table);
 /* The rules of UpdateTable that do not depend on the table. */
 MUST_CHECK bool setting_rules_check_update(const struct update_table_request *request,
                                            struct error *err);

@@ -114,46 +114,56 @@ static void write_provisioned(struct json_writer *writer, const struct throughpu
     json_close_object(writer);
 }
 
-static void write_on_demand(struct json_writer *writer, const struct unit_pair *max)
+/* UNITS_UNSET and REMOVED are both -1; only what was removed is shown. */
+static void write_on_demand(struct json_writer *writer, const struct capacity_shown *shown)
 {
-    if (max->read_units == UNITS_UNSET && max->write_units == UNITS_UNSET)
+    const struct unit_pair *max = &shown->on_demand_max;
+    bool has_read = max->read_units != UNITS_UNSET || shown->read_max_removed;
+    bool has_write = max->write_units != UNITS_UNSET || shown->write_max_removed;
+    if (!has_read && !has_write)
         return;
     json_write_name(writer, "OnDemandThroughput");
     json_open_object(writer);
-    if (max->read_units != UNITS_UNSET)
+    if (has_read)
         write_member_integer(writer, "MaxReadRequestUnits", max->read_units);
-    if (max->write_units != UNITS_UNSET)
+    if (has_write)
         write_member_integer(writer, "MaxWriteRequestUnits", max->write_units);
     json_close_object(writer);
 }
 
+/* Observed: a table that is CREATING shows nothing that it was not asked to warm. */
 static void write_warm(struct json_writer *writer, const struct table_description *shown,
-                       const struct throughput *provisioned, const struct unit_pair *asked)
+                       const struct capacity_shown *capacity, const struct unit_pair *asked)
 {
-    bool created = shown->kind == DESCRIPTION_OF_CREATION;
-    if (created && asked->read_units == UNITS_UNSET && asked->write_units == UNITS_UNSET)
+    bool creating = shown->status == TABLE_CREATING;
+    if (creating && asked->read_units == UNITS_UNSET && asked->write_units == UNITS_UNSET)
         return;
-    struct unit_pair warm =
-        throughput_rules_warm(shown->definition->billing_mode, provisioned, asked);
     json_write_name(writer, "WarmThroughput");
     json_open_object(writer);
-    write_member_integer(writer, "ReadUnitsPerSecond", warm.read_units);
-    write_member_integer(writer, "WriteUnitsPerSecond", warm.write_units);
-    write_member_text(writer, "Status", created ? "UPDATING" : "ACTIVE");
+    write_member_integer(writer, "ReadUnitsPerSecond", capacity->warm.read_units);
+    write_member_integer(writer, "WriteUnitsPerSecond", capacity->warm.write_units);
+    write_member_text(writer, "Status", creating || capacity->is_warming ? "UPDATING" : "ACTIVE");
     json_close_object(writer);
 }
 
+static void write_mode_summary(struct json_writer *writer, const struct table_description *shown,
+                               const char *name, const char *mode_name)
+{
+    json_write_name(writer, name);
+    json_open_object(writer);
+    write_member_text(writer, mode_name, billing_mode_name(shown->definition->billing_mode));
+    if (shown->status != TABLE_CREATING)
+        write_member_time(writer, "LastUpdateToPayPerRequestDateTime", shown->on_demand_since_ms);
+    json_close_object(writer);
+}
+
+/* Observed: the mode is there a second time, by a name that is in no model. */
 static void write_billing_mode(struct json_writer *writer, const struct table_description *shown)
 {
     if (!shown->definition->billing_mode_given)
         return;
-    json_write_name(writer, "BillingModeSummary");
-    json_open_object(writer);
-    write_member_text(writer, "BillingMode", billing_mode_name(shown->definition->billing_mode));
-    if (shown->status != TABLE_CREATING)
-        write_member_time(writer, "LastUpdateToPayPerRequestDateTime",
-                          shown->definition->on_demand_since_ms);
-    json_close_object(writer);
+    write_mode_summary(writer, shown, "BillingModeSummary", "BillingMode");
+    write_mode_summary(writer, shown, "TableThroughputModeSummary", "TableThroughputMode");
 }
 
 /* --- Indexes --- */
@@ -190,7 +200,7 @@ static void write_projection(struct json_writer *writer, struct arena *arena,
 
 /* Backfilling is shown only while an index is added to a table. */
 static void write_index_status(struct json_writer *writer, const struct table_description *shown,
-                               const struct index_definition *index)
+                               const struct index_definition *index, bool is_updating)
 {
     static const char *const names[INDEX_STATUS_COUNT] = {
         [INDEX_ACTIVE] = "ACTIVE",
@@ -199,8 +209,10 @@ static void write_index_status(struct json_writer *writer, const struct table_de
         [INDEX_DELETING] = "DELETING",
     };
     bool added = index->status == INDEX_ALLOCATING || index->status == INDEX_BACKFILLING;
-    write_member_text(writer, "IndexStatus",
-                      shown->status == TABLE_CREATING ? "CREATING" : names[index->status]);
+    const char *status = shown->status == TABLE_CREATING                ? "CREATING"
+                         : is_updating && index->status == INDEX_ACTIVE ? "UPDATING"
+                                                                        : names[index->status];
+    write_member_text(writer, "IndexStatus", status);
     if (!added)
         return;
     json_write_name(writer, "Backfilling");
@@ -215,10 +227,11 @@ static void write_index(struct json_writer *writer, struct arena *arena,
     write_member_string(writer, "IndexName", index->name);
     table_description_write_key(writer, index->hash, index->hash_count, index->range,
                                 index->range_count);
+    const struct capacity_shown *capacity = &shown->indexes[index - shown->definition->indexes];
     write_projection(writer, arena, index);
     if (index->global) {
-        write_index_status(writer, shown, index);
-        write_provisioned(writer, &index->throughput, shown->now_ms);
+        write_index_status(writer, shown, index, capacity->is_updating);
+        write_provisioned(writer, &capacity->provisioned, shown->now_ms);
     }
     static const struct table_stats none; /* What is being deleted is not counted any more. */
     const struct table_stats *stats = index->status == INDEX_DELETING
@@ -230,8 +243,8 @@ static void write_index(struct json_writer *writer, struct arena *arena,
         writer, "IndexArn",
         arena_printf(arena, "%.*s/index/%.*s", BYTES_FMT(table_arn), BYTES_FMT(index->name)));
     if (index->global) {
-        write_on_demand(writer, &index->on_demand_max);
-        write_warm(writer, shown, &index->throughput, &index->warm_throughput);
+        write_on_demand(writer, capacity);
+        write_warm(writer, shown, capacity, &index->warm_throughput);
     }
     json_close_object(writer);
 }
@@ -294,30 +307,35 @@ static struct bytes alias_key_id(struct arena *arena, struct bytes alias)
 }
 
 /* A key may be given as an ARN, an alias or an id; the service always answers with a key's ARN. */
-static struct bytes encryption_key_arn(struct arena *arena, const struct table_description *shown)
+struct bytes table_description_key_arn(struct arena *arena,
+                                       const struct table_definition *definition,
+                                       const char *region, const char *account_id)
 {
-    struct bytes key = shown->encrypted->encryption_key;
+    struct bytes key = definition->encryption_key;
     if (key.data == NULL)
         key = BYTES("alias/aws/dynamodb"); /* The account's default key. */
     if (bytes_starts_with(key, BYTES("arn:")))
         return key;
     if (bytes_starts_with(key, BYTES("alias/")))
         key = alias_key_id(arena, key);
-    return arena_printf(arena, "arn:aws:kms:%s:%s:key/%.*s", shown->region, shown->account_id,
-                        BYTES_FMT(key));
+    return arena_printf(arena, "arn:aws:kms:%s:%s:key/%.*s", region, account_id, BYTES_FMT(key));
 }
 
+/* Observed: encryption that is being enabled shows no key yet. */
 static void write_encryption(struct json_writer *writer, struct arena *arena,
                              const struct table_description *shown)
 {
-    if (!shown->encrypted->encryption_given)
+    if (!shown->encrypted->encryption_given && !shown->encryption_changes)
         return;
     json_write_name(writer, "SSEDescription");
     json_open_object(writer);
-    write_member_text(writer, "Status",
-                      shown->encrypted == shown->definition ? "ENABLED" : "UPDATING");
-    write_member_text(writer, "SSEType", "KMS");
-    write_member_string(writer, "KMSMasterKeyArn", encryption_key_arn(arena, shown));
+    write_member_text(writer, "Status", shown->encryption_changes ? "UPDATING" : "ENABLED");
+    if (shown->encrypted->encryption_given) {
+        write_member_text(writer, "SSEType", "KMS");
+        write_member_string(
+            writer, "KMSMasterKeyArn",
+            table_description_key_arn(arena, shown->encrypted, shown->region, shown->account_id));
+    }
     json_close_object(writer);
 }
 
@@ -340,8 +358,37 @@ static void write_settings(struct json_writer *writer, struct arena *arena,
     write_indexes(writer, arena, description, arn, false);
     write_indexes(writer, arena, description, arn, true);
     write_stream(writer, arena, description->definition, arn);
-    write_encryption(writer, arena, description);
-    write_table_class(writer, description->definition);
+}
+
+static struct capacity_shown capacity_of(enum billing_mode mode,
+                                         const struct throughput *provisioned,
+                                         const struct unit_pair *on_demand_max,
+                                         const struct unit_pair *warm)
+{
+    return (struct capacity_shown){ .provisioned = *provisioned,
+                                    .on_demand_max = *on_demand_max,
+                                    .warm = throughput_rules_warm(mode, provisioned, warm) };
+}
+
+void table_description_init(struct table_description *description, enum description_kind kind,
+                            const struct table_definition *definition, enum table_status status)
+{
+    enum billing_mode mode = definition->billing_mode;
+    *description = (struct table_description){
+        .kind = kind,
+        .definition = definition,
+        .encrypted = definition,
+        .classed = definition,
+        .status = status,
+        .on_demand_since_ms = definition->on_demand_since_ms,
+        .table = capacity_of(mode, &definition->throughput, &definition->on_demand_max,
+                             &definition->warm_throughput),
+    };
+    for (size_t i = 0; i < definition->index_count; i++) {
+        const struct index_definition *index = &definition->indexes[i];
+        description->indexes[i] =
+            capacity_of(mode, &index->throughput, &index->on_demand_max, &index->warm_throughput);
+    }
 }
 
 void table_description_write(struct json_writer *writer, struct arena *arena,
@@ -361,7 +408,7 @@ void table_description_write(struct json_writer *writer, struct arena *arena,
     write_member_text(writer, "TableStatus", table_status_name(description->status));
     if (whole)
         write_member_time(writer, "CreationDateTime", table->created_ms);
-    write_provisioned(writer, &description->provisioned, description->now_ms);
+    write_provisioned(writer, &description->table.provisioned, description->now_ms);
     write_member_integer(writer, "TableSizeBytes", description->stats.size);
     write_member_integer(writer, "ItemCount", description->stats.item_count);
     write_member_string(writer, "TableArn", arn);
@@ -369,11 +416,14 @@ void table_description_write(struct json_writer *writer, struct arena *arena,
     write_billing_mode(writer, description);
     if (whole)
         write_settings(writer, arena, description, arn);
+    write_encryption(writer, arena, description);
+    if (whole)
+        write_table_class(writer, description->classed);
     json_write_name(writer, "DeletionProtectionEnabled");
     json_write_bool(writer, table->deletion_protected);
     if (whole) {
-        write_on_demand(writer, &table->on_demand_max);
-        write_warm(writer, description, &description->provisioned, &table->warm_throughput);
+        write_on_demand(writer, &description->table);
+        write_warm(writer, description, &description->table, &table->warm_throughput);
     }
     json_close_object(writer);
 }

@@ -4,6 +4,7 @@
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/table/table_name.h"
+#include "api/table/update_answer.h"
 #include "base/clock.h"
 #include "json/writer.h"
 #include "table/catalogue.h"
@@ -101,16 +102,13 @@ bool table_operation_store(struct api_call *call, struct table_definition *chang
 bool table_operation_answer(struct api_call *call, const struct table_answer *answer)
 {
     const struct api_options *options = api_options(call->api);
-    struct table_description description = { .kind = answer->kind,
-                                             .definition = answer->definition,
-                                             .encrypted = answer->encrypted != NULL
-                                                              ? answer->encrypted
-                                                              : answer->definition,
-                                             .status = answer->status,
-                                             .provisioned = answer->provisioned,
-                                             .now_ms = clock_wall_ms(options->clock),
-                                             .region = options->region,
-                                             .account_id = options->account_id };
+    struct table_description description;
+    table_description_init(&description, answer->kind, answer->definition, answer->status);
+    description.now_ms = clock_wall_ms(options->clock);
+    description.region = options->region;
+    description.account_id = options->account_id;
+    if (answer->update != NULL)
+        update_answer_apply(answer->update, answer->before, &description);
     if (answer->stats != NULL &&
         !operation_table_stats(call, answer->stats, &description.stats, description.index_stats))
         return false;

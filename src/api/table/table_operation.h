@@ -11,6 +11,7 @@
 
 struct api_call;
 struct table;
+struct update_table_request;
 
 /* A request that only names an existing table. */
 struct table_name_request {
@@ -39,10 +40,11 @@ struct table_answer {
     const char *member; /* "TableDescription" or "Table". */
     enum description_kind kind;
     const struct table_definition *definition;
-    const struct table_definition *encrypted; /* NULL: the same one. */
-    enum table_status status;                 /* What to show. */
-    struct throughput provisioned;            /* What to show. */
+    enum table_status status;  /* What to show, unless it is an update. */
     const struct table *stats; /* Whose items are counted; NULL: a new table without any. */
+    /* Of UpdateTable: the request, and the definition before it. Otherwise NULL. */
+    const struct update_table_request *update;
+    const struct table_definition *before;
 };
 /* Writes the call's response. False with call->error set if the store cannot be read. */
 MUST_CHECK bool table_operation_answer(struct api_call *call, const struct table_answer *answer);

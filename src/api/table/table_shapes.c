@@ -6,6 +6,7 @@
  */
 #include "api/table/table_shapes.h"
 #include "api/common_shapes.h"
+#include "api/table/table_name.h"
 #include "base/compiler.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
@@ -21,11 +22,11 @@ static const struct shape attribute_type_shape = { .kind = SHAPE_STRING,
                                                    .enum_values = attribute_types,
                                                    SHAPE_UNBOUNDED };
 static const struct shape_field attribute_definition_fields[] = {
-    { SHAPE_FIELD(struct attribute_definition_request, attribute_name, "AttributeName",
-                  &key_attribute_name_shape),
-      .required = true },
     { SHAPE_FIELD(struct attribute_definition_request, attribute_type, "AttributeType",
                   &attribute_type_shape),
+      .required = true },
+    { SHAPE_FIELD(struct attribute_definition_request, attribute_name, "AttributeName",
+                  &key_attribute_name_shape),
       .required = true },
 };
 static const struct shape attribute_definition_shape = {
@@ -141,12 +142,18 @@ static const struct shape local_indexes_shape = { .kind = SHAPE_LIST,
                     &warm_throughput_shape)                                                        \
     }
 
+static const struct shape global_index_name_shape = { .kind = SHAPE_STRING,
+                                                      .min = TABLE_NAME_SIZE_MIN,
+                                                      .max = TABLE_NAME_SIZE_MAX,
+                                                      .length_first = true,
+                                                      .pattern = TABLE_NAME_PATTERN,
+                                                      .matches = table_name_matches };
 static const struct shape_field global_index_fields[] = {
     { SHAPE_FIELD(struct index_request, key_schema, "KeySchema", &global_key_schema_shape),
       .required = true },
     { SHAPE_FIELD(struct index_request, projection, "Projection", &projection_shape),
       .required = true },
-    { SHAPE_FIELD(struct index_request, index_name, "IndexName", &common_resource_name),
+    { SHAPE_FIELD(struct index_request, index_name, "IndexName", &global_index_name_shape),
       .required = true },
     INDEX_THROUGHPUT_FIELDS,
 };
@@ -225,10 +232,14 @@ static const char *const sse_types[] = { "AES256", "KMS", NULL };
 static const struct shape sse_type_shape = { .kind = SHAPE_STRING,
                                              .enum_values = sse_types,
                                              SHAPE_UNBOUNDED };
+static const struct shape kms_key_id_shape = { .kind = SHAPE_STRING,
+                                               .min = 1,
+                                               .max = SHAPE_NO_MAX };
 static const struct shape_field encryption_fields[] = {
     { SHAPE_FIELD(struct encryption_request, enabled, "Enabled", &common_boolean) },
     { SHAPE_FIELD(struct encryption_request, sse_type, "SSEType", &sse_type_shape) },
-    { SHAPE_FIELD(struct encryption_request, kms_master_key_id, "KMSMasterKeyId", &common_string) },
+    { SHAPE_FIELD(struct encryption_request, kms_master_key_id, "KMSMasterKeyId",
+                  &kms_key_id_shape) },
 };
 static const struct shape encryption_shape = {
     SHAPE_STRUCTURE_OF(struct encryption_request, encryption_fields),
@@ -251,6 +262,9 @@ static const struct shape refused_element_shape = {
 static const struct shape refused_list_shape = { .kind = SHAPE_LIST,
                                                  .element = &refused_element_shape,
                                                  SHAPE_UNBOUNDED };
+static const struct shape replica_updates_shape = {
+    .kind = SHAPE_LIST, .element = &refused_element_shape, .min = 1, .max = SHAPE_NO_MAX
+};
 
 /* --- The requests --- */
 
@@ -316,7 +330,7 @@ static const struct shape_field update_table_fields[] = {
     { SHAPE_FIELD(struct update_table_request, warm_throughput, "WarmThroughput",
                   &warm_throughput_shape) },
     { SHAPE_FIELD(struct update_table_request, replica_updates, "ReplicaUpdates",
-                  &refused_list_shape) },
+                  &replica_updates_shape) },
     { SHAPE_FIELD(struct update_table_request, multi_region_consistency, "MultiRegionConsistency",
                   &common_string) },
     { SHAPE_FIELD(struct update_table_request, global_table_witness_updates,

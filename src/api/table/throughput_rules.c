@@ -16,6 +16,7 @@
 
 struct capacity {
     struct bytes index_name; /* `data` NULL: the table itself. */
+    bool is_added;           /* Of an index that UpdateTable creates: observed with other texts. */
     struct throughput *provisioned;
     struct unit_pair *on_demand_max;
     struct unit_pair *warm;
@@ -70,6 +71,12 @@ int64_t throughput_rules_decreases_today(const struct throughput *throughput, in
     return today ? throughput->decreases_today : 0;
 }
 
+static void count_decrease(struct throughput *throughput, int64_t now_ms)
+{
+    throughput->decreases_today = throughput_rules_decreases_today(throughput, now_ms) + 1;
+    throughput->last_decrease_ms = now_ms;
+}
+
 static void provision(struct throughput *throughput, const struct units_request *request,
                       int64_t now_ms)
 {
@@ -77,10 +84,8 @@ static void provision(struct throughput *throughput, const struct units_request 
     int64_t write_units = request->write_units.value;
     if (read_units > throughput->read_units || write_units > throughput->write_units)
         throughput->last_increase_ms = now_ms;
-    if (read_units < throughput->read_units || write_units < throughput->write_units) {
-        throughput->decreases_today = throughput_rules_decreases_today(throughput, now_ms) + 1;
-        throughput->last_decrease_ms = now_ms;
-    }
+    if (read_units < throughput->read_units || write_units < throughput->write_units)
+        count_decrease(throughput, now_ms);
     throughput->read_units = read_units;
     throughput->write_units = write_units;
 }
@@ -153,9 +158,10 @@ static bool set_cap(const struct capacity *capacity, const char *field,
     if (given->value < 1 && !(may_remove && given->value == UNITS_REMOVED)) {
         if (is_index(capacity))
             return error_validation(err,
-                                    INVALID_VALUES "Requested %s for OnDemandThroughput for index "
-                                                   ": %.*s is outside of valid range",
-                                    field, BYTES_FMT(capacity->index_name));
+                                    INVALID_VALUES "Requested %s for OnDemandThroughput for index"
+                                                   "%s: %.*s is outside of valid range",
+                                    field, capacity->is_added ? "" : " ",
+                                    BYTES_FMT(capacity->index_name));
         return error_validation(err,
                                 INVALID_VALUES "Requested %s for OnDemandThroughput for table is "
                                                "outside of valid range",
@@ -291,6 +297,16 @@ bool throughput_rules_create(const struct create_table_request *request, int64_t
                            request->warm_throughput, err);
 }
 
+static bool set_index_units(const struct capacity *capacity, const struct units_request *request,
+                            struct error *err)
+{
+    if (!check_bounds(capacity, request, err))
+        return false;
+    *capacity->provisioned = (struct throughput){ .read_units = request->read_units.value,
+                                                  .write_units = request->write_units.value };
+    return true;
+}
+
 bool throughput_rules_create_index(const struct index_request *request, enum billing_mode mode,
                                    struct index_definition *index, struct error *err)
 {
@@ -301,16 +317,12 @@ bool throughput_rules_create_index(const struct index_request *request, enum bil
                                 INVALID_VALUES "ProvisionedThroughput should not be specified for "
                                                "index: %.*s when BillingMode is PAY_PER_REQUEST",
                                 BYTES_FMT(index->name));
-    if (mode == BILLING_PROVISIONED) {
-        if (provisioned == NULL)
-            return error_validation(
-                err, INVALID_VALUES "ProvisionedThroughput is not specified for index: %.*s",
-                BYTES_FMT(index->name));
-        if (!check_bounds(&capacity, provisioned, err))
-            return false;
-        index->throughput = (struct throughput){ .read_units = provisioned->read_units.value,
-                                                 .write_units = provisioned->write_units.value };
-    }
+    if (mode == BILLING_PROVISIONED && provisioned == NULL)
+        return error_validation(
+            err, INVALID_VALUES "ProvisionedThroughput is not specified for index: %.*s",
+            BYTES_FMT(index->name));
+    if (provisioned != NULL && !set_index_units(&capacity, provisioned, err))
+        return false;
     return create_capacity(&capacity, mode, request->on_demand_throughput, request->warm_throughput,
                            err);
 }
@@ -318,18 +330,24 @@ bool throughput_rules_create_index(const struct index_request *request, enum bil
 bool throughput_rules_add_index(const struct index_request *request, enum billing_mode mode,
                                 struct index_definition *index, struct error *err)
 {
-    bool provisioned = request->provisioned_throughput != NULL;
-    if (mode == BILLING_PAY_PER_REQUEST && provisioned)
+    const struct units_request *provisioned = request->provisioned_throughput;
+    struct capacity capacity = index_capacity(index);
+    capacity.is_added = true;
+    if (mode == BILLING_PAY_PER_REQUEST && provisioned != NULL)
         return error_validation(err,
                                 INVALID_VALUES "Neither ReadCapacityUnits nor WriteCapacityUnits "
                                                "can be specified for index: %.*s when BillingMode "
                                                "is PAY_PER_REQUEST",
                                 BYTES_FMT(index->name));
-    if (mode == BILLING_PROVISIONED && !provisioned)
-        return error_validation(
-            err, INVALID_VALUES "ProvisionedThroughput must be specified for index: %.*s",
-            BYTES_FMT(index->name));
-    return throughput_rules_create_index(request, mode, index, err);
+    if (mode == BILLING_PROVISIONED && provisioned == NULL)
+        return error_validation(err,
+                                INVALID_VALUES "Both ReadCapacityUnits and WriteCapacityUnits must "
+                                               "be specified for index: %.*s",
+                                BYTES_FMT(index->name));
+    if (provisioned != NULL && !set_index_units(&capacity, provisioned, err))
+        return false;
+    return create_capacity(&capacity, mode, request->on_demand_throughput, request->warm_throughput,
+                           err);
 }
 
 /* --- UpdateTable --- */
@@ -378,7 +396,8 @@ bool throughput_rules_check_update(const struct update_table_request *request, s
     if (provisioned == NULL)
         return true;
     if (bytes_equal_text(request->billing_mode, "PAY_PER_REQUEST"))
-        return refuse_provisioned(err);
+        return error_validation(err, INVALID_VALUES "ProvisionedThroughput cannot be specified "
+                                                    "when BillingMode is PAY_PER_REQUEST");
     struct capacity capacity = { .provisioned = NULL };
     return check_bounds(&capacity, provisioned, err);
 }
@@ -412,10 +431,12 @@ static void keep_warm(const struct capacity *capacity, enum billing_mode mode)
     *capacity->warm = throughput_rules_warm(mode, capacity->provisioned, capacity->warm);
 }
 
+/* Observed: what is remembered of increases and decreases stays. */
 static void turn_mode(const struct capacity *capacity, enum billing_mode from)
 {
     keep_warm(capacity, from);
-    *capacity->provisioned = (struct throughput){ 0 };
+    capacity->provisioned->read_units = 0;
+    capacity->provisioned->write_units = 0;
     *capacity->on_demand_max = (struct unit_pair){ UNITS_UNSET, UNITS_UNSET };
 }
 
@@ -426,8 +447,11 @@ static void turn_table(struct table_definition *table, enum billing_mode mode, i
     turn_mode(&capacity, table->billing_mode);
     for (size_t i = 0; i < table->index_count; i++) {
         capacity = index_capacity(&table->indexes[i]);
-        if (table->indexes[i].global)
-            turn_mode(&capacity, table->billing_mode);
+        if (!table->indexes[i].global)
+            continue;
+        turn_mode(&capacity, table->billing_mode);
+        if (mode == BILLING_PAY_PER_REQUEST) /* Observed: not so for the table. */
+            count_decrease(capacity.provisioned, now_ms);
     }
     table->billing_mode = mode;
     table->billing_mode_given = true;
@@ -454,10 +478,18 @@ static bool update_mode(const struct update_table_request *request, int64_t now_
     return true;
 }
 
+/* `turned`: the table was on demand until now, so there is nothing to compare with. */
 static bool update_provisioned(const struct capacity *capacity, const struct units_request *request,
-                               int64_t now_ms, struct error *err)
+                               bool turned, int64_t now_ms, struct error *err)
 {
-    if (!check_bounds(capacity, request, err) || !check_changes(capacity, request, err))
+    if (!check_bounds(capacity, request, err))
+        return false;
+    if (turned) {
+        capacity->provisioned->read_units = request->read_units.value;
+        capacity->provisioned->write_units = request->write_units.value;
+        return true;
+    }
+    if (!check_changes(capacity, request, err))
         return false;
     keep_warm(capacity, BILLING_PROVISIONED);
     provision(capacity->provisioned, request, now_ms);
@@ -470,6 +502,12 @@ static bool update_capacity(const struct capacity *capacity, enum billing_mode m
                             struct error *err)
 {
     const char *cap = on_demand == NULL ? NULL : given_cap(on_demand);
+    if (cap != NULL && mode == BILLING_PROVISIONED && is_index(capacity))
+        return error_validation(err,
+                                INVALID_VALUES "%s for OnDemandThroughput for index : %.*s cannot "
+                                               "be specified when the table BillingMode is "
+                                               "PROVISIONED",
+                                cap, BYTES_FMT(capacity->index_name));
     if (cap != NULL && mode == BILLING_PROVISIONED)
         return error_validation(err,
                                 INVALID_VALUES "%s for OnDemandThroughput cannot be specified when "
@@ -486,16 +524,20 @@ static bool update_capacity(const struct capacity *capacity, enum billing_mode m
     return set_warm(capacity, warm, &floor, err);
 }
 
-static bool update_index(const struct index_request *request, int64_t now_ms,
+static bool update_index(const struct index_request *request, bool turned, int64_t now_ms,
                          struct table_definition *table, struct error *err)
 {
     struct index_definition *index = NULL;
     for (size_t i = 0; i < table->index_count; i++) {
-        if (table->indexes[i].global && bytes_equal(table->indexes[i].name, request->index_name))
+        if (bytes_equal(table->indexes[i].name, request->index_name))
             index = &table->indexes[i];
     }
     if (index == NULL)
         return index_rules_refuse_missing(table, request->index_name, err);
+    if (!index->global)
+        return error_validation(err,
+                                "Cannot update an index that is not a GlobalSecondaryIndex: %.*s",
+                                BYTES_FMT(index->name));
     struct capacity capacity = index_capacity(index);
     const struct units_request *provisioned = request->provisioned_throughput;
     bool other =
@@ -507,7 +549,7 @@ static bool update_index(const struct index_request *request, int64_t now_ms,
                                                "TableThroughputMode is PAY_PER_REQUEST can be to "
                                                "OnDemandThroughput, WarmThroughput",
                                 BYTES_FMT(index->name));
-    if (provisioned != NULL && !update_provisioned(&capacity, provisioned, now_ms, err))
+    if (provisioned != NULL && !update_provisioned(&capacity, provisioned, turned, now_ms, err))
         return false;
     return update_capacity(&capacity, table->billing_mode, request->on_demand_throughput,
                            request->warm_throughput, err);
@@ -518,18 +560,20 @@ bool throughput_rules_update(const struct update_table_request *request, int64_t
 {
     struct capacity capacity = table_capacity(table);
     const struct units_request *provisioned = request->provisioned_throughput;
+    enum billing_mode before = table->billing_mode;
     if (!update_mode(request, now_ms, table, err))
         return false;
+    bool turned = table->billing_mode != before;
     if (provisioned != NULL && table->billing_mode == BILLING_PAY_PER_REQUEST)
         return refuse_provisioned(err);
-    if (provisioned != NULL && !update_provisioned(&capacity, provisioned, now_ms, err))
+    if (provisioned != NULL && !update_provisioned(&capacity, provisioned, turned, now_ms, err))
         return false;
     if (!update_capacity(&capacity, table->billing_mode, request->on_demand_throughput,
                          request->warm_throughput, err))
         return false;
     for (size_t i = 0; i < request->global_secondary_index_updates.count; i++) {
         const struct index_request *update = index_update(request, i);
-        if (update != NULL && !update_index(update, now_ms, table, err))
+        if (update != NULL && !update_index(update, turned, now_ms, table, err))
             return false;
     }
     return true;

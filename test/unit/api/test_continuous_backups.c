@@ -147,7 +147,8 @@ static void requests_are_checked(void **state)
         { "{}", ERROR_VALIDATION,
           "The parameter 'TableName' is required but was not present in the request" },
         { "{'TableName':'ab'}", ERROR_VALIDATION,
-          "TableName must be at least 3 characters long and at most 255 characters long" },
+          "1 validation error detected: Value 'ab' at 'tableName' failed to satisfy constraint: "
+          "Member must have length greater than or equal to 3" },
         { NAME, ERROR_VALIDATION,
           "1 validation error detected: Value null at 'pointInTimeRecoverySpecification' failed to "
           "satisfy constraint: Member must not be null" },

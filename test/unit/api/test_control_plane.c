@@ -232,13 +232,36 @@ static void wait_for(const char *text)
 #define IN_USE(what)                                                                               \
     "Attempt to change a resource which is still in use: Table is being " what ": abc"
 
+#define PROTECT "{'TableName':'abc','DeletionProtectionEnabled':false}"
+#define RECLASS "{'TableName':'abc','TableClass':'STANDARD_INFREQUENT_ACCESS'}"
+
 static void expect_in_use(const char *message)
 {
-    api_fixture_expect_error(&db, "UpdateTable",
-                             "{'TableName':'abc','DeletionProtectionEnabled':false}",
-                             ERROR_RESOURCE_IN_USE, message);
+    api_fixture_expect_error(&db, "UpdateTable", PROTECT, ERROR_RESOURCE_IN_USE, message);
     api_fixture_expect_error(&db, "DeleteTable", "{'TableName':'abc'}", ERROR_RESOURCE_IN_USE,
                              message);
+}
+
+/* Observed: some changes are accepted meanwhile, and do not end the status. */
+static void expect_updating(void)
+{
+    static const char *const accepted[] = {
+        PROTECT,
+        "{'TableName':'abc','WarmThroughput':{'ReadUnitsPerSecond':12001}}",
+    };
+    for (size_t i = 0; i < COUNT_OF(accepted); i++) {
+        assert_true(api_fixture_call(&db, "UpdateTable", accepted[i]));
+        assert_true(api_fixture_shows(&db, "'TableStatus':'UPDATING'"));
+    }
+    assert_true(api_fixture_call(&db, "UpdateTable",
+                                 "{'TableName':'abc','SSESpecification':{'Enabled':true}}"));
+    assert_true(api_fixture_shows(&db, "'TableStatus':'ACTIVE'"));
+    assert_true(api_fixture_call(&db, "DescribeTable", "{'TableName':'abc'}"));
+    assert_true(api_fixture_shows(&db, "'TableStatus':'UPDATING'"));
+    api_fixture_expect_error(&db, "UpdateTable", RECLASS, ERROR_RESOURCE_IN_USE, IN_USE("updated"));
+    api_fixture_expect_error(&db, "DeleteTable", "{'TableName':'abc'}", ERROR_RESOURCE_IN_USE,
+                             "Attempt to change a resource which is still in use: Table: abc is in "
+                             "the process of being updated.");
 }
 
 static void a_table_in_transition_cannot_be_changed(void **state)
@@ -250,11 +273,10 @@ static void a_table_in_transition_cannot_be_changed(void **state)
     api_fixture_restart(&db, 1);
     wait_for("'TableStatus':'ACTIVE'");
 
-    assert_true(
-        api_fixture_call(&db, "UpdateTable", "{'TableName':'abc','TableClass':'STANDARD'}"));
+    assert_true(api_fixture_call(&db, "UpdateTable", RECLASS));
     assert_true(api_fixture_call(&db, "DescribeTable", "{'TableName':'abc'}"));
     assert_true(api_fixture_shows(&db, "'TableStatus':'UPDATING'"));
-    expect_in_use(IN_USE("updated"));
+    expect_updating();
     api_fixture_restart(&db, TRANSITION_MS);
     wait_for("'TableStatus':'ACTIVE'");
 

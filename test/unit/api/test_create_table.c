@@ -437,22 +437,21 @@ static void a_small_table_is_described(void **state)
     (void)state;
     assert_true(api_fixture_call(&db, "CreateTable", A_TABLE(ON_DEMAND)));
 #define SMALL_START "{" DEFS(DEF("a")) ",'TableName':'abc'," KEYS(HASH("a")) ",'TableStatus':"
-#define SMALL_MIDDLE                                                                               \
-    ",'CreationDateTime':1700000000," NO_UNITS                                                     \
-    ",'TableSizeBytes':0,'ItemCount':0,'TableArn':'" ARN                                           \
-    "','BillingModeSummary':{'BillingMode':'PAY_PER_REQUEST'"
-#define SMALL_PROTECTION "},'DeletionProtectionEnabled':false"
-#define SMALL_END SMALL_PROTECTION "," WARM("12000", "4000") "}}"
-    assert_response("{'TableDescription':" SMALL_START "'CREATING'" SMALL_MIDDLE SMALL_PROTECTION
-                    "}}");
+#define SMALL_SIZE ",'TableSizeBytes':0,'ItemCount':0,'TableArn':'" ARN "',"
+#define SMALL_MODE(since)                                                                          \
+    "'BillingModeSummary':{'BillingMode':'PAY_PER_REQUEST'" since                                  \
+    "},'TableThroughputModeSummary':{'TableThroughputMode':'PAY_PER_REQUEST'" since                \
+    "},'DeletionProtectionEnabled':false"
+#define SMALL_SINCE ",'LastUpdateToPayPerRequestDateTime':1700000000"
+#define SMALL_TIME ",'CreationDateTime':1700000000," NO_UNITS SMALL_SIZE
+    assert_response("{'TableDescription':" SMALL_START "'CREATING'" SMALL_TIME SMALL_MODE("") "}}");
     assert_true(api_fixture_call(&db, "DescribeTable", "{'TableName':'abc'}"));
-    assert_response("{'Table':" SMALL_START "'ACTIVE'" SMALL_MIDDLE
-                    ",'LastUpdateToPayPerRequestDateTime':1700000000" SMALL_END);
+    assert_response("{'Table':" SMALL_START
+                    "'ACTIVE'" SMALL_TIME SMALL_MODE(SMALL_SINCE) "," WARM("12000", "4000") "}}");
     assert_true(api_fixture_call(&db, "DeleteTable", "{'TableName':'" ARN "'}"));
-    assert_response("{'TableDescription':{'TableName':'abc','TableStatus':'DELETING'," NO_UNITS
-                    ",'TableSizeBytes':0,'ItemCount':0,'TableArn':'" ARN
-                    "','BillingModeSummary':{'BillingMode':'PAY_PER_REQUEST',"
-                    "'LastUpdateToPayPerRequestDateTime':1700000000" SMALL_PROTECTION "}}");
+    assert_response(
+        "{'TableDescription':{'TableName':'abc','TableStatus':'DELETING'," NO_UNITS SMALL_SIZE
+            SMALL_MODE(SMALL_SINCE) "}}");
 }
 
 /* A request with every field, and what DescribeTable shows of it. */

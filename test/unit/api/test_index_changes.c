@@ -227,7 +227,8 @@ static void an_index_of_a_provisioned_table_needs_throughput(void **state)
     call("UpdateTable", TABLE("'BillingMode':'PROVISIONED'" UNITS
                               "," UPDATES("{'Update':{'IndexName':'old'" UNITS "}}")));
     refuse("UpdateTable", CREATE_NEW, ERROR_VALIDATION,
-           INVALID "ProvisionedThroughput must be specified for index: new");
+           INVALID "Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: "
+                   "new");
     call("UpdateTable", TABLE(DEFINITIONS(DEFINE("n", "S")) "," UPDATES(
                             CREATE("new", KEY("n", "HASH"), ALL UNITS))));
     wait_until(true, ACTIVE ":{'NumberOfDecreasesToday':0,'ReadCapacityUnits':1");

@@ -128,8 +128,9 @@ static void requests_that_break_the_model_are_refused(void **state)
     refuse("{}", "The parameter 'TableName' is required but was not present in the request");
     refuse(DESCRIBE, "1 validation error detected: " ABSENT("timeToLiveSpecification"));
     refuse(TABLE("'TimeToLiveSpecification':{}"),
-           "2 validation errors detected: " ABSENT("timeToLiveSpecification.enabled") "; " ABSENT(
-               "timeToLiveSpecification.attributeName"));
+           "2 validation errors detected: " ABSENT(
+               "timeToLiveSpecification.attributeName") "; " ABSENT("timeToLiveSpecification."
+                                                                    "enabled"));
     refuse(SET("true", ""),
            "1 validation error detected: Value '' at 'timeToLiveSpecification.attributeName' "
            "failed to satisfy constraint: Member must have length greater than or equal to 1");

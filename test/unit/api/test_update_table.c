@@ -58,6 +58,9 @@ static int tear_down(void **state)
 #define LOWER_THAN_CURRENT                                                                         \
     "is lower than current WarmThroughput, decreasing WarmThroughput is not supported"
 
+#define NO_UNITS                                                                                   \
+    INVALID "ProvisionedThroughput cannot be specified when BillingMode is PAY_PER_REQUEST"
+
 static const struct {
     const char *body, *message;
 } refused[] = {
@@ -68,7 +71,9 @@ static const struct {
     { DEMAND("'GlobalSecondaryIndexUpdates':[]"), NOTHING },
     { DEMAND("'GlobalSecondaryIndexUpdates':[],'DeletionProtectionEnabled':true"),
       INVALID "List of GlobalSecondaryIndexUpdates is empty" },
-    { DEMAND("'ReplicaUpdates':[]"), NOTHING },
+    { DEMAND("'ReplicaUpdates':[]"),
+      "1 validation error detected: Value '[]' at 'replicaUpdates' failed to satisfy constraint: "
+      "Member must have length greater than or equal to 1" },
     { DEMAND("'AttributeDefinitions':[{'AttributeName':'a','AttributeType':'S'}]"), NOTHING },
     /* Not there yet. */
     { DEMAND("'ReplicaUpdates':[{}]"), "UpdateTable: ReplicaUpdates is not supported yet" },
@@ -82,8 +87,8 @@ static const struct {
       "UpdateTable: DisassociationProtectionEnabled is not supported yet" },
     { DEMAND("'VectorIndexUpdates':[{}]"), "UpdateTable: VectorIndexUpdates is not supported yet" },
     /* Billing mode and provisioned throughput. */
-    { DEMAND("'BillingMode':'PAY_PER_REQUEST'," UNITS("1", "1")), NEITHER },
-    { "{'TableName':'missing','BillingMode':'PAY_PER_REQUEST'," UNITS("1", "1") "}", NEITHER },
+    { DEMAND("'BillingMode':'PAY_PER_REQUEST'," UNITS("1", "1")), NO_UNITS },
+    { "{'TableName':'missing','BillingMode':'PAY_PER_REQUEST'," UNITS("1", "1") "}", NO_UNITS },
     { DEMAND(UNITS("1", "1")), NEITHER },
     { "{'TableName':'missing'," UNITS("1000000000001", "1") "}",
       "Given value 1000000000001 for ReadCapacityUnits is out of bounds" },
@@ -210,7 +215,7 @@ static void the_answer_shows_updating_and_the_old_units(void **state)
     update(PROVISIONED(UNITS("6", "4")));
     assert_shows("'TableStatus':'UPDATING'");
     assert_shows("'ProvisionedThroughput':{'LastIncreaseDateTime':1700000000,"
-                 "'LastDecreaseDateTime':1700000000,'NumberOfDecreasesToday':1,"
+                 "'LastDecreaseDateTime':1700000000,'NumberOfDecreasesToday':0,"
                  "'ReadCapacityUnits':5,'WriteCapacityUnits':5}");
     describe(THE_PROVISIONED);
     assert_shows("'TableStatus':'ACTIVE'");
@@ -250,8 +255,9 @@ static void a_table_turns_on_demand_with_its_indexes(void **state)
     describe(THE_PROVISIONED);
     assert_shows("'BillingModeSummary':{'BillingMode':'PAY_PER_REQUEST',"
                  "'LastUpdateToPayPerRequestDateTime':1700000000}");
-    assert_shows("'IndexStatus':'ACTIVE','ProvisionedThroughput':{'NumberOfDecreasesToday':0,"
-                 "'ReadCapacityUnits':0,'WriteCapacityUnits':0}");
+    assert_shows("'IndexStatus':'ACTIVE','ProvisionedThroughput':{'LastDecreaseDateTime':"
+                 "1700000000,'NumberOfDecreasesToday':1,'ReadCapacityUnits':0,"
+                 "'WriteCapacityUnits':0}");
     assert_shows("'DeletionProtectionEnabled':false," WARM("12000", "4000"));
 }
 
@@ -326,7 +332,7 @@ static void settings_change_and_are_shown(void **state)
     db.clock.fixed_ms += 1500;
     update(DEMAND("'TableClass':'STANDARD_INFREQUENT_ACCESS'"));
     update(DEMAND("'DeletionProtectionEnabled':true"));
-    update(DEMAND("'SSESpecification':{'Enabled':true,'KMSMasterKeyId':'abc'}"));
+    update(DEMAND("'SSESpecification':{'SSEType':'KMS','KMSMasterKeyId':'abc'}"));
     describe(THE_DEMAND);
     assert_shows("'SSEDescription':{'Status':'ENABLED','SSEType':'KMS',"
                  "'KMSMasterKeyArn':'arn:aws:kms:eu-west-1:123456789012:key/abc'},"

@@ -63,7 +63,6 @@ static struct bytes repeated(const char *piece, unsigned count, const char *last
 #define VALUE_MAX(bound) "have value less than or equal to " bound
 #define ONE_OF(values) "satisfy enum value set: " values
 #define NAME_PATTERN "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
-#define SHORT_OR_LONG "TableName must be at least 3 characters long and at most 255 characters long"
 #define NO_TABLE_NAME "The parameter 'TableName' is required but was not present in the request"
 #define KEYS "\"KeySchema\":[{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"}]"
 #define ATTRIBUTES "\"AttributeDefinitions\":[{\"AttributeName\":\"a\",\"AttributeType\":\"S\"}]"
@@ -130,14 +129,18 @@ static const struct {
     { "ListTables", "{\"Limit\":1}", NULL },
     { "ListTables", "{\"Limit\":100}", NULL },
     { "DescribeTable", "{}", NO_TABLE_NAME },
-    { "DescribeTable", "{\"TableName\":\"\"}", SHORT_OR_LONG },
-    { "DescribeTable", "{\"TableName\":\"a;\"}", SHORT_OR_LONG },
+    { "DescribeTable", "{\"TableName\":\"\"}",
+      ERRORS("2") BROKEN("", "tableName", LENGTH_MIN("3"))
+          AND BROKEN("", "tableName", NAME_PATTERN) },
+    { "DescribeTable", "{\"TableName\":\"ab\"}",
+      ONE_ERROR BROKEN("ab", "tableName", LENGTH_MIN("3")) },
     { "DescribeTable", "{\"TableName\":\"ab;\"}",
       ONE_ERROR BROKEN("ab;", "tableName", NAME_PATTERN) },
     { "DescribeTable", "{\"TableName\":\"abc\"}", NULL },
     { "DeleteTable", "{}", NO_TABLE_NAME },
     { "UpdateTable", "{\"BillingMode\":\"x\"}", NO_TABLE_NAME },
-    { "UpdateTable", "{\"TableName\":\"ab\",\"BillingMode\":\"x\"}", SHORT_OR_LONG },
+    { "UpdateTable", "{\"TableName\":\"ab\",\"BillingMode\":\"x\"}",
+      ONE_ERROR BROKEN("ab", "tableName", LENGTH_MIN("3")) },
     { "CreateTable", "{\"BillingMode\":\"x\"}", NO_TABLE_NAME },
     { "CreateTable", "{\"TableName\":\"\"}",
       ERRORS("2") BROKEN("", "tableName", NAME_PATTERN)
@@ -164,8 +167,8 @@ static const struct {
     { "CreateTable",
       "{\"TableName\":\"abc\",\"KeySchema\":[{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"}],"
       "\"AttributeDefinitions\":[{\"AttributeName\":\"\",\"AttributeType\":\"M\"}]}",
-      ERRORS("2") BROKEN("", "attributeDefinitions.1.member.attributeName", LENGTH_MIN("1"))
-          AND BROKEN("M", "attributeDefinitions.1.member.attributeType", ONE_OF("[B, N, S]")) },
+      ERRORS("2") BROKEN("M", "attributeDefinitions.1.member.attributeType", ONE_OF("[B, N, S]"))
+          AND BROKEN("", "attributeDefinitions.1.member.attributeName", LENGTH_MIN("1")) },
     { "CreateTable",
       "{\"TableName\":\"abc\",\"KeySchema\":[{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"}],"
       "\"AttributeDefinitions\":[{\"AttributeName\":\"a\",\"AttributeType\":\"S\"}],"
