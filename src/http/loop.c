@@ -113,15 +113,29 @@ static void end_turn(struct http_loop *loop)
         handler->turn_end(loop->context);
 }
 
+static void run_tasks(struct http_loop *loop);
+
 static void on_round_end(uv_check_t *round_end)
 {
-    end_turn(round_end->data);
+    struct http_loop *loop = round_end->data;
+    http_inbox_set_awake(&loop->inbox);
+    uv_idle_stop(&loop->again);
+    run_tasks(loop);
+    end_turn(loop);
+}
+
+/* libuv does not wait while an idle handle is active. */
+static void on_again(uv_idle_t *again)
+{
+    (void)again;
 }
 
 static void on_round(uv_prepare_t *round)
 {
     struct http_loop *loop = round->data;
     end_turn(loop); /* Timers may have led to requests as well. */
+    if (!http_inbox_may_sleep(&loop->inbox))
+        uv_idle_start(&loop->again, on_again);
     loop->turn.reader = NULL;
     loop->turn.asked_before = loop->turn.asked;
     loop->turn.asked = 0;
@@ -161,43 +175,20 @@ bool http_loop_has_room(const struct http_loop *loop)
     return memory_budget_used(&shared->memory) <= shared->options.memory_max;
 }
 
-static void post_locked(struct http_loop *loop, struct http_task *task)
-{
-    assert(task->run != NULL);
-    task->next = NULL;
-    bool was_empty = loop->task_first == NULL;
-    if (was_empty)
-        loop->task_first = task;
-    else
-        loop->task_last->next = task;
-    loop->task_last = task;
-    /* Inside the lock, so that the loop cannot end in between. */
-    if (was_empty)
-        uv_async_send(&loop->wakeup);
-}
-
 void http_loop_post(struct http_loop *loop, struct http_task *task)
 {
-    pthread_mutex_lock(&loop->mutex);
-    post_locked(loop, task);
-    pthread_mutex_unlock(&loop->mutex);
+    http_inbox_post(&loop->inbox, task);
 }
 
 void http_loop_post_if_running(struct http_loop *loop, struct http_task *task)
 {
-    pthread_mutex_lock(&loop->mutex);
-    if (!loop->stop_asked)
-        post_locked(loop, task);
-    pthread_mutex_unlock(&loop->mutex);
+    if (!atomic_load(&loop->stop_asked))
+        http_inbox_post(&loop->inbox, task);
 }
 
 static void run_tasks(struct http_loop *loop)
 {
-    pthread_mutex_lock(&loop->mutex);
-    struct http_task *task = loop->task_first;
-    loop->task_first = NULL;
-    loop->task_last = NULL;
-    pthread_mutex_unlock(&loop->mutex);
+    struct http_task *task = http_inbox_take(&loop->inbox);
     while (task != NULL) {
         struct http_task *next = task->next; /* `run` may free the task. */
         task->run(task);
@@ -263,25 +254,22 @@ static void begin_to_stop(struct http_loop *loop, uint64_t grace_ms)
     http_loop_end_if_done(loop);
 }
 
-static void on_wakeup(uv_async_t *wakeup)
+/* Tasks run at the end of the turn. */
+static void on_wakeup(uv_poll_t *wakeup, int status, int events)
 {
+    (void)status;
+    (void)events;
     struct http_loop *loop = wakeup->data;
-    run_tasks(loop);
-    pthread_mutex_lock(&loop->mutex);
-    bool stop_asked = loop->stop_asked;
-    uint64_t grace_ms = loop->grace_ms;
-    pthread_mutex_unlock(&loop->mutex);
-    if (stop_asked && !loop->stopping)
-        begin_to_stop(loop, grace_ms);
+    http_inbox_clear(&loop->inbox);
+    if (atomic_load(&loop->stop_asked) && !loop->stopping)
+        begin_to_stop(loop, loop->grace_ms);
 }
 
 void http_loop_ask_to_stop(struct http_loop *loop, uint64_t grace_ms)
 {
-    pthread_mutex_lock(&loop->mutex);
-    loop->stop_asked = true;
     loop->grace_ms = grace_ms;
-    uv_async_send(&loop->wakeup);
-    pthread_mutex_unlock(&loop->mutex);
+    atomic_store(&loop->stop_asked, true);
+    http_inbox_wake(&loop->inbox);
 }
 
 /* --- Life --- */
@@ -301,6 +289,7 @@ static int init_handles(struct http_loop *loop, int fd)
     uv_timer_init(&loop->uv, &loop->grace);
     uv_prepare_init(&loop->uv, &loop->round);
     uv_check_init(&loop->uv, &loop->round_end);
+    uv_idle_init(&loop->uv, &loop->again);
     loop->uv.data = loop;
     loop->round.data = loop;
     loop->round_end.data = loop;
@@ -309,13 +298,15 @@ static int init_handles(struct http_loop *loop, int fd)
     loop->timer.data = loop;
     loop->grace.data = loop;
     loop->wakeup.data = loop;
-    int error = uv_async_init(&loop->uv, &loop->wakeup, on_wakeup);
+    int error = uv_poll_init(&loop->uv, &loop->wakeup, loop->inbox.fd);
+    if (error == 0)
+        error = uv_poll_start(&loop->wakeup, UV_READABLE, on_wakeup);
     return error != 0 ? error : http_listener_init(&loop->listener, loop, fd);
 }
 
 static void free_loop(struct http_loop *loop)
 {
-    pthread_mutex_destroy(&loop->mutex);
+    http_inbox_deinit(&loop->inbox);
     http_pool_deinit(&loop->pool);
     free(loop);
 }
@@ -330,8 +321,7 @@ struct http_loop *http_loop_create(struct http_shared *shared, int fd)
     http_pool_init(&loop->pool, shared->options.header_size_max + INPUT_BODY_SIZE,
                    shared->options.memory_max / SPARES_PART / shared->loop_count, &shared->memory);
     loop->relief.run = http_pressure_run_task;
-    pthread_mutex_init(&loop->mutex, NULL);
-    if (uv_loop_init(&loop->uv) != 0) {
+    if (!http_inbox_init(&loop->inbox) || uv_loop_init(&loop->uv) != 0) {
         free_loop(loop);
         return NULL;
     }

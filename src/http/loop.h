@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "base/memory_budget.h"
 #include "http/exchange.h"
+#include "http/inbox.h"
 #include "http/listener.h"
 #include "http/request_memory.h"
 #include "http/server.h"
@@ -89,8 +90,10 @@ struct http_loop {
     struct http_shared *shared;
     void *context; /* The handler's. */
     uv_loop_t uv;
-    uv_async_t wakeup;
-    uv_timer_t timer; /* For the first deadline. */
+    struct http_inbox inbox; /* Other threads post here. */
+    uv_poll_t wakeup;        /* Of the inbox. */
+    uv_idle_t again;         /* Active: the next turn starts without waiting. */
+    uv_timer_t timer;        /* For the first deadline. */
     uv_timer_t grace;
     struct http_listener listener;
     struct http_pool pool;
@@ -121,10 +124,8 @@ struct http_loop {
 
     pthread_t thread; /* Used by http_server_start and http_server_stop. */
 
-    pthread_mutex_t mutex; /* Guards the rest; held by any thread, briefly. */
-    struct http_task *task_first, *task_last;
-    bool stop_asked;
-    uint64_t grace_ms;
+    uint64_t grace_ms;      /* Written before */
+    atomic_bool stop_asked; /* this is set, by another thread. */
 };
 
 /* Listens on `fd`, and then owns it. NULL if the system refuses. */

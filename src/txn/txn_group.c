@@ -105,8 +105,12 @@ static bool items_are_apart(const struct txn_item *a, const struct txn_item *b)
            !(table_definition_has_local_index(a->table) && txn_collection_is_shared(a, b));
 }
 
+/* Each new txn of a batch is compared with all others of it, so the usual case comes first. */
 static bool are_apart(const struct txn *a, const struct txn *b)
 {
+    if (a->item_count == 1 && b->item_count == 1 && a->items->place.hash != b->items->place.hash &&
+        a->items->table == b->items->table && (a->record_count == 0 || b->record_count == 0))
+        return true;
     for (size_t i = 0; i < a->item_count; i++)
         for (size_t j = 0; j < b->item_count; j++)
             if (!items_are_apart(&a->items[i], &b->items[j]))
