@@ -10,6 +10,9 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "cloudwatch/collector.h"
+#include "cloudwatch/series.h"
+#include "cloudwatch/ticker.h"
 #include "control/control.h"
 #include "engine/engine.h"
 #include "model/limits.h"
@@ -32,6 +35,9 @@ struct api {
     struct index_delay *index_delay; /* NULL: none. */
     struct txn_conflicts *conflicts; /* NULL: writes wait for one another. */
     struct call_meter *call_meter;
+    struct series_store *series;
+    struct collector *collector;
+    struct ticker *ticker;
     int64_t opened_ms;
 };
 
@@ -54,6 +60,44 @@ static const void *compile_policies(struct arena *arena, const struct table_defi
     return access_compile(arena, definition);
 }
 
+static struct series_store *open_series(const struct api_options *options,
+                                        enum engine_status *status)
+{
+    return series_store_open(
+        &(struct series_store_options){ .engine = options->engine,
+                                        .clock = options->clock,
+                                        .series_max = options->metrics_series_max,
+                                        .size_max = options->metrics_size_max },
+        status);
+}
+
+/* Once all of the api is there: hooks of the ticker may use it. */
+static void start_monitoring(struct api *api)
+{
+    api->collector = collector_create(&(struct collector_options){ .store = api->series,
+                                                                   .meter = api_meter(api),
+                                                                   .catalogue = api->catalogue,
+                                                                   .clock = api->options.clock });
+    api->ticker =
+        ticker_create(&(struct ticker_options){ .store = api->series,
+                                                .collector = api->collector,
+                                                .clock = api->options.clock,
+                                                .interval_ms = api->options.metrics_interval_ms });
+    if (api->options.metrics_interval_ms > 0)
+        ticker_start(api->ticker);
+}
+
+/* Stores what was counted since the last round. */
+static void stop_monitoring(struct api *api)
+{
+    ticker_stop(api->ticker);
+    if (api->options.metrics_interval_ms > 0 && collector_flush(api->collector) != ENGINE_OK)
+        log_write(LOG_WARN, "metrics", "the metrics of the last minute could not be stored");
+    ticker_destroy(api->ticker);
+    collector_destroy(api->collector);
+    series_store_close(api->series);
+}
+
 struct api *api_open(const struct api_options *options, enum engine_status *status)
 {
     struct index_delay *index_delay = NULL;
@@ -69,9 +113,11 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     struct streams *streams =
         catalogue == NULL ? NULL : streams_open(options->engine, options->clock, status);
     struct triggers *triggers = streams == NULL ? NULL : open_triggers(options, streams, status);
-    if (triggers != NULL && options->index_delay_ms > 0)
+    struct series_store *series = triggers == NULL ? NULL : open_series(options, status);
+    if (series != NULL && options->index_delay_ms > 0)
         index_delay = index_delay_start(options->engine, options->index_delay_ms, status);
     if (*status != ENGINE_OK) {
+        series_store_close(series);
         triggers_close(triggers);
         streams_close(streams);
         catalogue_close(catalogue);
@@ -84,6 +130,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                          .catalogue = catalogue,
                          .streams = streams,
                          .triggers = triggers,
+                         .series = series,
                          .index_delay = index_delay };
     if (api->options.item_collection_size_max == 0)
         api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
@@ -100,6 +147,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                                    .transition_ms = options->transition_ms,
                                    .rollover_ms = options->rollover_ms,
                                    .expiry_interval_ms = options->expiry_interval_ms });
+    start_monitoring(api);
     return api;
 }
 
@@ -107,6 +155,7 @@ void api_close(struct api *api)
 {
     if (api == NULL)
         return;
+    stop_monitoring(api);
     control_stop(api->control);
     triggers_close(api->triggers);
     index_delay_stop(api->index_delay);
@@ -188,6 +237,16 @@ struct triggers *api_triggers(const struct api *api)
 struct control *api_control(const struct api *api)
 {
     return api->control;
+}
+
+struct series_store *api_series(const struct api *api)
+{
+    return api->series;
+}
+
+struct ticker *api_ticker(const struct api *api)
+{
+    return api->ticker;
 }
 
 const struct api_options *api_options(const struct api *api)

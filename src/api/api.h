@@ -45,6 +45,10 @@ struct api_options {
     bool refuse_conflicts;
     int64_t rollover_ms;        /* How long a shard of a stream is open; 0: for good. */
     int64_t expiry_interval_ms; /* How often expired items are deleted; 0: never. */
+    /* How often metrics are stored and alarms are evaluated; 0: only by ticker_run. */
+    int64_t metrics_interval_ms;
+    size_t metrics_series_max; /* Of cloudwatch/series.h; 0: its default. */
+    int64_t metrics_size_max;  /* The same. */
     /* How triggers reach their endpoints; NULL: triggers are stored and none is run. */
     const struct trigger_outside *trigger_outside;
     /* Called once at the end of every call, before `done`, on the thread that ends it; must not

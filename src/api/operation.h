@@ -16,10 +16,12 @@ struct control;
 struct index_delay;
 struct item;
 struct json_writer;
+struct series_store;
 struct streams;
 struct table;
 struct table_definition;
 struct table_stats;
+struct ticker;
 struct triggers;
 struct txn;
 struct txn_conflicts;
@@ -80,6 +82,9 @@ struct streams *api_streams(const struct api *api);
 struct control *api_control(const struct api *api);
 /* For the control thread, except for what triggers.h allows any thread. */
 struct triggers *api_triggers(const struct api *api);
+/* Samples of metrics, for calls off the loops, and the thread that keeps them. */
+struct series_store *api_series(const struct api *api);
+struct ticker *api_ticker(const struct api *api);
 const struct api_options *api_options(const struct api *api);
 int64_t api_opened_ms(const struct api *api);               /* Server time. */
 struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */

@@ -120,6 +120,11 @@ struct series_usage {
 };
 struct series_usage series_usage(struct series_store *store);
 
+/* Nobody else writes, and no reader opens, between these two; the holder may. For a writer whose
+ * samples move from its live ones into the store in one step. */
+void series_store_hold(struct series_store *store);
+void series_store_release(struct series_store *store);
+
 /* Samples that are not stored yet, such as those of the minute that is open. Appended to by the
  * callback below; memory is the arena's. */
 struct series_samples {
@@ -129,8 +134,8 @@ struct series_samples {
 };
 void series_samples_append(struct arena *arena, struct series_samples *list,
                            const struct series_sample *sample);
-/* Called for each reader, with the store locked, so that no sample is both stored and shown by the
- * callback. Must not call the store. Set before other threads use the store; NULL: none. */
+/* Called for each reader, with the store held, so that no sample is both stored and shown by the
+ * callback. Set before other threads use the store; NULL: none. */
 typedef void series_live(void *context, struct arena *arena, struct series_samples *out);
 void series_store_set_live(struct series_store *store, series_live *live, void *context);
 

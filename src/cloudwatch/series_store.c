@@ -430,7 +430,11 @@ struct series_store *series_store_open(const struct series_store_options *option
         store->bucket_count *= 2;
     store->buckets = memory_checked(calloc(store->bucket_count, sizeof store->buckets[0]));
     store->by_id = memory_checked(calloc(store->options.series_max, sizeof store->by_id[0]));
-    pthread_mutex_init(&store->write_lock, NULL);
+    pthread_mutexattr_t recursive; /* Whoever holds the store writes too. */
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&store->write_lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
     pthread_mutex_init(&store->lock, NULL);
     static_assert(SERIES_KEY_CHUNK + 1 == SERIES_KEY_DEFINITION &&
                       SERIES_KEY_DEFINITION < SERIES_KEY_NEXT_ID &&
@@ -456,6 +460,16 @@ void series_store_close(struct series_store *store)
     free(store->by_id);
     free(store->buckets);
     free(store);
+}
+
+void series_store_hold(struct series_store *store)
+{
+    pthread_mutex_lock(&store->write_lock);
+}
+
+void series_store_release(struct series_store *store)
+{
+    pthread_mutex_unlock(&store->write_lock);
 }
 
 void series_store_set_live(struct series_store *store, series_live *live, void *context)

@@ -48,6 +48,9 @@ struct config {
     unsigned txn_conflict; /* enum config_txn_conflict */
     uint64_t stream_rollover_ms;
     uint64_t ttl_interval;     /* Milliseconds. */
+    uint64_t metrics_interval; /* Milliseconds. */
+    uint64_t metrics_series_max;
+    uint64_t metrics_size_max; /* Bytes on disk. */
     unsigned log_level;        /* enum log_level */
     const char *cors_origins;  /* "*", a comma-separated list, or empty: none. */
     const char *allowed_hosts; /* The same. */

@@ -476,6 +476,28 @@ static void count_units(struct meter_units_counters *units, int64_t half_units, 
     add_sample(&units_minute(units, minute)->half_units, (uint64_t)half_units);
 }
 
+/* Local indexes have the table's capacity, so its sample of the minute includes them. */
+static int64_t count_local_units(const struct meter_use *use)
+{
+    int64_t half_units = 0;
+    for (size_t i = 0; i < use->definition->index_count; i++)
+        half_units += use->definition->indexes[i].global ? 0 : use->index_half_units[i];
+    return half_units;
+}
+
+static void count_table_units(struct meter_table_counters *table, const struct meter_use *use,
+                              int64_t minute)
+{
+    struct meter_units_counters *units = &table->units[use->direction];
+    int64_t with_indexes = use->table_half_units;
+    if (use->definition->index_count > 0)
+        with_indexes += count_local_units(use);
+    if (with_indexes == 0)
+        return;
+    meter_add(&units->half_units, (uint64_t)use->table_half_units);
+    add_sample(&units_minute(units, minute)->half_units, (uint64_t)with_indexes);
+}
+
 static void count_index_read(struct meter_index_counters *index, const struct meter_call *call,
                              const struct meter_use *use)
 {
@@ -552,8 +574,7 @@ static void count_use(struct meter *meter, struct meter_shard *shard, const stru
     }
     if (LIKELY(!use->is_repeated))
         count_outcome(meter, operation, call, use->returned_count, minute);
-    if (use->table_half_units > 0)
-        count_units(&table->units[use->direction], use->table_half_units, minute);
+    count_table_units(table, use, minute);
     bool read_index = use->definition->index_count > 0 &&
                       count_indexes(meter, shard, table, slot, call, use, minute);
     if (!read_index && use->read_count > 0) {

@@ -152,7 +152,8 @@ struct meter_units_reading {
     uint64_t half_units;
     uint64_t throttles[METER_REASONS];
     struct {
-        struct meter_set half_units; /* One sample for each request. */
+        /* One sample for each request. A table's includes its local indexes. */
+        struct meter_set half_units;
         uint64_t throttles[METER_REASONS];
     } minute;
 };
