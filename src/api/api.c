@@ -144,6 +144,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                                    .catalogue = catalogue,
                                    .streams = streams,
                                    .triggers = triggers,
+                                   .meter = call_meter_meter(api->call_meter),
                                    .transition_ms = options->transition_ms,
                                    .rollover_ms = options->rollover_ms,
                                    .expiry_interval_ms = options->expiry_interval_ms });

@@ -10,7 +10,6 @@
 #include "api/api.h"
 #include "api/capacity.h"
 #include "api/operation.h"
-#include "base/arena.h"
 #include "base/memory.h"
 #include "metric/meter.h"
 
@@ -60,6 +59,8 @@ static void add_operation(struct call_meter *call_meter, unsigned number)
     call_meter->operations[number] = (struct meter_operation){
         .name = name_of(call_meter->names[number], operation),
         .has_user_errors = service == OPERATION_OF_DYNAMODB || service == OPERATION_OF_STREAMS,
+        .returns_items = operation == &op_query || operation == &op_scan ||
+                         operation == &op_execute_statement || operation == &op_get_records,
     };
 }
 
@@ -101,56 +102,9 @@ static unsigned number_of(const struct call_meter *call_meter, const struct oper
     return call_meter->places[place].number;
 }
 
-static void convert(const struct capacity_use *use, enum error_code error, struct meter_use *out)
-{
-    /* The service refuses single writes of an item that a transaction has by this error. */
-    uint32_t conflict_count = use->conflict_count + (error == ERROR_TRANSACTION_CONFLICT);
-    *out = (struct meter_use){
-        .table = use->table,
-        .definition = use->definition,
-        .direction = use->kind == CAPACITY_READ ? METER_READ : METER_WRITE,
-        .read_count = use->read_count,
-        .returned_count = use->returned_count,
-        .written_count = use->written_count,
-        .condition_failure_count = use->condition_failure_count,
-        .conflict_count = conflict_count,
-        .table_half_units = use->table_half_units,
-        .index_half_units = use->index_half_units,
-        .size_counts = use->size_counts,
-        .written_size = use->put_size,
-    };
-}
-
-/* A request may name a table twice: by its name and by its ARN. */
-static bool is_repeated(const struct meter_use *uses, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (uses[i].definition->id == uses[index].definition->id)
-            return true;
-    }
-    return false;
-}
-
-static size_t convert_all(const struct api_call *call, struct meter_use *uses)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < call->use_count; i++) {
-        if (call->uses[i].table == NULL)
-            continue;
-        convert(&call->uses[i], call->error.code, &uses[count]);
-        uses[count].is_repeated = is_repeated(uses, count);
-        count++;
-    }
-    return count;
-}
-
 void call_meter_count(struct call_meter *call_meter, const struct api_call *call,
                       const struct api_outcome *outcome, int64_t now_ns)
 {
-    struct meter_use one, *uses = &one;
-    if (call->use_count > 1)
-        uses = arena_alloc(call->arena, call->use_count * sizeof *uses);
-    size_t use_count = convert_all(call, uses);
     const struct meter_call counted = {
         .operation = number_of(call_meter, call->operation),
         .error = outcome->error,
@@ -160,5 +114,5 @@ void call_meter_count(struct call_meter *call_meter, const struct api_call *call
         .response_size = outcome->error == ERROR_NONE ? call->response.len : 0,
         .batch_count = call->batch_count,
     };
-    meter_count_call(call_meter->meter, &counted, uses, use_count);
+    meter_count_call(call_meter->meter, &counted, call->uses, call->use_count);
 }

@@ -44,8 +44,8 @@ void capacity_use_clear(struct capacity_use *use)
     use->written_count = 0;
     use->condition_failure_count = 0;
     use->conflict_count = 0;
-    memset(use->size_counts, 0, sizeof use->size_counts);
-    use->put_size = 0;
+    use->put_count = 0;
+    use->stream_record_count = 0;
     use->table_half_units = 0;
     for (size_t i = 0; use->definition != NULL && i < use->definition->index_count; i++)
         use->index_half_units[i] = 0;
@@ -95,10 +95,15 @@ static void settle(struct capacity_use *use, const struct table_definition *defi
 
 static void add_size(struct capacity_use *use, size_t size)
 {
-    static_assert(ITEM_SIZE_MAX <= 1 << (METER_ITEM_SIZES - 1), "there is a class for every size");
+    static_assert(ITEM_SIZE_MAX <= 1 << (CAPACITY_ITEM_SIZES - 1),
+                  "there is a class for every size");
     static_assert(TXN_ITEMS_MAX <= UINT8_MAX, "a call cannot put more than a counter holds");
+    if (use->put_count++ == 0) {
+        memset(use->size_counts, 0, sizeof use->size_counts);
+        use->put_size = 0;
+    }
     unsigned class = size <= 1 ? 0 : 64u - (unsigned)__builtin_clzll((uint64_t)size - 1);
-    use->size_counts[class < METER_ITEM_SIZES ? class : METER_ITEM_SIZES - 1]++;
+    use->size_counts[class < CAPACITY_ITEM_SIZES ? class : CAPACITY_ITEM_SIZES - 1]++;
     use->put_size += size;
 }
 
@@ -114,6 +119,8 @@ static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item
     use->written_count += item->effect == TXN_PUT || item->exists ? 1 : 0;
     if (item->effect == TXN_PUT)
         add_size(use, size_after);
+    if (item->table->stream_enabled && txn_item_is_changed(item))
+        use->stream_record_count++;
     const struct index_change *changes = txn_index_changes(txn, item);
     for (size_t i = 0; i < item->table->index_count; i++)
         use->index_half_units[i] += index_write_half_units(&changes[i]);

@@ -9,11 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
-#include "metric/meter.h" /* METER_ITEM_SIZES */
-#include "model/table_definition.h"
+#include "metric/capacity_use.h"
 
 struct json_writer;
-struct table;
 struct txn;
 struct txn_item;
 
@@ -21,29 +19,6 @@ struct txn_item;
 int64_t capacity_read_half_units(size_t item_size, bool consistent);
 /* A write is charged by the larger of the item before and after. */
 int64_t capacity_write_half_units(size_t size_before, size_t size_after);
-
-enum capacity_kind { CAPACITY_READ, CAPACITY_WRITE };
-
-/* What a call did to one of its tables. No call both reads and writes for its caller. */
-struct capacity_use {
-    struct table *table;     /* Held until the call has ended; NULL: there is none of that name. */
-    struct bytes table_name; /* As the request has it: a name or an ARN. */
-    /* The version whose indexes are counted: that of `table`, or a newer one that the call holds
-     * under another name. NULL: there is no table. */
-    const struct table_definition *definition;
-    enum capacity_kind kind;          /* Of the units. */
-    bool is_transaction;              /* Which cost more, and are shown by kind as well. */
-    uint32_t read_count;              /* Items and index entries that were read for the answer. */
-    uint32_t returned_count;          /* How many of those passed the filter. */
-    uint32_t written_count;           /* Items put or deleted. */
-    uint32_t condition_failure_count; /* Items whose condition failed. */
-    uint32_t conflict_count;          /* Items that another transaction had. */
-    /* Items put with a size of up to 2^i bytes, and above the one before; and their sum. */
-    uint8_t size_counts[METER_ITEM_SIZES];
-    uint64_t put_size;
-    int64_t table_half_units;
-    int64_t index_half_units[INDEXES_MAX]; /* In the order of the definition's indexes; no more. */
-};
 
 /* Nothing was done yet. `table` may be NULL. */
 void capacity_use_init(struct capacity_use *use, struct table *table, struct bytes table_name);

@@ -9,10 +9,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/compiler.h"
 
 static atomic_bool taken[THREAD_NUMBERS_MAX];
-static _Thread_local unsigned own_number; /* Plus 1; 0: none yet. */
+_Thread_local unsigned thread_number_own;
 
 static pthread_key_t thread_end;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
@@ -20,7 +19,7 @@ static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 /* `key_value` is the number plus 1, because a key whose value is NULL has no end. */
 static void give_back(void *key_value)
 {
-    own_number = 0;
+    thread_number_own = 0;
     atomic_store(&taken[(uintptr_t)key_value - 1], false);
 }
 
@@ -31,7 +30,7 @@ static void create_key(void)
     (void)result;
 }
 
-__attribute__((noinline)) static unsigned take(void)
+unsigned thread_number_take(void)
 {
     pthread_once(&thread_end_once, create_key);
     for (unsigned i = 0; i < THREAD_NUMBERS_MAX; i++) {
@@ -42,14 +41,8 @@ __attribute__((noinline)) static unsigned take(void)
             atomic_store(&taken[i], false); /* Nobody would give it back. */
             break;
         }
-        own_number = i + 1;
+        thread_number_own = i + 1;
         return i;
     }
     return THREAD_NUMBERS_MAX;
-}
-
-unsigned thread_number(void)
-{
-    unsigned number = own_number;
-    return LIKELY(number != 0) ? number - 1 : take();
 }

@@ -6,11 +6,20 @@
  */
 #ifndef STATOR_BASE_THREAD_NUMBER_H
 #define STATOR_BASE_THREAD_NUMBER_H
+#include "base/compiler.h"
 
 enum { THREAD_NUMBERS_MAX = 256 };
 
+/* For thread_number alone. */
+extern _Thread_local unsigned thread_number_own; /* Plus 1; 0: none yet. */
+unsigned thread_number_take(void);
+
 /* Below THREAD_NUMBERS_MAX; or that value itself, for all threads that are too many: they share
  * it. The first call of a thread looks for a free number; later ones read it. */
-unsigned thread_number(void);
+static inline unsigned thread_number(void)
+{
+    unsigned number = thread_number_own;
+    return LIKELY(number != 0) ? number - 1 : thread_number_take();
+}
 
 #endif

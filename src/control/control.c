@@ -242,6 +242,7 @@ static void start_jobs(struct control *control)
         expiry_start(&(struct expiry_options){ .engine = options->engine,
                                                .clock = options->clock,
                                                .catalogue = options->catalogue,
+                                               .meter = options->meter,
                                                .interval_ms = options->expiry_interval_ms });
 }
 

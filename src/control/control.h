@@ -47,6 +47,7 @@ struct control_options {
     struct triggers *triggers;  /* For the control thread only, from here on. */
     int64_t transition_ms;      /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
     int64_t rollover_ms;        /* How long a shard of a stream is open; 0: for good. */
+    struct meter *meter;        /* Counts expired items; NULL: nobody does. */
     int64_t expiry_interval_ms; /* How often expired items are deleted; 0: never. */
 };
 

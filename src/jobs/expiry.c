@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/timed_wait.h"
 #include "jobs/job.h"
+#include "metric/meter.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
 #include "table/expiry_queue.h"
@@ -45,9 +46,17 @@ struct sweep {
     bool found_damage;
 };
 
+/* What the batches of a table need until they have ended. */
+struct batch_context {
+    const struct expiry_window *window;
+    struct meter *meter;
+    const struct table *table;
+};
+
 /* The way through the queue of one partition. */
 struct queue {
     const struct table_definition *table;
+    const struct batch_context *context;
     bool was_looked_at;
     struct engine_place items;
     struct engine_range range;
@@ -68,12 +77,26 @@ static bool has_expired(const struct expiry_window *window, const struct txn_ite
 /* An item may have been replaced, or may be gone, since the queue was read. */
 static bool decide(struct txn *txn)
 {
-    const struct expiry_window *window = job_batch_of(txn)->context;
+    const struct batch_context *context = job_batch_of(txn)->context;
+    const struct expiry_window *window = context->window;
     for (size_t i = 0; i < txn->item_count; i++) {
         struct txn_item *item = &txn->items[i];
         item->effect = has_expired(window, item) ? TXN_DELETE : TXN_KEEP;
     }
     return true;
+}
+
+static void count_deleted(struct job_batch *batch)
+{
+    const struct batch_context *context = batch->context;
+    uint64_t count = 0;
+    for (size_t i = 0; i < batch->txn.item_count; i++)
+        count += batch->items[i].effect == TXN_DELETE;
+    if (count == 0)
+        return;
+    meter_count_expired(context->meter, context->table, count);
+    if (table_definition(context->table)->stream_enabled)
+        meter_count_stream_records(context->meter, context->table, count);
 }
 
 static bool has_item(const struct job_batch *batch, const struct item_address *address)
@@ -157,7 +180,8 @@ static enum engine_status run_batch(struct sweep *sweep, struct queue *queue)
     if (!queue->was_looked_at)
         sweep->look_ns += clock_monotonic_ns() - began_ns;
     queue->was_looked_at = true;
-    batch->context = &sweep->window;
+    batch->context = queue->context;
+    batch->written = expiry->options.meter == NULL ? NULL : count_deleted;
     if (status == ENGINE_OK && batch->txn.item_count > 0)
         job_batches_start(batch);
     return status;
@@ -182,12 +206,13 @@ static bool is_outdated(struct expiry *expiry, const struct table *table)
     return outdated;
 }
 
-static enum engine_status sweep_partition(struct sweep *sweep, const struct table *holder,
+static enum engine_status sweep_partition(struct sweep *sweep, const struct batch_context *context,
                                           uint64_t partition, struct arena *arena)
 {
-    const struct table_definition *table = table_definition(holder);
+    const struct table_definition *table = table_definition(context->table);
     struct queue queue = {
         .table = table,
+        .context = context,
         .items = { .owner = table->id, .partition = partition, .space = ENGINE_SPACE_ITEMS },
         .range = { .place = expiry_queue_place(table->id, partition),
                    .first = expiry_queue_first_key(arena, sweep->from),
@@ -197,7 +222,7 @@ static enum engine_status sweep_partition(struct sweep *sweep, const struct tabl
     enum engine_status status = ENGINE_OK;
     int batches = 0;
     for (; batches < EXPIRY_SLICE_BATCHES && !queue.ended && status == ENGINE_OK; batches++) {
-        if (is_stopping(sweep->expiry) || is_outdated(sweep->expiry, holder))
+        if (is_stopping(sweep->expiry) || is_outdated(sweep->expiry, context->table))
             break;
         status = run_batch(sweep, &queue);
     }
@@ -210,8 +235,11 @@ static enum engine_status sweep_table(struct sweep *sweep, const struct table *t
 {
     const struct table_definition *definition = table_definition(table);
     enum engine_status status = ENGINE_OK;
+    const struct batch_context context = { .window = &sweep->window,
+                                           .meter = sweep->expiry->options.meter,
+                                           .table = table };
     for (size_t i = 0; i < definition->partition_count && status == ENGINE_OK; i++)
-        status = sweep_partition(sweep, table, definition->partitions[i].id, arena);
+        status = sweep_partition(sweep, &context, definition->partitions[i].id, arena);
     /* The writes refer to the table's definition, which its holder lets go. */
     enum engine_status ended = judge(sweep, job_batches_wait(&sweep->expiry->batches));
     return status == ENGINE_OK ? ended : status;

@@ -14,6 +14,7 @@
 struct catalogue;
 struct clock;
 struct expiry;
+struct meter;
 
 enum {
     /* Of one partition, until others have their turn. */
@@ -28,6 +29,7 @@ struct expiry_options {
     struct engine *engine; /* Borrowed, like the next two; must outlive the job. */
     const struct clock *clock;
     struct catalogue *catalogue;
+    struct meter *meter; /* Counts what was deleted; NULL: nobody does. Borrowed as well. */
     int64_t interval_ms; /* From round to round; 0: no thread, the owner calls expiry_run_round. */
 };
 

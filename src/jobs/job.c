@@ -92,6 +92,8 @@ static void done(struct txn *txn, enum engine_status status)
 {
     struct job_batch *batch = job_batch_of(txn);
     struct job_batches *batches = batch->batches;
+    if (status == ENGINE_OK && batch->written != NULL)
+        batch->written(batch);
     pthread_mutex_lock(&batches->mutex);
     batch->status = status;
     batch->under_way = false;
@@ -117,6 +119,7 @@ struct job_batch *job_batches_take(struct job_batches *batches, enum engine_stat
     struct job_batch *batch = &batches->list[batches->next++ % JOB_BATCHES_MAX];
     *status = wait_for(batch);
     arena_reset(batch->arena);
+    batch->written = NULL;
     batch->txn = (struct txn){ .arena = batch->arena,
                                .engine = batches->engine,
                                .clock = batches->clock,

@@ -58,6 +58,9 @@ struct job_batch {
     struct txn_item items[JOB_BATCH_ITEMS];
     struct arena *arena; /* For what the items refer to. */
     const void *context; /* For the decision; the owner's. */
+    /* Called when the batch was written, on the thread that ended it; must not wait. NULL: nobody
+     * asks. job_batches_take clears it. */
+    void (*written)(struct job_batch *batch);
 
     struct job_batches *batches; /* job.c's own, like what follows. */
     bool under_way;              /* Guarded by the batches' mutex, like what follows. */

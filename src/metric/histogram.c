@@ -4,21 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/compiler.h"
 #include "base/memory.h"
 
 static_assert(sizeof(struct histogram_group) == 128, "two cache lines, shared with nobody");
-
-size_t histogram_bucket_of(uint64_t value)
-{
-    if (value < HISTOGRAM_STEPS)
-        return value;
-    if (UNLIKELY(value > HISTOGRAM_VALUE_MAX))
-        value = HISTOGRAM_VALUE_MAX;
-    unsigned octave = 63u - (unsigned)__builtin_clzll(value);
-    size_t step = (value >> (octave - HISTOGRAM_STEP_BITS)) & (HISTOGRAM_STEPS - 1);
-    return (size_t)(octave - HISTOGRAM_STEP_BITS + 1) * HISTOGRAM_STEPS + step;
-}
 
 uint64_t histogram_bucket_first(size_t bucket)
 {
@@ -83,16 +71,9 @@ uint64_t histogram_count_up_to(const struct histogram *histogram, uint64_t value
     return count;
 }
 
-/* --- Recorders: stores by one thread need no locked instruction --- */
+/* --- Recorders --- */
 
-static void add(_Atomic uint64_t *counter, uint64_t value)
-{
-    uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
-    atomic_store_explicit(counter, before + value, memory_order_relaxed);
-}
-
-__attribute__((noinline)) static struct histogram_group *
-add_group(struct histogram_recorder *recorder, size_t group)
+struct histogram_group *histogram_add_group(struct histogram_recorder *recorder, size_t group)
 {
     struct histogram_group *added =
         memory_checked(aligned_alloc(_Alignof(struct histogram_group), sizeof *added));
@@ -100,20 +81,6 @@ add_group(struct histogram_recorder *recorder, size_t group)
         atomic_init(&added->counts[i], 0);
     atomic_store_explicit(&recorder->groups[group], added, memory_order_release);
     return added;
-}
-
-size_t histogram_record(struct histogram_recorder *recorder, uint64_t value)
-{
-    size_t bucket = histogram_bucket_of(value), allocated = 0;
-    struct histogram_group *group =
-        atomic_load_explicit(&recorder->groups[bucket / HISTOGRAM_STEPS], memory_order_relaxed);
-    if (UNLIKELY(group == NULL)) {
-        group = add_group(recorder, bucket / HISTOGRAM_STEPS);
-        allocated = sizeof *group;
-    }
-    add(&recorder->sum, value);
-    add(&group->counts[bucket % HISTOGRAM_STEPS], 1);
-    return allocated;
 }
 
 void histogram_read(const struct histogram_recorder *recorder, struct histogram *into)

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/compiler.h"
 
 enum {
     HISTOGRAM_STEP_BITS = 4,
@@ -29,8 +30,18 @@ struct histogram {
     uint64_t buckets[HISTOGRAM_BUCKETS];
 };
 
-/* The bucket that counts a value, and the values that a bucket counts: both ends included. */
-size_t histogram_bucket_of(uint64_t value);
+/* The bucket that counts a value. */
+static inline size_t histogram_bucket_of(uint64_t value)
+{
+    if (value < HISTOGRAM_STEPS)
+        return value;
+    if (UNLIKELY(value > HISTOGRAM_VALUE_MAX))
+        value = HISTOGRAM_VALUE_MAX;
+    unsigned octave = 63u - (unsigned)__builtin_clzll(value);
+    size_t step = (value >> (octave - HISTOGRAM_STEP_BITS)) & (HISTOGRAM_STEPS - 1);
+    return (size_t)(octave - HISTOGRAM_STEP_BITS + 1) * HISTOGRAM_STEPS + step;
+}
+/* The values that a bucket counts: both ends included. */
 uint64_t histogram_bucket_first(size_t bucket);
 uint64_t histogram_bucket_last(size_t bucket);
 
@@ -55,8 +66,28 @@ struct histogram_recorder {
     _Atomic(struct histogram_group *) groups[HISTOGRAM_GROUPS];
 };
 
-/* Returns how many bytes it allocated: usually none. */
-size_t histogram_record(struct histogram_recorder *recorder, uint64_t value);
+/* For histogram_record alone. */
+struct histogram_group *histogram_add_group(struct histogram_recorder *recorder, size_t group);
+
+/* Returns how many bytes it allocated: usually none. A store by one thread needs no locked
+ * instruction. */
+static inline size_t histogram_record(struct histogram_recorder *recorder, uint64_t value)
+{
+    size_t bucket = histogram_bucket_of(value), allocated = 0;
+    struct histogram_group *group =
+        atomic_load_explicit(&recorder->groups[bucket / HISTOGRAM_STEPS], memory_order_relaxed);
+    if (UNLIKELY(group == NULL)) {
+        group = histogram_add_group(recorder, bucket / HISTOGRAM_STEPS);
+        allocated = sizeof *group;
+    }
+    _Atomic uint64_t *count = &group->counts[bucket % HISTOGRAM_STEPS];
+    atomic_store_explicit(&recorder->sum,
+                          atomic_load_explicit(&recorder->sum, memory_order_relaxed) + value,
+                          memory_order_relaxed);
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    return allocated;
+}
 /* Adds what was counted so far. */
 void histogram_read(const struct histogram_recorder *recorder, struct histogram *into);
 /* Forgets what was counted, but keeps the memory. By the thread that counts. */

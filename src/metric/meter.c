@@ -19,6 +19,9 @@ enum {
     LINE_PAIR = 128, /* Processors fetch cache lines in pairs. */
 };
 
+/* On the path of every call: a prologue for each of these would cost more than they do. */
+#define HOT __attribute__((always_inline)) inline
+
 const char *meter_reason_name(enum meter_reason reason)
 {
     static const char *const names[METER_REASONS] = {
@@ -129,7 +132,7 @@ __attribute__((noinline)) static struct meter_shard *add_shard(struct meter *met
 }
 
 /* The calling thread's. Owes a leave. */
-static struct meter_shard *enter(struct meter *meter)
+static HOT struct meter_shard *enter(struct meter *meter)
 {
     unsigned number = thread_number();
     if (UNLIKELY(number == THREAD_NUMBERS_MAX))
@@ -138,7 +141,7 @@ static struct meter_shard *enter(struct meter *meter)
     return LIKELY(shard != NULL) ? shard : add_shard(meter, number);
 }
 
-static void leave(struct meter *meter)
+static HOT void leave(struct meter *meter)
 {
     if (UNLIKELY(thread_number() == THREAD_NUMBERS_MAX))
         pthread_mutex_unlock(&meter->shared_lock);
@@ -221,7 +224,7 @@ static void clear_table(struct meter_table_counters *table)
             clear_index(table->indexes[i]);
     for (size_t i = 0; i < METER_DIRECTIONS; i++)
         clear_units(&table->units[i]);
-    for (size_t i = 0; i < METER_ITEM_SIZES; i++)
+    for (size_t i = 0; i < CAPACITY_ITEM_SIZES; i++)
         atomic_store_explicit(&table->item_sizes[i], 0, memory_order_relaxed);
     meter_counter *const totals[] = { &table->item_size_sum, &table->condition_failures,
                                       &table->conflicts,     &table->conflict_requests,
@@ -346,7 +349,7 @@ __attribute__((noinline)) static void read_minute(struct meter *meter, struct me
 }
 
 /* A call reads no second clock: the wall clock says once in a while until when its minute lasts. */
-static int64_t minute_at(struct meter *meter, struct meter_shard *shard, int64_t now_ns)
+static HOT int64_t minute_at(struct meter *meter, struct meter_shard *shard, int64_t now_ns)
 {
     if (UNLIKELY(now_ns >= shard->minute_until_ns))
         read_minute(meter, shard, now_ns);
@@ -370,21 +373,22 @@ __attribute__((noinline)) static void begin_minute(_Atomic int64_t *minute, size
     atomic_store_explicit(minute, now, memory_order_release);
 }
 
-static void enter_minute(_Atomic int64_t *minute, size_t size, int64_t now)
+static HOT void enter_minute(_Atomic int64_t *minute, size_t size, int64_t now)
 {
     if (UNLIKELY(atomic_load_explicit(minute, memory_order_relaxed) != now))
         begin_minute(minute, size, now);
 }
 
-static struct meter_operation_minute *operation_minute(struct meter_operation_counters *operation,
-                                                       int64_t minute)
+static HOT struct meter_operation_minute *
+operation_minute(struct meter_operation_counters *operation, int64_t minute)
 {
     struct meter_operation_minute *place = &operation->minutes[ring_place(minute)];
     enter_minute(&place->minute, sizeof *place, minute);
     return place;
 }
 
-static struct meter_units_minute *units_minute(struct meter_units_counters *units, int64_t minute)
+static HOT struct meter_units_minute *units_minute(struct meter_units_counters *units,
+                                                   int64_t minute)
 {
     struct meter_units_minute *place = &units->minutes[ring_place(minute)];
     enter_minute(&place->minute, sizeof *place, minute);
@@ -398,16 +402,12 @@ static struct meter_table_minute *table_minute(struct meter_table_counters *tabl
     return place;
 }
 
-static void add_sample(struct meter_set_counters *set, uint64_t value)
+static HOT void add_sample(struct meter_set_counters *set, uint64_t value)
 {
-    if (meter_get(&set->count) == 0) {
-        atomic_store_explicit(&set->min, value, memory_order_relaxed);
+    if (value > meter_get(&set->max))
         atomic_store_explicit(&set->max, value, memory_order_relaxed);
-    } else if (value < meter_get(&set->min)) {
-        atomic_store_explicit(&set->min, value, memory_order_relaxed);
-    } else if (value > meter_get(&set->max)) {
-        atomic_store_explicit(&set->max, value, memory_order_relaxed);
-    }
+    if (~value > meter_get(&set->inverse_min))
+        atomic_store_explicit(&set->inverse_min, ~value, memory_order_relaxed);
     meter_add(&set->sum, value);
     meter_add(&set->count, 1);
 }
@@ -444,8 +444,9 @@ __attribute__((noinline)) static void count_failure(struct meter *meter,
         meter_add(&operation_minute(operation, minute)->system_errors, 1);
 }
 
-static void count_success(struct meter *meter, struct meter_operation_counters *operation,
-                          const struct meter_call *call, uint32_t returned_count, int64_t minute)
+static HOT void count_success(struct meter *meter, struct meter_operation_counters *operation,
+                              const struct meter_call *call, uint32_t returned_count,
+                              int64_t minute)
 {
     struct meter_operation_minute *set = operation_minute(operation, minute);
     uint64_t elapsed_ns = call->elapsed_ns < 0 ? 0 : (uint64_t)call->elapsed_ns;
@@ -454,12 +455,15 @@ static void count_success(struct meter *meter, struct meter_operation_counters *
     if (UNLIKELY(allocated > 0))
         atomic_fetch_add_explicit(&meter->memory, allocated, memory_order_relaxed);
     add_sample(&set->latency_ns, elapsed_ns);
-    add_sample(&set->returned_items, returned_count);
-    add_sample(&set->response_size, call->response_size);
+    if (meter->options.operations[call->operation].returns_items) {
+        add_sample(&set->returned_items, returned_count);
+        add_sample(&set->response_size, call->response_size);
+    }
 }
 
-static void count_outcome(struct meter *meter, struct meter_operation_counters *operation,
-                          const struct meter_call *call, uint32_t returned_count, int64_t minute)
+static HOT void count_outcome(struct meter *meter, struct meter_operation_counters *operation,
+                              const struct meter_call *call, uint32_t returned_count,
+                              int64_t minute)
 {
     meter_add(&operation->request_size, call->request_size);
     meter_add(&operation->response_size, call->response_size);
@@ -469,7 +473,7 @@ static void count_outcome(struct meter *meter, struct meter_operation_counters *
         count_failure(meter, operation, call->error, minute);
 }
 
-static void count_units(struct meter_units_counters *units, int64_t half_units, int64_t minute)
+static HOT void count_units(struct meter_units_counters *units, int64_t half_units, int64_t minute)
 {
     assert(half_units > 0);
     meter_add(&units->half_units, (uint64_t)half_units);
@@ -477,7 +481,7 @@ static void count_units(struct meter_units_counters *units, int64_t half_units, 
 }
 
 /* Local indexes have the table's capacity, so its sample of the minute includes them. */
-static int64_t count_local_units(const struct meter_use *use)
+static int64_t count_local_units(const struct capacity_use *use)
 {
     int64_t half_units = 0;
     for (size_t i = 0; i < use->definition->index_count; i++)
@@ -485,10 +489,10 @@ static int64_t count_local_units(const struct meter_use *use)
     return half_units;
 }
 
-static void count_table_units(struct meter_table_counters *table, const struct meter_use *use,
-                              int64_t minute)
+static HOT void count_table_units(struct meter_table_counters *table,
+                                  const struct capacity_use *use, int64_t minute)
 {
-    struct meter_units_counters *units = &table->units[use->direction];
+    struct meter_units_counters *units = &table->units[(size_t)use->kind];
     int64_t with_indexes = use->table_half_units;
     if (use->definition->index_count > 0)
         with_indexes += count_local_units(use);
@@ -499,7 +503,7 @@ static void count_table_units(struct meter_table_counters *table, const struct m
 }
 
 static void count_index_read(struct meter_index_counters *index, const struct meter_call *call,
-                             const struct meter_use *use)
+                             const struct capacity_use *use)
 {
     for (size_t i = 0; i < METER_INDEX_READERS_MAX; i++) {
         uint64_t operation = meter_get(&index->reads[i].operation);
@@ -517,7 +521,7 @@ static void count_index_read(struct meter_index_counters *index, const struct me
 /* A read has units of one index at most: the one that it reads. Returns whether there was one. */
 static bool count_indexes(struct meter *meter, struct meter_shard *shard,
                           struct meter_table_counters *table, uint32_t slot,
-                          const struct meter_call *call, const struct meter_use *use,
+                          const struct meter_call *call, const struct capacity_use *use,
                           int64_t minute)
 {
     bool read_index = false;
@@ -527,11 +531,15 @@ static bool count_indexes(struct meter *meter, struct meter_shard *shard,
         struct meter_index_counters *index = index_of(meter, table, slot, use->definition, i);
         if (UNLIKELY(index == NULL)) {
             struct meter_table_counters *other = table_in_slot(meter, shard, METER_SLOT_OTHER);
-            count_units(&other->units[use->direction], use->index_half_units[i], minute);
+            if (use->definition->indexes[i].global)
+                count_units(&other->units[(size_t)use->kind], use->index_half_units[i], minute);
+            else /* Its table's sample of the minute has them. */
+                meter_add(&other->units[(size_t)use->kind].half_units,
+                          (uint64_t)use->index_half_units[i]);
             continue;
         }
-        count_units(&index->units[use->direction], use->index_half_units[i], minute);
-        if (use->direction == METER_READ && !read_index) {
+        count_units(&index->units[(size_t)use->kind], use->index_half_units[i], minute);
+        if (use->kind == CAPACITY_READ && !read_index) {
             count_index_read(index, call, use);
             read_index = true;
         }
@@ -539,55 +547,85 @@ static bool count_indexes(struct meter *meter, struct meter_shard *shard,
     return read_index;
 }
 
-static void count_sizes(struct meter_table_counters *table, const struct meter_use *use)
+static void count_sizes(struct meter_table_counters *table, const struct capacity_use *use)
 {
-    for (size_t i = 0; i < METER_ITEM_SIZES; i++) {
+    for (size_t i = 0; i < CAPACITY_ITEM_SIZES; i++) {
         if (use->size_counts[i] != 0)
             meter_add(&table->item_sizes[i], use->size_counts[i]);
     }
-    meter_add(&table->item_size_sum, use->written_size);
+    meter_add(&table->item_size_sum, use->put_size);
 }
 
 __attribute__((noinline)) static void count_refusals(struct meter_table_counters *table,
-                                                     const struct meter_use *use, int64_t minute)
+                                                     uint32_t condition_failure_count,
+                                                     uint32_t conflict_count, int64_t minute)
 {
     struct meter_table_minute *set = table_minute(table, minute);
-    meter_add(&table->condition_failures, use->condition_failure_count);
-    meter_add(&set->condition_failures, use->condition_failure_count);
-    if (use->conflict_count == 0)
+    meter_add(&table->condition_failures, condition_failure_count);
+    meter_add(&set->condition_failures, condition_failure_count);
+    if (conflict_count == 0)
         return;
-    meter_add(&table->conflicts, use->conflict_count);
+    meter_add(&table->conflicts, conflict_count);
     meter_add(&table->conflict_requests, 1);
-    add_sample(&set->conflicts, use->conflict_count);
+    add_sample(&set->conflicts, conflict_count);
 }
 
-static void count_use(struct meter *meter, struct meter_shard *shard, const struct meter_call *call,
-                      const struct meter_use *use, int64_t minute)
+/* Looks for the counters of a table and operation, or makes them. */
+__attribute__((noinline)) static void find_counters(struct meter *meter, struct meter_shard *shard,
+                                                    const struct table *table, unsigned operation,
+                                                    struct meter_cached *out)
 {
-    uint32_t slot;
-    struct meter_table_counters *table = counters_of(meter, shard, use->table, &slot);
-    struct meter_operation_counters *operation = operation_of(meter, table, slot, call->operation);
-    if (UNLIKELY(operation == NULL)) {
-        slot = METER_SLOT_OTHER;
-        table = table_in_slot(meter, shard, slot);
-        operation = operation_of(meter, table, slot, call->operation);
+    out->table = counters_of(meter, shard, table, &out->slot);
+    out->operation = operation_of(meter, out->table, out->slot, operation);
+    if (out->operation == NULL) {
+        out->slot = METER_SLOT_OTHER;
+        out->table = table_in_slot(meter, shard, METER_SLOT_OTHER);
+        out->operation = operation_of(meter, out->table, METER_SLOT_OTHER, operation);
     }
-    if (LIKELY(!use->is_repeated))
+    /* Those of the others are not kept: the table may get counters of its own. */
+    out->table_id = out->slot == METER_SLOT_OTHER ? 0 : table_runtime(table)->table_id;
+    out->operation_number = operation;
+}
+
+static HOT const struct meter_cached *cached_counters(struct meter *meter,
+                                                      struct meter_shard *shard,
+                                                      const struct table *table, unsigned operation)
+{
+    uint64_t id = table_runtime(table)->table_id;
+    struct meter_cached *cached = &shard->cache[(id + operation * 5) % METER_CACHE_PLACES];
+    if (UNLIKELY(cached->table_id != id || cached->operation_number != operation ||
+                 atomic_load_explicit(&cached->table->id, memory_order_relaxed) != id))
+        find_counters(meter, shard, table, operation, cached);
+    return cached;
+}
+
+static HOT void count_use(struct meter *meter, struct meter_shard *shard,
+                          const struct meter_call *call, const struct capacity_use *use,
+                          bool is_repeated, int64_t minute)
+{
+    const struct meter_cached *cached = cached_counters(meter, shard, use->table, call->operation);
+    struct meter_table_counters *table = cached->table;
+    struct meter_operation_counters *operation = cached->operation;
+    if (LIKELY(!is_repeated))
         count_outcome(meter, operation, call, use->returned_count, minute);
     count_table_units(table, use, minute);
     bool read_index = use->definition->index_count > 0 &&
-                      count_indexes(meter, shard, table, slot, call, use, minute);
+                      count_indexes(meter, shard, table, cached->slot, call, use, minute);
     if (!read_index && use->read_count > 0) {
         meter_add(&operation->items_read, use->read_count);
         meter_add(&operation->items_returned, use->returned_count);
     }
-    if (use->written_count > 0) {
+    if (use->written_count > 0)
         meter_add(&operation->items_written, use->written_count);
-        if (use->size_counts != NULL)
-            count_sizes(table, use);
-    }
-    if (UNLIKELY(use->condition_failure_count > 0 || use->conflict_count > 0))
-        count_refusals(table, use, minute);
+    if (use->put_count > 0)
+        count_sizes(table, use);
+    if (UNLIKELY(use->stream_record_count > 0))
+        meter_add(&table->stream_records, use->stream_record_count);
+    /* The service refuses a single write of an item that a transaction has by this error. */
+    uint32_t conflict_count =
+        use->conflict_count + (call->error == ERROR_TRANSACTION_CONFLICT && !is_repeated);
+    if (UNLIKELY(use->condition_failure_count + conflict_count > 0))
+        count_refusals(table, use->condition_failure_count, conflict_count, minute);
 }
 
 __attribute__((noinline)) static void count_user_error(struct meter_shard *shard, int64_t minute)
@@ -611,14 +649,38 @@ __attribute__((noinline)) static void count_batch(struct meter *meter, struct me
                               memory_order_relaxed);
 }
 
+/* A request may name a table twice: by its name and by its ARN. */
+static bool is_repeated(const struct capacity_use *uses, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (uses[i].table != NULL &&
+            table_runtime(uses[i].table) == table_runtime(uses[index].table))
+            return true;
+    }
+    return false;
+}
+
+/* The call is counted for each of its tables that exist. */
+static HOT bool count_uses(struct meter *meter, struct meter_shard *shard,
+                           const struct meter_call *call, const struct capacity_use *uses,
+                           size_t use_count, int64_t minute)
+{
+    bool any = false;
+    for (size_t i = 0; i < use_count; i++) {
+        if (uses[i].table == NULL)
+            continue;
+        count_use(meter, shard, call, &uses[i], i > 0 && is_repeated(uses, i), minute);
+        any = true;
+    }
+    return any;
+}
+
 void meter_count_call(struct meter *meter, const struct meter_call *call,
-                      const struct meter_use *uses, size_t use_count)
+                      const struct capacity_use *uses, size_t use_count)
 {
     struct meter_shard *shard = enter(meter);
     int64_t minute = minute_at(meter, shard, call->now_ns);
-    for (size_t i = 0; i < use_count; i++)
-        count_use(meter, shard, call, &uses[i], minute);
-    if (use_count == 0)
+    if (!count_uses(meter, shard, call, uses, use_count, minute))
         count_outcome(meter,
                       operation_of(meter, table_in_slot(meter, shard, METER_SLOT_NONE),
                                    METER_SLOT_NONE, call->operation),

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
+#include "metric/capacity_use.h"
 #include "metric/histogram.h"
 #include "model/error.h"
 #include "model/limits.h"
@@ -38,13 +39,15 @@ enum {
     /* Indexes of a table that have counters of their own, with those that were deleted lately. */
     METER_INDEXES_MAX = INDEXES_MAX + 15,
     METER_INDEX_READERS_MAX = 4, /* Operations that read indexes: Query, Scan, ExecuteStatement. */
-    /* Sizes of items are counted by powers of two: up to 1 byte, 2 bytes, ... 512 KB. */
-    METER_ITEM_SIZES = 20,
 };
 #define METER_OTHER_TABLES "(other)" /* No table can have this name. */
 #define METER_US_PER_MINUTE INT64_C(60000000)
 
-enum meter_direction { METER_READ, METER_WRITE, METER_DIRECTIONS };
+enum meter_direction {
+    METER_READ = CAPACITY_READ,
+    METER_WRITE = CAPACITY_WRITE,
+    METER_DIRECTIONS,
+};
 
 /* Why something was throttled; names as in Prometheus and in the service's reasons. */
 enum meter_reason {
@@ -59,6 +62,8 @@ const char *meter_reason_name(enum meter_reason reason); /* "ProvisionedThroughp
 struct meter_operation {
     const char *name;     /* As shown; static. Unique. */
     bool has_user_errors; /* DynamoDB's and its streams' operations: they count as UserErrors. */
+    /* Its answers are lists of items or records: minutes show how many, and of what size. */
+    bool returns_items;
 };
 
 struct meter_options {
@@ -87,37 +92,19 @@ struct meter_call {
     uint32_t batch_count; /* Items or statements of a batch or transaction; 0: it is none. */
 };
 
-/* What a call did to one table. */
-struct meter_use {
-    const struct table *table;                 /* Held by the caller. */
-    const struct table_definition *definition; /* Whose indexes the units belong to. */
-    /* An earlier use has the same table, under another name: the call was counted there. */
-    bool is_repeated;
-    enum meter_direction direction; /* Of the units. */
-    uint32_t read_count;            /* Items and index entries read... */
-    uint32_t returned_count;        /* ...and how many passed the filter. */
-    uint32_t written_count;
-    uint32_t condition_failure_count; /* Items whose condition failed. */
-    uint32_t conflict_count;          /* Items that another transaction had. */
-    int64_t table_half_units;
-    const int64_t *index_half_units; /* definition->index_count of them. */
-    const uint8_t *size_counts;      /* METER_ITEM_SIZES: of the items written; NULL: none. */
-    uint64_t written_size;           /* The sum of their sizes. */
-};
-
 /* Counts a call that has ended, with what it did to its tables. It counts for each of them, or for
  * no table if it has none. */
 void meter_count_call(struct meter *meter, const struct meter_call *call,
-                      const struct meter_use *uses, size_t use_count);
+                      const struct capacity_use *uses, size_t use_count);
 
 /* Counts an item, or its entry in `index`, that was not served. `index` is one of the table's, or
  * NULL for the table itself. That a whole request was throttled is counted by its outcome. */
 void meter_count_throttle(struct meter *meter, const struct table *table,
                           const struct index_definition *index, enum meter_direction direction,
                           enum meter_reason reason, uint64_t count);
-/* Counts items that time to live has deleted. */
+/* Counts items that time to live has deleted. Their stream records are counted by the next one. */
 void meter_count_expired(struct meter *meter, const struct table *table, uint64_t count);
-/* Counts records that were appended to the table's change log. */
+/* Counts records of the table's stream that no call has written. */
 void meter_count_stream_records(struct meter *meter, const struct table *table, uint64_t count);
 
 /* --- Reading: any thread that may wait, one at a time. --- */
@@ -139,9 +126,9 @@ struct meter_operation_reading {
     uint64_t items_read; /* Not of indexes: those are in meter_index_reading. */
     uint64_t items_returned;
     uint64_t items_written;
-    struct {                         /* Of the minute asked for. */
-        struct meter_set latency_ns; /* Of successes, as are the next two. */
-        struct meter_set returned_items;
+    struct {                             /* Of the minute asked for. */
+        struct meter_set latency_ns;     /* Of successes, as are the next two. */
+        struct meter_set returned_items; /* Only of an operation that returns_items. */
         struct meter_set response_size;
         uint64_t system_errors; /* HTTP 500 and above. */
         uint64_t throttled;     /* Requests. */
@@ -182,8 +169,8 @@ struct meter_table_reading {
     struct meter_units_reading units[METER_DIRECTIONS]; /* Of the table itself. */
     const struct meter_index_reading *indexes;
     size_t index_count;
-    uint64_t item_sizes[METER_ITEM_SIZES]; /* Items written with a size up to 2^i bytes, and above
-                                              the one before. */
+    uint64_t item_sizes[CAPACITY_ITEM_SIZES]; /* Items written with a size up to 2^i bytes, and
+                                              above the one before. */
     uint64_t item_size_sum;
     uint64_t condition_failures; /* Items. */
     uint64_t conflicts;          /* Items. */

@@ -21,6 +21,7 @@ enum {
     METER_SLOT_NONE,
     METER_SLOT_OTHER,
     METER_SLOT_FIRST_TABLE,
+    METER_CACHE_PLACES = 32, /* A power of two. */
     METER_PAGE_TABLES = 64,
     METER_PAGE_OPERATIONS = 8,
     METER_OPERATION_PAGES = METER_OPERATIONS_MAX / METER_PAGE_OPERATIONS,
@@ -40,8 +41,9 @@ static inline uint64_t meter_get(const meter_counter *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
+/* The minimum is kept as the maximum of its complement, so that zeros are an empty set. */
 struct meter_set_counters {
-    meter_counter count, sum, min, max;
+    meter_counter count, sum, max, inverse_min;
 };
 
 /* The counters of a minute begin with its number, by which meter_minute_begin recycles them. */
@@ -95,7 +97,7 @@ struct meter_table_counters {
     _Atomic(struct meter_operation_page *) operations[METER_OPERATION_PAGES];
     struct meter_units_counters units[METER_DIRECTIONS];
     _Atomic(struct meter_index_counters *) indexes[METER_INDEXES_MAX]; /* As in the registry. */
-    meter_counter item_sizes[METER_ITEM_SIZES], item_size_sum;
+    meter_counter item_sizes[CAPACITY_ITEM_SIZES], item_size_sum;
     meter_counter condition_failures, conflicts, conflict_requests, expired_items, stream_records;
     struct meter_table_minute minutes[METER_MINUTES];
 };
@@ -109,10 +111,20 @@ struct meter_errors_minute {
     meter_counter user_errors;
 };
 
+/* Where the thread found the counters of a table and operation lately. */
+struct meter_cached {
+    uint64_t table_id; /* 0: nothing. */
+    struct meter_table_counters *table;
+    struct meter_operation_counters *operation;
+    uint32_t operation_number;
+    uint32_t slot;
+};
+
 struct meter_shard {
     /* The thread's own: the minute that is open until `minute_until_ns` of the monotonic clock. */
     int64_t minute;
     int64_t minute_until_ns;
+    struct meter_cached cache[METER_CACHE_PLACES];
     meter_counter user_errors;
     struct meter_errors_minute errors[METER_MINUTES];
     _Atomic(struct histogram_recorder *) batches[METER_OPERATIONS_MAX];

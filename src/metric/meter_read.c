@@ -39,7 +39,7 @@ static struct meter_set load_set(const struct meter_set_counters *from)
 {
     return (struct meter_set){ .count = meter_get(&from->count),
                                .sum = meter_get(&from->sum),
-                               .min = meter_get(&from->min),
+                               .min = ~meter_get(&from->inverse_min),
                                .max = meter_get(&from->max) };
 }
 
@@ -173,7 +173,7 @@ static void read_table(const struct meter_table_counters *from, size_t operation
             atomic_load_explicit(&index->id, memory_order_acquire) == into->index_ids[i])
             read_index(index, minute, &into->indexes[i]);
     }
-    for (size_t i = 0; i < METER_ITEM_SIZES; i++)
+    for (size_t i = 0; i < CAPACITY_ITEM_SIZES; i++)
         table->item_sizes[i] += meter_get(&from->item_sizes[i]);
     table->item_size_sum += meter_get(&from->item_size_sum);
     table->condition_failures += meter_get(&from->condition_failures);

@@ -120,6 +120,10 @@ struct txn {
     size_t index_entries_size;      /* Of those that were derived. */
 };
 
+/* Whether the item's effect changes its data. Documented: a PutItem or UpdateItem that changes no
+ * data of an item writes no stream record. */
+bool txn_item_is_changed(const struct txn_item *item);
+
 /* What an item's effect does to its table's indexes, one element each, in their order. For a
  * decision that has set the effect, and does not change it any more, and tells what it costs.
  * Entries of an index that is being built are read; should that fail, so will the write, as it will

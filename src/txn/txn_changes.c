@@ -10,9 +10,7 @@ static struct engine_address head_of(const struct txn_item *item)
     return change_log_head_address(item->table->log_id, item->place.address.place.partition);
 }
 
-/* Whether there is something to tell. Documented: a PutItem or UpdateItem that changes no data of
- * an item writes no record. */
-static bool is_change(const struct txn_item *item)
+bool txn_item_is_changed(const struct txn_item *item)
 {
     switch (item->effect) {
     case TXN_KEEP:
@@ -28,7 +26,7 @@ static bool is_change(const struct txn_item *item)
 
 void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses *addresses)
 {
-    if (item->table->log_id != 0 && is_change(item))
+    if (item->table->log_id != 0 && txn_item_is_changed(item))
         txn_addresses_add(addresses, head_of(item));
 }
 
@@ -83,7 +81,7 @@ enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write
     for (size_t i = 0; i < txn->item_count; i++) {
         const struct txn_item *item = &txn->items[i];
         log_of[i] = NOT_LOGGED;
-        if (item->table->log_id == 0 || !is_change(item))
+        if (item->table->log_id == 0 || !txn_item_is_changed(item))
             continue;
         enum engine_status status = find_log(item, write, logs, &log_count, &log_of[i]);
         if (status != ENGINE_OK)

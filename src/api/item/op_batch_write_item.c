@@ -78,6 +78,7 @@ static bool check(struct api_call *call, const struct batch_write_item_request *
         }
         total += requests->count;
     }
+    call->batch_count = (uint32_t)total;
     if (total > BATCH_WRITE_REQUESTS_MAX)
         return error_validation(&call->error,
                                 "Too many items requested for the BatchWriteItem call");

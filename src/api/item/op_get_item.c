@@ -161,6 +161,7 @@ static bool check_key_counts(const struct batch_read *batch)
                                     "'RequestItems.%.*s.member.Keys' failed to satisfy constraint: "
                                     "Member must have length less than or equal to %d",
                                     BYTES_FMT(items->names[i]), BATCH_GET_KEYS_MAX);
+        batch->call->batch_count += (uint32_t)batch->tables[i].request->keys.count;
     }
     return true;
 }

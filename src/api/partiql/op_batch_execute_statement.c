@@ -334,6 +334,8 @@ static void add_capacity(struct statement_batch *batch, const struct batch_membe
     struct txn_item *item = &batch->items[member->item_index];
     if (!error_is_set(&member->fault))
         capacity_use_add_write(use_of(batch, member), &batch->txn, item);
+    else if (member->fault.code == ERROR_CONDITIONAL_CHECK_FAILED)
+        use_of(batch, member)->condition_failure_count++;
 }
 
 /* An earlier attempt of the txn may have left its answer. */
@@ -376,6 +378,7 @@ static void refuse_conflict(struct statement_batch *batch, enum engine_status st
             continue;
         error_init(&member->fault, batch->call->arena);
         storage_error_set(&member->fault, status, batch->call->operation->name);
+        use_of(batch, member)->conflict_count++;
         member->item_json = BYTES("");
     }
     answer(batch);
@@ -431,6 +434,7 @@ static void run(struct api_call *call, const void *input)
     batch->call = call;
     batch->request = request;
     batch->count = request->statements.count;
+    call->batch_count = (uint32_t)batch->count;
     operation_expect_tables(call, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
         batch->members[i].request = statements[i];

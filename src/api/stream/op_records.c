@@ -1,4 +1,5 @@
 /* op_records.c -- GetShardIterator and GetRecords. */
+#include "api/capacity.h"
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
@@ -15,6 +16,7 @@
 #include "stream/stream_definition.h"
 #include "stream/stream_names.h"
 #include "stream/streams.h"
+#include "table/catalogue.h"
 #include "table/storage_error.h"
 
 /* --- GetShardIterator --- */
@@ -179,6 +181,7 @@ struct page_writer {
     struct record_json form;
     struct json_writer json;
     size_t size; /* Of the records so far. */
+    uint32_t record_count;
 };
 
 static bool write_record(void *context, uint64_t sequence, const struct change_record *record)
@@ -188,6 +191,7 @@ static bool write_record(void *context, uint64_t sequence, const struct change_r
     if (page->size > 0 && page->size + size > GET_RECORDS_SIZE_MAX)
         return false;
     page->size += size;
+    page->record_count++;
     record_json_write(&page->form, &page->json, sequence, record);
     return true;
 }
@@ -252,6 +256,18 @@ static bool check_records(struct api_call *call, const struct get_records_reques
     return true;
 }
 
+/* For the metrics: a stream's reads are counted with its table, unless the table is gone or has
+ * another stream by now. */
+static void note_table(struct page_writer *page, const struct stream_definition *stream)
+{
+    struct api_call *call = page->call;
+    const struct table *table = operation_borrow_table(call, stream->table_name);
+    if (table != NULL && bytes_equal(table_definition(table)->stream_label, stream->label))
+        call->uses[0].returned_count = page->record_count;
+    else
+        operation_release_tables(call);
+}
+
 static void run_records(struct api_call *call, const void *input)
 {
     const struct get_records_request *request = input;
@@ -268,6 +284,7 @@ static void run_records(struct api_call *call, const void *input)
         ok = read_and_answer(
             &page, request->limit.present ? (size_t)request->limit.value : GET_RECORDS_COUNT_MAX,
             arn);
+        note_table(&page, stream_definition(stream));
     }
     stream_release(stream);
     operation_end(call, ok);

@@ -7,6 +7,7 @@
  */
 #include "api/transaction/transaction.h"
 #include <assert.h>
+#include <string.h>
 #include "api/capacity.h"
 #include "api/item/batch.h"
 #include "api/item/item_access.h"
@@ -447,6 +448,17 @@ static bool decide_action(struct transaction *transaction, size_t index)
     return false;
 }
 
+static void count_cancelled(struct transaction *transaction)
+{
+    const char *failed = transaction_reason_condition().code;
+    for (size_t i = 0; i < transaction->start.action_count; i++) {
+        const char *code = transaction->reasons[i].code;
+        capacity_use_add_cancelled_write(&transaction->call->uses[transaction->table_of[i]],
+                                         &transaction->txn.items[i],
+                                         code != NULL && strcmp(code, failed) == 0);
+    }
+}
+
 static bool decide_actions(struct transaction *transaction)
 {
     struct api_call *call = transaction->call;
@@ -457,9 +469,11 @@ static bool decide_actions(struct transaction *transaction)
     }
     ok = ok && check_collections(transaction);
     operation_note_written(call, &transaction->txn);
-    if (!ok && !error_is_set(&call->error))
+    if (!ok && !error_is_set(&call->error)) {
+        count_cancelled(transaction);
         transaction_reasons_cancel(&call->error, transaction->reasons,
                                    transaction->start.action_count);
+    }
     return ok;
 }
 
@@ -505,10 +519,12 @@ static void refuse_conflict(struct transaction *transaction)
     }
     for (size_t i = 0; i < txn->item_count; i++)
         known |= txn->items[i].conflict;
-    for (size_t i = 0; i < txn->item_count; i++)
-        transaction->reasons[i] = !known || txn->items[i].conflict
-                                      ? transaction_reason_conflict()
-                                      : (struct transaction_reason){ 0 };
+    for (size_t i = 0; i < txn->item_count; i++) {
+        bool conflicts = !known || txn->items[i].conflict;
+        transaction->reasons[i] =
+            conflicts ? transaction_reason_conflict() : (struct transaction_reason){ 0 };
+        call->uses[transaction->table_of[i]].conflict_count += conflicts;
+    }
     transaction_reasons_cancel(&call->error, transaction->reasons, txn->item_count);
 }
 
@@ -570,6 +586,7 @@ static bool find_shared_token(struct transaction *transaction)
 void transaction_start(struct api_call *call, const struct transaction_start *start)
 {
     assert(start->action_count > 0 && start->action_count <= TRANSACTION_ACTIONS_MAX);
+    call->batch_count = (uint32_t)start->action_count;
     struct transaction *transaction = create(call, start);
     if (find_tables(transaction) && locate_items(transaction) && check_distinct(transaction) &&
         find_shared_token(transaction)) {

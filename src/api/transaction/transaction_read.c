@@ -95,6 +95,7 @@ static bool check_conflicts(struct transaction_view *view)
     for (size_t i = 0; i < view->start->read_count && conflicts != NULL; i++) {
         if (txn_conflicts_has(conflicts, &view->places[i].address)) {
             view->reasons[i] = transaction_reason_conflict();
+            view->call->uses[view->table_of[i]].conflict_count++;
             ok = false;
         }
     }
@@ -181,6 +182,7 @@ void transaction_read_start(struct api_call *call, const struct transaction_read
 {
     assert(start->read_count > 0 && start->read_count <= TRANSACTION_ACTIONS_MAX);
     size_t count = start->read_count;
+    call->batch_count = (uint32_t)count;
     struct transaction_view view = {
         .call = call,
         .start = start,

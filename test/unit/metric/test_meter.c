@@ -82,18 +82,16 @@ static void advance(struct fixture *fixture, int64_t minutes)
 /* A successful GetItem of a table, with so many half units. */
 static void count(struct fixture *fixture, const char *name, int64_t half_units)
 {
-    static const int64_t no_units[INDEXES_MAX];
     struct table *table = catalogue_find(fixture->catalogue, bytes_from_text(name));
     assert_non_null(table);
     struct meter_call call = {
         .operation = GET, .elapsed_ns = 1000, .request_size = 10, .response_size = 20
     };
-    struct meter_use use = { .table = table,
-                             .definition = table_definition(table),
-                             .read_count = 1,
-                             .returned_count = 1,
-                             .table_half_units = half_units,
-                             .index_half_units = no_units };
+    struct capacity_use use = { .table = table,
+                                .definition = table_definition(table),
+                                .read_count = 1,
+                                .returned_count = 1,
+                                .table_half_units = half_units };
     meter_count_call(fixture->meter, &call, &use, 1);
     table_release(table);
 }
