@@ -22,6 +22,7 @@ struct catalogue;
 struct clock;
 struct meter;
 struct operation;
+struct shape;
 struct trigger_outside;
 struct txn_group;
 
@@ -83,6 +84,8 @@ const struct operation *operation_find_action(struct bytes action);
 /* The prefix of a service's actions in policies: "dynamodb". */
 const char *operation_service_prefix(enum operation_service service);
 enum operation_service operation_service(const struct operation *operation);
+/* The shape of its request, a SHAPE_STRUCTURE. */
+const struct shape *operation_request(const struct operation *operation);
 const char *operation_name(const struct operation *operation);
 /* Whether it may read, or write, so much that it takes milliseconds. */
 bool operation_reads_many(const struct operation *operation);

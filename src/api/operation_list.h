@@ -49,6 +49,7 @@
     X(list_streams, "ListStreams")                                                                 \
     X(add_trigger, "AddTrigger")                                                                   \
     X(list_triggers, "ListTriggers")                                                               \
-    X(remove_trigger, "RemoveTrigger")
+    X(remove_trigger, "RemoveTrigger")                                                             \
+    X(get_caller_identity, "sts:GetCallerIdentity")
 
 #endif

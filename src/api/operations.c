@@ -97,6 +97,11 @@ enum operation_service operation_service(const struct operation *operation)
     return operation->service;
 }
 
+const struct shape *operation_request(const struct operation *operation)
+{
+    return operation->request;
+}
+
 size_t operation_count(void)
 {
     return COUNT_OF(operations);

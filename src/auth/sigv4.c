@@ -1,6 +1,7 @@
 /* sigv4.c -- see sigv4.h. The steps are those of AWS's description of Signature Version 4. */
 #include "auth/sigv4.h"
 #include <assert.h>
+#include <stdlib.h>
 #include <strings.h>
 #include <time.h>
 #include "base/arena.h"
@@ -339,6 +340,137 @@ static void append_header(struct buffer *buffer, const struct sigv4_request *req
     buffer_append_byte(buffer, '\n');
 }
 
+/* --- The target --- */
+
+static bool is_unreserved(uint8_t byte)
+{
+    uint8_t lower = byte | 0x20;
+    return (lower >= 'a' && lower <= 'z') || http_grammar_is_digit(byte) ||
+           (byte != '\0' && strchr("-._~", byte) != NULL);
+}
+
+static void append_escaped(struct buffer *buffer, uint8_t byte)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    if (is_unreserved(byte)) {
+        buffer_append_byte(buffer, byte);
+        return;
+    }
+    buffer_append_byte(buffer, '%');
+    buffer_append_byte(buffer, (uint8_t)digits[byte >> 4]);
+    buffer_append_byte(buffer, (uint8_t)digits[byte & 15]);
+}
+
+static struct bytes take_until(struct bytes *rest, uint8_t mark)
+{
+    const uint8_t *end = rest->len == 0 ? NULL : memchr(rest->data, mark, rest->len);
+    size_t size = end == NULL ? rest->len : (size_t)(end - rest->data);
+    size_t taken = end == NULL ? size : size + 1;
+    struct bytes part = bytes_of(rest->data, size);
+    *rest = bytes_of(rest->data + taken, rest->len - taken);
+    return part;
+}
+
+/* Resolves "." and "..", drops empty segments, and escapes the rest once more: every service but S3
+ * signs paths like this. */
+static void append_path(struct buffer *buffer, struct bytes path)
+{
+    size_t start = buffer->len;
+    bool ends_with_slash = path.len > 0 && path.data[path.len - 1] == '/';
+    while (path.len > 0) {
+        struct bytes segment = take_until(&path, '/');
+        if (segment.len == 0 || bytes_equal_text(segment, "."))
+            continue;
+        if (bytes_equal_text(segment, "..")) {
+            while (buffer->len > start && buffer->data[--buffer->len] != '/')
+                continue;
+            continue;
+        }
+        buffer_append_byte(buffer, '/');
+        for (size_t i = 0; i < segment.len; i++)
+            append_escaped(buffer, segment.data[i]);
+    }
+    if (buffer->len == start || ends_with_slash)
+        buffer_append_byte(buffer, '/');
+}
+
+static int hex_value(uint8_t byte)
+{
+    uint8_t lower = byte | 0x20;
+    if (http_grammar_is_digit(byte))
+        return byte - '0';
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+/* In the one spelling that a signature knows: what needs no escape has none. */
+static struct bytes respell(struct arena *arena, struct bytes text)
+{
+    struct buffer out;
+    buffer_init(&out, arena);
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t byte = text.data[i];
+        if (byte == '%' && i + 2 < text.len && hex_value(text.data[i + 1]) >= 0 &&
+            hex_value(text.data[i + 2]) >= 0) {
+            byte = (uint8_t)(hex_value(text.data[i + 1]) << 4 | hex_value(text.data[i + 2]));
+            i += 2;
+        }
+        append_escaped(&out, byte);
+    }
+    return buffer_bytes(&out);
+}
+
+struct query_parameter {
+    struct bytes name;
+    struct bytes value;
+};
+
+static int compare_query_parameters(const void *left, const void *right)
+{
+    const struct query_parameter *a = left;
+    const struct query_parameter *b = right;
+    int order = bytes_compare(a->name, b->name);
+    return order != 0 ? order : bytes_compare(a->value, b->value);
+}
+
+/* Sorted by name, then by value. */
+static void append_query(struct buffer *buffer, struct bytes query)
+{
+    size_t count = 0, count_max = 1;
+    for (size_t i = 0; i < query.len; i++)
+        count_max += query.data[i] == '&';
+    struct query_parameter *parameters = arena_alloc(buffer->arena, count_max * sizeof *parameters);
+    while (query.len > 0) {
+        struct bytes value = take_until(&query, '&');
+        struct bytes name = take_until(&value, '=');
+        parameters[count++] =
+            (struct query_parameter){ respell(buffer->arena, name), respell(buffer->arena, value) };
+    }
+    qsort(parameters, count, sizeof *parameters, compare_query_parameters);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buffer_append_byte(buffer, '&');
+        buffer_append_bytes(buffer, parameters[i].name);
+        buffer_append_byte(buffer, '=');
+        buffer_append_bytes(buffer, parameters[i].value);
+    }
+}
+
+/* Two lines: the path and the query. */
+static void append_target(struct buffer *buffer, struct bytes target)
+{
+    if (LIKELY(bytes_equal_text(target, "/"))) {
+        buffer_append_bytes(buffer, BYTES("/\n\n"));
+        return;
+    }
+    struct bytes query = target;
+    append_path(buffer, take_until(&query, '?'));
+    buffer_append_byte(buffer, '\n');
+    append_query(buffer, query);
+    buffer_append_byte(buffer, '\n');
+}
+
+/* --- The request --- */
+
 static struct bytes canonical_request(struct arena *arena, const struct sigv4_request *request,
                                       const struct sigv4_claim *claim,
                                       const char body_hash[SHA256_HEX_SIZE])
@@ -346,7 +478,8 @@ static struct bytes canonical_request(struct arena *arena, const struct sigv4_re
     struct buffer buffer;
     buffer_init(&buffer, arena);
     buffer_append_bytes(&buffer, request->method);
-    buffer_append_bytes(&buffer, BYTES("\n/\n\n")); /* The path, and an empty query. */
+    buffer_append_byte(&buffer, '\n');
+    append_target(&buffer, request->target);
     struct bytes rest = claim->signed_headers;
     while (rest.len > 0)
         append_header(&buffer, request, http_header_next_part(&rest, ';'));
@@ -401,8 +534,6 @@ bool sigv4_matches(struct sha256 *hasher, struct arena *arena, const struct sigv
     hash_body(hasher, request->body, hash);
     struct bytes claimed_hash = find_header(request, "X-Amz-Content-Sha256");
     if (claimed_hash.data != NULL && !bytes_equal(claimed_hash, bytes_of(hash, sizeof hash)))
-        return false;
-    if (!bytes_equal_text(request->target, "/"))
         return false;
     compute(hasher, arena, request, claim, hash, key, right);
     return claim->signature.len == sizeof right &&

@@ -29,7 +29,7 @@ enum {
 
 struct sigv4_request {
     struct bytes method;
-    struct bytes target; /* Only "/" can be signed: the protocols have no other path. */
+    struct bytes target; /* As in the request line: a path, perhaps with a query. */
     const struct http_header *headers;
     size_t header_count;
     struct bytes body; /* As sent. */

@@ -2,7 +2,8 @@
  * with the same canonical form has the same signature. Any other change makes verification fail. An
  * arbitrary Authorization header is parsed or refused, and never verifies.
  *
- * Input: a byte that selects the change, lines "Name: value", an empty line, the body.
+ * Input: a byte that selects the change, lines "Name: value", an empty line, the body. A header
+ * Target is the request's target.
  */
 #include "auth/sigv4.h"
 #include <assert.h>
@@ -59,9 +60,19 @@ static bool read_header(struct bytes line, struct http_header *out)
            !http_header_equal(out->name, BYTES("X-Amz-Content-Sha256"));
 }
 
+/* What http/ lets pass as the target of a request line. */
+static bool is_target(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] <= ' ' || text.data[i] >= 0x7F)
+            return false;
+    return text.len > 0 && text.data[0] == '/';
+}
+
 static void read_subject(struct subject *subject, struct bytes input)
 {
     size_t count = HEADERS_FIRST;
+    struct bytes target = BYTES("/");
     subject->headers[0] = (struct http_header){ BYTES("Host"), BYTES("localhost") };
     subject->headers[1] = (struct http_header){ BYTES("X-Amz-Date"), BYTES("20150830T123600Z") };
     for (struct bytes line = take_line(&input); line.len > 0; line = take_line(&input)) {
@@ -70,11 +81,13 @@ static void read_subject(struct subject *subject, struct bytes input)
             continue;
         if (http_header_equal(header->name, BYTES("Authorization")))
             subject->authorization = header->value;
+        else if (http_header_equal(header->name, BYTES("Target")))
+            target = is_target(header->value) ? header->value : target;
         else
             count++;
     }
     subject->request = (struct sigv4_request){ .method = BYTES("POST"),
-                                               .target = BYTES("/"),
+                                               .target = target,
                                                .headers = subject->headers,
                                                .header_count = count,
                                                .body = input };
@@ -157,14 +170,19 @@ static void check_change(struct subject *subject, struct bytes authorization, ui
     size_t header = choice % changed.header_count;
     memcpy(headers, subject->headers, changed.header_count * sizeof *headers);
     changed.headers = headers;
-    switch (choice >> 6) {
+    switch (choice >> 5) {
     case 0:
-        changed.body = append_byte(subject->arena, changed.body);
-        break;
-    case 1:
-        headers[header].value = append_byte(subject->arena, headers[header].value);
+    case 1: /* A letter at the end changes every path and every query. */
+        changed.target = append_byte(subject->arena, changed.target);
         break;
     case 2:
+        changed.body = append_byte(subject->arena, changed.body);
+        break;
+    case 3:
+    case 4:
+        headers[header].value = append_byte(subject->arena, headers[header].value);
+        break;
+    case 5:
         changed.method = BYTES("GET");
         break;
     default: /* Once more the same header. */

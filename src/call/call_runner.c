@@ -109,6 +109,7 @@ static void prepare_answer(struct call_worker *worker, struct call *call)
         .exchange = call->exchange,
         .arena = call->api.arena,
         .random = &worker->random,
+        .operation = call->api.operation,
         .error = &call->api.error,
         .response = buffer_bytes(&call->api.response),
         .may_compress = !call->skips_compression,
@@ -147,13 +148,22 @@ static void run_compression(struct slow_task *task, void *thread_context)
     post_answer(call);
 }
 
+/* Would preparing the answer keep a loop busy for milliseconds? */
+static bool has_large_answer(const struct call *call)
+{
+    size_t size = call->api.response.len;
+    if (error_is_set(&call->api.error))
+        return false;
+    return (size >= CALL_LARGE_ANSWER_SIZE_MIN && accepts_compression(call)) ||
+           (size >= CALL_LARGE_CODED_SIZE_MIN && call->envelope->encodes);
+}
+
 /* Compressing a large answer would keep the loop busy for tens of milliseconds. True if the
  * background pool does it, and owns the call from here on. If the pool is full, the answer is sent
  * uncompressed, which every client understands. */
-static bool is_compressed_in_background(struct call *call)
+static bool is_prepared_in_background(struct call *call)
 {
-    if (call->api.response.len < CALL_LARGE_ANSWER_SIZE_MIN || error_is_set(&call->api.error) ||
-        !accepts_compression(call))
+    if (!has_large_answer(call))
         return false;
     call->slow_task.run = run_compression;
     if (slow_pool_submit(call->loop->runner->background.threads, &call->slow_task))
@@ -179,14 +189,16 @@ static void end_call(struct api_call *api_call)
     bool is_loop = pthread_equal(call->loop_thread, pthread_self());
     if (operation_writes_many(call->api.operation))
         note_cost(call);
-    if (is_loop && is_compressed_in_background(call))
-        return;
-    if (is_runner)
-        prepare_answer(call->runner, call);
-    if (is_loop)
-        answer(call);
-    else
-        post_answer(call);
+    /* A thread that neither runs calls nor answers them leaves the answer to the loop. */
+    bool is_loops = is_loop || (!is_runner && call->envelope->encodes);
+    if (!is_loops || !is_prepared_in_background(call)) {
+        if (is_runner)
+            prepare_answer(call->runner, call);
+        if (is_loop)
+            answer(call);
+        else
+            post_answer(call);
+    }
     /* The call is gone. Its runner is not, before this. */
     if (runner != NULL && runner->slow_pool != NULL)
         slow_pool_end_work(runner->slow_pool->threads, runner);
@@ -211,7 +223,7 @@ static bool authenticate(struct call_worker *worker, struct call *call, struct e
     return true;
 }
 
-/* The body as the operation reads it. */
+/* The body without its Content-Encoding. */
 static bool read_body(const struct http_exchange *exchange, struct bytes *out, struct error *err)
 {
     struct bytes encoding = http_exchange_header(exchange, "Content-Encoding");
@@ -232,6 +244,16 @@ static bool read_body(const struct http_exchange *exchange, struct bytes *out, s
     return error_set(err, ERROR_SERIALIZATION, "The body does not follow its Content-Encoding");
 }
 
+/* The body as the operation reads it. */
+static bool read_request(struct call *call, struct error *err)
+{
+    const struct call_envelope *envelope = call->envelope;
+    struct bytes *body = &call->api.body;
+    return read_body(call->exchange, body, err) &&
+           (envelope->decode == NULL || envelope->decode(envelope->context, call->api.operation,
+                                                         call->api.arena, *body, body, err));
+}
+
 /* On the thread of `worker`. */
 static void run(struct call_worker *worker, struct call *call)
 {
@@ -240,7 +262,7 @@ static void run(struct call_worker *worker, struct call *call)
     call->runner_thread = pthread_self();
     call->runner = worker;
     call->api.group = worker->group;
-    if (authenticate(worker, call, err) && read_body(call->exchange, &call->api.body, err))
+    if (authenticate(worker, call, err) && read_request(call, err))
         api_run(worker->runner->api, &call->api);
     else
         api_refuse(worker->runner->api, &call->api);
@@ -314,12 +336,15 @@ static void pause_read(struct api_call *api_call)
 }
 
 /* True if just reading the request would make the loop's other clients wait. */
-static bool is_large(const struct http_exchange *exchange)
+static bool is_large(const struct call *call)
 {
-    size_t size = http_exchange_body(exchange).len;
-    return size >= CALL_LARGE_SIZE_MIN ||
-           (size >= COMPRESSED_LARGE_SIZE_MIN &&
-            http_exchange_header(exchange, "Content-Encoding").data != NULL);
+    bool is_coded = call->envelope->decode != NULL;
+    size_t size = http_exchange_body(call->exchange).len;
+    size_t size_min = is_coded ? CALL_LARGE_CODED_SIZE_MIN : CALL_LARGE_SIZE_MIN;
+    size_t compressed_size_min = is_coded ? 0 : COMPRESSED_LARGE_SIZE_MIN;
+    return size >= size_min ||
+           (size >= compressed_size_min &&
+            http_exchange_header(call->exchange, "Content-Encoding").data != NULL);
 }
 
 /* Decides where the call runs. The first transaction of a connection, whose cost is unknown, runs
@@ -328,7 +353,7 @@ static bool is_large(const struct http_exchange *exchange)
 static void start(struct call *call)
 {
     const struct operation *operation = call->api.operation;
-    bool large = is_large(call->exchange);
+    bool large = is_large(call);
     uint8_t expected =
         operation_writes_many(operation) ? http_exchange_hint(call->exchange) : COST_LOW;
     call->slow_task.run = run_in_pool;

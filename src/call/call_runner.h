@@ -44,6 +44,10 @@ enum {
     CALL_LOW_COST_SIZE_MAX = 256 * 1024,
     /* Answers of this size are compressed in the background pool. */
     CALL_LARGE_ANSWER_SIZE_MIN = 256 * 1024,
+    /* Bodies that have to be turned into JSON count as large from this size on, and so do answers
+     * that are turned into another form. A number takes up to a microsecond, and may have one byte
+     * in the form that is read. Compressed ones always count. */
+    CALL_LARGE_CODED_SIZE_MIN = 16 * 1024,
 };
 
 /* --- What a protocol provides --- */
@@ -53,6 +57,7 @@ struct call_ending {
     const struct http_exchange *exchange;
     struct arena *arena; /* For everything that the answer points to. */
     struct random *random;
+    const struct operation *operation;
     const struct error *error;
     struct bytes response;
     bool may_compress; /* If the client accepts it: there is time to compress. */
@@ -61,6 +66,12 @@ struct call_ending {
 struct call_envelope {
     const char *service; /* Of SigV4's credential scope: "dynamodb". */
     void *context;
+    /* Turns a body in another form, inflated already, into the operation's JSON; false with an
+     * error. On the thread that runs the call. NULL: bodies are JSON. */
+    bool (*decode)(void *context, const struct operation *operation, struct arena *arena,
+                   struct bytes body, struct bytes *json, struct error *err);
+    /* Answers are turned into another form too, which takes time. */
+    bool encodes;
     /* Fills in status, headers and body. On any thread. */
     void (*fill_answer)(void *context, const struct call_ending *ending, struct http_answer *out);
 };

@@ -11,8 +11,9 @@ struct arena;
 
 enum compression_result {
     COMPRESSION_OK,
-    COMPRESSION_DAMAGED,   /* Invalid, truncated, or followed by other bytes. */
-    COMPRESSION_TOO_LARGE, /* Larger than `size_max`; at most that much memory was used. */
+    COMPRESSION_DAMAGED, /* Invalid, truncated, or followed by other bytes. */
+    /* Larger than `size_max`; at most that much memory was used. The result is the beginning. */
+    COMPRESSION_TOO_LARGE,
 };
 
 enum compression_format { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_DEFLATE };

@@ -236,13 +236,13 @@ static bool append_next(struct encoder *encoder)
     return append_member(encoder, name);
 }
 
-bool xml_encode(struct buffer *out, const struct codec_names *names, const char *name,
+bool xml_encode(struct buffer *out, const struct codec_names *names, struct bytes name,
                 struct bytes json)
 {
     struct encoder encoder = { .arena = out->arena, .names = names, .out = out };
     json_reader_init(&encoder.json, out->arena, json, CODEC_DEPTH_MAX);
     if (json_peek(&encoder.json) != JSON_OBJECT ||
-        !append_value(&encoder, bytes_from_text(name), CODEC_PLAIN, false))
+        !append_value(&encoder, name, CODEC_PLAIN, false))
         return false;
     while (encoder.depth > 0)
         if (!append_next(&encoder))

@@ -15,7 +15,7 @@ struct buffer;
 
 /* Appends the element `name` with the content of `json`, an object. False if it is not valid JSON,
  * too deep, or a member's name cannot be that of an element. */
-MUST_CHECK bool xml_encode(struct buffer *out, const struct codec_names *names, const char *name,
+MUST_CHECK bool xml_encode(struct buffer *out, const struct codec_names *names, struct bytes name,
                            struct bytes json);
 
 /* Appends text with its markup escaped. Characters that XML cannot express at all, such as most

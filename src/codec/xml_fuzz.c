@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena *arena = arena_create();
     struct buffer out;
     buffer_init(&out, arena);
-    if (xml_encode(&out, &names, "Result", bytes_of(data, size)))
+    if (xml_encode(&out, &names, BYTES("Result"), bytes_of(data, size)))
         check_document(buffer_bytes(&out));
     buffer_init(&out, arena);
     xml_append_element(&out, "Text", bytes_of(data, size));

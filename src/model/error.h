@@ -101,6 +101,9 @@ struct error {
     struct bytes item_json;
     /* TransactionCanceledException: the list of reasons, as JSON; data NULL: none. */
     struct bytes reasons_json;
+    /* Further members of an exception that its service's model has, as the JSON of an object:
+     * {"ResourceType":"dashboard"}. Not of DynamoDB's. data NULL: none. */
+    struct bytes members_json;
 };
 
 #define ERROR_ENVELOPE "1 validation error detected: "

@@ -10,13 +10,13 @@
 #include "model/error.h"
 #include "router/router.h"
 
-enum { ANSWER_HEADERS_MAX = 8, CRC32_TEXT_MAX = 10 };
+enum { ANSWER_HEADERS_MAX = 10, CRC32_TEXT_MAX = 10 };
 
 static_assert(REQUEST_ID_SIZE % 2 == 0, "symbols are made in pairs");
 
 /* A number of 32 bits is taken as a fraction: multiplied by 36, its whole part is a symbol and the
  * rest the next fraction. 36 to the power of 6 is less than 2 to the power of 32. */
-static struct bytes request_id(const struct answer_context *context)
+struct bytes answer_request_id(const struct answer_context *context)
 {
     static const char symbols[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     enum { PER_NUMBER = 6 };
@@ -63,6 +63,7 @@ void answer_context_init(struct answer_context *context, const struct router *ro
         .arena = http_exchange_arena(exchange),
         .random = random,
         .allowed_origin = router_allowed_origin(router, exchange),
+        .has_crc32 = true,
     };
     if (may_compress)
         context->accept_encoding = http_exchange_header(exchange, "Accept-Encoding");
@@ -78,7 +79,12 @@ void answer_fill(const struct answer_context *context, struct bytes body, struct
     add_header(headers, &count, BYTES("Content-Type"),
                context->content_type.data == NULL ? BYTES("application/x-amz-json-1.0")
                                                   : context->content_type);
-    add_header(headers, &count, BYTES("x-amzn-RequestId"), request_id(context));
+    add_header(headers, &count, BYTES("x-amzn-RequestId"),
+               context->request_id.data == NULL ? answer_request_id(context) : context->request_id);
+    if (context->smithy_protocol.data != NULL)
+        add_header(headers, &count, BYTES("smithy-protocol"), context->smithy_protocol);
+    if (context->query_error.data != NULL)
+        add_header(headers, &count, BYTES("x-amzn-query-error"), context->query_error);
     enum compression_format format = body.len < ANSWER_COMPRESSED_SIZE_MIN
                                          ? COMPRESSION_NONE
                                          : compression_choose(context->accept_encoding);
@@ -87,8 +93,9 @@ void answer_fill(const struct answer_context *context, struct bytes body, struct
         add_header(headers, &count, BYTES("Content-Encoding"), compression_name(format));
     }
     /* Over the bytes sent: SDKs check it before they inflate. */
-    add_header(headers, &count, BYTES("x-amz-crc32"),
-               decimal(context->arena, compression_crc32(body)));
+    if (context->has_crc32)
+        add_header(headers, &count, BYTES("x-amz-crc32"),
+                   decimal(context->arena, compression_crc32(body)));
     if (context->allowed_origin.data != NULL) {
         add_header(headers, &count, BYTES("Access-Control-Allow-Origin"), context->allowed_origin);
         add_header(headers, &count, BYTES("Access-Control-Expose-Headers"),

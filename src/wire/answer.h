@@ -21,17 +21,25 @@ struct answer_context {
     struct arena *arena; /* For everything that the answer points to. */
     struct random *random;
     struct bytes allowed_origin;  /* For Access-Control-Allow-Origin; data NULL: no CORS headers. */
-    struct bytes content_type;    /* data NULL: the protocol's own. */
+    struct bytes content_type;    /* data NULL: DynamoDB's own. */
+    struct bytes request_id;      /* data NULL: one is made. */
+    struct bytes smithy_protocol; /* For the header of that name; data NULL: none. */
+    struct bytes query_error;     /* For x-amzn-query-error; data NULL: none. */
+    bool has_crc32;               /* With x-amz-crc32, which DynamoDB's clients check. */
     struct bytes accept_encoding; /* Of the request; data NULL: the answer is not compressed. */
 };
 
-/* From the headers of the request. `may_compress`: there is time for it. */
+/* For DynamoDB's protocol, from the headers of the request. `may_compress`: there is time for it.
+ */
 void answer_context_init(struct answer_context *context, const struct router *router,
                          struct random *random, const struct http_exchange *exchange,
                          bool may_compress);
 
 /* The headers of an answer that a page may read. */
 #define ANSWER_EXPOSED_HEADERS "x-amzn-RequestId,x-amzn-ErrorType,x-amz-crc32,Date"
+
+/* A new request id, of REQUEST_ID_SIZE characters. */
+struct bytes answer_request_id(const struct answer_context *context);
 
 /* Fills in headers and body; the caller sets the status. */
 void answer_fill(const struct answer_context *context, struct bytes body, struct http_answer *out);

@@ -10,30 +10,25 @@
 #include "model/limits.h"
 #include "router/router.h"
 #include "wire/answer.h"
+#include "wire/service.h"
 
 /* --- Operations --- */
-
-static const char *const service_names[] = {
-    [OPERATION_OF_DYNAMODB] = "DynamoDB_20120810",
-    [OPERATION_OF_STREAMS] = "DynamoDBStreams_20120810",
-    [OPERATION_OF_STATOR] = "Stator_20261101",
-};
 
 static const struct operation *find_operation(const struct http_exchange *exchange)
 {
     struct bytes target = http_exchange_header(exchange, "X-Amz-Target");
-    struct bytes service = http_header_next_part(&target, '.');
-    for (enum operation_service i = 0; i < COUNT_OF(service_names); i++)
-        if (bytes_equal_text(service, service_names[i]))
-            return operation_find(i, target);
-    return NULL;
+    const struct service *service = service_find_target(http_header_next_part(&target, '.'));
+    if (service == NULL || !service_is_dynamodbs(service))
+        return NULL;
+    return service_operation(service, target);
 }
 
 struct bytes dynamodb_target(struct arena *arena, const char *operation)
 {
     const struct operation *found = operation_find_action(bytes_from_text(operation));
     assert(found != NULL);
-    return arena_printf(arena, "%s.%s", service_names[operation_service(found)], operation);
+    return arena_printf(arena, "%s.%s", service_of(operation_service(found))->target_prefix,
+                        operation);
 }
 
 /* --- Requests --- */
@@ -105,7 +100,7 @@ static const char *const missing_operations[] = {
 static bool is_missing(struct bytes target)
 {
     struct bytes service = http_header_next_part(&target, '.');
-    if (!bytes_equal_text(service, service_names[OPERATION_OF_DYNAMODB]))
+    if (!bytes_equal_text(service, service_of(OPERATION_OF_DYNAMODB)->target_prefix))
         return false;
     for (size_t i = 0; i < COUNT_OF(missing_operations); i++)
         if (bytes_equal_text(target, missing_operations[i]))
@@ -132,18 +127,19 @@ static void answer_unknown(const struct dynamodb *dynamodb, struct call_worker *
 
 static void run_operation(void *context, void *loop_context, struct http_exchange *exchange)
 {
-    const struct dynamodb *dynamodb = context;
+    struct dynamodb *dynamodb = context;
     struct bytes type = media_type(exchange);
-    if (!http_header_equal(type, BYTES("application/x-amz-json-1.0")) &&
-        !http_header_equal(type, BYTES("application/json"))) {
-        answer_foreign(context, loop_context, exchange);
+    bool is_json = http_header_equal(type, BYTES("application/x-amz-json-1.0")) ||
+                   http_header_equal(type, BYTES("application/json"));
+    const struct operation *operation = is_json ? find_operation(exchange) : NULL;
+    if (LIKELY(operation != NULL))
+        call_runner_run(loop_context, exchange, operation, &dynamodb->envelope);
+    else if (protocols_handle(&dynamodb->others, loop_context, exchange))
         return;
-    }
-    const struct operation *operation = find_operation(exchange);
-    if (operation == NULL)
+    else if (is_json)
         answer_unknown(dynamodb, loop_context, exchange);
     else
-        call_runner_run(loop_context, exchange, operation, &dynamodb->envelope);
+        answer_foreign(context, loop_context, exchange);
 }
 
 /* OPTIONS: a browser asks whether a page may send a request. */
@@ -196,7 +192,7 @@ static void fill_answer(void *handler_context, const struct call_ending *ending,
 
 void dynamodb_fill_refusal(struct random *random, struct arena *arena, struct http_answer *answer)
 {
-    struct answer_context context = { .arena = arena, .random = random };
+    struct answer_context context = { .arena = arena, .random = random, .has_crc32 = true };
     struct error err;
     int status = answer->status;
     error_init(&err, arena);
@@ -229,7 +225,8 @@ void dynamodb_init(struct dynamodb *dynamodb, struct router *router)
         .router = router,
         .envelope = { .service = "dynamodb", .context = dynamodb, .fill_answer = fill_answer },
     };
-    /* A POST is a call wherever it goes; a signature covers "/" only. */
+    protocols_init(&dynamodb->others, router);
+    /* A POST is a call wherever it goes; a signature covers the path. */
     const struct route routes[] = {
         { "POST", "", ROUTE_PREFIX, ROUTE_ASKS, false, dynamodb, run_operation },
         { "OPTIONS", "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb, answer_preflight },

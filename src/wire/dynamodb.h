@@ -1,12 +1,14 @@
 /* dynamodb.h -- DynamoDB's JSON protocol: the operation that a request means, and the envelope of
  * its answer. api/ knows the meaning of bodies, http/ the framing of bytes.
  *
- * Takes every POST, and answers whatever no other route takes as the service would.
+ * Takes every POST, passes on those of other services (protocol.h), and answers whatever no other
+ * route takes as the service would.
  */
 #ifndef STATOR_WIRE_DYNAMODB_H
 #define STATOR_WIRE_DYNAMODB_H
 #include "base/bytes.h"
 #include "call/call_runner.h"
+#include "wire/protocol.h"
 
 struct arena;
 struct http_answer;
@@ -16,6 +18,7 @@ struct router;
 struct dynamodb {
     struct router *router;
     struct call_envelope envelope;
+    struct protocols others; /* Of the services that share our POST. */
 };
 
 /* Adds the routes. `dynamodb` must outlive the router. */

@@ -65,6 +65,15 @@ const struct decision decisions_delete_table[] = {
 
 const struct decision decisions_list_tables[] = { ASKS_ACCOUNT("{}", "ListTables"), END };
 const struct decision decisions_describe_limits[] = { ASKS_ACCOUNT("{}", "DescribeLimits"), END };
+/* Whatever policies say: it tells callers only who they are. */
+const struct decision decisions_get_caller_identity[] = {
+    { NOTHING, NULL, NULL, "{}", YES },
+    { NOTHING, NULL, NULL, "{}", SHOWS(ALICE_ARN) },
+    { ALL, NULL, NULL, "{}", HIDES(BOB_ARN) },
+    { ALL, NULL, NULL, "{}", HIDES(":root") },
+    { "{'Effect':'Deny','Action':'*','Resource':'*'}", NULL, NULL, "{}", YES },
+    END,
+};
 const struct decision decisions_describe_endpoints[] = { ASKS_ACCOUNT("{}", "DescribeEndpoints"), END };
 const struct decision decisions_list_contributor_insights[] = { ASKS_ACCOUNT("{}", "ListContributorInsights"), END };
 

@@ -109,6 +109,7 @@ static const struct asked asked_execute_transaction[] = {
     { TRANSACTION("EXISTS(SELECT * FROM Tab WHERE pk=~a~ AND sk=1 AND x=1)"), "PartiQLSelect",
       ARN "Tab" },
 };
+static const struct asked asked_get_caller_identity[] = { { "{}", NULL, NULL } };
 static const struct asked asked_get_item[] = {
     { "{'TableName':'Tab','Key':" KEY("a") "}", "GetItem", ARN "Tab" },
     { "{'TableName':'" ARN "Tab','Key':" KEY("a") "}", "GetItem", ARN "Tab" },
@@ -250,12 +251,22 @@ static void check_asked(struct access_fixture *fixture, const char *operation,
         fail_msg("%s %s: %.*s", operation, row->body, BYTES_FMT(fixture->api.error.message));
 }
 
+/* One that everybody may call. */
+static void check_open(struct access_fixture *fixture, const char *operation,
+                       const struct asked *row)
+{
+    access_fixture_use(fixture, "{'Effect':'Deny','Action':'*','Resource':'*'}");
+    if (!access_fixture_passes(fixture, operation, row->body))
+        fail_msg("%s %s: %.*s", operation, row->body, BYTES_FMT(fixture->api.error.message));
+}
+
 static void each_operation_asks_for_its_action_on_its_resource(void **state)
 {
     struct access_fixture *fixture = *state;
     for (size_t i = 0; i < COUNT_OF(asked); i++)
         for (size_t j = 0; j < asked[i].count; j++)
-            check_asked(fixture, asked[i].operation, &asked[i].rows[j]);
+            (asked[i].rows[j].action == NULL ? check_open : check_asked)(
+                fixture, asked[i].operation, &asked[i].rows[j]);
 }
 
 static void every_operation_says_who_may_call_it(void **state)

@@ -77,16 +77,22 @@ static struct sigv4_request request_of(struct fixture *fixture, const struct sig
                                    .body = bytes_from_text(from->body) };
 }
 
-static bool verify(struct fixture *fixture, const struct sigv4_request *request, const char *secret)
+static bool verify_scope(struct fixture *fixture, const struct sigv4_request *request,
+                         const struct sigv4_scope *wanted, const char *secret)
 {
     struct error err;
     struct sigv4_claim claim;
     uint8_t key[SIGV4_KEY_SIZE];
     error_init(&err, fixture->arena);
-    if (!sigv4_read(fixture->arena, request, &scope, NOW_MS, &claim, &err))
+    if (!sigv4_read(fixture->arena, request, wanted, NOW_MS, &claim, &err))
         return false;
     sigv4_derive_key(fixture->hasher, bytes_from_text(secret), &claim, key);
     return sigv4_matches(fixture->hasher, fixture->arena, request, &claim, key);
+}
+
+static bool verify(struct fixture *fixture, const struct sigv4_request *request, const char *secret)
+{
+    return verify_scope(fixture, request, &scope, secret);
 }
 
 #define TOKEN                                                                                      \
@@ -171,6 +177,166 @@ static void published_signatures_match(void **state)
         struct sigv4_request request = request_of(fixture, &published[i]);
         if (!verify(fixture, &request, SECRET))
             fail_msg("%s", published[i].name);
+    }
+}
+
+/* --- Other paths, queries and services --- */
+
+#define LOCAL                                                                                      \
+    {                                                                                              \
+        BYTES("Host"), BYTES("localhost:8000")                                                     \
+    }
+
+/* Computed by botocore 1.43.11: SigV4Auth(credentials, service, "us-east-1").add_auth(request) with
+ * the clock at DATE. */
+static const struct {
+    const char *name, *target, *service;
+    struct http_header headers[HEADERS_MAX];
+    const char *rest; /* Of the Authorization header, behind the credential. */
+    const char *body;
+} signed_by_botocore[] = {
+    { "cbor",
+      "/service/GraniteServiceVersion20100801/operation/ListMetrics",
+      "monitoring",
+      { LOCAL,
+        DATE,
+        { BYTES("Content-Type"), BYTES("application/cbor") },
+        { BYTES("smithy-protocol"), BYTES("rpc-v2-cbor") } },
+      "SignedHeaders=content-type;host;smithy-protocol;x-amz-date, "
+      "Signature=01c1e8852263261a7878bf345059bc600eedf3a3787f03a051492b39457d297c",
+      "\xA0" },
+    { "json",
+      "/",
+      "monitoring",
+      { LOCAL,
+        DATE,
+        { BYTES("Content-Type"), BYTES("application/x-amz-json-1.0") },
+        { BYTES("X-Amz-Target"), BYTES("GraniteServiceVersion20100801.ListMetrics") } },
+      "SignedHeaders=content-type;host;x-amz-date;x-amz-target, "
+      "Signature=5c488734a83afdace9db35b789494840fde60540208d92bfd08efc8524950317",
+      "{}" },
+    { "query",
+      "/",
+      "sts",
+      { LOCAL,
+        DATE,
+        { BYTES("Content-Type"), BYTES("application/x-www-form-urlencoded; charset=utf-8") } },
+      "SignedHeaders=content-type;host;x-amz-date, "
+      "Signature=1e2749580701d468ff9cb1d75600a1e4499a1eec3fbc4f140c5369bad77467ad",
+      "Action=GetCallerIdentity&Version=2011-06-15" },
+    { "JSON 1.1",
+      "/",
+      "application-autoscaling",
+      { LOCAL,
+        DATE,
+        { BYTES("Content-Type"), BYTES("application/x-amz-json-1.1") },
+        { BYTES("X-Amz-Target"), BYTES("AnyScaleFrontendService.DescribeScalableTargets") } },
+      "SignedHeaders=content-type;host;x-amz-date;x-amz-target, "
+      "Signature=c771bbbe89440d1a33556f769d035744613eeb1c38b2b307efa0a684b0c7c390",
+      "{}" },
+    { "dots and empty segments",
+      "/a/./b/../c//d/",
+      "monitoring",
+      { LOCAL, DATE },
+      "SignedHeaders=host;x-amz-date, "
+      "Signature=2ae99c714837f917192ac4d0a8ee9e2093c517b18e9a2d43f09782bd2643bd04",
+      "" },
+    { "nothing is left of the path",
+      "/a/../..",
+      "monitoring",
+      { LOCAL, DATE },
+      "SignedHeaders=host;x-amz-date, "
+      "Signature=24cbdc064338edcb39c1284b0c3959c4b1a0a9920653c4a0f12acdfa39922e82",
+      "" },
+    { "escapes in a path",
+      "/a%20b/%2f/~x*",
+      "monitoring",
+      { LOCAL, DATE },
+      "SignedHeaders=host;x-amz-date, "
+      "Signature=90359888cfa95c73167151b97d264a8a4bde892c0d9adcbb8f8ead4095bce277",
+      "" },
+    { "a query is sorted",
+      "/?b=2&a=1&a=0&c",
+      "monitoring",
+      { LOCAL, DATE },
+      "SignedHeaders=host;x-amz-date, "
+      "Signature=90c600247fb5d804aebee1bd199a72fee7c096d7ca9b9ab05809b5926795fc63",
+      "" },
+    { "escapes in a query",
+      "/x?Name=a%20b&Name=%2F",
+      "monitoring",
+      { LOCAL, DATE },
+      "SignedHeaders=host;x-amz-date, "
+      "Signature=1db4f3d1d2b41d6f6c8a8c60245cda88d68c620edd307f1a0fc18a11ed88ec74",
+      "" },
+};
+
+static struct sigv4_request botocore_request(struct fixture *fixture, size_t index)
+{
+    const struct signed_request from = {
+        .method = "POST",
+        .authorization = (const char *)arena_printf(fixture->arena,
+                                                    "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"
+                                                    "20150830/us-east-1/%s/aws4_request, %s%c",
+                                                    signed_by_botocore[index].service,
+                                                    signed_by_botocore[index].rest, '\0')
+                             .data,
+        .body = signed_by_botocore[index].body,
+    };
+    struct signed_request with_headers = from;
+    memcpy(with_headers.headers, signed_by_botocore[index].headers, sizeof with_headers.headers);
+    struct sigv4_request request = request_of(fixture, &with_headers);
+    request.target = bytes_from_text(signed_by_botocore[index].target);
+    return request;
+}
+
+static void signatures_cover_paths_queries_and_services(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < COUNT_OF(signed_by_botocore); i++) {
+        struct sigv4_request request = botocore_request(fixture, i);
+        struct sigv4_scope own = { BYTES("us-east-1"),
+                                   bytes_from_text(signed_by_botocore[i].service) };
+        struct sigv4_scope others = { BYTES("us-east-1"), BYTES("dynamodb") };
+        if (!verify_scope(fixture, &request, &own, SECRET))
+            fail_msg("%s", signed_by_botocore[i].name);
+        assert_false(verify_scope(fixture, &request, &own, "another secret"));
+        assert_false(verify_scope(fixture, &request, &others, SECRET));
+        request.target = arena_printf(fixture->arena, "%sx", signed_by_botocore[i].target);
+        assert_false(verify_scope(fixture, &request, &own, SECRET));
+    }
+}
+
+static void another_spelling_of_a_target_has_the_same_signature(void **state)
+{
+    static const struct {
+        const char *from, *to;
+        bool same;
+    } spellings[] = {
+        { "/?b=2&a=1&a=0&c", "/?c=&a=0&a=1&b=2", true },
+        { "/?b=2&a=1&a=0&c", "//.?%62=%32&a=1&a=0&c", true },
+        { "/?b=2&a=1&a=0&c", "/?b=1&a=2&a=0&c", false },
+        { "/?b=2&a=1&a=0&c", "/?b=2&a=1&a=0&c&c", false },
+        { "/?b=2&a=1&a=0&c", "/", false },
+        { "/a/./b/../c//d/", "/a/c/d/", true },
+        { "/a/./b/../c//d/", "/a/c/d", false },
+        { "/a/./b/../c//d/", "/a/c/D/", false },
+        { "/a/./b/../c//d/", "/a%2Fc/d/", false },
+    };
+    struct fixture *fixture = *state;
+    const struct sigv4_scope own = { BYTES("us-east-1"), BYTES("monitoring") };
+    for (size_t i = 0; i < COUNT_OF(spellings); i++) {
+        bool found = false;
+        for (size_t n = 0; n < COUNT_OF(signed_by_botocore); n++) {
+            struct sigv4_request request = botocore_request(fixture, n);
+            if (!bytes_equal_text(request.target, spellings[i].from))
+                continue;
+            found = true;
+            request.target = bytes_from_text(spellings[i].to);
+            if (verify_scope(fixture, &request, &own, SECRET) != spellings[i].same)
+                fail_msg("%s and %s", spellings[i].from, spellings[i].to);
+        }
+        assert_true(found);
     }
 }
 
@@ -430,6 +596,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_signatures_match),
         cmocka_unit_test(what_we_sign_is_what_was_published),
+        cmocka_unit_test(signatures_cover_paths_queries_and_services),
+        cmocka_unit_test(another_spelling_of_a_target_has_the_same_signature),
         cmocka_unit_test(a_change_of_anything_signed_breaks_the_signature),
         cmocka_unit_test(a_body_hash_that_is_sent_must_be_the_bodys),
         cmocka_unit_test(what_is_wrong_is_refused_in_the_services_words),

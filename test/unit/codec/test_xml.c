@@ -57,7 +57,7 @@ static void answers_become_xml(void **state)
     for (size_t i = 0; i < COUNT_OF(encoded); i++) {
         struct buffer out;
         buffer_init(&out, arena);
-        if (!xml_encode(&out, &names, "R", bytes_from_text(encoded[i].json)))
+        if (!xml_encode(&out, &names, BYTES("R"), bytes_from_text(encoded[i].json)))
             fail_msg("%s", encoded[i].json);
         if (!bytes_equal_text(buffer_bytes(&out), encoded[i].xml))
             fail_msg("%s\n got: %.*s\nwant: %s", encoded[i].json, BYTES_FMT(buffer_bytes(&out)),
@@ -74,7 +74,7 @@ static void what_is_no_answer_is_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct buffer out;
         buffer_init(&out, arena);
-        if (xml_encode(&out, &names, "R", bytes_from_text(texts[i])))
+        if (xml_encode(&out, &names, BYTES("R"), bytes_from_text(texts[i])))
             fail_msg("%s was encoded", texts[i]);
     }
 }
@@ -91,7 +91,7 @@ static void nesting_is_bounded(void **state)
         buffer_append_bytes(&json, BYTES("{}"));
         for (size_t i = 1; i < depth; i++)
             buffer_append_byte(&json, '}');
-        assert_int_equal(xml_encode(&out, &names, "R", buffer_bytes(&json)),
+        assert_int_equal(xml_encode(&out, &names, BYTES("R"), buffer_bytes(&json)),
                          depth <= CODEC_DEPTH_MAX);
     }
 }
