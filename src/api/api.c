@@ -10,7 +10,10 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "cloudwatch/alarm_source.h"
+#include "cloudwatch/alarms.h"
 #include "cloudwatch/collector.h"
+#include "cloudwatch/dashboards.h"
 #include "cloudwatch/series.h"
 #include "cloudwatch/ticker.h"
 #include "control/control.h"
@@ -38,6 +41,8 @@ struct api {
     struct series_store *series;
     struct collector *collector;
     struct ticker *ticker;
+    struct alarms *alarms;
+    struct dashboards *dashboards;
     int64_t opened_ms;
 };
 
@@ -71,6 +76,40 @@ static struct series_store *open_series(const struct api_options *options,
         status);
 }
 
+/* Alarms use the network of triggers. */
+static struct alarms *open_alarms(const struct api_options *options, struct series_store *series,
+                                  enum engine_status *status)
+{
+    struct alarms_options alarms = { .engine = options->engine,
+                                     .clock = options->clock,
+                                     .region = options->region,
+                                     .account_id = options->account_id,
+                                     .alarms_max = options->alarms_max,
+                                     .history_max = options->alarm_history_max,
+                                     .read = alarm_source_read,
+                                     .read_context = series };
+    if (options->trigger_outside != NULL) {
+        alarms.outside.network = options->trigger_outside->network;
+        alarms.outside.send = options->trigger_outside->send;
+    }
+    return alarms_open(&alarms, status);
+}
+
+static struct dashboards *open_dashboards(const struct api_options *options,
+                                          enum engine_status *status)
+{
+    return dashboards_open(
+        &(struct dashboards_options){ .engine = options->engine,
+                                      .clock = options->clock,
+                                      .dashboards_max = options->dashboards_max },
+        status);
+}
+
+static int64_t tick_alarms(void *context, int64_t now_ms)
+{
+    return alarms_tick(context, now_ms);
+}
+
 /* Once all of the api is there: hooks of the ticker may use it. */
 static void start_monitoring(struct api *api)
 {
@@ -83,6 +122,7 @@ static void start_monitoring(struct api *api)
                                                 .collector = api->collector,
                                                 .clock = api->options.clock,
                                                 .interval_ms = api->options.metrics_interval_ms });
+    ticker_add_hook(api->ticker, tick_alarms, api->alarms);
     if (api->options.metrics_interval_ms > 0)
         ticker_start(api->ticker);
 }
@@ -94,6 +134,8 @@ static void stop_monitoring(struct api *api)
     if (api->options.metrics_interval_ms > 0 && collector_flush(api->collector) != ENGINE_OK)
         log_write(LOG_WARN, "metrics", "the metrics of the last minute could not be stored");
     ticker_destroy(api->ticker);
+    alarms_close(api->alarms);
+    dashboards_close(api->dashboards);
     collector_destroy(api->collector);
     series_store_close(api->series);
 }
@@ -114,9 +156,13 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
         catalogue == NULL ? NULL : streams_open(options->engine, options->clock, status);
     struct triggers *triggers = streams == NULL ? NULL : open_triggers(options, streams, status);
     struct series_store *series = triggers == NULL ? NULL : open_series(options, status);
-    if (series != NULL && options->index_delay_ms > 0)
+    struct alarms *alarms = series == NULL ? NULL : open_alarms(options, series, status);
+    struct dashboards *dashboards = alarms == NULL ? NULL : open_dashboards(options, status);
+    if (dashboards != NULL && options->index_delay_ms > 0)
         index_delay = index_delay_start(options->engine, options->index_delay_ms, status);
     if (*status != ENGINE_OK) {
+        dashboards_close(dashboards);
+        alarms_close(alarms);
         series_store_close(series);
         triggers_close(triggers);
         streams_close(streams);
@@ -131,6 +177,8 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                          .streams = streams,
                          .triggers = triggers,
                          .series = series,
+                         .alarms = alarms,
+                         .dashboards = dashboards,
                          .index_delay = index_delay };
     if (api->options.item_collection_size_max == 0)
         api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
@@ -243,6 +291,16 @@ struct control *api_control(const struct api *api)
 struct series_store *api_series(const struct api *api)
 {
     return api->series;
+}
+
+struct alarms *api_alarms(const struct api *api)
+{
+    return api->alarms;
+}
+
+struct dashboards *api_dashboards(const struct api *api)
+{
+    return api->dashboards;
 }
 
 struct ticker *api_ticker(const struct api *api)

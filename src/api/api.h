@@ -50,7 +50,11 @@ struct api_options {
     int64_t metrics_interval_ms;
     size_t metrics_series_max; /* Of cloudwatch/series.h; 0: its default. */
     int64_t metrics_size_max;  /* The same. */
-    /* How triggers reach their endpoints; NULL: triggers are stored and none is run. */
+    size_t alarms_max;         /* Of cloudwatch/alarms.h; 0: its default. */
+    size_t alarm_history_max;  /* The same. */
+    size_t dashboards_max;     /* Of cloudwatch/dashboards.h; 0: its default. */
+    /* How triggers, and actions of alarms, reach their endpoints; NULL: triggers are stored and
+     * none is run, and actions wait. */
     const struct trigger_outside *trigger_outside;
     /* Called once at the end of every call, before `done`, on the thread that ends it; must not
      * wait. The call's tables are still held. NULL: nobody observes. */

@@ -12,7 +12,9 @@
 #include "shape/shape.h"
 #include "base/compiler.h"
 
+struct alarms;
 struct control;
+struct dashboards;
 struct index_delay;
 struct item;
 struct json_writer;
@@ -85,6 +87,9 @@ struct triggers *api_triggers(const struct api *api);
 /* Samples of metrics, for calls off the loops, and the thread that keeps them. */
 struct series_store *api_series(const struct api *api);
 struct ticker *api_ticker(const struct api *api);
+/* Not for event loops, both. */
+struct alarms *api_alarms(const struct api *api);
+struct dashboards *api_dashboards(const struct api *api);
 const struct api_options *api_options(const struct api *api);
 int64_t api_opened_ms(const struct api *api);               /* Server time. */
 struct index_delay *api_index_delay(const struct api *api); /* NULL: none. */

@@ -5,9 +5,11 @@
 #include "base/arena.h"
 #include "check/check_catalogue.h"
 #include "check/check_metrics.h"
+#include "check/check_monitors.h"
 #include "check/check_stream.h"
 #include "check/check_table.h"
 #include "check/check_walk.h"
+#include "cloudwatch/alarm_record.h"
 #include "cloudwatch/series_chunk.h"
 #include "engine/engine.h"
 #include "stream/stream_definition.h"
@@ -139,6 +141,7 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
             !engine_place_equal(place, &server_time_place) &&
             !engine_place_equal(place, &streams_place) &&
             !engine_place_equal(place, &series_place) &&
+            !engine_place_equal(place, &monitor_place) &&
             !engine_place_equal(place, &consumer_position_place))
             report_unknown(report, NULL, place);
         return;
@@ -210,6 +213,7 @@ struct check_result check_store_watched(struct engine *engine, check_report_sink
         check_tokens(view, &report);
         check_server_time(view, &report);
         check_metrics(view, &report);
+        check_monitors(view, &report);
         for (size_t i = 0; i < catalogue.stream_count; i++)
             check_stream(view, &catalogue.streams[i], &report);
         check_stream_triggers(view, &catalogue, &report);

@@ -25,7 +25,9 @@ struct ticker {
     bool has_thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    bool stops; /* Guarded by `mutex`. */
+    bool stops;       /* Guarded by `mutex`. */
+    bool is_woken;    /* The same. */
+    int64_t hooks_ms; /* When a hook wants the next round. */
 };
 
 struct ticker *ticker_create(const struct ticker_options *options)
@@ -34,6 +36,7 @@ struct ticker *ticker_create(const struct ticker_options *options)
     ticker->options = *options;
     pthread_mutex_init(&ticker->mutex, NULL);
     timed_wait_init(&ticker->wake);
+    ticker->hooks_ms = TIMED_WAIT_FOREVER;
     return ticker;
 }
 
@@ -76,16 +79,20 @@ void ticker_run(struct ticker *ticker)
     report(collector_run(ticker->options.collector), "store metrics");
     for (size_t i = 0; i < TICKER_UPKEEP_PARTS_MAX && more && !is_stopping(ticker); i++)
         report(series_upkeep(ticker->options.store, now_ms / 1000, &more), "remove old metrics");
+    ticker->hooks_ms = TIMED_WAIT_FOREVER;
     for (size_t i = 0; i < ticker->hook_count && !is_stopping(ticker); i++)
-        ticker->hooks[i].hook(ticker->hooks[i].context, now_ms);
+        ticker->hooks_ms = timed_wait_sooner(
+            ticker->hooks_ms, ticker->hooks[i].hook(ticker->hooks[i].context, now_ms));
 }
 
-/* Until the next round: the interval, or when the open minute will have settled. */
-static int64_t wait_ms(const struct ticker *ticker)
+/* Until the next round: the interval, or when the open minute will have settled, or when a hook is
+ * due. */
+static int64_t until_next(const struct ticker *ticker)
 {
     int64_t now_ms = clock_wall_ms(ticker->options.clock);
     int64_t settled_ms = MINUTE_MS - (now_ms - METER_SETTLE_MS) % MINUTE_MS;
-    return timed_wait_sooner(ticker->options.interval_ms, settled_ms + 10);
+    int64_t wait_ms = timed_wait_sooner(ticker->options.interval_ms, settled_ms + 10);
+    return timed_wait_sooner(wait_ms, ticker->hooks_ms);
 }
 
 static void *run_thread(void *argument)
@@ -93,9 +100,11 @@ static void *run_thread(void *argument)
     struct ticker *ticker = argument;
     pthread_mutex_lock(&ticker->mutex);
     while (!ticker->stops) {
-        timed_wait(&ticker->wake, &ticker->mutex, wait_ms(ticker));
+        if (!ticker->is_woken)
+            timed_wait(&ticker->wake, &ticker->mutex, until_next(ticker));
         if (ticker->stops)
             break;
+        ticker->is_woken = false;
         pthread_mutex_unlock(&ticker->mutex);
         ticker_run(ticker);
         pthread_mutex_lock(&ticker->mutex);
@@ -123,4 +132,12 @@ void ticker_stop(struct ticker *ticker)
     pthread_mutex_unlock(&ticker->mutex);
     pthread_join(ticker->thread, NULL);
     ticker->has_thread = false;
+}
+
+void ticker_wake(struct ticker *ticker)
+{
+    pthread_mutex_lock(&ticker->mutex);
+    ticker->is_woken = true;
+    pthread_cond_signal(&ticker->wake);
+    pthread_mutex_unlock(&ticker->mutex);
 }

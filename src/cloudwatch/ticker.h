@@ -20,8 +20,9 @@ enum {
 };
 
 /* Called once in each round, on the ticker's thread, which may wait; not for long, since all
- * others wait for it. */
-typedef void ticker_hook(void *context, int64_t now_ms);
+ * others wait for it. Returns in how many milliseconds the next round is due at the latest, or
+ * TIMED_WAIT_FOREVER if the interval is soon enough. */
+typedef int64_t ticker_hook(void *context, int64_t now_ms);
 
 struct ticker_options {
     struct series_store *store; /* Borrowed; all must outlive the ticker. */
@@ -39,6 +40,9 @@ void ticker_add_hook(struct ticker *ticker, ticker_hook *hook, void *context);
 void ticker_start(struct ticker *ticker);
 /* Waits for the round under way; no hook is called afterwards. Again is allowed. */
 void ticker_stop(struct ticker *ticker);
+
+/* Begins a round now, or behind the one under way. Any thread. */
+void ticker_wake(struct ticker *ticker);
 
 /* One round, at the clock's time. On the thread, or on a test's if there is none. */
 void ticker_run(struct ticker *ticker);

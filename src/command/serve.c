@@ -218,6 +218,9 @@ static bool open_api(struct server *server, const struct config *config)
         .metrics_interval_ms = (int64_t)config->metrics_interval,
         .metrics_series_max = (size_t)config->metrics_series_max,
         .metrics_size_max = (int64_t)config->metrics_size_max,
+        .alarms_max = (size_t)config->alarms_max,
+        .alarm_history_max = (size_t)config->alarm_history_max,
+        .dashboards_max = (size_t)config->dashboards_max,
         .trigger_outside = &server->outside,
         .observe = config->log_level == LOG_DEBUG ? request_log_observe : NULL,
     };

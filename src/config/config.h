@@ -50,6 +50,9 @@ struct config {
     uint64_t ttl_interval;     /* Milliseconds. */
     uint64_t metrics_interval; /* Milliseconds. */
     uint64_t metrics_series_max;
+    uint64_t alarms_max;
+    uint64_t alarm_history_max;
+    uint64_t dashboards_max;
     uint64_t metrics_size_max; /* Bytes on disk. */
     unsigned log_level;        /* enum log_level */
     const char *cors_origins;  /* "*", a comma-separated list, or empty: none. */
