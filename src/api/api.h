@@ -94,6 +94,8 @@ const char *operation_name(const struct operation *operation);
 /* Whether it may read, or write, so much that it takes milliseconds. */
 bool operation_reads_many(const struct operation *operation);
 bool operation_writes_many(const struct operation *operation);
+/* Whether it waits for the disk or for other threads, so that no loop may run it. */
+bool operation_waits(const struct operation *operation);
 /* Whether it changes tables, rather than items. */
 bool operation_changes_tables(const struct operation *operation);
 

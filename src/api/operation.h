@@ -29,7 +29,8 @@ struct txn;
 struct txn_conflicts;
 
 enum operation_kind {
-    OPERATION_DATA,    /* Runs on the caller's thread and must not wait for the disk. */
+    OPERATION_DATA, /* Runs on the caller's thread, and must not wait for the disk unless `waits`.
+                     */
     OPERATION_CONTROL, /* Runs on the control thread, one at a time, and may wait. */
 };
 
@@ -56,6 +57,7 @@ struct operation {
     bool only_lists;  /* OPERATION_CONTROL: it changes nothing. */
     bool reads_many;  /* It may go through a megabyte of items, or more. */
     bool writes_many; /* The same of items that it changes; it calls operation_note_written. */
+    bool waits;       /* OPERATION_DATA: for the disk, or for other threads. No loop runs it. */
     void (*run)(struct api_call *call, const void *request);
 };
 

@@ -50,6 +50,9 @@
     X(add_trigger, "AddTrigger")                                                                   \
     X(list_triggers, "ListTriggers")                                                               \
     X(remove_trigger, "RemoveTrigger")                                                             \
+    X(get_metric_statistics, "cloudwatch:GetMetricStatistics")                                     \
+    X(list_metrics, "cloudwatch:ListMetrics")                                                      \
+    X(put_metric_data, "cloudwatch:PutMetricData")                                                 \
     X(get_caller_identity, "sts:GetCallerIdentity")
 
 #endif

@@ -82,6 +82,11 @@ bool operation_reads_many(const struct operation *operation)
     return operation->reads_many;
 }
 
+bool operation_waits(const struct operation *operation)
+{
+    return operation->waits;
+}
+
 bool operation_writes_many(const struct operation *operation)
 {
     return operation->writes_many;

@@ -353,17 +353,20 @@ static bool is_large(const struct call *call)
 static void start(struct call *call)
 {
     const struct operation *operation = call->api.operation;
+    struct call_runner *runner = call->loop->runner;
+    bool waits = operation_waits(operation);
     bool large = is_large(call);
     uint8_t expected =
         operation_writes_many(operation) ? http_exchange_hint(call->exchange) : COST_LOW;
     call->slow_task.run = run_in_pool;
-    if ((large || expected != COST_LOW) &&
-        slow_pool_submit(call->loop->runner->slow.threads, &call->slow_task))
+    if ((large || waits || expected != COST_LOW) &&
+        slow_pool_submit(waits ? runner->background.threads : runner->slow.threads,
+                         &call->slow_task))
         return;
-    if (large || expected == COST_HIGH) {
+    if (large || waits || expected == COST_HIGH) {
         error_set(&call->api.error, ERROR_SERVICE_UNAVAILABLE,
                   "Too many large requests are waiting");
-        api_refuse(call->loop->runner->api, &call->api);
+        api_refuse(runner->api, &call->api);
     } else if (operation_reads_many(operation)) {
         call->api.paused = pause_read;
         call->read_task.run = run_read;

@@ -8,6 +8,7 @@
  * - Large requests, and operations that write many items, run in the slow pool. They cannot be cut
  *   into slices, and decide about writes, so the pool has the priority of the loops. Like a loop, a
  *   thread of the pool does other work while a write waits for another one.
+ * - Operations that wait for the disk, such as CloudWatch's on metrics, run in the background pool.
  * - Reads of many items start on the loop (read_queue.h). If they need more than their first slice,
  *   they resume in the background pool, which yields to the loops. It compresses large answers too.
  *

@@ -174,15 +174,22 @@ static bool has_room(const struct series_store *store, bool is_own, size_t size)
 }
 
 /* The series whose last sample is the oldest, if that is so old that nobody lists it. A user's new
- * series may only displace another user's. */
-static struct series *find_idle(const struct series_store *store, bool is_own, int64_t now_s)
+ * series may only displace another user's. If there is none, notes until when it need not look
+ * again: last samples only become younger. */
+static struct series *find_idle(struct series_store *store, bool is_own, int64_t now_s)
 {
     struct series *idle = NULL;
+    if (now_s < store->idle_not_before_s[is_own])
+        return NULL;
     for (size_t i = 0; i < store->series_count; i++) {
         struct series *series = store->by_id[i];
-        if (!series->is_held && series->last_s < now_s - SERIES_LISTED_S &&
-            (is_own || !series->is_own) && (idle == NULL || series->last_s < idle->last_s))
+        if (!series->is_held && (is_own || !series->is_own) &&
+            (idle == NULL || series->last_s < idle->last_s))
             idle = series;
+    }
+    if (idle != NULL && idle->last_s >= now_s - SERIES_LISTED_S) {
+        store->idle_not_before_s[is_own] = idle->last_s + SERIES_LISTED_S;
+        idle = NULL;
     }
     return idle;
 }

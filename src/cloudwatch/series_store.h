@@ -46,6 +46,8 @@ struct series_store {
     uint8_t position_key[SERIES_CHUNK_KEY_SIZE]; /* and the key of its last chunk. */
     bool is_unsure; /* A write failed: position and totals must be read again. */
     uint64_t next_id;
+    int64_t
+        idle_not_before_s[2]; /* When a series can be idle at the earliest; [1]: own ones too. */
     /* Held for moments only. Guards what follows; write_lock is needed as well to change it. */
     pthread_mutex_t lock;
     struct series **buckets;

@@ -213,6 +213,17 @@ static const struct asked asked_update_time_to_live[] = {
       "UpdateTimeToLive", ARN "Tab" },
 };
 
+static const struct asked asked_get_metric_statistics[] = {
+    { "{'Namespace':'App','MetricName':'m','StartTime':0,'EndTime':60,'Period':60,"
+      "'Statistics':['Sum']}",
+      "cloudwatch:GetMetricStatistics", "*" },
+};
+static const struct asked asked_list_metrics[] = { { "{}", "cloudwatch:ListMetrics", "*" } };
+static const struct asked asked_put_metric_data[] = {
+    { "{'Namespace':'App','MetricData':[{'MetricName':'m','Value':1}]}", "cloudwatch:PutMetricData",
+      "*" },
+};
+
 /* An operation of operation_list.h that has no rows above does not compile. */
 #define ASKED_OF(identifier, name) { name, asked_##identifier, COUNT_OF(asked_##identifier) },
 static const struct {
