@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "access/access.h"
+#include "api/admission.h"
 #include "api/call_meter.h"
 #include "api/capacity.h"
 #include "api/operation.h"
@@ -140,6 +141,19 @@ static void stop_monitoring(struct api *api)
     series_store_close(api->series);
 }
 
+static void set_quotas(struct api_quotas *quotas)
+{
+    const struct api_quotas defaults = API_QUOTAS_DEFAULT;
+    if (quotas->table_read_units == 0)
+        quotas->table_read_units = defaults.table_read_units;
+    if (quotas->table_write_units == 0)
+        quotas->table_write_units = defaults.table_write_units;
+    if (quotas->account_read_units == 0)
+        quotas->account_read_units = defaults.account_read_units;
+    if (quotas->account_write_units == 0)
+        quotas->account_write_units = defaults.account_write_units;
+}
+
 struct api *api_open(const struct api_options *options, enum engine_status *status)
 {
     struct index_delay *index_delay = NULL;
@@ -182,6 +196,9 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                          .index_delay = index_delay };
     if (api->options.item_collection_size_max == 0)
         api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
+    if (options->capacity == CAPACITY_UNSET)
+        api->options.capacity = CAPACITY_ACCOUNT;
+    set_quotas(&api->options.quotas);
     if (options->refuse_conflicts)
         api->conflicts = txn_conflicts_create();
     api->opened_ms = clock_server_ms(api->options.clock);
@@ -416,6 +433,8 @@ static void observe(const struct api_call *call)
 static void end(struct api_call *call)
 {
     assert(call->caller == NULL || call->asked || error_is_set(&call->error));
+    if (call->admission != NULL)
+        admission_end(call);
     observe(call);
     operation_release_tables(call);
     call->done(call);

@@ -12,7 +12,9 @@
 #include "base/compiler.h"
 #include "engine/engine.h"
 #include "model/error.h"
+#include "model/table_definition.h"
 
+struct admission;
 struct api;
 struct api_call;
 struct arena;
@@ -31,6 +33,20 @@ struct api_outcome {
     enum error_code error; /* ERROR_NONE: it succeeded. */
     int64_t elapsed_ns;    /* Since it started. */
 };
+
+/* What an account may have, in units per second. */
+struct api_quotas {
+    int64_t table_read_units; /* Of a table, and of an index. */
+    int64_t table_write_units;
+    int64_t account_read_units; /* Provisioned for all tables and indexes together. */
+    int64_t account_write_units;
+};
+
+#define API_QUOTAS_DEFAULT                                                                         \
+    {                                                                                              \
+        .table_read_units = 40000, .table_write_units = 40000, .account_read_units = 80000,        \
+        .account_write_units = 80000                                                               \
+    }
 
 struct api_options {
     struct engine *engine; /* Borrowed; must outlive the api. */
@@ -53,6 +69,10 @@ struct api_options {
     size_t alarms_max;         /* Of cloudwatch/alarms.h; 0: its default. */
     size_t alarm_history_max;  /* The same. */
     size_t dashboards_max;     /* Of cloudwatch/dashboards.h; 0: its default. */
+    /* What becomes of requests beyond the throughput of a table that has no tag of its own.
+     * CAPACITY_UNSET: CAPACITY_ACCOUNT. */
+    enum capacity_setting capacity;
+    struct api_quotas quotas; /* Of zeros: the service's defaults. */
     /* How triggers, and actions of alarms, reach their endpoints; NULL: triggers are stored and
      * none is run, and actions wait. */
     const struct trigger_outside *trigger_outside;
@@ -137,6 +157,7 @@ struct api_call {
 
     /* The api's own while the call is under way. */
     struct api *api;
+    struct admission *admission; /* NULL: no limit of any of its tables is enforced. */
     void *request;
     size_t use_max;                                        /* Room in `uses`. */
     void (*resume)(struct api_call *call, bool cancelled); /* Of a paused one; else NULL. */

@@ -2,6 +2,8 @@
 #include "api/capacity.h"
 #include <assert.h>
 #include <string.h>
+#include "base/arena.h"
+#include "base/byte_order.h"
 #include "index/index_change.h"
 #include "json/writer.h"
 #include "model/limits.h"
@@ -32,6 +34,7 @@ void capacity_use_init(struct capacity_use *use, struct table *table, struct byt
     use->table = table;
     use->table_name = table_name;
     use->definition = table == NULL ? NULL : table_definition(table);
+    use->limiter = NULL;
     capacity_use_clear(use);
 }
 
@@ -47,6 +50,7 @@ void capacity_use_clear(struct capacity_use *use)
     use->put_count = 0;
     use->stream_record_count = 0;
     use->table_half_units = 0;
+    use->keys = NULL;
     for (size_t i = 0; use->definition != NULL && i < use->definition->index_count; i++)
         use->index_half_units[i] = 0;
 }
@@ -56,6 +60,16 @@ int64_t capacity_use_total(const struct capacity_use *use)
     int64_t total = use->table_half_units;
     for (size_t i = 0; use->definition != NULL && i < use->definition->index_count; i++)
         total += use->index_half_units[i];
+    return total;
+}
+
+int64_t capacity_use_of_table(const struct capacity_use *use)
+{
+    int64_t total = use->table_half_units;
+    for (size_t i = 0; use->definition != NULL && i < use->definition->index_count; i++) {
+        if (!use->definition->indexes[i].global)
+            total += use->index_half_units[i];
+    }
     return total;
 }
 
@@ -84,6 +98,51 @@ static int64_t index_write_half_units(const struct index_change *change)
     return 0;
 }
 
+/* A local index is a part of its table. */
+static uint64_t resource_id(const struct capacity_use *use, const struct index_definition *index)
+{
+    return index == NULL || !index->global ? use->definition->id : index->id;
+}
+
+static void note_key(struct capacity_use *use, const struct index_definition *index, uint64_t key,
+                     int64_t half_units)
+{
+    struct capacity_key *noted = arena_alloc(use->key_arena, sizeof *noted);
+    *noted = (struct capacity_key){
+        .next = use->keys, .id = resource_id(use, index), .key = key, .half_units = half_units
+    };
+    use->keys = noted;
+}
+
+void capacity_use_add_key(struct capacity_use *use, const struct index_definition *index,
+                          uint64_t key, int64_t half_units)
+{
+    if (use->limiter != NULL)
+        note_key(use, index, key, half_units);
+}
+
+/* The keys of entries begin with the hash of their partition key. */
+static uint64_t key_of_entry(const struct engine_address *address)
+{
+    return load_u64_be(address->key.data);
+}
+
+static void note_index_keys(struct capacity_use *use, const struct index_definition *index,
+                            const struct index_change *change)
+{
+    if (change->type == INDEX_CHANGE_MOVE) {
+        note_key(use, index, key_of_entry(&change->removed),
+                 capacity_write_half_units(change->size_before, 0));
+        note_key(use, index, key_of_entry(&change->stored),
+                 capacity_write_half_units(0, change->size_after));
+    } else if (change->type != INDEX_CHANGE_NONE) {
+        note_key(
+            use, index,
+            key_of_entry(change->type == INDEX_CHANGE_REMOVE ? &change->removed : &change->stored),
+            index_write_half_units(change));
+    }
+}
+
 /* Counts for another version of the table: the one that the write settled on. */
 static void settle(struct capacity_use *use, const struct table_definition *definition)
 {
@@ -107,13 +166,20 @@ static void add_size(struct capacity_use *use, size_t size)
     use->put_size += size;
 }
 
+static void add_table_write(struct capacity_use *use, const struct txn_item *item,
+                            int64_t half_units)
+{
+    use->table_half_units += half_units;
+    capacity_use_add_key(use, NULL, item->place.hash, half_units);
+}
+
 static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item *item, int factor)
 {
     size_t size_before = item->exists ? item->current.size : 0;
     size_t size_after = item->effect == TXN_PUT ? item->replacement.size : 0;
     settle(use, item->table);
     use->kind = CAPACITY_WRITE;
-    use->table_half_units += factor * capacity_write_half_units(size_before, size_after);
+    add_table_write(use, item, factor * capacity_write_half_units(size_before, size_after));
     if (item->effect == TXN_KEEP)
         return;
     use->written_count += item->effect == TXN_PUT || item->exists ? 1 : 0;
@@ -122,8 +188,11 @@ static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item
     if (item->table->stream_enabled && txn_item_is_changed(item))
         use->stream_record_count++;
     const struct index_change *changes = txn_index_changes(txn, item);
-    for (size_t i = 0; i < item->table->index_count; i++)
+    for (size_t i = 0; i < item->table->index_count; i++) {
         use->index_half_units[i] += index_write_half_units(&changes[i]);
+        if (use->limiter != NULL)
+            note_index_keys(use, &item->table->indexes[i], &changes[i]);
+    }
 }
 
 void capacity_use_add_write(struct capacity_use *use, struct txn *txn, struct txn_item *item)
@@ -143,7 +212,7 @@ void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_i
     settle(use, item->table);
     use->kind = CAPACITY_WRITE;
     use->condition_failure_count++;
-    use->table_half_units += capacity_write_half_units(item->exists ? item->current.size : 0, 0);
+    add_table_write(use, item, capacity_write_half_units(item->exists ? item->current.size : 0, 0));
 }
 
 void capacity_use_add_cancelled_write(struct capacity_use *use, const struct txn_item *item,
@@ -154,9 +223,9 @@ void capacity_use_add_cancelled_write(struct capacity_use *use, const struct txn
     use->kind = CAPACITY_WRITE;
     use->is_transaction = true;
     use->condition_failure_count += failed;
-    use->table_half_units +=
-        TRANSACTION_FACTOR *
-        capacity_write_half_units(item->exists ? item->current.size : 0, size_after);
+    add_table_write(use, item,
+                    TRANSACTION_FACTOR * capacity_write_half_units(
+                                             item->exists ? item->current.size : 0, size_after));
 }
 
 void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size, bool exists)

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "metric/capacity_use.h"
 
+struct arena;
 struct json_writer;
 struct txn;
 struct txn_item;
@@ -44,6 +45,14 @@ void capacity_use_add_cancelled_write(struct capacity_use *use, const struct txn
                                       bool failed);
 /* Adds the read of an item in a transaction, which is consistent and costs twice as much. */
 void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size, bool exists);
+
+/* Notes what a read of one partition key has cost, if limits are enforced; a write notes that by
+ * itself. `index` NULL: of the table. */
+void capacity_use_add_key(struct capacity_use *use, const struct index_definition *index,
+                          uint64_t key, int64_t half_units);
+/* What counts against the throughput of the table itself: its own units and those of local indexes.
+ */
+int64_t capacity_use_of_table(const struct capacity_use *use);
 
 /* --- ReturnConsumedCapacity: `wanted` is absent, NONE, TOTAL or INDEXES --- */
 

@@ -1,6 +1,7 @@
 /* operation.c -- what operations share: how a call names its table. */
 #include "api/operation.h"
 #include <assert.h>
+#include "api/admission.h"
 #include "api/capacity.h"
 #include "base/arena.h"
 #include "index/index_entry.h"
@@ -47,7 +48,10 @@ static struct table *hold(struct api_call *call, struct bytes name_or_arn, struc
     if (call->uses == NULL)
         operation_expect_tables(call, 1);
     assert(call->use_count < call->use_max);
-    capacity_use_init(&call->uses[call->use_count++], table, name_or_arn);
+    struct capacity_use *use = &call->uses[call->use_count++];
+    capacity_use_init(use, table, name_or_arn);
+    if (table != NULL && admission_is_enforced(api_options(call->api), use->definition->capacity))
+        admission_bind(call, use);
     return table;
 }
 

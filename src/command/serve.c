@@ -200,6 +200,19 @@ static bool open_network(struct server *server, const struct config *config)
     return server->network != NULL || fail(message);
 }
 
+static enum capacity_setting capacity_of(const struct config *config)
+{
+    switch ((enum config_capacity)config->capacity) {
+    case CONFIG_CAPACITY_OFF:
+        return CAPACITY_OFF;
+    case CONFIG_CAPACITY_ACCOUNT:
+        return CAPACITY_ACCOUNT;
+    case CONFIG_CAPACITY_ENFORCE:
+        return CAPACITY_ENFORCE;
+    }
+    return CAPACITY_UNSET;
+}
+
 static bool open_api(struct server *server, const struct config *config)
 {
     server->outside.dead_letters_max = config->dead_letters_max;
@@ -212,6 +225,11 @@ static bool open_api(struct server *server, const struct config *config)
         .account_id = config->account_id,
         .transition_ms = (int64_t)config->transition_delay_ms,
         .index_delay_ms = (int64_t)config->gsi_delay_ms,
+        .capacity = capacity_of(config),
+        .quotas = { .table_read_units = (int64_t)config->table_read_units_max,
+                    .table_write_units = (int64_t)config->table_write_units_max,
+                    .account_read_units = (int64_t)config->account_read_units_max,
+                    .account_write_units = (int64_t)config->account_write_units_max },
         .refuse_conflicts = config->txn_conflict == CONFIG_TXN_CONFLICT_FAIL,
         .rollover_ms = (int64_t)config->stream_rollover_ms,
         .expiry_interval_ms = (int64_t)config->ttl_interval,

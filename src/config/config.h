@@ -19,6 +19,7 @@ struct arena;
 struct setting;
 
 enum config_durability { CONFIG_DURABILITY_SYNC, CONFIG_DURABILITY_OS };
+enum config_capacity { CONFIG_CAPACITY_OFF, CONFIG_CAPACITY_ACCOUNT, CONFIG_CAPACITY_ENFORCE };
 enum config_txn_conflict { CONFIG_TXN_CONFLICT_WAIT, CONFIG_TXN_CONFLICT_FAIL };
 
 /* Numbers are wide and choices unsigned whatever their use, so that one table can fill them in;
@@ -46,6 +47,11 @@ struct config {
     uint64_t transition_delay_ms;
     uint64_t gsi_delay_ms;
     unsigned txn_conflict; /* enum config_txn_conflict */
+    unsigned capacity;     /* enum config_capacity */
+    uint64_t table_read_units_max;
+    uint64_t table_write_units_max;
+    uint64_t account_read_units_max;
+    uint64_t account_write_units_max;
     uint64_t stream_rollover_ms;
     uint64_t ttl_interval;     /* Milliseconds. */
     uint64_t metrics_interval; /* Milliseconds. */

@@ -25,9 +25,12 @@ enum {
     ROLLOVER_MS_MAX = 24 * 60 * 60 * 1000, /* A stream keeps records that long. */
     REGION_SIZE_MAX = 63,
     ACCOUNT_ID_DIGITS = 12,
+    UNITS_MAX = 1000000000,
 };
 
 static const char *const durability_choices[] = { "sync", "os", NULL }; /* config_durability */
+static const char *const capacity_choices[] = { "off", "account", "enforce",
+                                                NULL }; /* config_capacity */
 static const char *const txn_conflict_choices[] = { "wait", "fail",
                                                     NULL }; /* config_txn_conflict */
 static const char *const log_level_choices[] = { "debug", "info", "warn", "error",
@@ -50,6 +53,7 @@ static bool is_region(const char *text)
 }
 
 #define FIELD(name) .offset = offsetof(struct config, name)
+#define UNITS .min = 1, .max = UNITS_MAX, .placeholder = "UNITS"
 #define TIMEOUT .min = TIMEOUT_MS_MIN, .max = TIMEOUT_MS_MAX, .placeholder = "MS"
 
 const struct setting setting_table[] = {
@@ -290,6 +294,43 @@ const struct setting setting_table[] = {
       .detail =
           "A transaction or write that meets an item of a transaction under way waits for its turn "
           "(at most five seconds), or fails with `TransactionConflict`, to test retries." },
+    { .name = "capacity",
+      .kind = SETTING_CHOICE,
+      FIELD(capacity),
+      .default_value = "account",
+      .choices = capacity_choices,
+      .placeholder = "off|account|enforce",
+      .help = "refuse requests beyond a table's throughput?",
+      .detail = "`account` counts units for metrics and refuses nothing; `enforce` also refuses "
+                "requests beyond the limits of a table, as the service does; `off` does neither. "
+                "The tag `stator:capacity` of a table overrides it: see [Capacity](capacity.md)." },
+    { .name = "table-read-units-max",
+      .kind = SETTING_NUMBER,
+      FIELD(table_read_units_max),
+      .default_value = "40000",
+      UNITS,
+      .help = "quota of read units of a table or index",
+      .detail = "Units per second. Holds where `capacity` is `enforce`, like the three below; "
+                "DescribeLimits "
+                "shows all four." },
+    { .name = "table-write-units-max",
+      .kind = SETTING_NUMBER,
+      FIELD(table_write_units_max),
+      .default_value = "40000",
+      UNITS,
+      .help = "quota of write units of a table or index" },
+    { .name = "account-read-units-max",
+      .kind = SETTING_NUMBER,
+      FIELD(account_read_units_max),
+      .default_value = "80000",
+      UNITS,
+      .help = "quota of read units of all tables together" },
+    { .name = "account-write-units-max",
+      .kind = SETTING_NUMBER,
+      FIELD(account_write_units_max),
+      .default_value = "80000",
+      UNITS,
+      .help = "quota of write units of all tables together" },
     { .name = "stream-rollover-ms",
       .kind = SETTING_NUMBER,
       FIELD(stream_rollover_ms),

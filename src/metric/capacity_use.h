@@ -10,6 +10,8 @@
 #include "base/bytes.h"
 #include "model/table_definition.h"
 
+struct arena;
+struct limiter;
 struct table;
 
 enum {
@@ -19,6 +21,14 @@ enum {
 
 enum capacity_kind { CAPACITY_READ, CAPACITY_WRITE };
 
+/* What a call did with one partition key of a table or index whose limits are enforced. */
+struct capacity_key {
+    struct capacity_key *next;
+    uint64_t id;  /* Of the table or index. */
+    uint64_t key; /* The hash of the partition key. */
+    int64_t half_units;
+};
+
 /* No call both reads and writes for its caller. */
 struct capacity_use {
     struct table *table;     /* Held until the call has ended; NULL: there is none of that name. */
@@ -26,6 +36,9 @@ struct capacity_use {
     /* The version whose indexes are counted: that of `table`, or a newer one that the call holds
      * under another name. NULL: there is no table. */
     const struct table_definition *definition;
+    struct limiter *limiter;          /* Limits that are enforced; NULL: none. */
+    struct arena *key_arena;          /* With a limiter: where keys are noted. */
+    struct capacity_key *keys;        /* With a limiter: in no order. */
     enum capacity_kind kind;          /* Of the units. */
     bool is_transaction;              /* Which cost more, and are shown by kind as well. */
     uint32_t read_count;              /* Items and index entries that were read for the answer. */

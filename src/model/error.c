@@ -105,6 +105,11 @@ const struct error_kind *error_kind(enum error_code code)
     return &kinds[code];
 }
 
+const char *error_throttling_field(enum error_code code)
+{
+    return code == ERROR_THROTTLING ? "throttlingReasons" : "ThrottlingReasons";
+}
+
 void error_init(struct error *err, struct arena *arena)
 {
     *err = (struct error){ .arena = arena, .code = ERROR_NONE, .message = BYTES("") };

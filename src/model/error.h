@@ -80,6 +80,8 @@ struct error_kind {
 };
 
 const struct error_kind *error_kind(enum error_code code);
+/* The name of the list of throttling reasons, which the service's model spells in two ways. */
+const char *error_throttling_field(enum error_code code);
 
 /* The service words faults of values and parameters in two ways: operations that it has rewritten
  * in 2026 have the newer one. struct operation says which one an operation has; nothing else does.
@@ -104,6 +106,8 @@ struct error {
     /* Further members of an exception that its service's model has, as the JSON of an object:
      * {"ResourceType":"dashboard"}. Not of DynamoDB's. data NULL: none. */
     struct bytes members_json;
+    /* An exception about throughput: its list of reasons, as JSON; data NULL: none. */
+    struct bytes throttling_json;
 };
 
 #define ERROR_ENVELOPE "1 validation error detected: "

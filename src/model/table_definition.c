@@ -35,6 +35,13 @@ static const char *const projection_names[] = {
     [PROJECTION_INCLUDE] = "INCLUDE",
 };
 
+static const char *const capacity_names[] = {
+    [CAPACITY_UNSET] = "", /* No setting has this name. */
+    [CAPACITY_OFF] = "off",
+    [CAPACITY_ACCOUNT] = "account",
+    [CAPACITY_ENFORCE] = "enforce",
+};
+
 /* The index of `text` among `names`, or `count`. */
 static size_t find_name(const char *const *names, size_t count, struct bytes text)
 {
@@ -106,6 +113,25 @@ bool billing_mode_parse(struct bytes text, enum billing_mode *out)
     size_t index = find_name(billing_mode_names, COUNT_OF(billing_mode_names), text);
     *out = (enum billing_mode)index;
     return index < COUNT_OF(billing_mode_names);
+}
+
+bool capacity_setting_parse(struct bytes text, enum capacity_setting *out)
+{
+    size_t index = find_name(capacity_names, COUNT_OF(capacity_names), text);
+    *out = (enum capacity_setting)index;
+    return index != CAPACITY_UNSET && index < COUNT_OF(capacity_names);
+}
+
+/* A value that is none of the words can only have been stored by an older version. */
+enum capacity_setting table_definition_capacity(const struct table_definition *definition)
+{
+    enum capacity_setting setting;
+    for (size_t i = 0; i < definition->tag_count; i++) {
+        if (bytes_equal_text(definition->tags[i].key, TABLE_CAPACITY_TAG) &&
+            capacity_setting_parse(definition->tags[i].value, &setting))
+            return setting;
+    }
+    return CAPACITY_UNSET;
 }
 
 bool table_class_parse(struct bytes text, enum table_class *out)

@@ -129,6 +129,18 @@ struct tag {
     struct bytes value;
 };
 
+/* What becomes of requests that need more throughput than their table has. */
+enum capacity_setting {
+    CAPACITY_UNSET,   /* Of a table: as the server's setting says. */
+    CAPACITY_OFF,     /* Nothing is counted and nothing refused. */
+    CAPACITY_ACCOUNT, /* Units are counted for metrics. */
+    CAPACITY_ENFORCE, /* And requests beyond the limits are refused. */
+};
+/* "off", "account" and "enforce"; false for any other text. */
+MUST_CHECK bool capacity_setting_parse(struct bytes text, enum capacity_setting *out);
+/* The tag by which a table has its own. */
+#define TABLE_CAPACITY_TAG "stator:capacity"
+
 /* By which the items of a table are ordered (table/key_hash.h). Stored: the numbers stay. */
 enum table_hash {
     TABLE_HASH_XXH3 = 0, /* Of tables that were created before the other one was known. */
@@ -204,7 +216,13 @@ struct table_definition {
 
     struct tag *tags; /* Sorted by key. */
     size_t tag_count;
+    /* What the tag TABLE_CAPACITY_TAG says. Set by table_definition_decode, so that requests need
+     * not look for it. */
+    enum capacity_setting capacity;
 };
+
+/* The same, found among the tags: for a definition that is being made or changed. */
+enum capacity_setting table_definition_capacity(const struct table_definition *definition);
 
 /* The catalogue's record of a definition, and back. Decoding refuses what encoding would not have
  * written, and ignores attributes it does not know. Both results live in the arena. */

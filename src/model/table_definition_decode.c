@@ -497,5 +497,6 @@ bool table_definition_decode(struct arena *arena, const struct item *record,
     if (in.failed)
         return false;
     out->index_names = index_names_create(arena, out);
+    out->capacity = table_definition_capacity(out);
     return true;
 }

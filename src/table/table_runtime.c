@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "capacity/limiter.h"
 
 /* Takes one reference. The caller has another one, so the object cannot vanish meanwhile. */
 static void acquire(atomic_uint *references)
@@ -40,8 +41,10 @@ struct table_runtime *table_runtime_acquire(struct table_runtime *runtime)
 
 void table_runtime_release(struct table_runtime *runtime)
 {
-    if (release(&runtime->references))
-        free(runtime);
+    if (!release(&runtime->references))
+        return;
+    limiter_destroy(atomic_load(&runtime->limiter));
+    free(runtime);
 }
 
 struct partition_runtime *partition_runtime_create(uint64_t partition_id)

@@ -15,12 +15,16 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+struct limiter;
+
 struct table_runtime {
     uint64_t table_id;
     atomic_uint references; /* By versions of the table, and by its removal once dropped. */
     /* Where metric/ counts for the table; 0: nowhere yet. Written once, or hardly more often, so
      * that every core keeps its copy. */
     _Alignas(64) _Atomic uint32_t meter_slot;
+    /* What the table admits; NULL until that was asked for. Set once. */
+    _Atomic(struct limiter *) limiter;
 };
 
 struct partition_runtime {

@@ -127,6 +127,10 @@ void answer_fill_error(const struct answer_context *context, const struct error 
         json_write_name(&writer, kind->message_field);
         json_write_string(&writer, err->message);
     }
+    if (err->throttling_json.data != NULL) {
+        json_write_name(&writer, error_throttling_field(err->code));
+        json_write_raw(&writer, err->throttling_json);
+    }
     if (err->item_json.data != NULL) {
         json_write_name(&writer, "Item");
         json_write_raw(&writer, err->item_json);

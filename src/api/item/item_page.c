@@ -1,10 +1,12 @@
 /* item_page.c -- see item_page.h. */
 #include "api/item/item_page.h"
 #include <assert.h>
+#include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/item_shapes.h"
 #include "api/operation.h"
 #include "base/arena.h"
+#include "base/byte_order.h"
 #include "expr/lookup.h"
 #include "expr/path.h"
 #include "expr/projection.h"
@@ -15,6 +17,7 @@
 #include "read/read_page.h"
 #include "read/read_source.h"
 #include "table/catalogue.h"
+#include "table/item_range.h"
 
 struct item_page {
     struct api_call *call;
@@ -22,6 +25,9 @@ struct item_page {
     struct read_page *page;
     struct json_writer writer;
     struct lookup lookup; /* For PartiQL's columns. */
+    /* The hash of the partition key, if all of the page has the same. */
+    bool has_key;
+    uint64_t key;
 };
 
 /* --- Rules --- */
@@ -104,7 +110,11 @@ static void count_use(const struct item_page *page, const struct read_page_end *
     } else {
         use->table_half_units = end->fetched_units * (consistent ? 2 : 1);
         use->index_half_units[source->index - table->indexes] = half_units;
+        if (page->has_key)
+            capacity_use_add_key(use, source->index, page->key, half_units);
     }
+    if (page->has_key && use->table_half_units > 0)
+        capacity_use_add_key(use, NULL, page->key, use->table_half_units);
 }
 
 static void finish(struct item_page *page)
@@ -151,6 +161,24 @@ static void run(struct item_page *page)
     }
 }
 
+/* Stored keys begin with the hash. Several ranges have several keys, or read all of them. */
+static void find_key(struct item_page *page)
+{
+    const struct item_page_request *request = &page->request;
+    page->has_key = request->is_query && request->range_count == 1;
+    if (page->has_key) {
+        assert(request->ranges[0].engine.first.len >= sizeof page->key);
+        page->key = load_u64_be(request->ranges[0].engine.first.data);
+    }
+}
+
+static bool admit(struct item_page *page)
+{
+    return admission_read(page->call, page->call->uses, page->request.source->index,
+                          page->has_key ? &page->key : NULL) ||
+           admission_fail(page->call);
+}
+
 void item_page_start(struct api_call *call, const struct item_page_request *request)
 {
     assert(call->use_count == 1 && request->source->table == call->uses[0].definition);
@@ -158,6 +186,11 @@ void item_page_start(struct api_call *call, const struct item_page_request *requ
     const struct shape_integer *limit = &request->request->limit;
     struct item_page *page = arena_alloc(call->arena, sizeof *page);
     *page = (struct item_page){ .call = call, .request = *request };
+    find_key(page);
+    if (!admit(page)) {
+        end_call(page, false);
+        return;
+    }
     json_writer_init(&page->writer, &call->response);
     lookup_init(&page->lookup, call->arena, NULL);
     json_open_object(&page->writer);

@@ -52,6 +52,7 @@ struct item_page_request {
     const struct read_expressions *expressions;
     struct item_range *ranges; /* Read in their order; changed as the page proceeds. */
     size_t range_count;
+    bool is_query; /* Each range is of one partition key. */
     /* Writes the members of the answer behind "Items". */
     void (*finish)(struct api_call *call, const struct item_page_request *request,
                    struct json_writer *writer, const struct read_page_end *end);

@@ -2,12 +2,14 @@
  *
  * The service writes each item by itself, not all or none. Here they are one txn nevertheless: one
  * round of latches, one engine batch and one completion cost less than 25, and a failure leaves
- * nothing half done. So UnprocessedItems holds either none of them or, if other writes held their
- * latches for too long, all; clients send those again. An engine without atomic writes over several
+ * nothing half done. UnprocessedItems holds those that the limits of their tables and indexes did
+ * not admit or, if other writes held their latches for too long, all; clients send those again. An
+ * engine without atomic writes over several
  * partitions (ENGINE_GLOBAL_ATOMIC) will need one txn for each partition, which the service's
  * contract allows.
  */
 #include <assert.h>
+#include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/batch.h"
 #include "api/item/item_shapes.h"
@@ -34,6 +36,7 @@ struct batch_write {
     struct txn_item items[BATCH_WRITE_REQUESTS_MAX];
     const struct write_request *requests[BATCH_WRITE_REQUESTS_MAX];
     struct batch_item members[BATCH_WRITE_REQUESTS_MAX];
+    bool refused[BATCH_WRITE_REQUESTS_MAX]; /* Not admitted: set by the decision. */
 };
 
 static const struct shape_list *requests_of(const struct batch_write_item_request *request,
@@ -179,32 +182,53 @@ static void write_request(struct json_writer *writer, const struct write_request
     json_close_object(writer);
 }
 
-/* RequestItems as they were sent. */
-static void write_requests(struct json_writer *writer, const struct batch_write_item_request *in)
+/* RequestItems as they were sent: all of them, or those that were refused. */
+static void write_requests(struct json_writer *writer, const struct batch_write *batch, bool all)
 {
-    for (size_t i = 0; i < in->request_items.count; i++) {
-        const struct shape_list *requests = requests_of(in, i);
-        json_write_name_bytes(writer, in->request_items.names[i]);
-        json_open_array(writer);
-        for (size_t r = 0; r < requests->count; r++)
-            write_request(writer, request_at(requests, r));
-        json_close_array(writer);
+    size_t open_table = SIZE_MAX;
+    for (size_t i = 0; i < batch->txn.item_count; i++) {
+        size_t table = batch->members[i].table_index;
+        if (!all && !batch->refused[i])
+            continue;
+        if (table != open_table) {
+            if (open_table != SIZE_MAX)
+                json_close_array(writer);
+            json_write_name_bytes(writer, batch->request->request_items.names[table]);
+            json_open_array(writer);
+            open_table = table;
+        }
+        write_request(writer, batch->requests[i]);
     }
+    if (open_table != SIZE_MAX)
+        json_close_array(writer);
+}
+
+/* The members that were admitted; returns how many. */
+static size_t find_admitted(const struct batch_write *batch, struct batch_item *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < batch->txn.item_count; i++) {
+        if (!batch->refused[i])
+            out[count++] = batch->members[i];
+    }
+    return count;
 }
 
 /* Written by the decision, because nothing may be added once the commit may have ended the call. */
 static void answer(struct batch_write *batch)
 {
     struct json_writer writer;
+    struct batch_item admitted[BATCH_WRITE_REQUESTS_MAX];
+    size_t admitted_count = find_admitted(batch, admitted);
     buffer_init(&batch->call->response, batch->call->arena);
     json_writer_init(&writer, &batch->call->response);
     json_open_object(&writer);
     json_write_name(&writer, "UnprocessedItems");
     json_open_object(&writer);
+    write_requests(&writer, batch, false);
     json_close_object(&writer);
     batch_write_collections(&writer, batch->request->return_item_collection_metrics, &batch->txn,
-                            batch->call->uses, batch->table_count, batch->members,
-                            batch->txn.item_count);
+                            batch->call->uses, batch->table_count, admitted, admitted_count);
     capacity_write_list(&writer, batch->request->return_consumed_capacity, batch->call->uses,
                         batch->table_count);
     json_close_object(&writer);
@@ -226,7 +250,7 @@ static void answer_unprocessed(struct batch_write *batch)
     json_open_object(&writer);
     json_write_name(&writer, "UnprocessedItems");
     json_open_object(&writer);
-    write_requests(&writer, batch->request);
+    write_requests(&writer, batch, true);
     json_close_object(&writer);
     reset_capacity(batch);
     capacity_write_list(&writer, batch->request->return_consumed_capacity, batch->call->uses,
@@ -234,19 +258,41 @@ static void answer_unprocessed(struct batch_write *batch)
     json_close_object(&writer);
 }
 
+static struct capacity_use *use_at(const struct batch_write *batch, size_t index)
+{
+    return &batch->call->uses[batch->members[index].table_index];
+}
+
+/* What the limits do not admit has no effect. */
+static void decide_item(struct batch_write *batch, size_t index)
+{
+    struct txn_item *item = &batch->items[index];
+    const struct put_request *put = batch->requests[index]->put;
+    struct capacity_use *use = use_at(batch, index);
+    item->effect = put == NULL ? TXN_DELETE : TXN_PUT;
+    if (put != NULL)
+        item->replacement = put->item.item;
+    batch->refused[index] = !admission_write(batch->call, use, item->place.hash) ||
+                            !admission_decided(batch->call, use, item);
+    if (batch->refused[index])
+        item->effect = TXN_KEEP;
+    else
+        capacity_use_add_write(use, &batch->txn, item);
+}
+
 static bool decide(struct txn *txn)
 {
     struct batch_write *batch = of_txn(txn);
+    size_t refused_count = 0;
     error_clear(&batch->call->error);
+    admission_forget(batch->call, 0);
     reset_capacity(batch);
     for (size_t i = 0; i < txn->item_count; i++) {
-        struct txn_item *item = &txn->items[i];
-        const struct put_request *put = batch->requests[i]->put;
-        item->effect = put == NULL ? TXN_DELETE : TXN_PUT;
-        if (put != NULL)
-            item->replacement = put->item.item;
-        capacity_use_add_write(&batch->call->uses[batch->members[i].table_index], txn, item);
+        decide_item(batch, i);
+        refused_count += batch->refused[i];
     }
+    if (refused_count == txn->item_count)
+        return admission_fail_batch(batch->call);
     if (!item_change_check_collections(batch->call, txn)) {
         reset_capacity(batch);
         return false;
@@ -263,6 +309,21 @@ static void done(struct txn *txn, enum engine_status status)
         status = ENGINE_OK;
     }
     operation_end_engine(batch->call, status);
+}
+
+/* True unless the limits of the tables refuse every item, whatever the others cost. What is refused
+ * here costs no latch and no read; the decision asks again. */
+static bool admit(struct batch_write *batch)
+{
+    bool any = false;
+    if (batch->call->admission == NULL)
+        return true;
+    for (size_t i = 0; i < batch->txn.item_count; i++)
+        any |= admission_write(batch->call, use_at(batch, i), batch->items[i].place.hash);
+    if (!any)
+        return admission_fail_batch(batch->call);
+    admission_forget(batch->call, 0);
+    return true;
 }
 
 static struct batch_write *create(struct api_call *call,
@@ -286,7 +347,7 @@ static void run(struct api_call *call, const void *input)
         return;
     }
     struct batch_write *batch = create(call, input);
-    if (find_tables(batch) && find_items(batch)) {
+    if (find_tables(batch) && find_items(batch) && admit(batch)) {
         txn_start(&batch->txn);
         return;
     }

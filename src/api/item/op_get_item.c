@@ -6,6 +6,7 @@
  * Between two items a batch may pause (api.h).
  */
 #include <assert.h>
+#include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/batch.h"
 #include "api/item/item_access.h"
@@ -70,6 +71,7 @@ static bool read_and_answer(struct api_call *call, const struct get_item_request
                              &call->error);
     if (ok) {
         answer(call, request, projection, &item);
+        capacity_use_add_key(call->uses, NULL, place->hash, call->uses->table_half_units);
         read_item_release(&item);
     }
     read_items_close(&items);
@@ -93,7 +95,8 @@ static void run_get(struct api_call *call, const void *input)
              operation_check_table(call, table) &&
              item_address_of_key(call->arena, table_definition(table), &request->key.item, &place,
                                  &call->error) &&
-             item_expressions_check_keys(call, &params, table_definition(table));
+             item_expressions_check_keys(call, &params, table_definition(table)) &&
+             (admission_read(call, call->uses, NULL, &place.hash) || admission_fail(call));
     }
     operation_end(call, ok && read_and_answer(call, request, projection, table, &place));
 }
@@ -114,7 +117,9 @@ struct table_read {
     struct expr_params params;          /* Of the projection. */
     struct table *table;
     const struct item_address *places; /* One per key. */
-    size_t read_count;                 /* Of the keys; the others are unprocessed. */
+    size_t read_count;                 /* Of the keys; those behind are unprocessed. */
+    bool *refused; /* One per key: unprocessed, for want of throughput; NULL: no limits. */
+    size_t refused_count;
 };
 
 struct batch_read {
@@ -276,20 +281,48 @@ static bool find_items(struct batch_read *batch)
 
 /* --- Reading --- */
 
+/* Whether the limits of the table let the next of its items pass. */
+static bool admit_next(struct batch_read *batch)
+{
+    struct table_read *read = &batch->tables[batch->table_index];
+    struct capacity_use *use = &batch->call->uses[batch->table_index];
+    if (admission_read(batch->call, use, NULL, &read->places[read->read_count].hash))
+        return true;
+    if (read->refused == NULL)
+        read->refused = arena_alloc_zeroed(batch->call->arena,
+                                           read->request->keys.count * sizeof *read->refused);
+    read->refused[read->read_count++] = true;
+    read->refused_count++;
+    return false;
+}
+
+/* Adds what was read, and was next, to what the table was used for. */
+static void count_next(struct batch_read *batch, const struct read_item *item)
+{
+    struct table_read *read = &batch->tables[batch->table_index];
+    struct capacity_use *use = &batch->call->uses[batch->table_index];
+    int64_t before = use->table_half_units;
+    capacity_use_add_read(use, shown_item_size(&item->shown), item->exists,
+                          read->request->consistent_read.value);
+    capacity_use_add_key(use, NULL, read->places[read->read_count].hash,
+                         use->table_half_units - before);
+    read->read_count++;
+}
+
 /* Reads and writes the next item of a table, unless it does not fit any more. */
 static bool read_next(struct batch_read *batch)
 {
     struct table_read *read = &batch->tables[batch->table_index];
     struct read_item item;
+    if (!admit_next(batch))
+        return true;
     if (!read_items_get(&batch->items, table_definition(read->table),
                         &read->places[read->read_count], read_as(read->projection), &item,
                         &batch->call->error))
         return false;
     batch->is_full = batch->items.size > BATCH_GET_SIZE_MAX;
     if (!batch->is_full) {
-        capacity_use_add_read(&batch->call->uses[batch->table_index], shown_item_size(&item.shown),
-                              item.exists, read->request->consistent_read.value);
-        read->read_count++;
+        count_next(batch, &item);
         if (item.exists)
             write_item(&batch->writer, read->projection, &item);
     }
@@ -367,14 +400,16 @@ static void write_unprocessed_keys(const struct batch_read *batch, struct json_w
     json_open_object(writer);
     for (size_t i = 0; i < batch->table_count; i++) {
         const struct table_read *read = &batch->tables[i];
-        if (read->read_count == read->request->keys.count)
+        if (read->read_count == read->request->keys.count && read->refused_count == 0)
             continue;
         json_write_name_bytes(writer, batch->call->uses[i].table_name);
         json_open_object(writer);
         json_write_name(writer, "Keys");
         json_open_array(writer);
-        for (size_t k = read->read_count; k < read->request->keys.count; k++)
-            item_json_write(writer, &key_at(read->request, k)->item);
+        for (size_t k = 0; k < read->request->keys.count; k++) {
+            if (k >= read->read_count || (read->refused != NULL && read->refused[k]))
+                item_json_write(writer, &key_at(read->request, k)->item);
+        }
         json_close_array(writer);
         write_parameters(writer, read->request);
         json_close_object(writer);
@@ -399,6 +434,18 @@ static void end(struct batch_read *batch, bool ok)
     operation_end(batch->call, ok);
 }
 
+/* Whether limits refused everything: the service then answers with an exception. */
+static bool is_refused(const struct batch_read *batch)
+{
+    size_t refused_count = 0;
+    for (size_t i = 0; i < batch->table_count; i++) {
+        if (batch->tables[i].read_count > batch->tables[i].refused_count)
+            return false;
+        refused_count += batch->tables[i].refused_count;
+    }
+    return refused_count > 0;
+}
+
 static void run_slice(struct batch_read *batch);
 
 static void resume(struct api_call *call, bool cancelled)
@@ -420,6 +467,10 @@ static void run_slice(struct batch_read *batch)
         end(batch, false);
         return;
     case SLICE_ENDED:
+        if (is_refused(batch)) {
+            end(batch, admission_fail_batch(batch->call));
+            return;
+        }
         finish(batch);
         end(batch, true);
         return;

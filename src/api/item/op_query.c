@@ -378,6 +378,7 @@ static void run_query(struct api_call *call, const void *input)
                                                        .expressions = &query->expressions,
                                                        .ranges = &query->range,
                                                        .range_count = query->range_count,
+                                                       .is_query = true,
                                                        .finish = item_page_finish });
 }
 

@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 #include <stdbool.h>
+#include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/item_access.h"
 #include "api/item/item_change.h"
@@ -41,6 +42,7 @@ struct item_write_start {
     const void *request;
     const struct condition_request *condition_request;
     const struct item *key; /* Has at least the key attributes. */
+    bool puts_key;          /* It is the item to be put. */
     /* How `key` says where the item lives: item_address_of_item or item_address_of_key. */
     bool (*locate)(struct arena *arena, const struct table_definition *table,
                    const struct item *key, struct item_address *out, struct error *err);
@@ -125,6 +127,19 @@ static bool refuse(struct item_write *write)
     return false;
 }
 
+/* Asks as if nothing had been counted: the answer, which has the cost, is complete by now. */
+static bool admit_indexes(struct item_write *write)
+{
+    struct capacity_use *use = write->call->uses;
+    if (use->limiter == NULL)
+        return true;
+    struct capacity_use counted = *use;
+    capacity_use_clear(use);
+    bool ok = admission_decided(write->call, use, &write->item);
+    *use = counted;
+    return ok;
+}
+
 static bool decide(struct txn *txn)
 {
     struct item_write *write = of_txn(txn);
@@ -132,11 +147,13 @@ static bool decide(struct txn *txn)
     struct lookup lookup;
     buffer_init(&write->call->response, write->call->arena);
     error_clear(&write->call->error);
+    admission_forget(write->call, 0);
     capacity_use_clear(write->call->uses);
     lookup_init(&lookup, write->call->arena, write->item.exists ? &write->item.current : NULL);
     if (condition != NULL && !condition_matches(condition, &lookup))
         return refuse(write);
-    if (write->decide(write) && item_change_check_collections(write->call, txn))
+    if (write->decide(write) && item_change_check_collections(write->call, txn) &&
+        (admit_indexes(write) || admission_fail(write->call)))
         return true;
     capacity_use_clear(write->call->uses);
     return false;
@@ -167,6 +184,18 @@ static bool locate(struct api_call *call, const struct table_definition *table,
            item_expressions_check_keys(call, &start->expressions.params, table);
 }
 
+/* The table's limits, and those of the indexes if the new item is known and will be put: what is
+ * refused here costs no latch and no read. The decision asks the indexes about the old item, too.
+ */
+static bool admit(struct api_call *call, const struct table_definition *table,
+                  const struct item_write_start *start, const struct item_address *place)
+{
+    bool is_certain = start->puts_key && start->expressions.condition == NULL;
+    return (admission_write(call, call->uses, place->hash) &&
+            (!is_certain || admission_indexes(call, call->uses, table, NULL, start->key))) ||
+           admission_fail(call);
+}
+
 /* Finds the table and the address of the item, runs the write and ends the call. */
 static void start_write(struct api_call *call, const struct item_write_start *start)
 {
@@ -174,7 +203,8 @@ static void start_write(struct api_call *call, const struct item_write_start *st
     struct item_address place;
     struct table *table = operation_find_table(call, start->table_name);
     if (!may_write(call, table, start) || !operation_check_table(call, table) ||
-        !locate(call, table_definition(table), start, &place)) {
+        !locate(call, table_definition(table), start, &place) ||
+        !admit(call, table_definition(table), start, &place)) {
         operation_fail(call);
         return;
     }
@@ -234,6 +264,7 @@ static void run_put(struct api_call *call, const void *input)
                                       .request = request,
                                       .condition_request = &request->condition,
                                       .key = &request->item.item,
+                                      .puts_key = true,
                                       .locate = item_address_of_item,
                                       .check = check_put_indexes,
                                       .decide = decide_put };

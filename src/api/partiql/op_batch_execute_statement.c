@@ -7,6 +7,7 @@
  */
 #include <assert.h>
 #include "api/item/batch.h"
+#include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/item_access.h"
 #include "api/item/item_change.h"
@@ -186,6 +187,10 @@ static const char *error_name(enum error_code code)
         return "TransactionConflict";
     case ERROR_THROTTLING:
         return "ThrottlingError";
+    case ERROR_PROVISIONED_THROUGHPUT_EXCEEDED:
+        return "ProvisionedThroughputExceeded";
+    case ERROR_REQUEST_LIMIT_EXCEEDED:
+        return "RequestLimitExceeded";
     default:
         assert(code == ERROR_VALIDATION);
         return "ValidationError";
@@ -249,6 +254,17 @@ static struct capacity_use *use_of(struct statement_batch *batch, const struct b
     return &batch->call->uses[member->table_index];
 }
 
+/* Reports that limits refused the statement: those from the `first` of the call's refusals on. */
+static void refuse_throttled(struct statement_batch *batch, struct batch_member *member,
+                             size_t first)
+{
+    struct api_call *call = batch->call;
+    error_init(&member->fault, call->arena);
+    admission_fail_for(call, (struct admission_refusals){ first, admission_refusal_count(call) },
+                       false, &member->fault);
+    member->item_json = BYTES("");
+}
+
 /* --- Reads --- */
 
 static struct bytes show_item(struct arena *arena, const struct statement *statement,
@@ -272,13 +288,21 @@ static bool read_item(struct statement_batch *batch, struct read_items *items,
 {
     assert(member->was_run);
     struct read_item item;
+    struct capacity_use *use = use_of(batch, member);
+    size_t first = admission_refusal_count(batch->call);
+    if (!admission_read(batch->call, use, NULL, &member->place.hash)) {
+        refuse_throttled(batch, member, first);
+        return true;
+    }
     if (!read_items_get(items, batch->call->uses[member->table_index].definition, &member->place,
                         READ_ITEM_OPENED, &item, &batch->call->error))
         return false;
     if (item.exists)
         member->item_json = show_item(batch->call->arena, &member->statement, &item.shown.item);
-    capacity_use_add_read(use_of(batch, member), item.shown.item.size, item.exists,
+    int64_t before = use->table_half_units;
+    capacity_use_add_read(use, item.shown.item.size, item.exists,
                           member->request->consistent_read.value);
+    capacity_use_add_key(use, NULL, member->place.hash, use->table_half_units - before);
     read_item_release(&item);
     return true;
 }
@@ -328,6 +352,19 @@ static void check_collection(struct statement_batch *batch, struct batch_member 
               ITEM_CHANGE_COLLECTION_EXCEEDED);
 }
 
+/* The limits of its table come before whatever the statement does, those of indexes behind. */
+static void admit(struct statement_batch *batch, struct batch_member *member)
+{
+    struct txn_item *item = &batch->items[member->item_index];
+    const struct capacity_use *use = use_of(batch, member);
+    size_t first = admission_refusal_count(batch->call);
+    if (admission_write(batch->call, use, item->place.hash) &&
+        (error_is_set(&member->fault) || admission_decided(batch->call, use, item)))
+        return;
+    item->effect = TXN_KEEP;
+    refuse_throttled(batch, member, first);
+}
+
 static void add_capacity(struct statement_batch *batch, const struct batch_member *member)
 {
     assert(member->was_run);
@@ -351,6 +388,7 @@ static bool decide(struct txn *txn)
     struct statement_batch *batch = of_txn(txn);
     bool any = false;
     clear_answer(batch);
+    admission_forget(batch->call, 0);
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->members[i].was_run)
             decide_member(batch, &batch->members[i]);
@@ -359,6 +397,7 @@ static bool decide(struct txn *txn)
         struct batch_member *member = &batch->members[i];
         if (!member->was_run)
             continue;
+        admit(batch, member);
         check_collection(batch, member);
         add_capacity(batch, member);
         any |= !error_is_set(&member->fault);
@@ -394,8 +433,35 @@ static void done(struct txn *txn, enum engine_status status)
     operation_end_engine(batch->call, status);
 }
 
+/* True if the limits of the tables refuse every statement, whatever the others cost: that needs no
+ * latch and no read. Otherwise the decision asks again. */
+static bool is_refused(struct statement_batch *batch)
+{
+    bool any = false;
+    if (batch->call->admission == NULL)
+        return false;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_member *member = &batch->members[i];
+        size_t first = admission_refusal_count(batch->call);
+        if (!member->was_run)
+            continue;
+        if (admission_write(batch->call, use_of(batch, member), member->place.hash))
+            any = true;
+        else
+            refuse_throttled(batch, member, first);
+    }
+    if (any)
+        admission_forget(batch->call, 0);
+    return !any;
+}
+
 static void run_writes(struct statement_batch *batch)
 {
+    if (is_refused(batch)) {
+        answer(batch);
+        operation_succeed(batch->call);
+        return;
+    }
     struct api_call *call = batch->call;
     operation_txn_init(&batch->txn, call);
     for (size_t i = 0; i < batch->count; i++) {

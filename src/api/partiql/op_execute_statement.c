@@ -5,6 +5,7 @@
  * only the columns and the way to resume differ.
  */
 #include <assert.h>
+#include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/item_access.h"
 #include "api/item/item_change.h"
@@ -141,6 +142,7 @@ static void read_start(struct api_call *call, const struct execute_statement_req
                                                        .expressions = &read->expressions,
                                                        .ranges = read->plan.ranges,
                                                        .range_count = read->plan.range_count,
+                                                       .is_query = read->plan.is_query,
                                                        .finish = finish,
                                                        .context = request });
 }
@@ -189,9 +191,11 @@ static bool decide(struct txn *txn)
     struct bytes returned;
     buffer_init(&call->response, call->arena);
     error_clear(&call->error);
+    admission_forget(call, 0);
     capacity_use_clear(call->uses);
     if (partiql_write_decide(call->arena, &write->write, &write->item, &returned, &call->error) &&
-        item_change_check_collections(call, txn)) {
+        item_change_check_collections(call, txn) &&
+        (admission_decided(call, call->uses, &write->item) || admission_fail(call))) {
         answer(write, returned);
         return true;
     }
@@ -244,7 +248,8 @@ static void write_start(struct api_call *call, const struct execute_statement_re
     write->txn.conflicts = api_conflicts(call->api);
     write->txn.decide = decide;
     write->txn.done = done;
-    if (prepare_write(call, statement, write)) {
+    if (prepare_write(call, statement, write) &&
+        (admission_write(call, call->uses, write->item.place.hash) || admission_fail(call))) {
         txn_start(&write->txn);
         return;
     }

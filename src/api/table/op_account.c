@@ -62,19 +62,19 @@ static const struct shape limits_shape = { .kind = SHAPE_STRUCTURE,
                                            .size = sizeof(struct describe_limits_request),
                                            SHAPE_UNBOUNDED };
 
-static const struct {
-    const char *name;
-    int64_t units;
-} limits[] = {
-    { "AccountMaxReadCapacityUnits", 80000 },
-    { "AccountMaxWriteCapacityUnits", 80000 },
-    { "TableMaxReadCapacityUnits", 40000 },
-    { "TableMaxWriteCapacityUnits", 40000 },
-};
-
 static void run_limits(struct api_call *call, const void *input)
 {
     (void)input;
+    const struct api_quotas *quotas = &api_options(call->api)->quotas;
+    const struct {
+        const char *name;
+        int64_t units;
+    } limits[] = {
+        { "AccountMaxReadCapacityUnits", quotas->account_read_units },
+        { "AccountMaxWriteCapacityUnits", quotas->account_write_units },
+        { "TableMaxReadCapacityUnits", quotas->table_read_units },
+        { "TableMaxWriteCapacityUnits", quotas->table_write_units },
+    };
     struct json_writer writer;
     json_writer_init(&writer, &call->response);
     json_open_object(&writer);

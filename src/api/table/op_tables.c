@@ -1,4 +1,5 @@
 /* op_tables.c -- CreateTable, UpdateTable, DeleteTable, DescribeTable and ListTables. */
+#include "api/admission.h"
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
@@ -206,7 +207,8 @@ static void run_update(struct api_call *call, const void *input)
     if (ok) {
         operation_release_tables(call); /* The stream opens once nobody holds an older version. */
         control_settle_streams(api_control(call->api), call->arena, &changed);
-        operation_find_table(call, request->table_name);
+        table = operation_find_table(call, request->table_name);
+        admission_configure(call->api, table);
     }
     operation_end(call, ok);
 }

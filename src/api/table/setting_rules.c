@@ -84,13 +84,25 @@ static bool refuse_tag_count(struct error *err)
                             "Number of Tags exceed the current limit for the provided ResourceArn");
 }
 
+/* A tag of ours has a meaning, so a value that has none is refused. */
+static bool check_capacity_tag(const struct tag_request *tag, struct error *err)
+{
+    enum capacity_setting setting;
+    return !bytes_equal_text(tag->key, TABLE_CAPACITY_TAG) ||
+           capacity_setting_parse(tag->value, &setting) ||
+           error_validation(err,
+                            "One or more parameter values were invalid: the tag " TABLE_CAPACITY_TAG
+                            " must be off, account or enforce, not: %.*s",
+                            BYTES_FMT(tag->value));
+}
+
 bool setting_rules_check_tags(const struct shape_list *tags, struct error *err)
 {
     const struct tag_request *const *requests = tags->elements;
     if (tags->count > TAGS_MAX)
         return refuse_tag_count(err);
     for (size_t i = 0; i < tags->count; i++) {
-        if (!check_tag(requests[i], err))
+        if (!check_tag(requests[i], err) || !check_capacity_tag(requests[i], err))
             return false;
         for (size_t j = 0; j < i; j++) {
             if (bytes_equal(requests[i]->key, requests[j]->key))

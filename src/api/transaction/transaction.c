@@ -8,6 +8,7 @@
 #include "api/transaction/transaction.h"
 #include <assert.h>
 #include <string.h>
+#include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/batch.h"
 #include "api/item/item_access.h"
@@ -318,6 +319,46 @@ static bool check_distinct(struct transaction *transaction)
     return true;
 }
 
+/* --- Limits of throughput --- */
+
+/* The service's rule is unknown. Ours: if every action is refused, so is the request; otherwise the
+ * transaction is cancelled, with a reason for each that was. Returns false. */
+static bool refuse_throttled(struct transaction *transaction, size_t throttled_count)
+{
+    struct api_call *call = transaction->call;
+    size_t count = transaction->start.action_count;
+    if (throttled_count == count)
+        return admission_fail_batch(call);
+    return transaction_reasons_cancel(&call->error, transaction->reasons, count);
+}
+
+/* Asks for each action. `ask` returns false if it is refused. */
+static bool admit_actions(struct transaction *transaction,
+                          bool (*ask)(struct api_call *call, const struct capacity_use *use,
+                                      const struct txn_item *item))
+{
+    struct api_call *call = transaction->call;
+    size_t throttled_count = 0;
+    if (call->admission == NULL)
+        return true;
+    for (size_t i = 0; i < transaction->start.action_count; i++) {
+        size_t first = admission_refusal_count(call);
+        transaction->reasons[i] = (struct transaction_reason){ 0 };
+        if (ask(call, &call->uses[transaction->table_of[i]], &transaction->txn.items[i]))
+            continue;
+        throttled_count++;
+        transaction->reasons[i] = admission_reason(
+            call, (struct admission_refusals){ first, admission_refusal_count(call) });
+    }
+    return throttled_count == 0 || refuse_throttled(transaction, throttled_count);
+}
+
+static bool ask_table(struct api_call *call, const struct capacity_use *use,
+                      const struct txn_item *item)
+{
+    return admission_write(call, use, item->place.hash);
+}
+
 /* --- The answer, complete before the commit --- */
 
 static void clear_uses(struct api_call *call)
@@ -332,11 +373,14 @@ static void count_uses(struct transaction *transaction, bool repeated)
     for (size_t i = 0; i < transaction->start.action_count; i++) {
         struct txn_item *item = &transaction->txn.items[i];
         struct capacity_use *use = &call->uses[transaction->table_of[i]];
-        if (repeated)
+        int64_t before = use->table_half_units;
+        if (repeated) {
             capacity_use_add_transaction_read(use, item->exists ? item->current.size : 0,
                                               item->exists);
-        else
+            capacity_use_add_key(use, NULL, item->place.hash, use->table_half_units - before);
+        } else {
             capacity_use_add_transaction_write(use, &transaction->txn, item);
+        }
     }
 }
 
@@ -467,7 +511,7 @@ static bool decide_actions(struct transaction *transaction)
         transaction->reasons[i] = (struct transaction_reason){ 0 };
         ok &= decide_action(transaction, i);
     }
-    ok = ok && check_collections(transaction);
+    ok = ok && check_collections(transaction) && admit_actions(transaction, admission_decided);
     operation_note_written(call, &transaction->txn);
     if (!ok && !error_is_set(&call->error)) {
         count_cancelled(transaction);
@@ -483,6 +527,7 @@ static bool decide(struct txn *txn)
     struct api_call *call = transaction->call;
     buffer_init(&call->response, call->arena);
     error_clear(&call->error);
+    admission_forget(call, 0);
     clear_uses(call);
     if (txn->record_count > 0) {
         switch (token_judge(call->arena, &transaction->start.token, txn->records,
@@ -589,7 +634,7 @@ void transaction_start(struct api_call *call, const struct transaction_start *st
     call->batch_count = (uint32_t)start->action_count;
     struct transaction *transaction = create(call, start);
     if (find_tables(transaction) && locate_items(transaction) && check_distinct(transaction) &&
-        find_shared_token(transaction)) {
+        find_shared_token(transaction) && admit_actions(transaction, ask_table)) {
         txn_start(&transaction->txn);
         return;
     }

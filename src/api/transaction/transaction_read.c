@@ -5,6 +5,7 @@
  */
 #include "api/transaction/transaction_read.h"
 #include <assert.h>
+#include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/item_access.h"
 #include "api/item/item_expressions.h"
@@ -103,6 +104,26 @@ static bool check_conflicts(struct transaction_view *view)
            transaction_reasons_cancel(&view->call->error, view->reasons, view->start->read_count);
 }
 
+/* As of writes: see transaction.c. */
+static bool admit(struct transaction_view *view)
+{
+    struct api_call *call = view->call;
+    size_t count = view->start->read_count, throttled_count = 0;
+    for (size_t i = 0; i < count && call->admission != NULL; i++) {
+        size_t first = admission_refusal_count(call);
+        if (admission_read(call, &call->uses[view->table_of[i]], NULL, &view->places[i].hash))
+            continue;
+        throttled_count++;
+        view->reasons[i] = admission_reason(
+            call, (struct admission_refusals){ first, admission_refusal_count(call) });
+    }
+    if (throttled_count == 0)
+        return true;
+    return throttled_count == count
+               ? admission_fail_batch(call)
+               : transaction_reasons_cancel(&call->error, view->reasons, count);
+}
+
 /* --- Reading --- */
 
 /* Observed: an item whose projection is empty is not shown, except with PartiQL. */
@@ -144,8 +165,10 @@ static bool read_item(struct transaction_view *view, struct read_items *items,
                         READ_ITEM_OPENED, &item, &view->call->error))
         return false;
     if (items->size <= TRANSACTION_SIZE_MAX) { /* Beyond that, items only count. */
-        capacity_use_add_transaction_read(&view->call->uses[table], item.shown.item.size,
-                                          item.exists);
+        struct capacity_use *use = &view->call->uses[table];
+        int64_t before = use->table_half_units;
+        capacity_use_add_transaction_read(use, item.shown.item.size, item.exists);
+        capacity_use_add_key(use, NULL, view->places[index].hash, use->table_half_units - before);
         json_open_object(writer);
         if (item.exists)
             write_item(view, writer, index, &item.shown.item);
@@ -193,6 +216,6 @@ void transaction_read_start(struct api_call *call, const struct transaction_read
     if (!start->was_asked)
         operation_expect_tables(call, count);
     bool ok = find_tables(&view) && locate_items(&view) && check_distinct(&view) &&
-              check_conflicts(&view) && read_and_answer(&view);
+              check_conflicts(&view) && admit(&view) && read_and_answer(&view);
     operation_end(call, ok);
 }

@@ -1,0 +1,107 @@
+/* admission.h -- whether the limits of tables and indexes admit what a call is about to do.
+ *
+ * Only for tables whose limits are enforced (enum capacity_setting); for all others these functions
+ * are one comparison. An operation asks after its rules were checked and access was decided, and
+ * before it does any work: reads ask the table or index that they read, writes ask the table, and
+ * within their decision every global index in which the item has or gets an entry, whether that
+ * entry changes or not. Deletions by time to live, and the filling of new indexes, do not ask.
+ *
+ * What was refused is remembered by the call. It becomes the exception of the call
+ * (admission_fail), or of a part of it (admission_fail_since), and is counted by the meter. What a
+ * call has cost is charged at its end from call->uses, so several parts of one call count what the
+ * parts before them have used.
+ */
+#ifndef STATOR_API_ADMISSION_H
+#define STATOR_API_ADMISSION_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "api/api.h"
+#include "api/capacity.h"
+#include "base/compiler.h"
+
+struct error;
+struct index_definition;
+struct item;
+struct table;
+struct table_definition;
+struct transaction_reason;
+struct txn_item;
+
+/* --- Which limits there are --- */
+
+/* Are the limits of such a table enforced? */
+static inline bool admission_is_enforced(const struct api_options *options,
+                                         enum capacity_setting of_table)
+{
+    return (of_table == CAPACITY_UNSET ? options->capacity : of_table) == CAPACITY_ENFORCE;
+}
+/* Prepares a call for one of its tables, whose limits are enforced. */
+void admission_bind(struct api_call *call, struct capacity_use *use);
+/* Control. Takes over the limits of a table that was just changed. */
+void admission_configure(struct api *api, const struct table *table);
+
+/* --- Questions. False: refused, and remembered. --- */
+
+MUST_CHECK bool admission_ask_read(struct api_call *call, const struct capacity_use *use,
+                                   const struct index_definition *index, const uint64_t *key);
+MUST_CHECK bool admission_ask_write(struct api_call *call, const struct capacity_use *use,
+                                    uint64_t key);
+MUST_CHECK bool admission_ask_indexes(struct api_call *call, const struct capacity_use *use,
+                                      const struct table_definition *table,
+                                      const struct item *before, const struct item *after);
+
+/* `index` NULL: the table. `key` is the hash of the partition key; NULL: more than one is read. */
+MUST_CHECK static inline bool admission_read(struct api_call *call, const struct capacity_use *use,
+                                             const struct index_definition *index,
+                                             const uint64_t *key)
+{
+    return use->limiter == NULL || admission_ask_read(call, use, index, key);
+}
+/* Of the table alone; `key` as above. */
+MUST_CHECK static inline bool admission_write(struct api_call *call, const struct capacity_use *use,
+                                              uint64_t key)
+{
+    return use->limiter == NULL || admission_ask_write(call, use, key);
+}
+/* Of the global indexes in which the item before or after a write has an entry; either may be NULL:
+ * there is none. */
+MUST_CHECK static inline bool admission_indexes(struct api_call *call,
+                                                const struct capacity_use *use,
+                                                const struct table_definition *table,
+                                                const struct item *before, const struct item *after)
+{
+    return use->limiter == NULL || table->index_count == 0 ||
+           admission_ask_indexes(call, use, table, before, after);
+}
+/* The same of an item whose effect was decided. */
+MUST_CHECK bool admission_decided(struct api_call *call, const struct capacity_use *use,
+                                  const struct txn_item *item);
+
+/* --- Refusals --- */
+
+/* How many there were so far; 0 where nothing is enforced. */
+size_t admission_refusal_count(const struct api_call *call);
+/* Forgets those behind the first `count`: a decision is repeated. */
+void admission_forget(struct api_call *call, size_t count);
+
+/* How the refusals from `first` to before `end`, at least one, are told. */
+struct admission_refusals {
+    size_t first;
+    size_t end;
+};
+/* Sets the exception and its ThrottlingReasons. `is_single`: of an operation on one item, whose
+ * exception for the maximum of an index differs. Returns false. */
+bool admission_fail_for(struct api_call *call, struct admission_refusals which, bool is_single,
+                        struct error *err);
+/* call->error, for all refusals of the call. Returns false. */
+bool admission_fail(struct api_call *call);       /* Of an operation on one item. */
+bool admission_fail_batch(struct api_call *call); /* Of one on several. */
+/* The same as a reason why a transaction is cancelled. */
+struct transaction_reason admission_reason(struct api_call *call, struct admission_refusals which);
+
+/* Charges what the call has cost and counts its refusals. For the end of every call that has an
+ * admission. */
+void admission_end(struct api_call *call);
+
+#endif
