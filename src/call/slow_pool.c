@@ -7,10 +7,9 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread_priority.h"
 
 struct slow_thread {
     struct slow_pool *pool;
@@ -89,12 +88,8 @@ static void *run(void *argument)
 {
     struct slow_thread *thread = argument;
     struct slow_task *task;
-    if (thread->pool->priority == SLOW_POOL_BELOW_LOOPS) {
-        /* On Linux a thread has a niceness of its own. Should this fail, loops only get less
-         * processor time. */
-        id_t self = (id_t)gettid();
-        setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + SLOW_POOL_NICENESS);
-    }
+    if (thread->pool->priority == SLOW_POOL_BELOW_LOOPS)
+        thread_priority_lower(SLOW_POOL_NICENESS);
     while (take(thread, &task)) {
         if (task != NULL)
             task->run(task, thread->context);

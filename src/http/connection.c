@@ -175,6 +175,15 @@ void http_connection_written(struct http_connection *connection, bool whole)
     http_connection_close(connection);
 }
 
+/* From here on the client makes progress, or the deadline expires. */
+void http_connection_waits(struct http_connection *connection)
+{
+    if (connection->state != HTTP_CONNECTION_WRITING)
+        return;
+    connection->unwritten_size = http_transport_unwritten(&connection->transport);
+    set_deadline(connection, HTTP_DEADLINE_WRITE);
+}
+
 void http_connection_send(struct http_connection *connection, struct bytes head, struct bytes body,
                           bool closes)
 {
@@ -186,8 +195,7 @@ void http_connection_send(struct http_connection *connection, struct bytes head,
         finish_answer(connection);
         return;
     case HTTP_TRANSPORT_LATER:
-        connection->unwritten_size = http_transport_unwritten(transport);
-        set_deadline(connection, HTTP_DEADLINE_WRITE);
+        http_connection_waits(connection);
         return;
     case HTTP_TRANSPORT_FAILED:
         drop_request(connection);
@@ -664,7 +672,8 @@ void http_connection_expire(struct http_connection *connection)
         return;
     case HTTP_DEADLINE_WRITE: {
         uint64_t unwritten_size = http_transport_unwritten(&connection->transport);
-        if (unwritten_size == connection->unwritten_size)
+        if (unwritten_size == connection->unwritten_size &&
+            !http_transport_is_queued(&connection->transport))
             break;
         connection->unwritten_size = unwritten_size;
         set_deadline(connection, HTTP_DEADLINE_WRITE);

@@ -98,6 +98,8 @@ void http_connection_failed(struct http_connection *connection);
 void http_connection_ended(struct http_connection *connection, bool orderly);
 /* An answer that could not be written at once is written or, if not `whole`, failed. */
 void http_connection_written(struct http_connection *connection, bool whole);
+/* The rest of an answer waits for the client to read. */
+void http_connection_waits(struct http_connection *connection);
 void http_connection_closed(struct http_connection *connection);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread_priority.h"
 #include "http/connection.h"
 
 enum {
@@ -113,6 +114,17 @@ static void end_turn(struct http_loop *loop)
         handler->turn_end(loop->context);
 }
 
+/* Those that have waited longest first. */
+static void run_writers(struct http_loop *loop)
+{
+    loop->writers.left = HTTP_TURN_WRITE_SIZE;
+    while (loop->writers.first != NULL && loop->writers.left >= HTTP_TURN_WRITE_SMALL_SIZE) {
+        struct http_transport *transport = loop->writers.first;
+        http_loop_remove_writer(loop, transport);
+        http_transport_go_on(transport);
+    }
+}
+
 static void run_tasks(struct http_loop *loop);
 
 static void on_round_end(uv_check_t *round_end)
@@ -133,8 +145,10 @@ static void on_again(uv_idle_t *again)
 static void on_round(uv_prepare_t *round)
 {
     struct http_loop *loop = round->data;
-    end_turn(loop); /* Timers may have led to requests as well. */
-    if (!http_inbox_may_sleep(&loop->inbox))
+    run_writers(loop);
+    end_turn(loop); /* Timers and writers may have led to requests as well. */
+    bool may_sleep = http_inbox_may_sleep(&loop->inbox);
+    if (!may_sleep || loop->writers.first != NULL)
         uv_idle_start(&loop->again, on_again);
     loop->turn.reader = NULL;
     loop->turn.asked_before = loop->turn.asked;
@@ -165,6 +179,49 @@ size_t http_loop_turn_left(struct http_loop *loop, const struct http_connection 
 void http_loop_turn_count(struct http_loop *loop, size_t size)
 {
     loop->turn.reader_left -= size < loop->turn.reader_left ? size : loop->turn.reader_left;
+}
+
+size_t http_loop_write_room(const struct http_loop *loop, size_t size)
+{
+    size_t left = loop->writers.left;
+    if (size <= HTTP_TURN_WRITE_SMALL_SIZE)
+        return size;
+    if (left < HTTP_TURN_WRITE_SMALL_SIZE)
+        return 0;
+    return size < left ? size : left;
+}
+
+void http_loop_count_written(struct http_loop *loop, size_t size)
+{
+    loop->writers.left -= size < loop->writers.left ? size : loop->writers.left;
+}
+
+void http_loop_queue_writer(struct http_loop *loop, struct http_transport *transport)
+{
+    assert(!transport->queued);
+    transport->queued = true;
+    transport->next_writer = NULL;
+    transport->previous_writer = loop->writers.last;
+    if (loop->writers.last != NULL)
+        loop->writers.last->next_writer = transport;
+    else
+        loop->writers.first = transport;
+    loop->writers.last = transport;
+}
+
+void http_loop_remove_writer(struct http_loop *loop, struct http_transport *transport)
+{
+    if (!transport->queued)
+        return;
+    transport->queued = false;
+    if (transport->previous_writer != NULL)
+        transport->previous_writer->next_writer = transport->next_writer;
+    else
+        loop->writers.first = transport->next_writer;
+    if (transport->next_writer != NULL)
+        transport->next_writer->previous_writer = transport->previous_writer;
+    else
+        loop->writers.last = transport->previous_writer;
 }
 
 /* --- Tasks --- */
@@ -355,6 +412,7 @@ static void *run(void *argument)
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+    thread_priority_shorten_slices();
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     if (!loop->abandoned)
         run_tasks(loop); /* Posted after the last wake-up. */

@@ -33,6 +33,11 @@ enum {
      * longer than such a read takes. */
     HTTP_TURN_CONNECTION_SIZE = 64 * 1024,
     HTTP_TURN_SIZE = 256 * 1024,
+    /* How much of answers it writes in one turn: twenty of 1 MB that are ready at once would keep
+     * it busy for tens of milliseconds. A small answer, or the small rest of one, is always
+     * written. */
+    HTTP_TURN_WRITE_SIZE = 128 * 1024,
+    HTTP_TURN_WRITE_SMALL_SIZE = 16 * 1024,
 };
 
 /* --- Deadlines: the time-outs of a loop's connections ---
@@ -117,6 +122,10 @@ struct http_loop {
         size_t asked_before;                  /* and in the one before. */
         size_t first;                         /* Which of them is served first. */
     } turn;
+    struct { /* Answers that wait for a turn to be written in. */
+        struct http_transport *first, *last;
+        size_t left; /* How much may still be written in this turn. */
+    } writers;
     uint64_t pressure_told_ms;           /* When that was logged last; 0: never. */
     struct http_task relief;             /* Posted by the loop that finds 0 in */
     atomic_size_t relief_size;           /* this: how much memory others want. */
@@ -147,6 +156,13 @@ struct bytes http_loop_date(struct http_loop *loop);
 /* How much of a body the connection may read now; 0: not before the next turn. */
 size_t http_loop_turn_left(struct http_loop *loop, const struct http_connection *connection);
 void http_loop_turn_count(struct http_loop *loop, size_t size); /* It has read so much. */
+/* How much of an answer with `size` bytes left may be written now; 0: nothing in this turn. */
+size_t http_loop_write_room(const struct http_loop *loop, size_t size);
+void http_loop_count_written(struct http_loop *loop, size_t size);
+/* Has http_transport_go_on called in one of the next turns. Removing one that is not queued is
+ * allowed. */
+void http_loop_queue_writer(struct http_loop *loop, struct http_transport *transport);
+void http_loop_remove_writer(struct http_loop *loop, struct http_transport *transport);
 /* To be called when a connection has closed or the handler has answered. */
 void http_loop_end_if_done(struct http_loop *loop);
 

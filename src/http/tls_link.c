@@ -32,7 +32,6 @@ struct http_tls_link {
     bool backlog;     /* There is more to decrypt, in `kept` or in the session. */
     bool listening;   /* libuv reads. */
     bool established; /* The handshake has ended. */
-    bool answering;   /* http_connection_written will be called. */
     bool pumping;     /* pump's guard against recursion. */
     bool ended;
 };
@@ -171,11 +170,18 @@ static size_t rest_of_answer(const struct http_tls_link *link)
     return link->head.len + link->body.len;
 }
 
-/* Encrypts and sends the answer as far as the socket takes it. */
+/* Encrypts and sends the answer as far as the turn allows and the socket takes it. */
 static enum http_transport_status push(struct http_transport *transport)
 {
     struct http_tls_link *link = transport->link;
+    struct http_loop *loop = http_connection_of_transport(transport)->loop;
+    size_t rest = rest_of_answer(link);
+    size_t room = http_loop_write_room(loop, rest);
     while (rest_of_answer(link) > 0 && link->unsent == NULL) {
+        if (rest - rest_of_answer(link) >= room) {
+            http_loop_queue_writer(loop, transport);
+            break;
+        }
         struct tls_wire wire = wire_for(transport, BYTES(""));
         enum tls_status status = TLS_OK;
         while (status == TLS_OK && rest_of_answer(link) > 0 &&
@@ -188,25 +194,24 @@ static enum http_transport_status push(struct http_transport *transport)
         if (!flush(transport, &wire) || (status != TLS_OK && status != TLS_FULL))
             return HTTP_TRANSPORT_FAILED;
     }
-    return link->unsent == NULL ? HTTP_TRANSPORT_DONE : HTTP_TRANSPORT_LATER;
+    http_loop_count_written(loop, rest - rest_of_answer(link));
+    return link->unsent == NULL && !transport->queued ? HTTP_TRANSPORT_DONE : HTTP_TRANSPORT_LATER;
 }
 
 enum http_transport_status http_tls_link_write(struct http_transport *transport, struct bytes head,
                                                struct bytes body)
 {
     struct http_tls_link *link = transport->link;
-    assert(!link->answering && link->established && !link->ended);
+    assert(link->established && !link->ended);
     link->head = head;
     link->body = body;
-    enum http_transport_status status = push(transport);
-    link->answering = status == HTTP_TRANSPORT_LATER;
-    return status;
+    return push(transport);
 }
 
 bool http_tls_link_write_now(struct http_transport *transport, struct bytes text)
 {
     struct http_tls_link *link = transport->link;
-    assert(link->established && !link->answering);
+    assert(link->established && !transport->answering);
     if (link->unsent != NULL)
         return true;
     struct tls_wire wire = wire_for(transport, BYTES(""));
@@ -374,24 +379,37 @@ bool http_tls_link_is_listening(const struct http_transport *transport)
     return transport->link->listening;
 }
 
-/* The socket has taken the stuck output, or is broken or closed. */
-static void on_sent(uv_write_t *write, int error)
+/* Continues with the answer if there is one, and then with the input. */
+static void go_on(struct http_transport *transport, int error)
 {
-    struct http_transport *transport = write->data;
     struct http_connection *connection = http_connection_of_transport(transport);
-    struct http_tls_link *link = transport->link;
-    drop_unsent(link);
-    if (link->answering) {
+    http_loop_remove_writer(connection->loop, transport); /* Input may have led here. */
+    if (transport->answering) {
         enum http_transport_status status = error == 0 ? push(transport) : HTTP_TRANSPORT_FAILED;
-        if (status == HTTP_TRANSPORT_LATER)
+        if (status == HTTP_TRANSPORT_LATER) {
+            http_connection_waits(connection);
             return;
-        link->answering = false;
+        }
+        transport->answering = false;
         http_connection_written(connection, status == HTTP_TRANSPORT_DONE);
     } else if (error != 0) {
         http_connection_ended(connection, false);
     }
     if (!resume(transport))
         http_connection_ended(connection, false);
+}
+
+/* The socket has taken the stuck output, or is broken or closed. */
+static void on_sent(uv_write_t *write, int error)
+{
+    struct http_transport *transport = write->data;
+    drop_unsent(transport->link);
+    go_on(transport, error);
+}
+
+void http_tls_link_go_on(struct http_transport *transport)
+{
+    go_on(transport, 0);
 }
 
 void http_tls_link_end(struct http_transport *transport)

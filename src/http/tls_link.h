@@ -42,6 +42,7 @@ MUST_CHECK bool http_tls_link_read(struct http_transport *transport);
 void http_tls_link_stop_reading(struct http_transport *transport);
 MUST_CHECK enum http_transport_status http_tls_link_write(struct http_transport *transport,
                                                           struct bytes head, struct bytes body);
+void http_tls_link_go_on(struct http_transport *transport);
 MUST_CHECK bool http_tls_link_write_now(struct http_transport *transport, struct bytes text);
 uint64_t http_tls_link_unwritten(const struct http_transport *transport);
 /* Sends TLS's close_notify, if the socket takes it. Later input is not decrypted. */

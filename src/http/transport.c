@@ -8,6 +8,8 @@
 #include "http/loop.h"
 #include "http/tls_link.h"
 
+static void end_write(struct http_transport *transport, enum http_transport_status status);
+
 static uv_stream_t *stream_of(struct http_transport *transport)
 {
     return (uv_stream_t *)&transport->tcp;
@@ -48,6 +50,9 @@ bool http_transport_is_secure(const struct http_transport *transport)
 static void on_closed(uv_handle_t *handle)
 {
     struct http_connection *connection = handle->data;
+    /* libuv has failed what it had to write; here is what waited for a turn. */
+    if (connection->transport.answering)
+        end_write(&connection->transport, HTTP_TRANSPORT_FAILED);
     http_tls_link_destroy(connection->transport.link);
     connection->transport.link = NULL;
     http_connection_closed(connection);
@@ -57,6 +62,7 @@ void http_transport_close(struct http_transport *transport)
 {
     if (transport->link != NULL)
         http_tls_link_end(transport);
+    http_loop_remove_writer(http_connection_of_transport(transport)->loop, transport);
     uv_close((uv_handle_t *)&transport->tcp, on_closed);
 }
 
@@ -121,40 +127,115 @@ size_t http_transport_unread(const struct http_transport *transport)
 
 /* --- Writing --- */
 
-static void on_written(uv_write_t *write, int status)
+static enum http_transport_status push(struct http_transport *transport);
+
+/* Tells the connection, unless there is more to write. */
+static void end_write(struct http_transport *transport, enum http_transport_status status)
 {
-    http_connection_written(write->data, status == 0);
+    if (status == HTTP_TRANSPORT_LATER) {
+        http_connection_waits(http_connection_of_transport(transport));
+        return;
+    }
+    transport->answering = false;
+    http_connection_written(http_connection_of_transport(transport), status == HTTP_TRANSPORT_DONE);
 }
 
-/* Queues what the socket did not take; `written` bytes are sent. */
-static enum http_transport_status write_rest(struct http_transport *transport, uv_write_t *write,
-                                             uv_buf_t parts[2], size_t written)
+static void on_written(uv_write_t *write, int error)
 {
-    write->data = http_connection_of_transport(transport);
-    for (int i = 0; i < 2; i++) {
-        size_t gone = written < parts[i].len ? written : parts[i].len;
-        parts[i] = uv_buf_init(parts[i].base + gone, (unsigned)(parts[i].len - gone));
-        written -= gone;
-    }
-    int error = uv_write(write, stream_of(transport), parts, 2, on_written);
+    struct http_transport *transport = write->data;
+    end_write(transport, error == 0 ? push(transport) : HTTP_TRANSPORT_FAILED);
+}
+
+static size_t rest_of_answer(const struct http_transport *transport)
+{
+    return transport->head.len + transport->body.len;
+}
+
+/* The first `size` bytes of the answer, as two parts. */
+static void cut(const struct http_transport *transport, size_t size, uv_buf_t parts[2])
+{
+    size_t of_head = size < transport->head.len ? size : transport->head.len;
+    parts[0] = part_of(bytes_of(transport->head.data, of_head));
+    parts[1] = part_of(bytes_of(transport->body.data, size - of_head));
+}
+
+static void take(struct http_transport *transport, size_t size)
+{
+    size_t of_head = size < transport->head.len ? size : transport->head.len;
+    transport->head = bytes_of(transport->head.data + of_head, transport->head.len - of_head);
+    size -= of_head;
+    if (size > 0)
+        transport->body = bytes_of(transport->body.data + size, transport->body.len - size);
+}
+
+/* Has libuv write a little as soon as the socket takes it: that shows that there is room. */
+static enum http_transport_status wait_for_room(struct http_transport *transport)
+{
+    uv_buf_t parts[2];
+    size_t size = rest_of_answer(transport);
+    if (size > HTTP_TURN_WRITE_SMALL_SIZE)
+        size = HTTP_TURN_WRITE_SMALL_SIZE;
+    cut(transport, size, parts);
+    take(transport, size);
+    transport->write->data = transport;
+    int error = uv_write(transport->write, stream_of(transport), parts, 2, on_written);
     return error == 0 ? HTTP_TRANSPORT_LATER : HTTP_TRANSPORT_FAILED;
+}
+
+/* Writes what the turn allows and the socket takes. */
+static enum http_transport_status push(struct http_transport *transport)
+{
+    struct http_loop *loop = http_connection_of_transport(transport)->loop;
+    size_t room = http_loop_write_room(loop, rest_of_answer(transport));
+    uv_buf_t parts[2];
+    int written = 0;
+    if (room > 0) {
+        cut(transport, room, parts);
+        written = uv_try_write(stream_of(transport), parts, parts[1].len > 0 ? 2 : 1);
+        if (written == UV_EAGAIN)
+            written = 0;
+        if (written < 0)
+            return HTTP_TRANSPORT_FAILED;
+        http_loop_count_written(loop, (size_t)written);
+        take(transport, (size_t)written);
+    }
+    if (rest_of_answer(transport) == 0)
+        return HTTP_TRANSPORT_DONE;
+    if ((size_t)written < room)
+        return wait_for_room(transport);
+    http_loop_queue_writer(loop, transport);
+    return HTTP_TRANSPORT_LATER;
 }
 
 enum http_transport_status http_transport_write(struct http_transport *transport, uv_write_t *write,
                                                 struct bytes head, struct bytes body)
 {
+    enum http_transport_status status;
+    assert(!transport->answering && head.len > 0 && body.len <= UINT32_MAX);
+    if (transport->link != NULL) {
+        status = http_tls_link_write(transport, head, body);
+    } else {
+        transport->head = head;
+        transport->body = body;
+        transport->write = write;
+        status = push(transport);
+    }
+    transport->answering = status == HTTP_TRANSPORT_LATER;
+    return status;
+}
+
+void http_transport_go_on(struct http_transport *transport)
+{
+    assert(transport->answering && !transport->queued);
     if (transport->link != NULL)
-        return http_tls_link_write(transport, head, body);
-    assert(head.len <= UINT32_MAX && body.len <= UINT32_MAX);
-    uv_buf_t parts[2] = { part_of(head), part_of(body) };
-    int written = uv_try_write(stream_of(transport), parts, body.len > 0 ? 2 : 1);
-    if (written == UV_EAGAIN)
-        written = 0;
-    if (written < 0)
-        return HTTP_TRANSPORT_FAILED;
-    if ((size_t)written == head.len + body.len)
-        return HTTP_TRANSPORT_DONE;
-    return write_rest(transport, write, parts, (size_t)written);
+        http_tls_link_go_on(transport);
+    else
+        end_write(transport, push(transport));
+}
+
+bool http_transport_is_queued(const struct http_transport *transport)
+{
+    return transport->queued;
 }
 
 bool http_transport_write_now(struct http_transport *transport, struct bytes text)
@@ -171,7 +252,8 @@ uint64_t http_transport_unwritten(const struct http_transport *transport)
 {
     if (transport->link != NULL)
         return http_tls_link_unwritten(transport);
-    return uv_stream_get_write_queue_size((const uv_stream_t *)&transport->tcp);
+    return rest_of_answer(transport) +
+           uv_stream_get_write_queue_size((const uv_stream_t *)&transport->tcp);
 }
 
 bool http_transport_end(struct http_transport *transport)

@@ -23,6 +23,12 @@ struct http_transport {
     struct http_tls_link *link; /* NULL: no TLS. */
     bool reading;               /* The connection wants to read. */
     bool secure;                /* Constant once open: other threads may read it. */
+    bool queued;                /* Among the loop's writers: the answer waits for a turn. */
+    bool answering;             /* http_connection_written will be called. */
+    struct http_transport *previous_writer, *next_writer; /* The loop's. */
+    /* Without TLS, the part of the answer that libuv does not have yet, and for what it has. */
+    struct bytes head, body;
+    uv_write_t *write;
 };
 
 enum http_transport_status {
@@ -54,11 +60,15 @@ size_t http_transport_unread(const struct http_transport *transport);
 MUST_CHECK enum http_transport_status http_transport_write(struct http_transport *transport,
                                                            uv_write_t *write, struct bytes head,
                                                            struct bytes body);
+/* Writes more of the answer; for the loop, whose queue it was in. */
+void http_transport_go_on(struct http_transport *transport);
 /* Writes a few bytes between answers, or nothing if the socket is full. False if the connection is
  * unusable. */
 MUST_CHECK bool http_transport_write_now(struct http_transport *transport, struct bytes text);
 /* Decreases as a write makes progress. */
 uint64_t http_transport_unwritten(const struct http_transport *transport);
+/* True if the answer waits for a turn of the loop, and not for the client. */
+bool http_transport_is_queued(const struct http_transport *transport);
 /* Shuts down writing. Input still arrives. */
 MUST_CHECK bool http_transport_end(struct http_transport *transport);
 

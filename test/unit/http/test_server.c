@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "http/loop.h"
 #include "http_fixture.h"
 #include "raw_http.h"
 #include "tls_files.h"
@@ -292,6 +293,46 @@ static void a_slow_reader_holds_up_nobody_else(void **state)
     http_fixture_expect(&slow, 404, "no such route");
     raw_http_close(&slow);
     raw_http_close(&other);
+}
+
+static uint8_t large_body[8 * 1024 * 1024];
+
+static void answer_large(void *context, void *loop_context, struct http_exchange *exchange)
+{
+    (void)context;
+    (void)loop_context;
+    const struct http_answer answer = { .status = 200,
+                                        .body = bytes_of(large_body, sizeof large_body) };
+    http_exchange_answer(exchange, &answer);
+}
+
+static void count_turn(void *loop_context)
+{
+    (*(unsigned *)loop_context)++; /* Read when the loop has ended. */
+}
+
+/* Twice in each turn: see http/loop.c. */
+static void a_turn_writes_a_part_of_a_large_answer(void **state)
+{
+    struct http_fixture *fixture = *state;
+    unsigned turn_ends = 0;
+    const struct http_handler handler = { .context = &turn_ends,
+                                          .request = answer_large,
+                                          .turn_end = count_turn };
+    char message[HTTP_MESSAGE_MAX];
+    struct raw_http_answer answer;
+    struct raw_http client;
+    struct http_options options = fixture->options;
+    options.loop_count = 1;
+    struct http_server *server = http_server_start(&options, &handler, message);
+    assert_non_null(server);
+    raw_http_open(&client, http_server_port(server));
+    send_text(&client, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    assert_true(raw_http_receive(&client, &answer));
+    assert_int_equal(answer.body.len, sizeof large_body);
+    raw_http_close(&client);
+    assert_true(http_server_stop(server, RAW_HTTP_WAIT_MS));
+    assert_true(turn_ends >= 2 * sizeof large_body / HTTP_TURN_WRITE_SIZE);
 }
 
 static void idle_connections_hold_up_nobody(void **state)
@@ -583,6 +624,7 @@ int main(void)
         SERVER_TEST(pipelined_answers_keep_their_order),
         SERVER_TEST(deep_pipelines_wait_outside_and_are_all_answered),
         SERVER_TEST(a_slow_reader_holds_up_nobody_else),
+        SERVER_TEST(a_turn_writes_a_part_of_a_large_answer),
         SERVER_TEST(idle_connections_hold_up_nobody),
         SERVER_TEST(a_client_that_leaves_does_no_harm),
         SERVER_TEST(a_half_closed_client_is_answered),
