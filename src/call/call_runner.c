@@ -276,13 +276,17 @@ static void drop(struct call *call)
     api_refuse(call->loop->runner->api, &call->api);
 }
 
-/* On a thread of the slow pool. A write that has to wait leaves the thread to other calls. */
+/* On a thread of a pool. In the slow one, a write that has to wait leaves the thread to others. */
 static void run_in_pool(struct slow_task *task, void *thread_context)
 {
     struct call *call = call_of_slow_task(task);
     struct call_worker *worker = thread_context;
     if (http_exchange_is_in_vain(call->exchange)) {
         drop(call);
+        return;
+    }
+    if (worker->slow_pool == NULL) { /* Of the background pool, whose calls wait themselves. */
+        run(worker, call);
         return;
     }
     slow_pool_begin_work(worker->slow_pool->threads, worker);
