@@ -122,6 +122,15 @@ bool capacity_setting_parse(struct bytes text, enum capacity_setting *out)
     return index != CAPACITY_UNSET && index < COUNT_OF(capacity_names);
 }
 
+void table_definition_turn_on_demand(struct table_definition *definition, int64_t now_ms)
+{
+    int64_t *turns = definition->on_demand_turns_ms;
+    for (size_t i = ON_DEMAND_TURNS_MAX - 1; i > 0; i--)
+        turns[i] = turns[i - 1];
+    turns[0] = now_ms;
+    definition->on_demand_since_ms = now_ms;
+}
+
 /* A value that is none of the words can only have been stored by an older version. */
 enum capacity_setting table_definition_capacity(const struct table_definition *definition)
 {

@@ -149,6 +149,7 @@ enum table_hash {
 
 enum {
     PARTITIONS_MAX = 4096,
+    ON_DEMAND_TURNS_MAX = 4, /* The service allows so many in 24 hours. */
     INDEXES_MAX = GLOBAL_INDEXES_MAX + LOCAL_INDEXES_MAX,
     /* Every key attribute of the table and of all indexes may be another one. */
     ATTRIBUTES_MAX = 2 + INDEXES_MAX * (INDEX_HASH_KEYS_MAX + INDEX_RANGE_KEYS_MAX),
@@ -184,7 +185,9 @@ struct table_definition {
 
     enum billing_mode billing_mode;
     int64_t
-        on_demand_since_ms;  /* BillingModeSummary.LastUpdateToPayPerRequestDateTime; 0: never. */
+        on_demand_since_ms; /* BillingModeSummary.LastUpdateToPayPerRequestDateTime; 0: never. */
+    /* When it became on-demand, the last times, newest first; 0: no more often. */
+    int64_t on_demand_turns_ms[ON_DEMAND_TURNS_MAX];
     bool billing_mode_given; /* BillingModeSummary is shown only once a mode was named. */
     struct throughput throughput;
     struct unit_pair on_demand_max;
@@ -221,7 +224,10 @@ struct table_definition {
     enum capacity_setting capacity;
 };
 
-/* The same, found among the tags: for a definition that is being made or changed. */
+/* Notes that the table becomes on-demand. */
+void table_definition_turn_on_demand(struct table_definition *definition, int64_t now_ms);
+
+/* The setting, found among the tags: for a definition that is being made or changed. */
 enum capacity_setting table_definition_capacity(const struct table_definition *definition);
 
 /* The catalogue's record of a definition, and back. Decoding refuses what encoding would not have

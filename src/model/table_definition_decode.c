@@ -451,11 +451,26 @@ static void read_expiry(struct decoder *in, struct expiry_definition *out)
     out->filled = arena_copy(in->arena, filled.data);
 }
 
+/* Records of tables that turned at most once have no list. */
+static void read_turns(struct decoder *in, struct table_definition *out)
+{
+    struct value list;
+    out->on_demand_turns_ms[0] = out->on_demand_since_ms;
+    if (!item_find(in->record, BYTES("bt"), &list))
+        return;
+    read_integers(in, "bt", out->on_demand_turns_ms, ON_DEMAND_TURNS_MAX);
+    for (size_t i = 0; i < ON_DEMAND_TURNS_MAX; i++)
+        require(in, out->on_demand_turns_ms[i] >= 0);
+    require(in, out->on_demand_turns_ms[0] == out->on_demand_since_ms &&
+                    out->on_demand_turns_ms[1] != 0);
+}
+
 static void read_settings(struct decoder *in, struct table_definition *out)
 {
     require(in, billing_mode_parse(find_text(in, "bm"), &out->billing_mode));
     out->billing_mode_given = find_flag(in, "bg");
     out->on_demand_since_ms = find_integer(in, "bs");
+    read_turns(in, out);
     read_throughput(in, &out->throughput);
     read_units(in, "o", &out->on_demand_max);
     read_units(in, "w", &out->warm_throughput);

@@ -50,6 +50,15 @@ static void append_throughput(struct buffer *out, const struct throughput *throu
     append_list(out, TABLE_RECORD_THROUGHPUT_FIELDS, &elements);
 }
 
+static void append_turns(struct buffer *out, const struct table_definition *definition)
+{
+    struct buffer elements;
+    buffer_init(&elements, out->arena);
+    for (size_t i = 0; i < ON_DEMAND_TURNS_MAX; i++)
+        append_signed(&elements, definition->on_demand_turns_ms[i]);
+    append_list(out, ON_DEMAND_TURNS_MAX, &elements);
+}
+
 static void append_units(struct buffer *out, const struct unit_pair *pair)
 {
     struct buffer elements;
@@ -239,6 +248,10 @@ static void add_capacity(struct record_writer *record, const struct table_defini
     add_name(record, "bm", billing_mode_name(definition->billing_mode));
     add_flag(record, "bg", definition->billing_mode_given);
     add_integer(record, "bs", definition->on_demand_since_ms);
+    if (definition->on_demand_turns_ms[1] != 0) { /* Otherwise "bs" tells all. */
+        append_turns(begin_attribute(record), definition);
+        finish_attribute(record, "bt");
+    }
     append_throughput(begin_attribute(record), &definition->throughput);
     finish_attribute(record, "t");
     append_units(begin_attribute(record), &definition->on_demand_max);

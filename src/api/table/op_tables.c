@@ -5,6 +5,7 @@
 #include "api/operation_access.h"
 #include "api/stream/stream_operation.h"
 #include "api/table/index_rules.h"
+#include "api/table/quota_rules.h"
 #include "api/table/setting_rules.h"
 #include "api/table/table_operation.h"
 #include "api/table/table_shapes.h"
@@ -31,7 +32,8 @@ static bool make_draft(struct api_call *call, const struct create_table_request 
                                         .created_ms = now_ms };
     if (!throughput_rules_create(request, now_ms, draft, &call->error) ||
         !index_rules_draft(call->arena, request, draft, &call->error) ||
-        !setting_rules_create(call->arena, request, draft, &call->error))
+        !setting_rules_create(call->arena, request, draft, &call->error) ||
+        !quota_rules_check(call->api, NULL, draft, now_ms, &call->error))
         return false;
     draft->uuid = uuid_create(call->arena);
     if (draft->stream_enabled)
@@ -154,7 +156,8 @@ static bool apply_changes(struct api_call *call, const struct update_table_reque
     if (!throughput_rules_update(request, now_ms, changed, &call->error) ||
         !index_rules_create(call->arena, request, changed, &call->error) ||
         !setting_rules_update(request, now_ms, changed, &call->error) ||
-        !check_key(call, request, before))
+        !check_key(call, request, before) ||
+        !quota_rules_check(call->api, before, changed, now_ms, &call->error))
         return false;
     struct table_life_pace pace = table_operation_pace(call);
     if (update_answer_begins_update(request, before, changed))

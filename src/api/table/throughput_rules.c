@@ -285,7 +285,7 @@ bool throughput_rules_create(const struct create_table_request *request, int64_t
                                 "ReadCapacityUnits and WriteCapacityUnits must both be specified "
                                 "when BillingMode is PROVISIONED");
     if (on_demand) {
-        draft->on_demand_since_ms = now_ms;
+        table_definition_turn_on_demand(draft, now_ms);
         draft->billing_mode_given = true;
     } else {
         if (!check_bounds(&capacity, provisioned, err))
@@ -456,7 +456,7 @@ static void turn_table(struct table_definition *table, enum billing_mode mode, i
     table->billing_mode = mode;
     table->billing_mode_given = true;
     if (mode == BILLING_PAY_PER_REQUEST)
-        table->on_demand_since_ms = now_ms;
+        table_definition_turn_on_demand(table, now_ms);
 }
 
 static bool update_mode(const struct update_table_request *request, int64_t now_ms,
