@@ -159,7 +159,8 @@ struct api_call {
     struct api *api;
     struct admission *admission; /* NULL: no limit of any of its tables is enforced. */
     void *request;
-    size_t use_max;                                        /* Room in `uses`. */
+    size_t use_max;           /* Room in `uses`. */
+    struct bytes foreign_arn; /* Names a table of another region or account; data NULL: none. */
     void (*resume)(struct api_call *call, bool cancelled); /* Of a paused one; else NULL. */
     void *resume_state;
 };

@@ -55,16 +55,31 @@ static struct table *hold(struct api_call *call, struct bytes name_or_arn, struc
     return table;
 }
 
+/* The name of a table that may be here; data NULL for the ARN of one that is not, which is kept for
+ * operation_is_own. */
+static struct bytes own_name(struct api_call *call, struct bytes name_or_arn)
+{
+    const struct api_options *options = api_options(call->api);
+    struct bytes name = operation_table_name(name_or_arn);
+    if (name.data == name_or_arn.data ||
+        arn_owner_of(name_or_arn, options->region, options->account_id) == ARN_OWN)
+        return name;
+    call->foreign_arn = name_or_arn;
+    return (struct bytes){ 0 };
+}
+
 struct table *operation_find_table(struct api_call *call, struct bytes name_or_arn)
 {
-    return hold(call, name_or_arn,
-                catalogue_find(api_catalogue(call->api), operation_table_name(name_or_arn)));
+    struct bytes name = own_name(call, name_or_arn);
+    struct catalogue *catalogue = api_catalogue(call->api);
+    return hold(call, name_or_arn, name.data == NULL ? NULL : catalogue_find(catalogue, name));
 }
 
 struct table *operation_borrow_table(struct api_call *call, struct bytes name_or_arn)
 {
-    return hold(call, name_or_arn,
-                catalogue_borrow(api_catalogue(call->api), operation_table_name(name_or_arn)));
+    struct bytes name = own_name(call, name_or_arn);
+    struct catalogue *catalogue = api_catalogue(call->api);
+    return hold(call, name_or_arn, name.data == NULL ? NULL : catalogue_borrow(catalogue, name));
 }
 
 void operation_release_tables(struct api_call *call)
@@ -74,8 +89,30 @@ void operation_release_tables(struct api_call *call)
     call->use_count = 0;
 }
 
+bool operation_is_own(struct api_call *call)
+{
+    const struct api_options *options = api_options(call->api);
+    struct bytes arn = call->foreign_arn;
+    if (arn.data == NULL)
+        return true;
+    switch (arn_owner_of(arn, options->region, options->account_id)) {
+    case ARN_OF_OTHER_ACCOUNT:
+        return error_set(&call->error, ERROR_ACCESS_DENIED, "Access is denied");
+    case ARN_OF_OTHER_REGION:
+        return error_validation(&call->error,
+                                "1 validation error detected: Invalid AWS region in '%.*s'",
+                                BYTES_FMT(arn));
+    default:
+        return error_validation(&call->error,
+                                "1 validation error detected: Invalid AWS partition in '%.*s'",
+                                BYTES_FMT(arn));
+    }
+}
+
 bool operation_check_table(struct api_call *call, const struct table *table)
 {
+    if (table == NULL && !operation_is_own(call))
+        return false;
     return (table != NULL && serves_items(table_definition(table)->status)) ||
            error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found");
 }

@@ -122,6 +122,9 @@ struct table *operation_find_table(struct api_call *call, struct bytes name_or_a
 struct table *operation_borrow_table(struct api_call *call, struct bytes name_or_arn);
 /* Lets go of the call's tables before its end: of versions that were just replaced. */
 void operation_release_tables(struct api_call *call);
+/* False with the service's error set if the last table that was not found is one of another region
+ * or account. operation_check_table asks. */
+MUST_CHECK bool operation_is_own(struct api_call *call);
 /* False with the service's error set if `table` is NULL or its items cannot be used yet, or any
  * more. */
 MUST_CHECK bool operation_check_table(struct api_call *call, const struct table *table);

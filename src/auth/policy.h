@@ -24,6 +24,12 @@ enum policy_kind {
     POLICY_OF_RESOURCE, /* Attached to a table or a stream: each statement has one. */
 };
 
+/* The message for a principal that cannot be one. */
+extern const char policy_invalid_principal_text[];
+
+/* Does a statement allow something to everybody, without a condition? */
+bool policy_allows_everybody(const struct policy *policy);
+
 /* Copies what it needs of `text`. NULL with a ValidationException that names the problem. */
 MUST_CHECK const struct policy *policy_parse(struct arena *arena, struct bytes text,
                                              enum policy_kind kind, struct error *err);

@@ -3,9 +3,31 @@
 #include <assert.h>
 #include <stdint.h>
 #include "auth/policy.h"
+#include "auth/policy_document.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "model/error.h"
+
+/* The form in which a document is shown is that of a policy that decides alike, and is its own
+ * form. Whatever the document, the rules come to an end. */
+static void check_document(struct arena *arena, struct bytes text, enum policy_decision decision,
+                           const struct policy_request *request)
+{
+    struct error err;
+    error_init(&err, arena);
+    for (int shown = 0; shown < 2; shown++) {
+        struct bytes form = policy_document_canonical(arena, text, shown);
+        const struct policy *policy = policy_parse(arena, form, POLICY_OF_RESOURCE, &err);
+        if (form.len > POLICY_SIZE_MAX)
+            continue; /* Accounts are longer as ARNs. */
+        assert(policy != NULL);
+        const struct policy_set set = { .resource = policy };
+        assert(policy_decide(arena, &set, request) == decision);
+        assert(bytes_equal(policy_document_canonical(arena, form, shown), form));
+    }
+    bool ok = policy_document_check(arena, text, POLICY_SUBJECT_TABLE, &err);
+    assert(ok || error_is_set(&err));
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,6 +43,27 @@ static const struct policy_key keys[] = {
     { BYTES("aws:SourceIp"), &address, 1 },
     { BYTES("aws:CurrentTime"), &now, 1 },
 };
+
+/* The form in which a document is shown is that of a policy that decides alike, and is its own
+ * form. Whatever the document, the rules come to an end. */
+static void check_document(struct arena *arena, struct bytes text, enum policy_decision decision,
+                           const struct policy_request *request)
+{
+    struct error err;
+    error_init(&err, arena);
+    for (int shown = 0; shown < 2; shown++) {
+        struct bytes form = policy_document_canonical(arena, text, shown);
+        const struct policy *policy = policy_parse(arena, form, POLICY_OF_RESOURCE, &err);
+        if (form.len > POLICY_SIZE_MAX)
+            continue; /* Accounts are longer as ARNs. */
+        assert(policy != NULL);
+        const struct policy_set set = { .resource = policy };
+        assert(policy_decide(arena, &set, request) == decision);
+        assert(bytes_equal(policy_document_canonical(arena, form, shown), form));
+    }
+    bool ok = policy_document_check(arena, text, POLICY_SUBJECT_TABLE, &err);
+    assert(ok || error_is_set(&err));
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -48,6 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         enum policy_decision decision = policy_decide(arena, &set, &request);
         assert(decision != (kind == POLICY_OF_IDENTITY ? POLICY_DENIED_BY_RESOURCE
                                                        : POLICY_DENIED_BY_IDENTITY));
+        if (kind == POLICY_OF_RESOURCE)
+            check_document(arena, bytes_of(data, size), decision, &request);
     }
     arena_destroy(arena);
     return 0;

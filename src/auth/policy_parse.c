@@ -4,6 +4,7 @@
  * look ahead and to count, a copy of the reader is used; skipping allocates nothing.
  */
 #include <assert.h>
+#include <strings.h>
 #include "auth/policy_parts.h"
 #include "base/arena.h"
 #include "base/compiler.h"
@@ -11,6 +12,8 @@
 #include "model/error.h"
 
 enum { ACCOUNT_DIGITS = 12, ARN_COLONS_BEFORE_RESOURCE = 5 };
+
+const char policy_invalid_principal_text[] = "Invalid principal in policy document.";
 
 struct parser {
     struct json_reader reader;
@@ -20,9 +23,19 @@ struct parser {
     bool variables; /* Of policies of version 2012-10-17. */
 };
 
+/* Line and column, from 1, behind what was read last. */
 static bool refuse_syntax(struct parser *parser)
 {
-    return error_validation(parser->err, "Syntax errors in policy.");
+    size_t line = 1;
+    const uint8_t *line_start = parser->reader.start;
+    for (const uint8_t *at = line_start; at < parser->reader.at; at++) {
+        if (*at == '\n') {
+            line++;
+            line_start = at + 1;
+        }
+    }
+    return error_validation(parser->err, "Syntax error at position (%zu,%zu)", line,
+                            (size_t)(parser->reader.at - line_start) + 1);
 }
 
 /* Finds a member's name in the list. Each may occur once: other readers of JSON would let the
@@ -34,7 +47,7 @@ static bool find_name(struct parser *parser, const char *const *names, size_t co
     while (at < count && !bytes_equal_text(name, names[at]))
         at++;
     if (at == count)
-        return error_validation(parser->err, "Unknown element: %.*s", BYTES_FMT(name));
+        return error_validation(parser->err, "Unknown field %.*s", BYTES_FMT(name));
     if ((*seen >> at & 1) != 0)
         return error_validation(parser->err, "The element %.*s comes twice", BYTES_FMT(name));
     *seen |= 1u << at;
@@ -190,7 +203,7 @@ static bool parse_principal(struct parser *parser, struct bytes text, struct pol
              memchr(text.data, '?', text.len) == NULL)
         out->kind = PRINCIPAL_ARN;
     else
-        return error_validation(parser->err, "Invalid principal in policy: %.*s", BYTES_FMT(text));
+        return error_validation(parser->err, "%s", policy_invalid_principal_text);
     return true;
 }
 
@@ -329,13 +342,22 @@ static const char *const element_names[] = { "Sid",       "Effect",       "Actio
                                              "Principal", "NotPrincipal", "Condition" };
 static_assert(COUNT_OF(element_names) == ELEMENT_COUNT, "each element has a name");
 
+/* Observed: policies of resources may have it in any case. */
+static bool is_effect(const struct parser *parser, struct bytes text, const char *effect)
+{
+    if (parser->kind != POLICY_OF_RESOURCE)
+        return bytes_equal_text(text, effect);
+    return text.len == strlen(effect) &&
+           strncasecmp((const char *)text.data, effect, text.len) == 0;
+}
+
 static bool read_effect(struct parser *parser, struct policy_statement *out)
 {
     struct bytes effect = { 0 };
     if (!json_read_string(&parser->reader, &effect))
         return refuse_syntax(parser);
-    out->deny = bytes_equal_text(effect, "Deny");
-    return out->deny || bytes_equal_text(effect, "Allow") ||
+    out->deny = is_effect(parser, effect, "Deny");
+    return out->deny || is_effect(parser, effect, "Allow") ||
            error_validation(parser->err, "Invalid effect: %.*s", BYTES_FMT(effect));
 }
 
@@ -367,24 +389,30 @@ static bool read_element(struct parser *parser, enum element element, struct pol
     return false;
 }
 
-static bool has_one_of(unsigned seen, enum element a, enum element b)
+/* One of the two must be there, and not both. */
+static bool check_either(struct parser *parser, unsigned seen, enum element a, enum element b)
 {
-    return ((seen >> a & 1) ^ (seen >> b & 1)) != 0;
+    bool has_a = (seen >> a & 1) != 0;
+    bool has_b = (seen >> b & 1) != 0;
+    if (has_a != has_b)
+        return true;
+    if (!has_a)
+        return error_validation(parser->err, "Missing required field %s", element_names[a]);
+    return error_validation(parser->err, "A statement has both %s and %s", element_names[a],
+                            element_names[b]);
 }
 
 static bool check_complete(struct parser *parser, unsigned seen,
                            const struct policy_statement *statement)
 {
     bool of_resource = parser->kind == POLICY_OF_RESOURCE;
-    bool named = has_one_of(seen, ELEMENT_PRINCIPAL, ELEMENT_NOT_PRINCIPAL);
     if ((seen >> ELEMENT_EFFECT & 1) == 0)
-        return error_validation(parser->err, "A statement has no Effect");
-    if (!has_one_of(seen, ELEMENT_ACTION, ELEMENT_NOT_ACTION))
-        return error_validation(parser->err, "A statement needs either Action or NotAction");
-    if (!has_one_of(seen, ELEMENT_RESOURCE, ELEMENT_NOT_RESOURCE))
-        return error_validation(parser->err, "A statement needs either Resource or NotResource");
-    if (of_resource && !named)
-        return error_validation(parser->err, "A statement needs either Principal or NotPrincipal");
+        return error_validation(parser->err, "Missing required field Effect");
+    if (of_resource && !check_either(parser, seen, ELEMENT_PRINCIPAL, ELEMENT_NOT_PRINCIPAL))
+        return false;
+    if (!check_either(parser, seen, ELEMENT_ACTION, ELEMENT_NOT_ACTION) ||
+        !check_either(parser, seen, ELEMENT_RESOURCE, ELEMENT_NOT_RESOURCE))
+        return false;
     if (!of_resource && (seen >> ELEMENT_PRINCIPAL & 3) != 0)
         return error_validation(parser->err, "A policy of a key has no principals");
     if (statement->principals_inverted && !statement->deny)
@@ -423,7 +451,8 @@ static bool read_statements(struct parser *parser, struct policy *out)
     while (json_next_element(&parser->reader))
         if (!read_statement(parser, &statements[out->count++]))
             return false;
-    return out->count > 0 || refuse_syntax(parser);
+    return out->count > 0 ||
+           error_validation(parser->err, "Could not parse the policy: Statement is empty!");
 }
 
 /* --- The whole --- */
@@ -482,4 +511,18 @@ const struct policy *policy_parse(struct arena *arena, struct bytes text, enum p
     }
     json_reader_init(&parser.reader, arena, arena_copy(arena, text), POLICY_DEPTH_MAX);
     return read_outline(&parser) && read_statements(&parser, policy) ? policy : NULL;
+}
+
+bool policy_allows_everybody(const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->count; i++) {
+        const struct policy_statement *statement = &policy->statements[i];
+        if (statement->deny || statement->condition_count > 0)
+            continue;
+        for (size_t j = 0; j < statement->principal_count; j++) {
+            if (statement->principals[j].kind == PRINCIPAL_EVERYBODY)
+                return true;
+        }
+    }
+    return false;
 }

@@ -166,6 +166,11 @@ void control_settle_streams(struct control *control, struct arena *arena,
     }
 }
 
+enum engine_status control_keep_policies(struct control *control, struct arena *arena)
+{
+    return stream_upkeep_keep_policies(&control->streams, arena, control->options.clock);
+}
+
 enum engine_status control_close_stream(struct control *control, struct arena *arena,
                                         uint64_t log_id)
 {

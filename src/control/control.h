@@ -73,6 +73,9 @@ MUST_CHECK bool control_submit(struct control *control, struct control_task *tas
  * soon after. NULL: waits for no stream. The task must not hold an older version of the table. */
 void control_settle_streams(struct control *control, struct arena *arena,
                             const struct table_definition *table);
+/* Copies the policies of streams to the streams' own records, where they outlive the definition of
+ * the table. */
+MUST_CHECK enum engine_status control_keep_policies(struct control *control, struct arena *arena);
 /* Closes the stream of a log if it is open. To be called before the table's definition loses the
  * log, so that the stream has no gap. */
 MUST_CHECK enum engine_status control_close_stream(struct control *control, struct arena *arena,

@@ -5,6 +5,15 @@
 
 struct arena;
 
+/* Whose ARN it is that begins "arn:<partition>:<service>:<region>:<account>:". */
+enum arn_owner {
+    ARN_OWN,
+    ARN_OF_OTHER_PARTITION, /* Or too short to tell. */
+    ARN_OF_OTHER_REGION,
+    ARN_OF_OTHER_ACCOUNT,
+};
+enum arn_owner arn_owner_of(struct bytes arn, const char *region, const char *account_id);
+
 /* "arn:aws:dynamodb:<region>:<account>:table/<name>" */
 struct bytes arn_of_table(struct arena *arena, const char *region, const char *account_id,
                           struct bytes name);

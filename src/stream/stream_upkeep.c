@@ -515,6 +515,19 @@ int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena,
     return timed_wait_sooner(wait_ms, run_trim(upkeep, &step));
 }
 
+enum engine_status stream_upkeep_keep_policies(struct stream_upkeep *upkeep, struct arena *arena,
+                                               const struct clock *clock)
+{
+    struct step step = step_of(upkeep, arena, clock);
+    enum engine_status first = ENGINE_OK;
+    for (size_t i = 0; i < streams_count(upkeep->streams); i++) {
+        enum engine_status status = keep_policy(upkeep, &step, streams_at(upkeep->streams, i));
+        if (first == ENGINE_OK)
+            first = status;
+    }
+    return first;
+}
+
 bool stream_upkeep_is_open(const struct stream_upkeep *upkeep, uint64_t log_id)
 {
     const struct stream_definition *stream = streams_of_log(upkeep->streams, log_id);

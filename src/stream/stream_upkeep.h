@@ -49,6 +49,11 @@ struct stream_upkeep {
  * TIMED_WAIT_FOREVER. Failures are logged. */
 int64_t stream_upkeep_run(struct stream_upkeep *upkeep, struct arena *arena,
                           const struct clock *clock);
+/* Copies the policies that have changed to the streams. A failure is the first one's; the next run
+ * tries again. */
+MUST_CHECK enum engine_status stream_upkeep_keep_policies(struct stream_upkeep *upkeep,
+                                                          struct arena *arena,
+                                                          const struct clock *clock);
 /* True if the stream of that log is open. */
 bool stream_upkeep_is_open(const struct stream_upkeep *upkeep, uint64_t log_id);
 /* Closes the stream of that log if it is open. To be called before the table's definition loses the

@@ -25,7 +25,7 @@ RUN_TIMEOUT_S = 30
 TRANSITION_MAX_S = 20
 TABLE_ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/kept"
 POLICY = {
-    "Statement": {"Effect": "Deny", "Principal": "*", "Action": "dynamodb:*", "Resource": "*"},
+    "Statement": {"Effect": "Deny", "Principal": "*", "Action": "dynamodb:Get*", "Resource": "*"},
 }
 
 

@@ -7,9 +7,13 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
+#include "api/operation.h"
 #include "base/arena.h"
+#include "control/control.h"
 #include "engine/engine.h"
+#include "model/table_definition.h"
 #include "reference_engine.h"
+#include "table/catalogue.h"
 
 enum { FIXTURE_NOW_SECONDS = 1700000000, FIXTURE_ROLLOVER_MS = 4 * 60 * 60 * 1000 };
 
@@ -167,4 +171,57 @@ bool api_fixture_shows(const struct api_fixture *fixture, const char *text)
 {
     struct bytes sought = quoted(fixture->arena, text);
     return memmem(fixture->response.data, fixture->response.len, sought.data, sought.len) != NULL;
+}
+
+/* A policy that is stored on the control thread, as every change of a definition is. */
+struct stored_policy {
+    struct api_fixture *fixture;
+    struct bytes table_name;
+    const char *label;
+    struct bytes text;
+    bool is_done;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+};
+
+static void store_policy(void *context)
+{
+    struct stored_policy *stored = context;
+    struct arena *arena = arena_create();
+    struct catalogue *catalogue = api_catalogue(stored->fixture->api);
+    struct table *table = catalogue_find(catalogue, stored->table_name);
+    assert_non_null(table);
+    struct table_definition changed = *table_definition(table);
+    struct resource_policy policy = { .text = stored->text, .revision = 1 };
+    if (stored->label == NULL) {
+        changed.resource_policy = policy;
+    } else {
+        changed.stream_policy = policy;
+        changed.stream_policy_label = bytes_from_text(stored->label);
+    }
+    assert_int_equal(catalogue_update(catalogue, arena, &changed), ENGINE_OK);
+    table_release(table);
+    assert_int_equal(control_keep_policies(api_control(stored->fixture->api), arena), ENGINE_OK);
+    arena_destroy(arena);
+    pthread_mutex_lock(&stored->mutex);
+    stored->is_done = true;
+    pthread_cond_signal(&stored->changed);
+    pthread_mutex_unlock(&stored->mutex);
+}
+
+void api_fixture_store_policy(struct api_fixture *fixture, struct bytes table_name,
+                              const char *label, struct bytes text)
+{
+    struct stored_policy stored = { .fixture = fixture,
+                                    .table_name = table_name,
+                                    .label = label,
+                                    .text = text,
+                                    .mutex = PTHREAD_MUTEX_INITIALIZER,
+                                    .changed = PTHREAD_COND_INITIALIZER };
+    struct control_task task = { .run = store_policy, .context = &stored };
+    assert_true(control_submit(api_control(fixture->api), &task));
+    pthread_mutex_lock(&stored.mutex);
+    while (!stored.is_done)
+        pthread_cond_wait(&stored.changed, &stored.mutex);
+    pthread_mutex_unlock(&stored.mutex);
 }

@@ -53,4 +53,9 @@ void api_fixture_expect_error(struct api_fixture *fixture, const char *operation
 /* Does the last response hold this text? */
 bool api_fixture_shows(const struct api_fixture *fixture, const char *text);
 
+/* Gives a table, or its stream of that label (NULL: the table), a policy whatever it says, as an
+ * earlier version may have stored it. */
+void api_fixture_store_policy(struct api_fixture *fixture, struct bytes table_name,
+                              const char *label, struct bytes text);
+
 #endif

@@ -7,8 +7,9 @@
 /* --- Tables --- */
 
 #define ANY_POLICY                                                                                 \
-    "'{\\'Statement\\':{\\'Effect\\':\\'Allow\\',\\'Principal\\':\\'*\\',\\'Action\\':\\'*\\',"    \
-    "\\'Resource\\':\\'*\\'}}'"
+    "'{\\'Statement\\':{\\'Effect\\':\\'Allow\\',\\'Principal\\':{\\'AWS\\':"                      \
+    "\\'" ATTACK_ACCOUNT "\\'},\\'Action\\':\\'*\\',\\'Resource\\':\\'*\\'}}',"                    \
+    "'ConfirmRemoveSelfResourceAccess':true"
 
 /* Bodies have the table's name in place of %s. */
 static const struct {

@@ -154,21 +154,11 @@ static void create(struct attack_world *world, size_t table, const char *name, s
              arena);
 }
 
-static void put_policy(struct attack_world *world, const char *resource,
+static void put_policy(struct attack_world *world, const char *table, const char *label,
                        const struct naive_document *document, struct arena *arena)
 {
-    struct bytes json = naive_print(arena, document);
-    struct buffer body;
-    buffer_init(&body, arena);
-    buffer_append_bytes(
-        &body, arena_printf(arena, "{'ResourceArn':'" ATTACK_ARN "%s','Policy':'", resource));
-    for (size_t i = 0; i < json.len; i++) {
-        if (json.data[i] == '"')
-            buffer_append_byte(&body, '\\');
-        buffer_append_byte(&body, json.data[i]);
-    }
-    buffer_append(&body, "'}", sizeof "'}");
-    must(world, "PutResourcePolicy", bytes_of(body.data, buffer_bytes(&body).len - 1), arena);
+    api_fixture_store_policy(&world->api, bytes_from_text(table), label,
+                             naive_print(arena, document));
 }
 
 static void put_policies(struct attack_world *world, const struct attack_rights *rights,
@@ -179,11 +169,9 @@ static void put_policies(struct attack_world *world, const struct attack_rights 
         if (i == SECRET && world->twin != ATTACK_ORIGINAL)
             continue;
         if (rights->has_policy[i])
-            put_policy(world, name, &rights->of_table[i], arena);
+            put_policy(world, name, NULL, &rights->of_table[i], arena);
         if (rights->has_stream_policy[i])
-            put_policy(world,
-                       (const char *)arena_printf(arena, "%s/stream/" ATTACK_LABEL, name).data,
-                       &rights->of_stream[i], arena);
+            put_policy(world, name, ATTACK_LABEL, &rights->of_stream[i], arena);
     }
 }
 

@@ -155,27 +155,18 @@ void decision_world_put_resource_policy(struct decision_world *world, const char
                                         const char *statements)
 {
     const struct caller *caller = world->api.caller;
-    struct buffer body;
+    const char *stream = strstr(resource, "/stream/");
     world->api.caller = NULL;
-    if (statements == NULL) {
+    if (statements == NULL)
         must(world, "DeleteResourcePolicy",
              text(world, "{'ResourceArn':'" WORLD_ARN "%s'}", resource));
-    } else {
-        buffer_init(&body, world->arena);
-        buffer_append_bytes(&body, arena_printf(world->arena,
-                                                "{'ResourceArn':'" WORLD_ARN
-                                                "%s','Policy':'{\\'Version\\':\\'2012-10-17\\',"
-                                                "\\'Statement\\':[",
-                                                resource));
-        for (; *statements != '\0'; statements++) {
-            if (*statements == '\'')
-                buffer_append_byte(&body, '\\');
-            buffer_append_byte(&body, (uint8_t)*statements);
-        }
-        buffer_append_bytes(&body, BYTES("]}'}"));
-        buffer_append_byte(&body, 0);
-        must(world, "PutResourcePolicy", (const char *)body.data);
-    }
+    else if (stream == NULL)
+        api_fixture_store_policy(&world->api, bytes_from_text(resource), NULL,
+                                 policy_fixture_document(world->arena, statements));
+    else
+        api_fixture_store_policy(
+            &world->api, bytes_of((const uint8_t *)resource, (size_t)(stream - resource)),
+            stream + strlen("/stream/"), policy_fixture_document(world->arena, statements));
     world->api.caller = caller;
 }
 

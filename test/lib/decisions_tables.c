@@ -8,8 +8,8 @@
 #define CREATE(table, more)                                                                        \
     "{'TableName':'" table "','AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}],"\
     "'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],'BillingMode':'PAY_PER_REQUEST'" more "}"
-#define ANY_POLICY "'{\\'Statement\\':{\\'Effect\\':\\'Deny\\',\\'Principal\\':\\'*\\',\\'Action\\':\\'dynamodb:Nothing\\',\\'Resource\\':\\'*\\'}}'"
-#define ALLOWING_POLICY "'{\\'Statement\\':{\\'Effect\\':\\'Allow\\',\\'Principal\\':\\'*\\',\\'Action\\':\\'*\\',\\'Resource\\':\\'*\\'}}'"
+#define ANY_POLICY "'{\\'Statement\\':{\\'Effect\\':\\'Deny\\',\\'Principal\\':\\'*\\',\\'Action\\':\\'dynamodb:N*g\\',\\'Resource\\':\\'*\\'}}'"
+#define ALLOWING_POLICY "'{\\'Statement\\':{\\'Effect\\':\\'Allow\\',\\'Principal\\':{\\'AWS\\':\\'arn:aws:iam::123456789012:user/alice\\'},\\'Action\\':\\'*\\',\\'Resource\\':\\'*\\'}}'"
 
 const struct decision decisions_create_table[] = {
     ASKS(CREATE("New", ""), "CreateTable", "New", YES),
@@ -89,7 +89,7 @@ const struct decision decisions_list_tags_of_resource[] = { TABLE_OPERATION(BY_A
 
 /* --- Resource policies --- */
 
-#define PUT_POLICY(resource) "{'ResourceArn':'" ARN(resource) "','Policy':" ANY_POLICY "}"
+#define PUT_POLICY(resource) "{'ResourceArn':'" ARN(resource) "','Policy':" ANY_POLICY ",'ConfirmRemoveSelfResourceAccess':true}"
 #define NO_POLICY FAILS(ERROR_POLICY_NOT_FOUND)
 
 const struct decision decisions_put_resource_policy[] = {

@@ -203,9 +203,11 @@ def verify_triggers(connection, _directory):
 # --- Policies ---
 
 POLICY = (
-    '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*",'
+    '{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*",'
     '"Action":"dynamodb:GetItem","Resource":"*"}]}'
 )
+# Of stores of versions that let a policy allow something to everybody.
+OLD_POLICY = POLICY.replace("Deny", "Allow")
 KEY_POLICY = '{"Statement":{"Effect":"Allow","Action":"dynamodb:*","Resource":"*"}}'
 
 
@@ -222,7 +224,8 @@ def write_policies(connection, directory):
 
 def verify_policies(connection, directory):
     arn = TABLE_ARN + "Guarded"
-    assert call(connection, "GetResourcePolicy", {"ResourceArn": arn})["Policy"] == POLICY
+    shown = call(connection, "GetResourcePolicy", {"ResourceArn": arn})["Policy"]
+    assert shown in (POLICY, OLD_POLICY)
     keys = Keys(directory.parent, master_key=MASTER_KEY)
     key = next(
         line.split()[0]

@@ -30,7 +30,8 @@ static struct table *find_table(struct api_call *call, struct bytes name_or_arn)
     struct table *table = operation_find_table(call, name_or_arn);
     if (table != NULL && table_definition(table)->status != TABLE_DELETING)
         return table;
-    error_set(&call->error, ERROR_TABLE_NOT_FOUND, "Table not found: %.*s", BYTES_FMT(name));
+    if (operation_is_own(call))
+        error_set(&call->error, ERROR_TABLE_NOT_FOUND, "Table not found: %.*s", BYTES_FMT(name));
     return NULL;
 }
 

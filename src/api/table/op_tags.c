@@ -15,13 +15,18 @@ static const struct shape arn_shape = { .kind = SHAPE_STRING,
                                         .min = SHAPE_NO_MIN,
                                         .max = RESOURCE_ARN_SIZE_MAX };
 
+static bool refuse_account(struct api_call *call)
+{
+    return error_set(&call->error, ERROR_ACCESS_DENIED, "Access is denied");
+}
+
 /* False with the error set unless the ARN is a table's or a stream's. */
 static bool check_arn(struct api_call *call, struct bytes arn)
 {
     if (arn.len == 0)
         return error_validation(&call->error, "Invalid TableArn");
-    return table_operation_check_arn(call, arn,
-                                     "Invalid TableArn: Invalid ResourceArn provided as input ");
+    return table_operation_check_arn(
+        call, arn, "Invalid TableArn: Invalid ResourceArn provided as input ", refuse_account);
 }
 
 /* The table of a checked ARN. NULL with the error set, also for streams, which have no tags. */
@@ -34,9 +39,12 @@ static struct table *find_table(struct api_call *call, struct bytes arn)
     return table;
 }
 
-static bool check_not_deleted(struct api_call *call, const struct table_definition *definition)
+/* Observed: the tags of a table that is CREATING can be removed, but none can be added. */
+static bool check_state(struct api_call *call, const struct table_definition *definition, bool adds)
 {
-    return definition->status != TABLE_DELETING || table_operation_check_idle(call, definition);
+    bool refused =
+        definition->status == TABLE_DELETING || (adds && definition->status == TABLE_CREATING);
+    return !refused || table_operation_check_idle(call, definition);
 }
 
 static void store_tags(struct api_call *call, struct table_definition *changed)
@@ -76,7 +84,7 @@ static void run_tag(struct api_call *call, const void *input)
     bool ok = check_tag(call, request) && (table = find_table(call, request->resource_arn)) != NULL;
     if (ok) {
         changed = *table_definition(table);
-        ok = check_not_deleted(call, &changed) &&
+        ok = check_state(call, &changed, true) &&
              setting_rules_add_tags(call->arena, &request->tags, &changed, &call->error);
     }
     if (ok)
@@ -134,7 +142,7 @@ static void run_untag(struct api_call *call, const void *input)
         return;
     }
     struct table_definition changed = *table_definition(table);
-    if (!check_not_deleted(call, &changed)) {
+    if (!check_state(call, &changed, false)) {
         operation_fail(call);
         return;
     }

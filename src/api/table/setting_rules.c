@@ -1,6 +1,7 @@
 /* setting_rules.c -- see setting_rules.h. */
 #include "api/table/setting_rules.h"
 #include <assert.h>
+#include <strings.h>
 #include "api/table/table_shapes.h"
 #include "auth/policy.h"
 #include "base/arena.h"
@@ -58,19 +59,23 @@ static bool is_tag_text(struct bytes text, size_t length_max)
 
 static bool check_tag_key(struct bytes key, struct error *err)
 {
-    if (key.len > 0 && is_tag_text(key, TAG_KEY_SIZE_MAX))
-        return true;
-    struct bytes shown = key.data == NULL ? BYTES("null") : key;
-    return error_validation(err, "The Tag Key provided is invalid, Key: %.*s", BYTES_FMT(shown));
+    if (key.len == 0 || !is_tag_text(key, TAG_KEY_SIZE_MAX)) {
+        struct bytes shown = key.data == NULL ? BYTES("null") : key;
+        return error_validation(err, "The Tag Key provided is invalid, Key: %.*s",
+                                BYTES_FMT(shown));
+    }
+    static const char reserved[] = "aws:"; /* In any case. */
+    if (key.len >= sizeof reserved - 1 &&
+        strncasecmp((const char *)key.data, reserved, sizeof reserved - 1) == 0)
+        return error_validation(err, "Tag Key cannot be prefixed with aws:, Key: %.*s",
+                                BYTES_FMT(key));
+    return true;
 }
 
 static bool check_tag(const struct tag_request *tag, struct error *err)
 {
     if (!check_tag_key(tag->key, err))
         return false;
-    if (bytes_starts_with(tag->key, BYTES("aws:")))
-        return error_validation(err, "Tag Key cannot be prefixed with aws:, Key: %.*s",
-                                BYTES_FMT(tag->key));
     if (tag->value.data != NULL && is_tag_text(tag->value, TAG_VALUE_SIZE_MAX))
         return true;
     struct bytes shown = tag->value.data == NULL ? BYTES("null") : tag->value;
@@ -254,7 +259,7 @@ static bool is_json_object(struct arena *arena, struct bytes text)
     return json_finish(&reader) && object;
 }
 
-bool setting_rules_check_policy(struct arena *arena, struct bytes text, struct error *err)
+static bool check_form(struct arena *arena, struct bytes text, struct error *err)
 {
     if (text.len > RESOURCE_POLICY_SIZE_MAX)
         return error_validation(err, INVALID_VALUES "Maximum policy size of %d bytes exceeded",
@@ -268,13 +273,28 @@ bool setting_rules_check_policy(struct arena *arena, struct bytes text, struct e
     return true;
 }
 
-bool setting_rules_check_policy_meaning(struct arena *arena, struct bytes text, struct error *err)
+/* Observed: one text stands without the words that the others begin with. */
+static bool refuse_policy(const struct error *why, struct error *err)
+{
+    bool bare = bytes_equal_text(why->message, policy_invalid_principal_text);
+    return error_validation(err, INVALID_VALUES "%s%.*s",
+                            bare ? "" : "Invalid policy document: ", BYTES_FMT(why->message));
+}
+
+bool setting_rules_check_policy(struct arena *arena, struct bytes text, enum policy_subject subject,
+                                struct error *err)
 {
     struct error why;
     error_init(&why, arena);
-    return policy_parse(arena, text, POLICY_OF_RESOURCE, &why) != NULL ||
-           error_validation(err, INVALID_VALUES "Invalid policy document: %.*s",
-                            BYTES_FMT(why.message));
+    if (!check_form(arena, text, err))
+        return false;
+    const struct policy *policy = policy_parse(arena, text, POLICY_OF_RESOURCE, &why);
+    if (policy == NULL || !policy_document_check(arena, text, subject, &why))
+        return refuse_policy(&why, err);
+    return !policy_allows_everybody(policy) ||
+           error_validation(err, "Resource-based policy grants unbounded access in one or more "
+                                 "elements. Please revise the policy to ensure least-privilege "
+                                 "form of access");
 }
 
 /* --- CreateTable --- */
@@ -305,8 +325,7 @@ bool setting_rules_create(struct arena *arena, const struct create_table_request
         !set_encryption(request->sse_specification, draft, err))
         return false;
     if (request->resource_policy.data != NULL) {
-        if (!setting_rules_check_policy(arena, request->resource_policy, err) ||
-            !setting_rules_check_policy_meaning(arena, request->resource_policy, err))
+        if (!setting_rules_check_policy(arena, request->resource_policy, POLICY_SUBJECT_TABLE, err))
             return false;
         draft->resource_policy = (struct resource_policy){ .text = request->resource_policy,
                                                            .revision = draft->created_ms };

@@ -8,6 +8,7 @@
 #define STATOR_API_TABLE_SETTING_RULES_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "auth/policy_document.h"
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "shape/shape.h"
@@ -47,13 +48,10 @@ MUST_CHECK bool setting_rules_add_tags(struct arena *arena, const struct shape_l
 void setting_rules_remove_tags(struct arena *arena, const struct shape_list *keys,
                                struct table_definition *table);
 
-/* False with the service's error set unless the text is a JSON object of a size that is allowed. */
+/* The ResourcePolicy of a table or a stream: false with the service's error set unless it may be
+ * put. It must be one that can be enforced even where requests are not authenticated: the server
+ * may do so tomorrow, and a policy that it could not read then would shut everybody out. */
 MUST_CHECK bool setting_rules_check_policy(struct arena *arena, struct bytes text,
-                                           struct error *err);
-/* The same, of a text that passed, unless it is a policy. It must be one that can be enforced even
- * where requests are not authenticated: the server may do so tomorrow, and a policy that it could
- * not read then would shut everybody out. */
-MUST_CHECK bool setting_rules_check_policy_meaning(struct arena *arena, struct bytes text,
-                                                   struct error *err);
+                                           enum policy_subject subject, struct error *err);
 
 #endif

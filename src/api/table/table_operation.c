@@ -1,12 +1,12 @@
 /* table_operation.c -- see table_operation.h. */
 #include "api/table/table_operation.h"
-#include <assert.h>
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/table/table_name.h"
 #include "api/table/update_answer.h"
 #include "base/clock.h"
 #include "json/writer.h"
+#include "model/arn.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 
@@ -29,20 +29,8 @@ static bool is_index_arn(struct bytes arn)
     return found != NULL && table_name_is_arn(bytes_of(arn.data, (size_t)(found - arn.data)));
 }
 
-/* Is it of this region? The partition and the account are not looked at. */
-static bool is_of_region(struct bytes arn, const char *region)
-{
-    struct bytes rest = arn;
-    for (int colons = 0; colons < 3; colons++) {
-        const uint8_t *colon = memchr(rest.data, ':', rest.len);
-        assert(colon != NULL); /* It is an ARN. */
-        rest = bytes_of(colon + 1, (size_t)(rest.data + rest.len - colon - 1));
-    }
-    size_t len = strlen(region);
-    return rest.len > len && memcmp(rest.data, region, len) == 0 && rest.data[len] == ':';
-}
-
-bool table_operation_check_arn(struct api_call *call, struct bytes arn, const char *region_text)
+bool table_operation_check_arn(struct api_call *call, struct bytes arn, const char *region_text,
+                               bool (*refuse_account)(struct api_call *))
 {
     struct bytes table_arn, label;
     if (!bytes_starts_with(arn, BYTES("arn:")))
@@ -57,15 +45,22 @@ bool table_operation_check_arn(struct api_call *call, struct bytes arn, const ch
         return error_validation(&call->error,
                                 INVALID_VALUES "Provided Arn is not a DynamoDB resource arn: %.*s",
                                 BYTES_FMT(arn));
-    return is_of_region(arn, api_options(call->api)->region) ||
-           error_validation(&call->error, "%s%.*s", region_text, BYTES_FMT(arn));
+    const struct api_options *options = api_options(call->api);
+    switch (arn_owner_of(arn, options->region, options->account_id)) {
+    case ARN_OWN:
+        return true;
+    case ARN_OF_OTHER_ACCOUNT:
+        return refuse_account(call);
+    default:
+        return error_validation(&call->error, "%s%.*s", region_text, BYTES_FMT(arn));
+    }
 }
 
 struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn)
 {
     struct bytes name = operation_table_name(name_or_arn);
     struct table *table = operation_find_table(call, name_or_arn);
-    if (table == NULL)
+    if (table == NULL && operation_is_own(call))
         error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
                   "Requested resource not found: Table: %.*s not found", BYTES_FMT(name));
     return table;

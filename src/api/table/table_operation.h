@@ -20,9 +20,11 @@ struct table_name_request {
 extern const struct shape table_name_request_shape;
 
 /* ResourceArn of tags and policies: false with the service's error set unless it is the ARN of a
- * table or a stream of this server's region. */
+ * table or a stream of this server's region and account. `refuse_account` sets the error for
+ * another account, and returns false. */
 MUST_CHECK bool table_operation_check_arn(struct api_call *call, struct bytes arn,
-                                          const char *region_text);
+                                          const char *region_text,
+                                          bool (*refuse_account)(struct api_call *));
 /* operation_find_table, with the service's error set if there is no such table. */
 struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn);
 /* False with ResourceInUseException set while the table is in a transient status. */

@@ -148,7 +148,7 @@ static const struct asked asked_put_item[] = {
 };
 static const struct asked asked_put_resource_policy[] = {
     { "{'ResourceArn':'" ARN "Tab','Policy':'{\\'Statement\\':{\\'Effect\\':\\'Deny\\',"
-      "\\'Principal\\':\\'*\\',\\'Action\\':\\'dynamodb:Nothing\\',\\'Resource\\':\\'*\\'}}'}",
+      "\\'Principal\\':\\'*\\',\\'Action\\':\\'dynamodb:N*g\\',\\'Resource\\':\\'*\\'}}'}",
       "PutResourcePolicy", ARN "Tab" },
 };
 static const struct asked asked_query[] = {
@@ -532,17 +532,6 @@ static void a_tables_policy_allows_and_denies(void **state)
                              "Tab with an explicit deny in a resource-based policy");
 }
 
-/* As an earlier version stored it. No call is under way, so the catalogue may be changed. */
-static void store_policy(struct access_fixture *fixture, struct bytes text)
-{
-    struct catalogue *catalogue = api_catalogue(fixture->api.api);
-    struct table *table = catalogue_find(catalogue, BYTES("Tab"));
-    struct table_definition changed = *table_definition(table);
-    changed.resource_policy = (struct resource_policy){ .text = text, .revision = 1 };
-    assert_int_equal(catalogue_update(catalogue, fixture->arena, &changed), ENGINE_OK);
-    table_release(table);
-}
-
 static void a_tables_policy_that_cannot_be_enforced_is_refused_or_denies(void **state)
 {
     struct access_fixture *fixture = *state;
@@ -553,11 +542,32 @@ static void a_tables_policy_that_cannot_be_enforced_is_refused_or_denies(void **
         api_fixture_expect_error(&fixture->api, "PutResourcePolicy", PUT_POLICY("{}"),
                                  ERROR_VALIDATION,
                                  "One or more parameter values were invalid: Invalid policy "
-                                 "document: A statement has no Effect");
+                                 "document: Missing required field Effect");
     }
-    store_policy(fixture, BYTES("{\"Statement\":{}}"));
+    api_fixture_store_policy(&fixture->api, BYTES("Tab"), NULL, BYTES("{\"Statement\":{}}"));
     assert_false(access_fixture_passes(fixture, "GetItem", "{'TableName':'Tab','Key':" ALICE "}"));
     assert_true(access_fixture_passes(fixture, "ListTables", "{}"));
+}
+
+static void callers_shut_themselves_out_only_if_they_confirm_it(void **state)
+{
+#define LOCKING(more)                                                                              \
+    "{'ResourceArn':'" ARN "Tab','Policy':'{\\'Statement\\':{\\'Effect\\':\\'Deny\\',"             \
+    "\\'Principal\\':{\\'AWS\\':\\'" USER "\\'},\\'Action\\':\\'dynamodb:PutResourcePolicy\\',"    \
+    "\\'Resource\\':\\'*\\'}}'" more "}"
+    struct access_fixture *fixture = *state;
+    access_fixture_use(fixture, ALLOW);
+    api_fixture_expect_error(&fixture->api, "PutResourcePolicy", LOCKING(""), ERROR_ACCESS_DENIED,
+                             "The new resource policy will not allow you to update the resource "
+                             "policy in the future.");
+    fixture->api.caller = NULL; /* It is about another user. */
+    assert_true(api_fixture_call(&fixture->api, "PutResourcePolicy", LOCKING("")));
+    assert_true(
+        api_fixture_call(&fixture->api, "DeleteResourcePolicy", "{'ResourceArn':'" ARN "Tab'}"));
+    access_fixture_use(fixture, ALLOW);
+    static const char confirmed[] = LOCKING(",'ConfirmRemoveSelfResourceAccess':true");
+    assert_true(api_fixture_call(&fixture->api, "PutResourcePolicy", confirmed));
+    assert_false(access_fixture_passes(fixture, "PutResourcePolicy", confirmed));
 }
 
 static void a_new_tables_policy_and_tags_need_permissions_of_their_own(void **state)
@@ -568,7 +578,7 @@ static void a_new_tables_policy_and_tags_need_permissions_of_their_own(void **st
     "}"
     static const char self_allowing[] =
         CREATE(",'ResourcePolicy':'{\\'Statement\\':{\\'Effect\\':\\'Allow\\',\\'Principal\\':"
-               "\\'*\\',\\'Action\\':\\'*\\',\\'Resource\\':\\'*\\'}}'");
+               "{\\'AWS\\':\\'" USER "\\'},\\'Action\\':\\'*\\',\\'Resource\\':\\'*\\'}}'");
     struct access_fixture *fixture = *state;
     access_fixture_use(fixture,
                        "{'Effect':'Allow','Action':'dynamodb:CreateTable','Resource':'*'}");
@@ -621,6 +631,7 @@ int main(void)
         TEST(records_are_asked_for_by_the_stream_of_their_iterator),
         TEST(a_tables_policy_allows_and_denies),
         TEST(a_tables_policy_that_cannot_be_enforced_is_refused_or_denies),
+        TEST(callers_shut_themselves_out_only_if_they_confirm_it),
         TEST(a_new_tables_policy_and_tags_need_permissions_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,8 +10,12 @@
 #include "api/operation.h"
 #include "api_fixture.h"
 #include "base/compiler.h"
+#include "failing_engine.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
+#include "reference_engine.h"
+#include "stream/stream_definition.h"
+#include "stream/streams.h"
 #include "table/catalogue.h"
 
 static struct api_fixture db;
@@ -30,11 +34,12 @@ static struct api_fixture db;
 #define DELETE_IF(revision) "{'ResourceArn':'" ARN "','ExpectedRevisionId':'" revision "'}"
 #define REVISION(revision) "{'RevisionId':'" revision "'}"
 #define POLICY(policy, revision) "{'Policy':'" policy "','RevisionId':'" revision "'}"
-/* Two policies. */
-#define ONE                                                                                        \
-    "{\\'Statement\\':{\\'Effect\\':\\'Deny\\',\\'Principal\\':\\'*\\',\\'Action\\':\\'*\\',"      \
-    "\\'Resource\\':\\'*\\'}}"
-#define OTHER " " ONE
+/* Two policies, in the form in which they are shown. */
+#define DENYING(action)                                                                            \
+    "{\\'Version\\':\\'2012-10-17\\',\\'Statement\\':[{\\'Effect\\':\\'Deny\\',"                   \
+    "\\'Principal\\':\\'*\\',\\'Action\\':\\'" action "\\',\\'Resource\\':\\'*\\'}]}"
+#define ONE DENYING("dynamodb:*Item")
+#define OTHER DENYING("dynamodb:*Items")
 #define NO_POLICY_OF "Resource-based policy not found for the provided ResourceArn: "
 #define INVALID "One or more parameter values were invalid: "
 
@@ -71,14 +76,13 @@ static void expect_none(const char *arn)
     api_fixture_expect_error(&db, "GetResourcePolicy", body, ERROR_POLICY_NOT_FOUND, message);
 }
 
-static void a_policy_is_returned_as_it_was_given(void **state)
+static void a_policy_is_returned_in_a_form_of_its_own(void **state)
 {
     (void)state;
     expect_none(ARN);
     api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, " \\n " ONE "\\n"),
                        REVISION("1700000000000"));
-    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN),
-                       POLICY(" \\n " ONE "\\n", "1700000000000"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY(ONE, "1700000000000"));
 }
 
 static void each_change_is_a_revision_of_its_own(void **state)
@@ -93,10 +97,15 @@ static void each_change_is_a_revision_of_its_own(void **state)
     db.clock.fixed_ms -= 1000;
     api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, OTHER), REVISION("1700000000007"));
     api_fixture_expect(&db, "DeleteResourcePolicy", RESOURCE(ARN), REVISION("1700000000007"));
-    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, OTHER), REVISION("1700000000008"));
-    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY(OTHER, "1700000000008"));
+    /* The deletion was one, too. */
+    api_fixture_expect(&db, "DeleteResourcePolicy", RESOURCE(ARN), REVISION("1700000000008"));
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(ARN, OTHER), REVISION("1700000000009"));
+    api_fixture_expect(&db, "GetResourcePolicy", RESOURCE(ARN), POLICY(OTHER, "1700000000009"));
 }
 
+#define NO_REVISION(asked)                                                                         \
+    "Requested update for policy with revision id " asked                                          \
+    ", but table abc has no associated policy."
 #define OTHER_REVISION(asked, current)                                                             \
     "Requested update for policy with revision id " asked ", but the policy associated to target " \
     "table abc has revision id " current "."
@@ -109,9 +118,9 @@ static void a_change_may_depend_on_the_revision(void **state)
         const char *response; /* NULL: refused. */
         const char *why;      /* Behind the usual beginning. */
     } steps[] = {
-        { "PutResourcePolicy", PUT_IF("1700000000000", ONE), NULL, ARN },
-        { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL, ARN },
-        { "DeleteResourcePolicy", DELETE_IF("NO_POLICY"), NULL, ARN },
+        { "PutResourcePolicy", PUT_IF("1700000000000", ONE), NULL, NO_REVISION("1700000000000") },
+        { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL, NO_REVISION("1700000000000") },
+        { "DeleteResourcePolicy", DELETE_IF("NO_POLICY"), NULL, NO_REVISION("NO_POLICY") },
         { "PutResourcePolicy", PUT_IF("NO_POLICY", ONE), REVISION("1700000000000"), NULL },
         { "PutResourcePolicy", PUT_IF("NO_POLICY", ONE), NULL,
           "Requested policy update expecting none to be present for table abc, but a policy exists "
@@ -125,8 +134,8 @@ static void a_change_may_depend_on_the_revision(void **state)
         { "DeleteResourcePolicy", DELETE_IF("1700000000000"), NULL,
           OTHER_REVISION("1700000000000", "1700000000001") },
         { "DeleteResourcePolicy", DELETE_IF("1700000000001"), REVISION("1700000000001"), NULL },
-        { "DeleteResourcePolicy", DELETE_IF("1700000000001"), NULL, ARN },
-        { "DeleteResourcePolicy", RESOURCE(ARN), "{}", NULL },
+        { "DeleteResourcePolicy", DELETE_IF("1700000000001"), NULL, NO_REVISION("1700000000001") },
+        { "DeleteResourcePolicy", RESOURCE(ARN), REVISION("1700000000002"), NULL },
     };
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
         if (steps[i].response != NULL) {
@@ -193,19 +202,19 @@ static void resources_that_are_not_there_are_not_found(void **state)
         const char *body, *message;
         enum error_code code;
     } cases[] = {
-        { PUT("arn:aws:dynamodb:eu-west-1:123456789012:table/none", "{}"),
+        { PUT("arn:aws:dynamodb:eu-west-1:123456789012:table/none", ONE),
           "Requested resource not found: Table: none not found", ERROR_RESOURCE_NOT_FOUND },
-        { PUT("arn:aws:dynamodb:eu-west-1:123456789012:table/none/stream/x", "{}"),
+        { PUT("arn:aws:dynamodb:eu-west-1:123456789012:table/none/stream/x", ONE),
           "Requested resource not found: Table: none not found", ERROR_RESOURCE_NOT_FOUND },
-        { PUT(ARN "/stream/2023-11-14T22:13:20.001", "{}"),
+        { PUT(ARN "/stream/2023-11-14T22:13:20.001", ONE),
           "Requested resource not found: Stream: 2023-11-14T22:13:20.001 not found for Table: abc",
           ERROR_RESOURCE_NOT_FOUND },
-        { PUT("abc", "{}"), INVALID "ARNs must start with 'arn:': abc", ERROR_VALIDATION },
-        { PUT(ARN "/index/gsi", "{}"),
+        { PUT("abc", ONE), INVALID "ARNs must start with 'arn:': abc", ERROR_VALIDATION },
+        { PUT(ARN "/index/gsi", ONE),
           INVALID "Invalid resource arn provided, only table or stream is accepted. Provided "
                   "resource arn: " ARN "/index/gsi",
           ERROR_VALIDATION },
-        { PUT(ARN "/stream/", "{}"),
+        { PUT(ARN "/stream/", ONE),
           INVALID "Provided Arn is not a DynamoDB resource arn: " ARN "/stream/",
           ERROR_VALIDATION },
     };
@@ -241,14 +250,14 @@ static void a_policy_is_one_that_can_be_enforced(void **state)
         const char *policy;
         const char *why;
     } cases[] = {
-        { "{}", "Syntax errors in policy." },
-        { "{\\'Statement\\':[]}", "Syntax errors in policy." },
-        { "{\\'Statement\\':{}}", "A statement has no Effect" },
-        { "{\\'Statment\\':{}}", "Unknown element: Statment" },
+        { "{}", "Syntax error at position (1,3)" },
+        { "{\\'Statement\\':[]}", "Could not parse the policy: Statement is empty!" },
+        { "{\\'Statement\\':{}}", "Missing required field Effect" },
+        { "{\\'Statment\\':{}}", "Unknown field Statment" },
         { "{\\'Version\\':\\'2012\\',\\'Statement\\':{}}", "Unknown version of policy: 2012" },
         { "{\\'Statement\\':{\\'Effect\\':\\'Allow\\',\\'Action\\':\\'*\\',\\'Resource\\':\\'*\\'}"
           "}",
-          "A statement needs either Principal or NotPrincipal" },
+          "Missing required field Principal" },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char body[512], message[256];
@@ -330,6 +339,33 @@ static void a_policy_survives_a_restart_and_ends_with_the_table(void **state)
     expect_none(ARN);
 }
 
+/* The first commit stores the table's definition, the second one the stream's own record. */
+static void a_stream_s_record_that_cannot_be_stored_fails_the_call(void **state)
+{
+    (void)state;
+    failing_engine_set(db.engine, &(struct failing_engine_plan){
+                                      .call = 2, .status = ENGINE_IO, .commits_only = true });
+    api_fixture_expect_error(&db, "PutResourcePolicy", PUT(STREAM_ARN, ONE), ERROR_INTERNAL,
+                             "Internal server error");
+    failing_engine_set(db.engine, &(struct failing_engine_plan){ .call = 0 });
+    /* The same document again stores what is missing. */
+    api_fixture_expect(&db, "PutResourcePolicy", PUT(STREAM_ARN, ONE), REVISION("1700000000000"));
+    assert_true(api_fixture_call(&db, "DeleteTable", "{'TableName':'abc'}"));
+    struct stream *stream =
+        streams_find(api_streams(db.api), BYTES("abc"), BYTES("2023-11-14T22:13:20.000"));
+    assert_non_null(stream);
+    assert_non_null(stream_definition(stream)->policy.data);
+    stream_release(stream);
+}
+
+static int set_up_failing(void **state)
+{
+    (void)state;
+    api_fixture_open_on(&db, failing_engine_create(reference_engine_create()), 0);
+    assert_true(api_fixture_call(&db, "CreateTable", TABLE_BODY("")));
+    return 0;
+}
+
 static void a_table_in_transition_keeps_its_policy(void **state)
 {
     (void)state;
@@ -348,7 +384,7 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_policy_is_returned_as_it_was_given),
+        TEST(a_policy_is_returned_in_a_form_of_its_own),
         TEST(each_change_is_a_revision_of_its_own),
         TEST(a_change_may_depend_on_the_revision),
         TEST(a_stream_has_a_policy_of_its_own),
@@ -359,6 +395,8 @@ int main(void)
         TEST(a_policy_has_at_most_twenty_kilobytes),
         TEST(requests_are_checked),
         TEST(a_policy_survives_a_restart_and_ends_with_the_table),
+        cmocka_unit_test_setup_teardown(a_stream_s_record_that_cannot_be_stored_fails_the_call,
+                                        set_up_failing, tear_down),
         cmocka_unit_test_setup_teardown(a_table_in_transition_keeps_its_policy, set_up_slow,
                                         tear_down),
     };

@@ -199,7 +199,7 @@ static void policies_are_put_replaced_and_deleted_by_name(void **state)
     assert_non_null(key_edit_find_policy(ring, id, BYTES("p9"), &fixture->err));
     assert_false(
         key_edit_put_policy(fixture->arena, ring, id, BYTES("p3"), BYTES("{}"), &fixture->err));
-    expect_message(fixture, "Syntax errors in policy.");
+    expect_message(fixture, "Syntax error at position (1,3)");
 }
 
 /* --- Storage --- */
