@@ -187,6 +187,8 @@ static void end_call(struct api_call *api_call)
     const struct call_worker *runner = call->runner;
     bool is_runner = runner != NULL && pthread_equal(call->runner_thread, pthread_self());
     bool is_loop = pthread_equal(call->loop_thread, pthread_self());
+    /* Of a thread of the pool. A loop may be closed as soon as it has answered. */
+    bool is_pooled = runner != NULL && runner->slow_pool != NULL;
     if (operation_writes_many(call->api.operation))
         note_cost(call);
     /* A thread that neither runs calls nor answers them leaves the answer to the loop. */
@@ -199,8 +201,8 @@ static void end_call(struct api_call *api_call)
         else
             post_answer(call);
     }
-    /* The call is gone. Its runner is not, before this. */
-    if (runner != NULL && runner->slow_pool != NULL)
+    /* The call is gone. A runner of the pool is not, before this. */
+    if (is_pooled)
         slow_pool_end_work(runner->slow_pool->threads, runner);
 }
 
