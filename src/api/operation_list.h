@@ -50,9 +50,25 @@
     X(add_trigger, "AddTrigger")                                                                   \
     X(list_triggers, "ListTriggers")                                                               \
     X(remove_trigger, "RemoveTrigger")                                                             \
+    X(delete_alarms, "cloudwatch:DeleteAlarms")                                                    \
+    X(delete_dashboards, "cloudwatch:DeleteDashboards")                                            \
+    X(describe_alarm_history, "cloudwatch:DescribeAlarmHistory")                                   \
+    X(describe_alarms, "cloudwatch:DescribeAlarms")                                                \
+    X(describe_alarms_for_metric, "cloudwatch:DescribeAlarmsForMetric")                            \
+    X(disable_alarm_actions, "cloudwatch:DisableAlarmActions")                                     \
+    X(enable_alarm_actions, "cloudwatch:EnableAlarmActions")                                       \
+    X(get_dashboard, "cloudwatch:GetDashboard")                                                    \
     X(get_metric_statistics, "cloudwatch:GetMetricStatistics")                                     \
+    X(list_dashboards, "cloudwatch:ListDashboards")                                                \
     X(list_metrics, "cloudwatch:ListMetrics")                                                      \
+    X(list_monitor_tags, "cloudwatch:ListTagsForResource")                                         \
+    X(put_composite_alarm, "cloudwatch:PutCompositeAlarm")                                         \
+    X(put_dashboard, "cloudwatch:PutDashboard")                                                    \
+    X(put_metric_alarm, "cloudwatch:PutMetricAlarm")                                               \
     X(put_metric_data, "cloudwatch:PutMetricData")                                                 \
+    X(set_alarm_state, "cloudwatch:SetAlarmState")                                                 \
+    X(tag_monitor, "cloudwatch:TagResource")                                                       \
+    X(untag_monitor, "cloudwatch:UntagResource")                                                   \
     X(get_caller_identity, "sts:GetCallerIdentity")
 
 #endif

@@ -12,6 +12,7 @@ struct staged_alarm {
     struct bytes name;
     struct bytes record; /* data NULL: deleted. */
     int64_t pace_s;
+    bool is_due; /* To be evaluated at once. */
 };
 struct staged_action {
     struct staged_action *next;
@@ -26,6 +27,7 @@ struct alarms_change {
     int64_t now_ms;
     struct staged_alarm *alarms_staged; /* In their order. */
     struct staged_alarm **last_link;
+    struct staged_alarm *last_staged;
     struct staged_action *actions_staged;
     size_t created; /* Alarms that are new. */
     size_t size;    /* Of records that are new. */
@@ -52,7 +54,7 @@ void alarms_change_end(struct alarms_change *change, enum engine_status status)
     struct alarms *alarms = change->alarms;
     if (status == ENGINE_OK) {
         for (const struct staged_alarm *i = change->alarms_staged; i != NULL; i = i->next)
-            alarms_apply_locked(alarms, i->name, i->record, i->pace_s);
+            alarms_apply_locked(alarms, i->name, i->record, i->pace_s, i->is_due);
         alarms->history_count += change->history_added;
         alarms->history_count -= change->history_removed;
         for (const struct staged_action *i = change->actions_staged; i != NULL; i = i->next)
@@ -105,6 +107,7 @@ static void stage(struct alarms_change *change, struct bytes name, struct bytes 
     *staged = (struct staged_alarm){ .name = name, .record = record, .pace_s = pace_s };
     *change->last_link = staged;
     change->last_link = &staged->next;
+    change->last_staged = staged;
 }
 
 /* Whether the list has room for a record of that size. */
@@ -238,6 +241,7 @@ enum alarms_result alarms_change_put(struct alarms_change *change,
     enum alarms_result result = alarms_change_stage(change, &alarm);
     if (result != ALARMS_DONE)
         return result;
+    change->last_staged->is_due = true;
     if (exists)
         add_configuration(change, "Update", "updated", &alarm, &before);
     else
@@ -356,8 +360,9 @@ enum alarms_result alarms_enable_actions(struct alarms *alarms, struct arena *ar
     return alarms_own_change_end(change, result, status);
 }
 
-enum alarms_result alarms_set_tags(struct alarms *alarms, struct arena *arena, struct bytes name,
-                                   const struct shape_list *tags, enum engine_status *status)
+enum alarms_result alarms_change_tags(struct alarms *alarms, struct arena *arena, struct bytes name,
+                                      const struct alarm_tags_change *tags,
+                                      enum engine_status *status)
 {
     enum alarms_result result = ALARMS_NOT_FOUND;
     struct alarm alarm;
@@ -365,8 +370,9 @@ enum alarms_result alarms_set_tags(struct alarms *alarms, struct arena *arena, s
     if (change == NULL)
         return ALARMS_FAILED;
     if (alarms_change_find(change, name, &alarm)) {
-        alarm.tags = *tags;
-        result = alarms_change_stage(change, &alarm);
+        alarm.tags = alarm_tags_apply(arena, &alarm.tags, tags);
+        result = alarm.tags.kept > ALARM_TAGS_MAX ? ALARMS_TOO_LARGE
+                                                  : alarms_change_stage(change, &alarm);
     }
     return alarms_own_change_end(change, result, status);
 }

@@ -108,6 +108,15 @@ MUST_CHECK bool alarm_definition_check(const struct alarm_definition *definition
 /* No key twice, none reserved, not too many. */
 MUST_CHECK bool alarm_tags_check(const struct shape_list *tags, struct error *err);
 
+/* Which tags a request adds or replaces, and which keys it removes. */
+struct alarm_tags_change {
+    const struct shape_list *added;   /* of struct alarm_tag *; NULL: none. */
+    const struct shape_list *removed; /* of struct bytes; NULL: none. */
+};
+/* The tags behind the change, in the arena. */
+struct shape_list alarm_tags_apply(struct arena *arena, const struct shape_list *tags,
+                                   const struct alarm_tags_change *change);
+
 /* An http or https URL, rather than an ARN. */
 bool alarm_action_is_url(struct bytes action);
 /* The ARN of a policy of Application Auto Scaling. */

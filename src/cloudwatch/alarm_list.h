@@ -40,9 +40,10 @@ struct alarm_entry *alarms_entry_locked(const struct alarms *alarms, struct byte
 /* False if the record is damaged, which opening has excluded. */
 MUST_CHECK bool alarms_decode_locked(const struct alarms *alarms, struct arena *arena,
                                      const struct alarm_entry *entry, struct alarm *out);
-/* Puts a record into the list, or removes it if `record` has no data. */
+/* Puts a record into the list, or removes it if `record` has no data. `is_due`: it is to be
+ * evaluated at once, rather than when it was due before. */
 void alarms_apply_locked(struct alarms *alarms, struct bytes name, struct bytes record,
-                         int64_t pace_s);
+                         int64_t pace_s, bool is_due);
 
 /* --- A change: what is in the engine write, and what becomes of the list if it is committed --- */
 

@@ -1,6 +1,7 @@
 /* alarm_rules.c -- the rules between the members of PutMetricAlarm; see alarm_definition.h. */
 #include <math.h>
 #include <stdlib.h>
+#include "base/arena.h"
 #include "base/compiler.h"
 #include "cloudwatch/alarm_definition.h"
 #include "cloudwatch/statistic.h"
@@ -279,4 +280,35 @@ bool alarm_tags_check(const struct shape_list *tags, struct error *err)
                                  "Duplicate tag keys are not allowed.");
     }
     return true;
+}
+
+static bool is_removed(const struct shape_list *keys, struct bytes key)
+{
+    const struct bytes *elements = keys == NULL ? NULL : keys->elements;
+    for (size_t i = 0; keys != NULL && i < keys->kept; i++)
+        if (bytes_equal(elements[i], key))
+            return true;
+    return false;
+}
+
+struct shape_list alarm_tags_apply(struct arena *arena, const struct shape_list *tags,
+                                   const struct alarm_tags_change *change)
+{
+    static const struct shape_list nothing;
+    const struct shape_list *added = change->added == NULL ? &nothing : change->added;
+    struct alarm_tag *const *from = tags->elements;
+    struct alarm_tag *const *more = added->elements;
+    struct alarm_tag **out = arena_alloc(arena, (tags->kept + added->kept + 1) * sizeof *out);
+    size_t count = 0;
+    for (size_t i = 0; i < tags->kept; i++)
+        if (!is_removed(change->removed, from[i]->key))
+            out[count++] = from[i];
+    for (size_t i = 0; i < added->kept; i++) {
+        size_t place = 0;
+        while (place < count && !bytes_equal(out[place]->key, more[i]->key))
+            place++;
+        out[place] = more[i];
+        count += place == count;
+    }
+    return (struct shape_list){ .present = true, .count = count, .kept = count, .elements = out };
 }

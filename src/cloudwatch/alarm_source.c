@@ -61,7 +61,7 @@ static bool has_too_few(const struct watched *watched, double sample_count)
         return false;
     double share = watched->statistic.high / 100;
     double rest = share >= 0.5 ? 1 - share : share;
-    return rest > 0 && sample_count < 10 / rest;
+    return rest > 0 && sample_count < 10 / rest * (1 - 1e-9); /* 1 - 0.9 is a bit below 0.1. */
 }
 
 /* Bins ascend, points descend. Both begin at the same times. */

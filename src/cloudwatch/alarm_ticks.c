@@ -163,21 +163,3 @@ int64_t alarms_tick(struct alarms *alarms, int64_t now_ms)
     arena_destroy(arena);
     return wait_for_due(alarms, now_ms);
 }
-
-void alarms_evaluate(struct alarms *alarms, struct bytes name, int64_t now_ms)
-{
-    struct alarm alarm;
-    uint64_t version = 0;
-    bool found = false;
-    struct arena *arena = arena_create();
-    pthread_mutex_lock(&alarms->mutex);
-    const struct alarm_entry *entry = alarms_entry_locked(alarms, name);
-    if (entry != NULL && alarms->options.read != NULL) {
-        version = entry->version;
-        found = alarms_decode_locked(alarms, arena, entry, &alarm);
-    }
-    pthread_mutex_unlock(&alarms->mutex);
-    if (found)
-        evaluate(alarms, arena, version, &alarm, now_ms);
-    arena_destroy(arena);
-}

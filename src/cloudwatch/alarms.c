@@ -82,7 +82,7 @@ static void insert(struct alarms *alarms, size_t place, struct alarm_entry *entr
 }
 
 void alarms_apply_locked(struct alarms *alarms, struct bytes name, struct bytes record,
-                         int64_t pace_s)
+                         int64_t pace_s, bool is_due)
 {
     bool found;
     size_t place = alarms_place_locked(alarms, name, &found);
@@ -100,7 +100,7 @@ void alarms_apply_locked(struct alarms *alarms, struct bytes name, struct bytes 
     struct alarm_entry *entry = create_entry(alarms, name, record, pace_s);
     alarms->size += name.len + record.len;
     if (found) {
-        entry->due_s = old->pace_s == pace_s ? old->due_s : 0;
+        entry->due_s = old->pace_s == pace_s && !is_due ? old->due_s : 0;
         alarms->entries[place] = entry;
         free(old);
     } else {
@@ -116,7 +116,8 @@ static bool load_alarm(struct alarms *alarms, struct arena *arena, const struct 
     struct bytes name = bytes_of(entry->key.data + 1, entry->key.len - 1);
     if (!alarm_decode(arena, entry->value, &alarm) || !bytes_equal(alarm.definition.name, name))
         return false;
-    alarms_apply_locked(alarms, name, entry->value, alarm_definition_pace_s(&alarm.definition));
+    alarms_apply_locked(alarms, name, entry->value, alarm_definition_pace_s(&alarm.definition),
+                        true);
     return true;
 }
 

@@ -101,10 +101,11 @@ MUST_CHECK enum alarms_result alarms_set_state(struct alarms *alarms, struct are
 MUST_CHECK enum alarms_result alarms_enable_actions(struct alarms *alarms, struct arena *arena,
                                                     const struct bytes *names, size_t count,
                                                     bool enabled, enum engine_status *status);
-/* Replaces all tags. */
-MUST_CHECK enum alarms_result alarms_set_tags(struct alarms *alarms, struct arena *arena,
-                                              struct bytes name, const struct shape_list *tags,
-                                              enum engine_status *status);
+/* ALARMS_TOO_LARGE: there would be more than ALARM_TAGS_MAX. */
+MUST_CHECK enum alarms_result alarms_change_tags(struct alarms *alarms, struct arena *arena,
+                                                 struct bytes name,
+                                                 const struct alarm_tags_change *tags,
+                                                 enum engine_status *status);
 
 /* --- Changes as part of an engine write of the caller's ---
  *
@@ -124,11 +125,10 @@ void alarms_change_end(struct alarms_change *change, enum engine_status status);
 
 /* --- Evaluation --- */
 
-/* Evaluates the alarms that are due at that time. Returns the milliseconds until the next one is
+/* Evaluates the alarms that are due at that time: those whose pace says so, and those that were put
+ * since. Returns the milliseconds until the next one is
  * due, 0 if some are left. Called by one thread. */
 int64_t alarms_tick(struct alarms *alarms, int64_t now_ms);
-/* Evaluates one alarm now, if it exists. */
-void alarms_evaluate(struct alarms *alarms, struct bytes name, int64_t now_ms);
 
 /* --- History --- */
 

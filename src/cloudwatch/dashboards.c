@@ -247,15 +247,16 @@ enum engine_status dashboards_put(struct dashboards *dashboards, struct arena *a
     return status;
 }
 
-enum engine_status dashboards_set_tags(struct dashboards *dashboards, struct arena *arena,
-                                       struct bytes name, const struct shape_list *tags)
+enum engine_status dashboards_change_tags(struct dashboards *dashboards, struct arena *arena,
+                                          struct bytes name, const struct alarm_tags_change *tags)
 {
     struct dashboard dashboard;
     pthread_mutex_lock(&dashboards->mutex);
     enum engine_status status = dashboards_get(dashboards, arena, name, &dashboard);
     if (status == ENGINE_OK) {
-        dashboard.tags = *tags;
-        status = store_locked(dashboards, arena, &dashboard);
+        dashboard.tags = alarm_tags_apply(arena, &dashboard.tags, tags);
+        status = dashboard.tags.kept > ALARM_TAGS_MAX ? ENGINE_TOO_LARGE
+                                                      : store_locked(dashboards, arena, &dashboard);
     }
     pthread_mutex_unlock(&dashboards->mutex);
     return status;

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "shape/shape.h"
 
+struct alarm_tags_change;
 struct arena;
 struct clock;
 struct dashboards;
@@ -67,10 +68,11 @@ MUST_CHECK enum engine_status dashboards_put(struct dashboards *dashboards, stru
 MUST_CHECK enum engine_status dashboards_delete(struct dashboards *dashboards, struct arena *arena,
                                                 const struct bytes *names, size_t count,
                                                 size_t *missing);
-/* Replaces all tags. ENGINE_NOT_FOUND if there is no such dashboard. */
-MUST_CHECK enum engine_status dashboards_set_tags(struct dashboards *dashboards,
-                                                  struct arena *arena, struct bytes name,
-                                                  const struct shape_list *tags);
+/* ENGINE_NOT_FOUND if there is no such dashboard, ENGINE_TOO_LARGE if there would be more than
+ * ALARM_TAGS_MAX. */
+MUST_CHECK enum engine_status dashboards_change_tags(struct dashboards *dashboards,
+                                                     struct arena *arena, struct bytes name,
+                                                     const struct alarm_tags_change *tags);
 
 /* --- Names and bodies --- */
 

@@ -224,6 +224,58 @@ static const struct asked asked_put_metric_data[] = {
       "*" },
 };
 
+#define ALARM_A "arn:aws:cloudwatch:eu-west-1:123456789012:alarm:a"
+#define DASHBOARD_D "arn:aws:cloudwatch::123456789012:dashboard/d"
+static const struct asked asked_delete_alarms[] = {
+    { "{'AlarmNames':['a']}", "cloudwatch:DeleteAlarms", ALARM_A },
+};
+static const struct asked asked_delete_dashboards[] = {
+    { "{'DashboardNames':['d']}", "cloudwatch:DeleteDashboards", DASHBOARD_D },
+};
+static const struct asked asked_describe_alarm_history[] = {
+    { "{'AlarmName':'a'}", "cloudwatch:DescribeAlarmHistory", ALARM_A },
+};
+static const struct asked asked_describe_alarms[] = {
+    { "{}", "cloudwatch:DescribeAlarms", "*" },
+};
+static const struct asked asked_describe_alarms_for_metric[] = {
+    { "{'MetricName':'m','Namespace':'App'}", "cloudwatch:DescribeAlarmsForMetric", "*" },
+};
+static const struct asked asked_disable_alarm_actions[] = {
+    { "{'AlarmNames':['a']}", "cloudwatch:DisableAlarmActions", ALARM_A },
+};
+static const struct asked asked_enable_alarm_actions[] = {
+    { "{'AlarmNames':['a']}", "cloudwatch:EnableAlarmActions", ALARM_A },
+};
+static const struct asked asked_get_dashboard[] = {
+    { "{'DashboardName':'d'}", "cloudwatch:GetDashboard", DASHBOARD_D },
+};
+static const struct asked asked_list_dashboards[] = {
+    { "{}", "cloudwatch:ListDashboards", "*" },
+};
+static const struct asked asked_list_monitor_tags[] = {
+    { "{'ResourceARN':'" ALARM_A "'}", "cloudwatch:ListTagsForResource", ALARM_A },
+};
+static const struct asked asked_put_composite_alarm[] = {
+    { "{'AlarmName':'a'}", "cloudwatch:PutCompositeAlarm", ALARM_A },
+};
+static const struct asked asked_put_dashboard[] = {
+    { "{'DashboardName':'d','DashboardBody':'{}'}", "cloudwatch:PutDashboard", DASHBOARD_D },
+};
+static const struct asked asked_put_metric_alarm[] = {
+    { "{'AlarmName':'a','EvaluationPeriods':1,'ComparisonOperator':'LessThanThreshold'}",
+      "cloudwatch:PutMetricAlarm", ALARM_A },
+};
+static const struct asked asked_set_alarm_state[] = {
+    { "{'AlarmName':'a','StateValue':'OK','StateReason':''}", "cloudwatch:SetAlarmState", ALARM_A },
+};
+static const struct asked asked_tag_monitor[] = {
+    { "{'ResourceARN':'" ALARM_A "','Tags':[]}", "cloudwatch:TagResource", ALARM_A },
+};
+static const struct asked asked_untag_monitor[] = {
+    { "{'ResourceARN':'" ALARM_A "','TagKeys':[]}", "cloudwatch:UntagResource", ALARM_A },
+};
+
 /* An operation of operation_list.h that has no rows above does not compile. */
 #define ASKED_OF(identifier, name) { name, asked_##identifier, COUNT_OF(asked_##identifier) },
 static const struct {
