@@ -113,8 +113,8 @@ static const struct service services[] = {
         .internal_error = ERROR_INTERNAL,
         .names = &no_names,
     },
-    /* Terraform's provider asks IAM for the account before it asks STS. It goes on to STS only if
-     * IAM answers that it may not know. */
+    /* Terraform's provider may ask IAM for the account before it asks STS. AccessDenied is an
+     * answer that it expects: it goes on at once, without a retry or a warning. */
     {
         .operations = OPERATION_SERVICE_COUNT,
         .name = "IAM",

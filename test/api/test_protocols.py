@@ -219,3 +219,41 @@ def test_a_signature_covers_the_path_and_the_query(guarded, alice, path):
     for other in (path + "x", path + "?y=1", "/z" + path):
         status, _, text = post(guarded, body, other, **headers)
         assert (status, b"SignatureDoesNotMatch" in text) == (403, True), other
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_policies_decide_in_every_protocol(guarded, alice, bob, protocol):
+    assert "Metrics" in client("cloudwatch", guarded, protocol, *alice).list_metrics()
+    error = refusal(client("cloudwatch", guarded, protocol, *bob).list_metrics)
+    assert query_code(error) == "AccessDenied"
+    assert error["Error"]["Message"] == (
+        "User: arn:aws:iam::000000000000:user/bob is not authorized to perform: "
+        "cloudwatch:ListMetrics on resource: * because no identity-based policy allows the "
+        "cloudwatch:ListMetrics action"
+    )
+    assert error["ResponseMetadata"]["HTTPStatusCode"] == (403 if protocol == "query" else 400)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_credentials_are_checked_in_every_protocol(guarded, alice, keys, protocol):
+    wrong = client("cloudwatch", guarded, protocol, alice[0], "wrong")
+    assert query_code(refusal(wrong.list_metrics)) == "SignatureDoesNotMatch"
+    unknown = client("cloudwatch", guarded, protocol, "AKIA" + "B" * 16, "x")
+    assert query_code(refusal(unknown.list_metrics)) == "InvalidClientTokenId"
+    temporary = keys.session(alice[0], 900)
+    time.sleep(FOLLOW_S)
+    assert "Metrics" in client("cloudwatch", guarded, protocol, *temporary).list_metrics()
+
+
+def test_a_signature_is_for_one_operation_of_cbor(guarded, alice):
+    """A captured request cannot be sent to another path."""
+    path = f"/service/{CLOUDWATCH}/operation/"
+    headers = {"Content-Type": "application/cbor", "smithy-protocol": "rpc-v2-cbor"}
+    request = AWSRequest("POST", guarded + path + "ListMetrics", headers, b"\xa0")
+    SigV4Auth(Credentials(*alice), "monitoring", "us-east-1").add_auth(request)
+    headers = dict(request.headers.items())
+    assert post(guarded, b"\xa0", path + "ListMetrics", **headers)[0] == 200
+    status, _, body = post(guarded, b"\xa0", path + "PutMetricData", **headers)
+    assert (status, b"InvalidSignatureException" in body) == (400, True)
+    status, _, body = post(guarded, b"", path + "ListMetrics", **headers)
+    assert (status, b"InvalidSignatureException" in body) == (400, True)

@@ -181,7 +181,7 @@ static struct bytes authorize(struct auth_fixture *fixture, const struct auth_re
         if (request->left_out == NULL || !bytes_equal_text(headers[i].name, request->left_out))
             signed_headers[signed_count++] = headers[i];
     struct sigv4_request to_sign = { .method = BYTES("POST"),
-                                     .target = BYTES("/"),
+                                     .target = text_or(request->path, "/"),
                                      .headers = signed_headers,
                                      .header_count = signed_count,
                                      .body = body };
@@ -224,7 +224,8 @@ struct auth_answer auth_fixture_send(struct auth_fixture *fixture,
     struct buffer out;
     size_t count = fill_headers(fixture, request, headers);
     buffer_init(&out, fixture->arena);
-    buffer_append_bytes(&out, BYTES("POST / HTTP/1.1\r\n"));
+    buffer_append_bytes(&out, arena_printf(fixture->arena, "POST %s HTTP/1.1\r\n",
+                                           request->path == NULL ? "/" : request->path));
     for (size_t i = 0; i < count; i++)
         append_header(&out, headers[i]);
     if (!request->without_credentials)

@@ -57,6 +57,7 @@ struct auth_request {
     const char *time; /* X-Amz-Date. */
     const char *region;
     const char *service;
+    const char *path;               /* And query. */
     const char *target;             /* X-Amz-Target. */
     struct http_header also_signed; /* One header more, signed. */
     struct http_header not_signed;  /* One header more, added once all is signed. */

@@ -151,6 +151,24 @@ static void refusing_a_key_costs_what_letting_it_in_costs(void **state)
     expect_same_work(*state, attempts, COUNT_OF(attempts));
 }
 
+static void it_does_on_every_path(void **state)
+{
+#define PATH "/service/a/../b?y=1&x=%7E"
+    static const struct attempt attempts[] = {
+        { "right", { .key = AUTH_KEY_RIGHT, .path = PATH }, 200 },
+        { "unknown", { .key = AUTH_KEY_UNKNOWN, .path = PATH }, 400 },
+        { "disabled", { .key = AUTH_KEY_DISABLED, .path = PATH }, 400 },
+    };
+    struct auth_fixture *fixture = *state;
+    static const struct auth_request wrong = { .path = PATH, .secret = "another secret" };
+    expect_same_work(fixture, attempts, COUNT_OF(attempts));
+    struct work let_in = work_of(fixture, &attempts[0].request, 200);
+    struct work refused = work_of(fixture, &wrong, 400);
+    assert_int_equal(refused.calls, let_in.calls);
+    assert_int_equal(refused.bytes, let_in.bytes);
+#undef PATH
+}
+
 static void refusing_a_temporary_key_costs_what_letting_it_in_costs(void **state)
 {
     static const struct attempt attempts[] = {
@@ -183,6 +201,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(refusing_a_key_costs_what_letting_it_in_costs,
                                         auth_fixture_set_up, auth_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(it_does_on_every_path, auth_fixture_set_up,
+                                        auth_fixture_tear_down),
         cmocka_unit_test_setup_teardown(refusing_a_temporary_key_costs_what_letting_it_in_costs,
                                         auth_fixture_set_up, auth_fixture_tear_down),
         cmocka_unit_test_setup_teardown(a_wrong_secret_costs_what_a_right_one_costs,

@@ -31,6 +31,7 @@ struct fixture {
     struct raw_http_answer answer; /* The last one. */
     pthread_t loop_thread;
     bool answered_on_loop; /* The last call's envelope was filled there. */
+    bool decoded_on_loop;
 };
 
 /* --- The protocol --- */
@@ -188,6 +189,69 @@ static void large_requests_run_in_a_pool(void **state)
     }
 }
 
+/* A form whose bodies have an X before their JSON. */
+static bool decode(void *context, const struct operation *operation, struct arena *decode_arena,
+                   struct bytes body, struct bytes *json, struct error *err)
+{
+    struct fixture *fixture = context;
+    fixture->decoded_on_loop = pthread_equal(fixture->loop_thread, pthread_self());
+    assert_string_equal(operation_name(operation), "ListTables");
+    *json = arena_copy(decode_arena, bytes_of(body.data + 1, body.len - 1));
+    return body.data[0] == 'X' || error_set(err, ERROR_SERIALIZATION, "There is no X");
+}
+
+static void bodies_in_another_form_are_decoded_where_the_call_runs(void **state)
+{
+    static const struct {
+        size_t size;
+        bool on_loop;
+    } cases[] = { { CALL_LARGE_CODED_SIZE_MIN - 1, true },
+                  { CALL_LARGE_CODED_SIZE_MIN, false },
+                  { CALL_LARGE_CODED_SIZE_MIN + 1, false } };
+    struct fixture *fixture = *state;
+    fixture->envelope.decode = decode;
+    for (size_t i = 0; i < 3; i++) {
+        call(fixture, "ListTables", SIGNED, "X{}", cases[i].size);
+        expect(fixture, 299, "<ok>{\"TableNames\":[]}</ok>");
+        assert_int_equal(fixture->decoded_on_loop, cases[i].on_loop);
+    }
+    call(fixture, "ListTables", SIGNED, "{}", SMALL_SIZE);
+    expect(fixture, 599, "<error>There is no X</error>");
+}
+
+static void bodies_are_not_decoded_for_strangers(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->envelope.decode = decode;
+    call(fixture, "ListTables", "", "{}", SMALL_SIZE);
+    expect(fixture, 599, "<error>Request is missing Authentication Token</error>");
+}
+
+/* As many tables as an answer of that size needs, with names of 255 characters. */
+static void large_answers_are_encoded_off_the_loop(void **state)
+{
+    enum { TABLES = CALL_LARGE_CODED_SIZE_MIN / 258 + 1, NAME_SIZE = 255 };
+    struct fixture *fixture = *state;
+    for (int i = 0; i < TABLES; i++) {
+        char body[512];
+        snprintf(body, sizeof body,
+                 "{\"TableName\":\"%0*d\",\"BillingMode\":\"PAY_PER_REQUEST\","
+                 "\"KeySchema\":[{\"AttributeName\":\"k\",\"KeyType\":\"HASH\"}],"
+                 "\"AttributeDefinitions\":[{\"AttributeName\":\"k\",\"AttributeType\":\"S\"}]}",
+                 NAME_SIZE, i);
+        call(fixture, "CreateTable", SIGNED, body, strlen(body));
+        assert_int_equal(fixture->answer.status, 299);
+    }
+    call(fixture, "ListTables", SIGNED, "{}", SMALL_SIZE);
+    assert_true(fixture->answer.body.len > CALL_LARGE_CODED_SIZE_MIN);
+    assert_true(fixture->answered_on_loop); /* Below what is worth a pool for JSON. */
+    fixture->envelope.encodes = true;
+    call(fixture, "ListTables", SIGNED, "{}", SMALL_SIZE);
+    assert_false(fixture->answered_on_loop);
+    call(fixture, "ListTables", SIGNED, "{\"Limit\":1}", SMALL_SIZE);
+    assert_true(fixture->answered_on_loop);
+}
+
 /* Begins a write that holds the latch of the only item, as a long decision of another thread does.
  */
 static struct engine_write *hold_item(struct fixture *fixture)
@@ -250,6 +314,9 @@ int main(void)
         RUNNER_TEST(exceptions_have_it_too),
         RUNNER_TEST(every_protocol_asks_for_credentials),
         RUNNER_TEST(large_requests_run_in_a_pool),
+        RUNNER_TEST(bodies_in_another_form_are_decoded_where_the_call_runs),
+        RUNNER_TEST(bodies_are_not_decoded_for_strangers),
+        RUNNER_TEST(large_answers_are_encoded_off_the_loop),
         RUNNER_TEST(a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call),
     };
     return cmocka_run_group_tests_name("call/call_runner", tests, NULL, NULL);
