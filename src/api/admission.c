@@ -95,7 +95,6 @@ void admission_bind(struct api_call *call, struct capacity_use *use)
     const struct api_options *options = api_options(call->api);
     assert(use->table != NULL);
     use->limiter = limiter_of(options, use->table);
-    use->key_arena = call->arena;
     if (call->admission != NULL)
         return;
     call->admission = arena_alloc_zeroed(call->arena, sizeof *call->admission);

@@ -6,11 +6,13 @@
 #include "api/admission.h"
 #include "api/call_meter.h"
 #include "api/capacity.h"
+#include "api/key_use.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timed_wait.h"
 #include "cloudwatch/alarm_source.h"
 #include "cloudwatch/alarms.h"
 #include "cloudwatch/collector.h"
@@ -19,6 +21,7 @@
 #include "cloudwatch/ticker.h"
 #include "control/control.h"
 #include "engine/engine.h"
+#include "insight/insights.h"
 #include "model/limits.h"
 #include "read/index_delay.h"
 #include "shape/shape.h"
@@ -44,6 +47,7 @@ struct api {
     struct ticker *ticker;
     struct alarms *alarms;
     struct dashboards *dashboards;
+    struct insights *insights;
     int64_t opened_ms;
 };
 
@@ -111,6 +115,13 @@ static int64_t tick_alarms(void *context, int64_t now_ms)
     return alarms_tick(context, now_ms);
 }
 
+static int64_t store_insights(void *context, int64_t now_ms)
+{
+    struct api *api = context;
+    insights_tick(api->insights, api->catalogue, now_ms); /* It logs its failures. */
+    return TIMED_WAIT_FOREVER;
+}
+
 /* Once all of the api is there: hooks of the ticker may use it. */
 static void start_monitoring(struct api *api)
 {
@@ -124,6 +135,7 @@ static void start_monitoring(struct api *api)
                                                 .clock = api->options.clock,
                                                 .interval_ms = api->options.metrics_interval_ms });
     ticker_add_hook(api->ticker, tick_alarms, api->alarms);
+    ticker_add_hook(api->ticker, store_insights, api);
     if (api->options.metrics_interval_ms > 0)
         ticker_start(api->ticker);
 }
@@ -134,6 +146,8 @@ static void stop_monitoring(struct api *api)
     ticker_stop(api->ticker);
     if (api->options.metrics_interval_ms > 0 && collector_flush(api->collector) != ENGINE_OK)
         log_write(LOG_WARN, "metrics", "the metrics of the last minute could not be stored");
+    if (api->options.metrics_interval_ms > 0) /* The open minute as well. */
+        store_insights(api, clock_wall_ms(api->options.clock) + INSIGHTS_MINUTE_MS);
     ticker_destroy(api->ticker);
     alarms_close(api->alarms);
     dashboards_close(api->dashboards);
@@ -203,6 +217,10 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
         api->conflicts = txn_conflicts_create();
     api->opened_ms = clock_server_ms(api->options.clock);
     api->call_meter = call_meter_create(catalogue, options->clock, options->metric_tables_max);
+    api->insights =
+        insights_create(&(struct insights_options){ .engine = options->engine,
+                                                    .keys_max = options->insight_keys,
+                                                    .rules_max = options->insight_rules });
     api->control = control_start(
         &(struct control_options){ .engine = options->engine,
                                    .clock = options->clock,
@@ -210,6 +228,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                                    .streams = streams,
                                    .triggers = triggers,
                                    .meter = call_meter_meter(api->call_meter),
+                                   .insights = api->insights,
                                    .transition_ms = options->transition_ms,
                                    .rollover_ms = options->rollover_ms,
                                    .expiry_interval_ms = options->expiry_interval_ms });
@@ -228,6 +247,7 @@ void api_close(struct api *api)
     streams_close(api->streams);
     call_meter_destroy(api->call_meter);
     catalogue_close(api->catalogue);
+    insights_destroy(api->insights);
     txn_conflicts_destroy(api->conflicts);
     free(api);
 }
@@ -288,6 +308,11 @@ void api_group_run(struct txn_group *group)
 void api_group_resume(struct txn_group *group)
 {
     txn_group_resume(group);
+}
+
+struct insights *api_insights(const struct api *api)
+{
+    return api->insights;
 }
 
 struct streams *api_streams(const struct api *api)
@@ -436,6 +461,10 @@ static void end(struct api_call *call)
     if (call->admission != NULL)
         admission_end(call);
     observe(call);
+    for (size_t i = 0; i < call->use_count; i++) {
+        if (UNLIKELY(call->uses[i].key_uses != NULL))
+            key_use_count(call, &call->uses[i]);
+    }
     operation_release_tables(call);
     call->done(call);
 }

@@ -80,6 +80,8 @@ struct api_options {
      * wait. The call's tables are still held. NULL: nobody observes. */
     void (*observe)(void *context, const struct api_call *call, const struct api_outcome *outcome);
     void *observe_context;
+    size_t insight_keys;      /* Keys that a rule of Contributor Insights keeps apart; 0: 256. */
+    size_t insight_rules;     /* Of all tables together; 0: 100. */
     size_t metric_tables_max; /* Tables counted one by one; 0: METER_TABLES_DEFAULT. */
 };
 

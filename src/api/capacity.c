@@ -2,12 +2,15 @@
 #include "api/capacity.h"
 #include <assert.h>
 #include <string.h>
+#include "api/key_use.h"
 #include "base/arena.h"
 #include "base/byte_order.h"
+#include "base/compiler.h"
 #include "index/index_change.h"
 #include "json/writer.h"
 #include "model/limits.h"
 #include "table/catalogue.h"
+#include "table/item_address.h"
 #include "txn/txn.h"
 
 enum { TRANSACTION_FACTOR = 2 };
@@ -29,8 +32,10 @@ int64_t capacity_write_half_units(size_t size_before, size_t size_after)
 
 /* --- Counting --- */
 
-void capacity_use_init(struct capacity_use *use, struct table *table, struct bytes table_name)
+void capacity_use_init(struct capacity_use *use, struct arena *arena, struct table *table,
+                       struct bytes table_name)
 {
+    use->key_arena = arena;
     use->table = table;
     use->table_name = table_name;
     use->definition = table == NULL ? NULL : table_definition(table);
@@ -51,6 +56,7 @@ void capacity_use_clear(struct capacity_use *use)
     use->stream_record_count = 0;
     use->table_half_units = 0;
     use->keys = NULL;
+    use->key_uses = NULL;
     for (size_t i = 0; use->definition != NULL && i < use->definition->index_count; i++)
         use->index_half_units[i] = 0;
 }
@@ -71,14 +77,6 @@ int64_t capacity_use_of_table(const struct capacity_use *use)
             total += use->index_half_units[i];
     }
     return total;
-}
-
-void capacity_use_add_read(struct capacity_use *use, size_t item_size, bool exists, bool consistent)
-{
-    use->kind = CAPACITY_READ;
-    use->read_count += exists;
-    use->returned_count += exists;
-    use->table_half_units += capacity_read_half_units(item_size, consistent);
 }
 
 static int64_t index_write_half_units(const struct index_change *change)
@@ -166,11 +164,29 @@ static void add_size(struct capacity_use *use, size_t size)
     use->put_size += size;
 }
 
-static void add_table_write(struct capacity_use *use, const struct txn_item *item,
+static void add_table_units(struct capacity_use *use, const struct item_address *place,
                             int64_t half_units)
 {
     use->table_half_units += half_units;
-    capacity_use_add_key(use, NULL, item->place.hash, half_units);
+    capacity_use_add_key(use, NULL, place->hash, half_units);
+}
+
+/* The same with a note of the item, where its table counts keys. */
+static void add_item_units(struct capacity_use *use, const struct item_address *place,
+                           int64_t half_units)
+{
+    add_table_units(use, place, half_units);
+    if (UNLIKELY(use->definition->counts_keys))
+        key_use_note_item(use, place, half_units);
+}
+
+void capacity_use_add_read(struct capacity_use *use, const struct item_address *place,
+                           size_t item_size, bool exists, bool consistent)
+{
+    use->kind = CAPACITY_READ;
+    use->read_count += exists;
+    use->returned_count += exists;
+    add_item_units(use, place, capacity_read_half_units(item_size, consistent));
 }
 
 static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item *item, int factor)
@@ -179,9 +195,12 @@ static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item
     size_t size_after = item->effect == TXN_PUT ? item->replacement.size : 0;
     settle(use, item->table);
     use->kind = CAPACITY_WRITE;
-    add_table_write(use, item, factor * capacity_write_half_units(size_before, size_after));
-    if (item->effect == TXN_KEEP)
+    int64_t half_units = factor * capacity_write_half_units(size_before, size_after);
+    if (item->effect == TXN_KEEP) {
+        add_item_units(use, &item->place, half_units);
         return;
+    }
+    add_table_units(use, &item->place, half_units);
     use->written_count += item->effect == TXN_PUT || item->exists ? 1 : 0;
     if (item->effect == TXN_PUT)
         add_size(use, size_after);
@@ -193,6 +212,8 @@ static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item
         if (use->limiter != NULL)
             note_index_keys(use, &item->table->indexes[i], &changes[i]);
     }
+    if (UNLIKELY(item->table->counts_keys))
+        key_use_note_write(use, &item->place, half_units, changes);
 }
 
 void capacity_use_add_write(struct capacity_use *use, struct txn *txn, struct txn_item *item)
@@ -212,7 +233,8 @@ void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_i
     settle(use, item->table);
     use->kind = CAPACITY_WRITE;
     use->condition_failure_count++;
-    add_table_write(use, item, capacity_write_half_units(item->exists ? item->current.size : 0, 0));
+    add_item_units(use, &item->place,
+                   capacity_write_half_units(item->exists ? item->current.size : 0, 0));
 }
 
 void capacity_use_add_cancelled_write(struct capacity_use *use, const struct txn_item *item,
@@ -223,18 +245,19 @@ void capacity_use_add_cancelled_write(struct capacity_use *use, const struct txn
     use->kind = CAPACITY_WRITE;
     use->is_transaction = true;
     use->condition_failure_count += failed;
-    add_table_write(use, item,
-                    TRANSACTION_FACTOR * capacity_write_half_units(
-                                             item->exists ? item->current.size : 0, size_after));
+    add_item_units(use, &item->place,
+                   TRANSACTION_FACTOR * capacity_write_half_units(
+                                            item->exists ? item->current.size : 0, size_after));
 }
 
-void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size, bool exists)
+void capacity_use_add_transaction_read(struct capacity_use *use, const struct item_address *place,
+                                       size_t item_size, bool exists)
 {
     use->kind = CAPACITY_READ;
     use->is_transaction = true;
     use->read_count += exists;
     use->returned_count += exists;
-    use->table_half_units += TRANSACTION_FACTOR * capacity_read_half_units(item_size, true);
+    add_item_units(use, place, TRANSACTION_FACTOR * capacity_read_half_units(item_size, true));
 }
 
 /* --- JSON --- */

@@ -12,6 +12,7 @@
 #include "metric/capacity_use.h"
 
 struct arena;
+struct item_address;
 struct json_writer;
 struct txn;
 struct txn_item;
@@ -22,15 +23,16 @@ int64_t capacity_read_half_units(size_t item_size, bool consistent);
 int64_t capacity_write_half_units(size_t size_before, size_t size_after);
 
 /* Nothing was done yet. `table` may be NULL. */
-void capacity_use_init(struct capacity_use *use, struct table *table, struct bytes table_name);
+void capacity_use_init(struct capacity_use *use, struct arena *arena, struct table *table,
+                       struct bytes table_name);
 /* Forgets what was counted: an attempt has failed or is repeated. */
 void capacity_use_clear(struct capacity_use *use);
 /* Of the table and all its indexes. */
 int64_t capacity_use_total(const struct capacity_use *use);
 
 /* Adds the read of an item by its key. */
-void capacity_use_add_read(struct capacity_use *use, size_t item_size, bool exists,
-                           bool consistent);
+void capacity_use_add_read(struct capacity_use *use, const struct item_address *place,
+                           size_t item_size, bool exists, bool consistent);
 /* Adds the write of an item on which the txn has decided, and what it does to the indexes. A
  * moved entry is charged for its deletion and its insertion; an unchanged one costs nothing. */
 void capacity_use_add_write(struct capacity_use *use, struct txn *txn, struct txn_item *item);
@@ -44,7 +46,8 @@ void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_i
 void capacity_use_add_cancelled_write(struct capacity_use *use, const struct txn_item *item,
                                       bool failed);
 /* Adds the read of an item in a transaction, which is consistent and costs twice as much. */
-void capacity_use_add_transaction_read(struct capacity_use *use, size_t item_size, bool exists);
+void capacity_use_add_transaction_read(struct capacity_use *use, const struct item_address *place,
+                                       size_t item_size, bool exists);
 
 /* Notes what a read of one partition key has cost, if limits are enforced; a write notes that by
  * itself. `index` NULL: of the table. */

@@ -49,7 +49,7 @@ static struct table *hold(struct api_call *call, struct bytes name_or_arn, struc
         operation_expect_tables(call, 1);
     assert(call->use_count < call->use_max);
     struct capacity_use *use = &call->uses[call->use_count++];
-    capacity_use_init(use, table, name_or_arn);
+    capacity_use_init(use, call->arena, table, name_or_arn);
     if (table != NULL && admission_is_enforced(api_options(call->api), use->definition->capacity))
         admission_bind(call, use);
     return table;

@@ -16,6 +16,7 @@ struct alarms;
 struct control;
 struct dashboards;
 struct index_delay;
+struct insights;
 struct item;
 struct json_writer;
 struct series_store;
@@ -58,6 +59,7 @@ struct operation {
     bool reads_many;  /* It may go through a megabyte of items, or more. */
     bool writes_many; /* The same of items that it changes; it calls operation_note_written. */
     bool waits;       /* OPERATION_DATA: for the disk, or for other threads. No loop runs it. */
+    bool hides_keys;  /* PartiQL: Contributor Insights does not count its keys. */
     void (*run)(struct api_call *call, const void *request);
 };
 
@@ -83,6 +85,7 @@ const char *operation_action_prefix(const struct operation *operation);
 
 struct catalogue *api_catalogue(const struct api *api);
 struct streams *api_streams(const struct api *api);
+struct insights *api_insights(const struct api *api);
 struct control *api_control(const struct api *api);
 /* For the control thread, except for what triggers.h allows any thread. */
 struct triggers *api_triggers(const struct api *api);

@@ -40,6 +40,7 @@
     X(transact_write_items, "TransactWriteItems")                                                  \
     X(untag_resource, "UntagResource")                                                             \
     X(update_continuous_backups, "UpdateContinuousBackups")                                        \
+    X(update_contributor_insights, "UpdateContributorInsights")                                    \
     X(update_item, "UpdateItem")                                                                   \
     X(update_table, "UpdateTable")                                                                 \
     X(update_time_to_live, "UpdateTimeToLive")                                                     \
@@ -48,6 +49,7 @@
     X(get_shard_iterator, "GetShardIterator")                                                      \
     X(list_streams, "ListStreams")                                                                 \
     X(add_trigger, "AddTrigger")                                                                   \
+    X(get_hot_keys, "GetHotKeys")                                                                  \
     X(list_triggers, "ListTriggers")                                                               \
     X(remove_trigger, "RemoveTrigger")                                                             \
     X(delete_alarms, "cloudwatch:DeleteAlarms")                                                    \
@@ -55,9 +57,11 @@
     X(describe_alarm_history, "cloudwatch:DescribeAlarmHistory")                                   \
     X(describe_alarms, "cloudwatch:DescribeAlarms")                                                \
     X(describe_alarms_for_metric, "cloudwatch:DescribeAlarmsForMetric")                            \
+    X(describe_insight_rules, "cloudwatch:DescribeInsightRules")                                   \
     X(disable_alarm_actions, "cloudwatch:DisableAlarmActions")                                     \
     X(enable_alarm_actions, "cloudwatch:EnableAlarmActions")                                       \
     X(get_dashboard, "cloudwatch:GetDashboard")                                                    \
+    X(get_insight_rule_report, "cloudwatch:GetInsightRuleReport")                                  \
     X(get_metric_statistics, "cloudwatch:GetMetricStatistics")                                     \
     X(list_dashboards, "cloudwatch:ListDashboards")                                                \
     X(list_metrics, "cloudwatch:ListMetrics")                                                      \

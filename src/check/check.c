@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include "base/arena.h"
 #include "check/check_catalogue.h"
+#include "check/check_insights.h"
 #include "check/check_metrics.h"
 #include "check/check_monitors.h"
 #include "check/check_stream.h"
@@ -11,6 +12,7 @@
 #include "check/check_walk.h"
 #include "cloudwatch/alarm_record.h"
 #include "cloudwatch/series_chunk.h"
+#include "insight/insight_store.h"
 #include "engine/engine.h"
 #include "stream/stream_definition.h"
 #include "stream/streams.h"
@@ -96,6 +98,10 @@ static bool has_place(const struct check_owner *owner, const struct engine_place
 {
     const struct table_definition *table = owner->table;
     const struct index_definition *index = owner->index;
+    const struct insight_target target = { .table = table, .index = index };
+    if (place->space == ENGINE_SPACE_INSIGHTS)
+        return place->partition == INSIGHT_STORE_PARTITION &&
+               insight_target_definition(&target)->status != INSIGHT_NEVER;
     if (index == NULL)
         return (place->space == ENGINE_SPACE_ITEMS || place->space == ENGINE_SPACE_STATS ||
                 (place->space == ENGINE_SPACE_EXPIRY && table->expiry.status != EXPIRY_NONE) ||
@@ -190,6 +196,7 @@ static void check_tables(struct engine_view *view, const struct check_catalogue 
         struct check_table_counts counts = check_table(view, &catalogue->tables[i], report);
         result->item_count += counts.item_count;
         result->entry_count += counts.entry_count;
+        check_insights(view, &catalogue->tables[i], report);
     }
 }
 

@@ -239,6 +239,8 @@ static bool open_api(struct server *server, const struct config *config)
         .alarms_max = (size_t)config->alarms_max,
         .alarm_history_max = (size_t)config->alarm_history_max,
         .dashboards_max = (size_t)config->dashboards_max,
+        .insight_keys = (size_t)config->insight_keys,
+        .insight_rules = (size_t)config->insight_rules,
         .trigger_outside = &server->outside,
         .observe = config->log_level == LOG_DEBUG ? request_log_observe : NULL,
     };

@@ -60,6 +60,8 @@ struct config {
     uint64_t alarm_history_max;
     uint64_t dashboards_max;
     uint64_t metrics_size_max; /* Bytes on disk. */
+    uint64_t insight_keys;
+    uint64_t insight_rules;
     unsigned log_level;        /* enum log_level */
     const char *cors_origins;  /* "*", a comma-separated list, or empty: none. */
     const char *allowed_hosts; /* The same. */

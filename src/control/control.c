@@ -11,6 +11,7 @@
 #include "base/timed_wait.h"
 #include "control/expiry_life.h"
 #include "control/index_life.h"
+#include "control/insight_life.h"
 #include "control/table_life.h"
 #include "jobs/backfill.h"
 #include "jobs/expiry.h"
@@ -30,6 +31,7 @@ struct control {
     /* The thread's own. Times are server times. */
     struct index_life index_life;
     struct expiry_life expiry_life;
+    struct insight_life insight_life;
     struct log_retention retention; /* Who reads change logs. */
     struct stream_upkeep streams;
     int64_t tokens_due_ms;      /* When old tokens are to be removed. */
@@ -208,6 +210,7 @@ static int64_t run_due(struct control *control, struct arena *arena)
     int64_t wait_ms = table_life_run(options->catalogue, arena, &pace);
     wait_ms = timed_wait_sooner(wait_ms, index_life_run(&control->index_life, arena));
     wait_ms = timed_wait_sooner(wait_ms, expiry_life_run(&control->expiry_life, arena));
+    wait_ms = timed_wait_sooner(wait_ms, insight_life_run(&control->insight_life, arena, &pace));
     wait_ms =
         timed_wait_sooner(wait_ms, stream_upkeep_run(&control->streams, arena, options->clock));
     wait_ms = timed_wait_sooner(wait_ms, triggers_upkeep(options->triggers));
@@ -254,7 +257,7 @@ static void start_jobs(struct control *control)
 struct control *control_start(const struct control_options *options)
 {
     assert(options->engine != NULL && options->clock != NULL && options->catalogue != NULL &&
-           options->streams != NULL && options->triggers != NULL);
+           options->streams != NULL && options->triggers != NULL && options->insights != NULL);
     struct control *control = memory_checked(calloc(1, sizeof *control));
     control->options = *options;
     control->last_link = &control->first;
@@ -268,6 +271,8 @@ struct control *control_start(const struct control_options *options)
     control->expiry_life = (struct expiry_life){ .catalogue = options->catalogue,
                                                  .backfill = control->backfill,
                                                  .expiry = control->expiry };
+    control->insight_life =
+        (struct insight_life){ .catalogue = options->catalogue, .insights = options->insights };
     log_retention_add(&control->retention, &stream_upkeep_reader);
     control->streams = (struct stream_upkeep){ .engine = options->engine,
                                                .catalogue = options->catalogue,

@@ -5,7 +5,8 @@
  * two tasks it takes the steps that are due:
  *
  *   - the life cycles of tables (table_life.h), indexes (index_life.h), expiry queues
- *     (expiry_life.h) and streams (stream/stream_upkeep.h);
+ *     (expiry_life.h), Contributor Insights (insight_life.h) and streams
+ *     (stream/stream_upkeep.h);
  *   - the upkeep of triggers, the removal of old idempotency tokens, and storing the server time
  *     (table/server_time.h), at intervals and when it stops.
  *
@@ -23,6 +24,7 @@ struct arena;
 struct catalogue;
 struct clock;
 struct control;
+struct insights;
 struct streams;
 struct table_definition;
 struct triggers;
@@ -44,6 +46,7 @@ struct control_options {
     const struct clock *clock;
     struct catalogue *catalogue;
     struct streams *streams;
+    struct insights *insights;
     struct triggers *triggers;  /* For the control thread only, from here on. */
     int64_t transition_ms;      /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
     int64_t rollover_ms;        /* How long a shard of a stream is open; 0: for good. */

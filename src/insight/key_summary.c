@@ -11,7 +11,7 @@
 
 enum {
     COVERED_AT = 5, /* Behind the format and the checksum. */
-    NUMBERS_SIZE = 3 * 8,
+    NUMBERS_SIZE = 6 * 8,
     COUNT_SIZE = 4,
     COUNTER_SIZE = 8 + 8 + 4, /* Then the key. */
 };
@@ -62,6 +62,11 @@ void key_summary_destroy(struct key_summary *summary)
 /* A key that has a counter was counted as a different one when it got it. */
 void key_summary_add(struct key_summary *summary, struct bytes key, uint64_t weight)
 {
+    if (weight > summary->weight_max)
+        summary->weight_max = weight;
+    if (weight < summary->weight_min || summary->events == 0)
+        summary->weight_min = weight;
+    summary->events++;
     if (space_saving_add(summary->keys, key_digest(summary->seed, key), key, weight))
         hyperloglog_add(&summary->distinct, key_digest(distinct_seed, key));
 }
@@ -71,6 +76,11 @@ void key_summary_merge(struct key_summary *summary, const struct key_summary *ot
     assert(summary->seed == other->seed);
     space_saving_merge(summary->keys, other->keys);
     hyperloglog_merge(&summary->distinct, &other->distinct);
+    if (other->weight_max > summary->weight_max)
+        summary->weight_max = other->weight_max;
+    if (summary->events == 0 || (other->events > 0 && other->weight_min < summary->weight_min))
+        summary->weight_min = other->weight_min;
+    summary->events += other->events;
     summary->missed += other->missed;
 }
 
@@ -133,6 +143,9 @@ struct bytes key_summary_encode(struct arena *arena, const struct key_summary *s
     append_u64(&out, space_saving_total(summary->keys));
     append_u64(&out, floor);
     append_u64(&out, summary->missed);
+    append_u64(&out, summary->events);
+    append_u64(&out, summary->weight_min);
+    append_u64(&out, summary->weight_max);
     hyperloglog_encode(&summary->distinct, &out);
     append_u32(&out, stored);
     for (size_t i = 0; i < stored; i++) {
@@ -193,8 +206,10 @@ struct key_summary *key_summary_decode(struct bytes stored, size_t counters_max,
         return NULL;
     struct bytes in = bytes_of(stored.data + COVERED_AT, stored.len - COVERED_AT);
     uint64_t total = take_u64(&in), floor = take_u64(&in), missed = take_u64(&in);
-    if (missed > SPACE_SAVING_WEIGHT_MAX || !hyperloglog_decode(&in, &distinct) ||
-        in.len < COUNT_SIZE)
+    uint64_t events = take_u64(&in), weight_min = take_u64(&in), weight_max = take_u64(&in);
+    if (missed > SPACE_SAVING_WEIGHT_MAX || events > SPACE_SAVING_WEIGHT_MAX ||
+        weight_max > SPACE_SAVING_WEIGHT_MAX || weight_min > weight_max ||
+        !hyperloglog_decode(&in, &distinct) || in.len < COUNT_SIZE)
         return NULL;
     size_t count = take_u32(&in);
     if (count > in.len / COUNTER_SIZE || count > KEY_SUMMARY_COUNTERS_MAX)
@@ -206,6 +221,9 @@ struct key_summary *key_summary_decode(struct bytes stored, size_t counters_max,
     struct key_summary *summary = create(&options, seed);
     summary->distinct = distinct;
     summary->missed = missed;
+    summary->events = events;
+    summary->weight_min = weight_min;
+    summary->weight_max = weight_max;
     if (decode_counters(in, count, summary->keys, seed) &&
         space_saving_load_end(summary->keys, total, floor))
         return summary;

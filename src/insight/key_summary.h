@@ -29,6 +29,9 @@ enum {
 struct key_summary {
     struct space_saving *keys;
     struct hyperloglog distinct;
+    uint64_t events;     /* How often something was added, */
+    uint64_t weight_min; /* and how much at least and at most; 0 without events. */
+    uint64_t weight_max;
     /* Weight that no counter saw, because all were in use by other threads: every key may have so
      * much more. */
     uint64_t missed;

@@ -11,6 +11,7 @@
 #include "model/table_definition.h"
 
 struct arena;
+struct key_use;
 struct limiter;
 struct table;
 
@@ -37,8 +38,9 @@ struct capacity_use {
      * under another name. NULL: there is no table. */
     const struct table_definition *definition;
     struct limiter *limiter;          /* Limits that are enforced; NULL: none. */
-    struct arena *key_arena;          /* With a limiter: where keys are noted. */
+    struct arena *key_arena;          /* The call's: where keys are noted. */
     struct capacity_key *keys;        /* With a limiter: in no order. */
+    struct key_use *key_uses;         /* Where keys are counted: see api/key_use.h. */
     enum capacity_kind kind;          /* Of the units. */
     bool is_transaction;              /* Which cost more, and are shown by kind as well. */
     uint32_t read_count;              /* Items and index entries that were read for the answer. */

@@ -85,6 +85,23 @@ bool key_decode_part(struct bytes *in, enum value_type type, struct buffer *out)
     return true;
 }
 
+size_t key_part_size(struct bytes in, enum value_type type)
+{
+    struct number number;
+    size_t size = 0;
+    if (type == VALUE_N)
+        return number_decode(in, &number, &size) ? size : 0;
+    while (size < in.len) {
+        const uint8_t *zero = memchr(in.data + size, ESCAPE, in.len - size);
+        if (zero == NULL || zero + 1 == in.data + in.len)
+            return 0;
+        size = (size_t)(zero - in.data) + 2;
+        if (zero[1] == PART_END)
+            return size;
+    }
+    return 0;
+}
+
 /* --- The service's rules --- */
 
 bool key_check_not_empty(const struct key_attribute *attribute, const struct value *value,

@@ -39,6 +39,9 @@ void key_encode_prefix(struct buffer *out, struct bytes prefix);
  * part. */
 MUST_CHECK bool key_decode_part(struct bytes *in, enum value_type type, struct buffer *out);
 
+/* The size of the encoded part that `in` begins with; 0 where the bytes are no key part. */
+size_t key_part_size(struct bytes in, enum value_type type);
+
 /* Checks an item's key attributes as PutItem does (present, type, empty, too long), in the
  * service's words, and appends the encoded partition key to `hash` and the encoded sort key, if
  * any, to `range`. */

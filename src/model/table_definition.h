@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "model/insight_definition.h"
 #include "model/item.h"
 #include "model/key.h"
 #include "model/limits.h"
@@ -110,6 +111,7 @@ struct index_definition {
     enum index_status status;
     /* INDEX_BACKFILLING: items whose key is below this have their entries; empty: none has. */
     struct bytes backfilled;
+    struct insight_definition insight; /* Global. */
 };
 
 struct expiry_definition {
@@ -216,6 +218,10 @@ struct table_definition {
     struct bytes stream_policy_label; /* Which stream has it; another one has none. */
 
     struct expiry_definition expiry;
+
+    struct insight_definition insight;
+    /* Whether the table or one of its indexes counts keys. Set by table_definition_decode. */
+    bool counts_keys;
 
     struct tag *tags; /* Sorted by key. */
     size_t tag_count;

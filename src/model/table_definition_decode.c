@@ -334,6 +334,27 @@ static void read_index_status(struct decoder *in, struct index_definition *out)
     out->backfilled = arena_copy(in->arena, backfilled.data);
 }
 
+static void read_insight(struct decoder *in, struct insight_definition *out)
+{
+    int64_t fields[INSIGHT_DEFINITION_FIELDS] = { 0 };
+    struct value list = find(in, "ci", VALUE_L);
+    if (!is_present(&list))
+        return;
+    read_integers(in, "ci", fields, INSIGHT_DEFINITION_FIELDS);
+    require(in, fields[0] > INSIGHT_NEVER && fields[0] < INSIGHT_STATUS_COUNT);
+    require(in, fields[1] == 0 || fields[1] == 1);
+    for (size_t i = 2; i < INSIGHT_DEFINITION_FIELDS; i++)
+        require(in, fields[i] >= 0);
+    if (in->failed)
+        return;
+    *out = (struct insight_definition){ .status = (enum insight_status)fields[0],
+                                        .throttled_only = fields[1] == 1,
+                                        .accessed_since_ms = fields[2],
+                                        .throttled_since_ms = fields[3],
+                                        .updated_ms = fields[4],
+                                        .transition_at_ms = fields[5] };
+}
+
 static void read_index(struct decoder *in, const struct table_definition *table,
                        struct index_definition *out)
 {
@@ -354,6 +375,8 @@ static void read_index(struct decoder *in, const struct table_definition *table,
     read_throughput(in, &out->throughput);
     read_units(in, "o", &out->on_demand_max);
     read_units(in, "w", &out->warm_throughput);
+    read_insight(in, &out->insight);
+    require(in, out->global || out->insight.status == INSIGHT_NEVER);
 }
 
 static void read_indexes(struct decoder *in, struct table_definition *out)
@@ -491,6 +514,7 @@ static void read_settings(struct decoder *in, struct table_definition *out)
     out->stream_policy = read_policy(in, "xp", "xr");
     out->stream_policy_label = find_text(in, "xo");
     read_expiry(in, &out->expiry);
+    read_insight(in, &out->insight);
 }
 
 bool table_definition_decode(struct arena *arena, const struct item *record,
@@ -513,5 +537,6 @@ bool table_definition_decode(struct arena *arena, const struct item *record,
         return false;
     out->index_names = index_names_create(arena, out);
     out->capacity = table_definition_capacity(out);
+    out->counts_keys = insight_definition_of_table_counts(out);
     return true;
 }

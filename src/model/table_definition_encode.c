@@ -68,6 +68,19 @@ static void append_units(struct buffer *out, const struct unit_pair *pair)
     append_list(out, TABLE_RECORD_UNIT_PAIR_FIELDS, &elements);
 }
 
+static void append_insight(struct buffer *out, const struct insight_definition *insight)
+{
+    struct buffer elements;
+    buffer_init(&elements, out->arena);
+    append_signed(&elements, insight->status);
+    append_signed(&elements, insight->throttled_only);
+    append_signed(&elements, insight->accessed_since_ms);
+    append_signed(&elements, insight->throttled_since_ms);
+    append_signed(&elements, insight->updated_ms);
+    append_signed(&elements, insight->transition_at_ms);
+    append_list(out, INSIGHT_DEFINITION_FIELDS, &elements);
+}
+
 static void append_names(struct buffer *out, const struct bytes *names, size_t count)
 {
     struct buffer elements;
@@ -121,6 +134,8 @@ static void append_index(struct buffer *out, const struct index_definition *inde
     struct map_writer map = { .count = 0 };
     buffer_init(&map.members, out->arena);
     value_append_bool(map_member(&map, "b"), index->status == INDEX_ACTIVE);
+    if (index->insight.status != INSIGHT_NEVER)
+        append_insight(map_member(&map, "ci"), &index->insight);
     if (index->backfilled.len > 0)
         value_append_binary(map_member(&map, "f"), index->backfilled);
     value_append_bool(map_member(&map, "g"), index->global);
@@ -272,6 +287,14 @@ static void add_expiry(struct record_writer *record, const struct expiry_definit
     finish_attribute(record, "qf");
 }
 
+static void add_insight(struct record_writer *record, const struct insight_definition *insight)
+{
+    if (insight->status == INSIGHT_NEVER)
+        return;
+    append_insight(begin_attribute(record), insight);
+    finish_attribute(record, "ci");
+}
+
 int64_t table_record_version(const struct table_definition *definition)
 {
     if (definition->hash != TABLE_HASH_XXH3)
@@ -320,6 +343,7 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_integer(&record, "xr", definition->stream_policy.revision);
     add_text(&record, "xo", definition->stream_policy_label);
     add_expiry(&record, &definition->expiry);
+    add_insight(&record, &definition->insight);
     add_tags(&record, definition);
     return item_builder_finish(&record.builder);
 }

@@ -44,6 +44,9 @@ void table_runtime_release(struct table_runtime *runtime)
     if (!release(&runtime->references))
         return;
     limiter_destroy(atomic_load(&runtime->limiter));
+    struct table_runtime_part *insight = atomic_load(&runtime->insight);
+    if (insight != NULL)
+        insight->destroy(insight);
     free(runtime);
 }
 

@@ -16,6 +16,10 @@
 #include <stdint.h>
 
 struct limiter;
+/* What a layer above keeps for a table: embedded at the start of its own structure. */
+struct table_runtime_part {
+    void (*destroy)(struct table_runtime_part *part); /* Called when the runtime goes. */
+};
 
 struct table_runtime {
     uint64_t table_id;
@@ -25,6 +29,8 @@ struct table_runtime {
     _Alignas(64) _Atomic uint32_t meter_slot;
     /* What the table admits; NULL until that was asked for. Set once. */
     _Atomic(struct limiter *) limiter;
+    /* Counters of keys (insight/insights.h); NULL: none yet. Set once. */
+    _Atomic(struct table_runtime_part *) insight;
 };
 
 struct partition_runtime {

@@ -90,7 +90,6 @@ static const char *const missing_operations[] = {
     "ListImports",
     "RestoreTableFromBackup",
     "RestoreTableToPointInTime",
-    "UpdateContributorInsights",
     "UpdateGlobalTable",
     "UpdateGlobalTableSettings",
     "UpdateKinesisStreamingDestination",

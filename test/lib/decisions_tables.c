@@ -131,6 +131,7 @@ const struct decision decisions_delete_resource_policy[] = {
 /* --- Settings --- */
 
 #define UPDATE_BACKUPS(table) IN(table, ",'PointInTimeRecoverySpecification':{'PointInTimeRecoveryEnabled':true}")
+#define ENABLE_INSIGHTS(table) "{'TableName':'" table "','ContributorInsightsAction':'ENABLE'}"
 #define UPDATE_TTL(table) IN(table, ",'TimeToLiveSpecification':{'AttributeName':'t','Enabled':true}")
 /* As TABLE_OPERATION, for those whose exception for a missing table is another. */
 #define SETTING(body, action, absent)                                                              \
@@ -152,9 +153,43 @@ const struct decision decisions_describe_time_to_live[] = {
 const struct decision decisions_update_time_to_live[] = {
     SETTING(UPDATE_TTL, "UpdateTimeToLive", NOT_FOUND), END,
 };
+const struct decision decisions_update_contributor_insights[] = {
+    SETTING(ENABLE_INSIGHTS, "UpdateContributorInsights", NOT_FOUND), END,
+};
 const struct decision decisions_describe_contributor_insights[] = {
     SETTING(OF, "DescribeContributorInsights", NOT_FOUND), END,
 };
+
+/* Keys are item data. */
+#define ALLOW_OTHER(action, resource) "{'Effect':'Allow','Action':'" action "','Resource':'" resource "'}"
+#define INSIGHT_RULE "arn:aws:cloudwatch:eu-west-1:" ACCOUNT ":insight-rule/rule"
+#define REPORT "{'RuleName':'rule','StartTime':1,'EndTime':60,'Period':60}"
+
+const struct decision decisions_get_hot_keys[] = {
+    { NOTHING, NULL, NULL, OF("Tab"), NO("stator:GetHotKeys", "Tab") },
+    { NOTHING, NULL, NULL, OF("Absent"), NO("stator:GetHotKeys", "Absent") },
+    { ALLOW_ON("*", "*"), NULL, NULL, OF("Tab"), NO("stator:GetHotKeys", "Tab") },
+    { ALLOW_OTHER("stator:GetHotKeys", ARN("Secret")), NULL, NULL, OF("Tab"), NO("stator:GetHotKeys", "Tab") },
+    { ALLOW_OTHER("stator:GetHotKeys", ARN("Tab")), NULL, NULL, OF("Tab"), NOT_FOUND },
+    { ALLOW_OTHER("stator:GetHotKeys", "*"), NULL, NULL, OF("Absent"), NOT_FOUND },
+    { ALL "," DENY_ON("*", "*"), NULL, NULL, OF("Tab"), NOT_FOUND },
+    END,
+};
+const struct decision decisions_get_insight_rule_report[] = {
+    { NOTHING, NULL, NULL, REPORT, NO("cloudwatch:GetInsightRuleReport", INSIGHT_RULE) },
+    { ALLOW_ON("*", "*"), NULL, NULL, REPORT, NO("cloudwatch:GetInsightRuleReport", INSIGHT_RULE) },
+    { ALLOW_OTHER("cloudwatch:GetInsightRuleReport", INSIGHT_RULE), NULL, NULL, REPORT, FAILS(ERROR_CW_NO_SUCH_RESOURCE) },
+    { ALLOW_OTHER("cloudwatch:GetInsightRuleReport", INSIGHT_RULE "s"), NULL, NULL, REPORT, NO("cloudwatch:GetInsightRuleReport", INSIGHT_RULE) },
+    { ALL, NULL, NULL, "{}", FAILS(ERROR_CW_MISSING_PARAMETER) },
+    END,
+};
+const struct decision decisions_describe_insight_rules[] = {
+    { NOTHING, NULL, NULL, "{}", NO("cloudwatch:DescribeInsightRules", "*") },
+    { ALLOW_ON("*", "*"), NULL, NULL, "{}", NO("cloudwatch:DescribeInsightRules", "*") },
+    { ALLOW_OTHER("cloudwatch:DescribeInsightRules", "*"), NULL, NULL, "{}", YES },
+    END,
+};
+
 const struct decision decisions_describe_kinesis_streaming_destination[] = {
     SETTING(OF, "DescribeKinesisStreamingDestination", NOT_FOUND), END,
 };

@@ -4,9 +4,11 @@
 #include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/item_shapes.h"
+#include "api/key_use.h"
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/byte_order.h"
+#include "base/compiler.h"
 #include "expr/lookup.h"
 #include "expr/path.h"
 #include "expr/projection.h"
@@ -115,6 +117,9 @@ static void count_use(const struct item_page *page, const struct read_page_end *
     }
     if (page->has_key && use->table_half_units > 0)
         capacity_use_add_key(use, NULL, page->key, use->table_half_units);
+    if (UNLIKELY(table->counts_keys) && page->has_key)
+        key_use_note_query(use, source->index, page->request.ranges[0].engine.first,
+                           capacity_use_total(use));
 }
 
 static void finish(struct item_page *page)

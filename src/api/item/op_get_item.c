@@ -43,7 +43,8 @@ static void write_item(struct json_writer *writer, const struct path_node *proje
 /* --- GetItem --- */
 
 static void answer(struct api_call *call, const struct get_item_request *request,
-                   const struct path_node *projection, const struct read_item *item)
+                   const struct path_node *projection, const struct item_address *place,
+                   const struct read_item *item)
 {
     struct json_writer writer;
     json_writer_init(&writer, &call->response);
@@ -52,7 +53,7 @@ static void answer(struct api_call *call, const struct get_item_request *request
         json_write_name(&writer, "Item");
         write_item(&writer, projection, item);
     }
-    capacity_use_add_read(call->uses, shown_item_size(&item->shown), item->exists,
+    capacity_use_add_read(call->uses, place, shown_item_size(&item->shown), item->exists,
                           request->consistent_read.value);
     capacity_write_json(&writer, request->return_consumed_capacity, call->uses);
     json_close_object(&writer);
@@ -70,8 +71,7 @@ static bool read_and_answer(struct api_call *call, const struct get_item_request
     bool ok = read_items_get(&items, table_definition(table), place, read_as(projection), &item,
                              &call->error);
     if (ok) {
-        answer(call, request, projection, &item);
-        capacity_use_add_key(call->uses, NULL, place->hash, call->uses->table_half_units);
+        answer(call, request, projection, place, &item);
         read_item_release(&item);
     }
     read_items_close(&items);
@@ -301,11 +301,8 @@ static void count_next(struct batch_read *batch, const struct read_item *item)
 {
     struct table_read *read = &batch->tables[batch->table_index];
     struct capacity_use *use = &batch->call->uses[batch->table_index];
-    int64_t before = use->table_half_units;
-    capacity_use_add_read(use, shown_item_size(&item->shown), item->exists,
-                          read->request->consistent_read.value);
-    capacity_use_add_key(use, NULL, read->places[read->read_count].hash,
-                         use->table_half_units - before);
+    capacity_use_add_read(use, &read->places[read->read_count], shown_item_size(&item->shown),
+                          item->exists, read->request->consistent_read.value);
     read->read_count++;
 }
 

@@ -299,10 +299,8 @@ static bool read_item(struct statement_batch *batch, struct read_items *items,
         return false;
     if (item.exists)
         member->item_json = show_item(batch->call->arena, &member->statement, &item.shown.item);
-    int64_t before = use->table_half_units;
-    capacity_use_add_read(use, item.shown.item.size, item.exists,
+    capacity_use_add_read(use, &member->place, item.shown.item.size, item.exists,
                           member->request->consistent_read.value);
-    capacity_use_add_key(use, NULL, member->place.hash, use->table_half_units - before);
     read_item_release(&item);
     return true;
 }

@@ -289,4 +289,5 @@ const struct operation op_execute_statement = { .name = "ExecuteStatement",
                                                 .request = &execute_statement_shape,
                                                 .asks = OPERATION_ASKS_ITSELF,
                                                 .reads_many = true,
+                                                .hides_keys = true,
                                                 .run = run };

@@ -326,4 +326,5 @@ const struct operation op_execute_transaction = { .name = "ExecuteTransaction",
                                                   .asks = OPERATION_ASKS_ITSELF,
                                                   .reads_many = true,
                                                   .writes_many = true,
+                                                  .hides_keys = true,
                                                   .run = run };

@@ -373,14 +373,11 @@ static void count_uses(struct transaction *transaction, bool repeated)
     for (size_t i = 0; i < transaction->start.action_count; i++) {
         struct txn_item *item = &transaction->txn.items[i];
         struct capacity_use *use = &call->uses[transaction->table_of[i]];
-        int64_t before = use->table_half_units;
-        if (repeated) {
-            capacity_use_add_transaction_read(use, item->exists ? item->current.size : 0,
-                                              item->exists);
-            capacity_use_add_key(use, NULL, item->place.hash, use->table_half_units - before);
-        } else {
+        if (repeated)
+            capacity_use_add_transaction_read(use, &item->place,
+                                              item->exists ? item->current.size : 0, item->exists);
+        else
             capacity_use_add_transaction_write(use, &transaction->txn, item);
-        }
     }
 }
 

@@ -166,9 +166,8 @@ static bool read_item(struct transaction_view *view, struct read_items *items,
         return false;
     if (items->size <= TRANSACTION_SIZE_MAX) { /* Beyond that, items only count. */
         struct capacity_use *use = &view->call->uses[table];
-        int64_t before = use->table_half_units;
-        capacity_use_add_transaction_read(use, item.shown.item.size, item.exists);
-        capacity_use_add_key(use, NULL, view->places[index].hash, use->table_half_units - before);
+        capacity_use_add_transaction_read(use, &view->places[index], item.shown.item.size,
+                                          item.exists);
         json_open_object(writer);
         if (item.exists)
             write_item(view, writer, index, &item.shown.item);

@@ -69,6 +69,20 @@ static const struct asked asked_describe_continuous_backups[] = {
 static const struct asked asked_describe_contributor_insights[] = {
     { "{'TableName':'Tab'}", "DescribeContributorInsights", ARN "Tab" },
 };
+static const struct asked asked_update_contributor_insights[] = {
+    { "{'TableName':'Tab','ContributorInsightsAction':'DISABLE'}", "UpdateContributorInsights",
+      ARN "Tab" },
+};
+static const struct asked asked_get_hot_keys[] = {
+    { "{'TableName':'Tab'}", "stator:GetHotKeys", ARN "Tab" },
+};
+static const struct asked asked_get_insight_rule_report[] = {
+    { "{'RuleName':'r'}", "cloudwatch:GetInsightRuleReport",
+      "arn:aws:cloudwatch:eu-west-1:123456789012:insight-rule/r" },
+};
+static const struct asked asked_describe_insight_rules[] = {
+    { "{}", "cloudwatch:DescribeInsightRules", "*" },
+};
 static const struct asked asked_describe_endpoints[] = {
     { "{}", "DescribeEndpoints", "*" },
 };

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include "base/clock.h"
 #include "control/control.h"
+#include "insight/insights.h"
 #include "reference_engine.h"
 #include "stream/streams.h"
 #include "table/catalogue.h"
@@ -18,6 +19,7 @@ struct fixture {
     struct catalogue *catalogue;
     struct streams *streams;
     struct triggers *triggers;
+    struct insights *insights;
     struct control *control;
     pthread_mutex_t gate; /* Held by a test that wants the thread to wait. */
     unsigned started;     /* The control thread's, until it is stopped. */
@@ -43,10 +45,12 @@ static int set_up(void **state)
                                       &status);
     assert_int_equal(status, ENGINE_OK);
     pthread_mutex_init(&fixture->gate, NULL);
+    fixture->insights = insights_create(&(struct insights_options){ .engine = fixture->engine });
     fixture->control = control_start(&(struct control_options){ .engine = fixture->engine,
                                                                 .clock = &clock_system,
                                                                 .catalogue = fixture->catalogue,
                                                                 .streams = fixture->streams,
+                                                                .insights = fixture->insights,
                                                                 .triggers = fixture->triggers });
     *state = fixture;
     return 0;
@@ -58,6 +62,7 @@ static int tear_down(void **state)
     triggers_close(fixture->triggers);
     streams_close(fixture->streams);
     catalogue_close(fixture->catalogue);
+    insights_destroy(fixture->insights);
     engine_close(fixture->engine);
     pthread_mutex_destroy(&fixture->gate);
     free(fixture);
