@@ -264,13 +264,18 @@ static void every_operation_ends_once_even_if_it_is_refused(void **state)
     open_world(&fixture);
     for (size_t i = 0; i < operation_count(); i++) {
         const char *name = operation_name(operation_at(i));
+        enum operation_service service = operation_service(operation_at(i));
+        char action[128];
+        snprintf(action, sizeof action, "%s%s%s",
+                 service > OPERATION_OF_STATOR ? operation_service_prefix(service) : "",
+                 service > OPERATION_OF_STATOR ? ":" : "", name);
         seen = (struct seen){ 0 };
-        bool ok = api_fixture_call(&fixture, name, "{}");
+        bool ok = api_fixture_call(&fixture, action, "{}");
         assert_int_equal(seen.count, 1);
         assert_string_equal(seen.operation, name);
         assert_int_equal(seen.outcome.error, fixture.error.code);
         assert_int_equal(ok, seen.outcome.error == ERROR_NONE);
-        assert_false(api_fixture_call(&fixture, name, "no JSON"));
+        assert_false(api_fixture_call(&fixture, action, "no JSON"));
         assert_int_equal(seen.count, 2);
         assert_int_equal(seen.outcome.error, ERROR_SERIALIZATION);
     }
