@@ -31,12 +31,13 @@ static struct {
     bool has_conditions;
     pthread_t thread;
     struct sigaction old_abort;
-    bool running;  /* Lines go into the buffer. */
-    bool stopping; /* The thread ends when the buffer is empty. */
-    bool full;     /* Lines but for errors are dropped until the buffer is empty. */
-    bool failing;  /* The last write failed; a report would be lost. */
-    uint64_t dropped;
-    size_t first, used; /* Of `bytes`, which is a ring. */
+    bool running;            /* Lines go into the buffer. */
+    bool stopping;           /* The thread ends when the buffer is empty. */
+    bool full;               /* Lines but for errors are dropped until the buffer is empty. */
+    bool failing;            /* The last write failed; a report would be lost. */
+    uint64_t dropped;        /* Since the last report. */
+    uint64_t dropped_in_all; /* Not reset. */
+    size_t first, used;      /* Of `bytes`, which is a ring. */
     uint8_t bytes[LOG_WAITING_SIZE_MAX];
     /* What the thread must see without the mutex, as must a signal handler. */
     _Atomic unsigned generation; /* A thread of an older one was abandoned. */
@@ -79,6 +80,7 @@ static void put_locked(struct bytes line, bool is_error)
     if (log_writer.used + line.len > size_max || (log_writer.full && !is_error)) {
         log_writer.full = true;
         log_writer.dropped++;
+        log_writer.dropped_in_all++;
         return;
     }
     append_locked(line);
@@ -168,7 +170,9 @@ static bool take_turn_locked(unsigned generation)
     log_writer.failing = done < size;
     if (reported == 0) {
         atomic_fetch_sub(&log_writer.pending_size, size);
-        log_writer.dropped += count_lines(chunk + done, size - done);
+        uint64_t lost = count_lines(chunk + done, size - done);
+        log_writer.dropped += lost;
+        log_writer.dropped_in_all += lost;
     } else if (!log_writer.failing) {
         log_writer.dropped -= reported;
     }
@@ -265,4 +269,12 @@ void log_writer_stop(void)
         pthread_detach(log_writer.thread);
     else
         pthread_join(log_writer.thread, NULL);
+}
+
+uint64_t log_writer_dropped(void)
+{
+    pthread_mutex_lock(&log_writer.mutex);
+    uint64_t dropped = log_writer.dropped_in_all;
+    pthread_mutex_unlock(&log_writer.mutex);
+    return dropped;
 }

@@ -14,6 +14,7 @@
 #ifndef STATOR_BASE_LOG_WRITER_H
 #define STATOR_BASE_LOG_WRITER_H
 #include <stdbool.h>
+#include <stdint.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
 
@@ -34,5 +35,8 @@ void log_writer_stop(void);
 
 /* `line` ends with its only line feed and has at most LOG_LINE_MAX bytes. Any thread may call. */
 void log_writer_put(struct bytes line, bool is_error);
+
+/* How many lines were dropped since the process started. */
+uint64_t log_writer_dropped(void);
 
 #endif

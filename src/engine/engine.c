@@ -71,6 +71,13 @@ void engine_close(struct engine *engine)
         engine->ops->close(engine);
 }
 
+void engine_read_statistics(struct engine *engine, struct engine_statistics *out)
+{
+    *out = (struct engine_statistics){ 0 };
+    if (engine->ops->read_statistics != NULL)
+        engine->ops->read_statistics(engine, out);
+}
+
 enum engine_health engine_health(const struct engine *engine)
 {
     return engine->ops->health == NULL ? ENGINE_HEALTH_OK : engine->ops->health(engine);

@@ -183,6 +183,43 @@ enum engine_health {
  * end, at the latest a second after the engine noticed it. */
 enum engine_health engine_health(const struct engine *engine);
 
+enum { ENGINE_SYNC_OCTAVES = 40 };
+
+/* What the engine did since it was opened, and how it is now. What an engine cannot tell is 0. */
+struct engine_statistics {
+    bool has_disk;  /* False: there is nothing to sync. */
+    uint64_t syncs; /* Of the log; each makes all writes durable that waited for it. */
+    uint64_t sync_ns;
+    uint64_t sync_octaves[ENGINE_SYNC_OCTAVES]; /* Syncs of up to 2^i ns, above the one before. */
+    uint64_t writes;                            /* Batches that the store has taken. */
+    uint64_t written_size;
+    uint64_t sync_queue;  /* Writes that wait for a sync. */
+    uint64_t stall_queue; /* Writes that wait because the store takes none. */
+    uint64_t stalls;      /* Writes that had to wait so. */
+    bool is_stalled;
+    uint64_t item_cache_hits;
+    uint64_t item_cache_misses;
+    uint64_t item_cache_size;
+    uint64_t item_cache_size_max;
+    /* Of every ENGINE_BLOCK_SAMPLE_RATE-th read that asks for blocks: counting each would cost a
+     * tenth of it. */
+    uint64_t block_cache_hits_sampled;
+    uint64_t block_cache_misses_sampled;
+    uint64_t block_cache_size;
+    uint64_t block_cache_size_max;
+    uint64_t memtable_size;
+    uint64_t file_size; /* Table files, all that exist. */
+    uint64_t live_size; /* An estimate of what they would take without garbage. */
+    uint64_t file_count;
+    uint64_t compactions_running;
+    uint64_t flushes_running;
+    uint64_t compaction_pending_size; /* An estimate of what compactions should rewrite. */
+};
+enum { ENGINE_BLOCK_SAMPLE_RATE = 64 };
+
+/* Fills in `out`. Takes the store's short locks, so it is no call for a loop; waits for no disk. */
+void engine_read_statistics(struct engine *engine, struct engine_statistics *out);
+
 /* Copies the whole store at one moment to `path`, which must not exist, on the store's own file
  * system. The copy can be opened like the store itself. It holds every write that was completed
  * before the call, and each write whole or not at all. Waits for the disk; writes continue

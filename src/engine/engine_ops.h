@@ -11,6 +11,8 @@ struct engine_ops {
     unsigned capabilities; /* enum engine_capability */
     void (*close)(struct engine *engine);
     enum engine_health (*health)(const struct engine *engine); /* NULL: always OK. */
+    /* `out` is zero. NULL: the engine tells nothing. */
+    void (*read_statistics)(struct engine *engine, struct engine_statistics *out);
     /* NULL without ENGINE_CHECKPOINT. */
     enum engine_status (*checkpoint)(struct engine *engine, const char *path);
     enum engine_status (*view_open)(struct engine *engine, enum engine_consistency consistency,

@@ -291,6 +291,7 @@ static void hand_over(struct http_connection *connection)
     connection->exchange = http_exchange_create(http_pool_take_arena(&loop->pool), connection,
                                                 &input->parser, head, body);
     loop->owed_count++;
+    loop->request_count++;
     loop->shared->handler.request(loop->shared->handler.context, loop->context,
                                   connection->exchange);
 }

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include "base/compiler.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread_priority.h"
@@ -127,6 +128,47 @@ static void run_writers(struct http_loop *loop)
 
 static void run_tasks(struct http_loop *loop);
 
+enum { NS_PER_MS = 1000000 };
+#define NS_PER_MINUTE INT64_C(60000000000)
+
+/* libuv has read its clock when the wait for input ended, so the turn's length needs one reading.
+ */
+static void count_turn(struct http_loop *loop)
+{
+    struct http_loop_counters *counters = &loop->counters;
+    int64_t now_ns = (int64_t)uv_hrtime();
+    int64_t took_ns = now_ns - (int64_t)uv_now(&loop->uv) * NS_PER_MS;
+    int64_t minute = now_ns / NS_PER_MINUTE;
+    size_t place = (size_t)minute % COUNT_OF(counters->longest);
+    if (atomic_load_explicit(&counters->longest[place].minute, memory_order_relaxed) != minute) {
+        atomic_store_explicit(&counters->longest[place].ns, 0, memory_order_relaxed);
+        atomic_store_explicit(&counters->longest[place].minute, minute, memory_order_relaxed);
+    }
+    if (took_ns > atomic_load_explicit(&counters->longest[place].ns, memory_order_relaxed))
+        atomic_store_explicit(&counters->longest[place].ns, took_ns, memory_order_relaxed);
+    uint64_t turns = atomic_load_explicit(&counters->turns, memory_order_relaxed);
+    atomic_store_explicit(&counters->turns, turns + 1, memory_order_relaxed);
+    atomic_store_explicit(&counters->requests, loop->request_count, memory_order_relaxed);
+    atomic_store_explicit(&counters->under_way, loop->owed_count, memory_order_relaxed);
+}
+
+void http_loop_read_statistics(const struct http_loop *loop, struct http_statistics *out)
+{
+    const struct http_loop_counters *counters = &loop->counters;
+    int64_t minute = (int64_t)uv_hrtime() / NS_PER_MINUTE;
+    out->loop_count++;
+    out->turns += atomic_load_explicit(&counters->turns, memory_order_relaxed);
+    out->requests += atomic_load_explicit(&counters->requests, memory_order_relaxed);
+    out->requests_under_way += atomic_load_explicit(&counters->under_way, memory_order_relaxed);
+    for (size_t i = 0; i < COUNT_OF(counters->longest); i++) {
+        int64_t ns = atomic_load_explicit(&counters->longest[i].ns, memory_order_relaxed);
+        bool recent =
+            atomic_load_explicit(&counters->longest[i].minute, memory_order_relaxed) >= minute - 1;
+        if (recent && ns > out->longest_turn_ns)
+            out->longest_turn_ns = ns;
+    }
+}
+
 static void on_round_end(uv_check_t *round_end)
 {
     struct http_loop *loop = round_end->data;
@@ -134,6 +176,7 @@ static void on_round_end(uv_check_t *round_end)
     uv_idle_stop(&loop->again);
     run_tasks(loop);
     end_turn(loop);
+    count_turn(loop);
 }
 
 /* libuv does not wait while an idle handle is active. */

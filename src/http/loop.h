@@ -91,6 +91,17 @@ struct http_shared {
 /* TLS for a new connection; NULL: it is plain. From any thread. */
 struct http_tls_link *http_shared_create_link(struct http_shared *shared);
 
+/* What the loop tells of itself, at the end of each turn; others read it. */
+struct http_loop_counters {
+    _Atomic uint64_t turns;
+    _Atomic uint64_t requests;
+    _Atomic uint64_t under_way;
+    struct {
+        _Atomic int64_t minute; /* Of the monotonic clock. */
+        _Atomic int64_t ns;
+    } longest[2]; /* The longest turn of a minute, in turn. */
+};
+
 struct http_loop {
     struct http_shared *shared;
     void *context; /* The handler's. */
@@ -109,6 +120,8 @@ struct http_loop {
     size_t early_count;                  /* Those of them that came before stopping. */
     size_t refused_count;                /* Connections open only to answer 503. */
     size_t owed_count;                   /* Answers that the handler owes. */
+    uint64_t request_count;
+    struct http_loop_counters counters;
     bool stopping;
     bool ending;    /* Its handles are being closed. */
     bool abandoned; /* Stopped with answers owed: never freed, see http_server_stop. */
@@ -148,6 +161,8 @@ void http_loop_ask_to_stop(struct http_loop *loop, uint64_t grace_ms);
 
 /* Like http_loop_post, from one loop to another, which drops the task if it is stopping. */
 void http_loop_post_if_running(struct http_loop *loop, struct http_task *task);
+
+void http_loop_read_statistics(const struct http_loop *loop, struct http_statistics *out);
 
 /* For connections. */
 void http_loop_set_deadline(struct http_loop *loop, struct http_deadline *deadline,

@@ -227,3 +227,13 @@ bool http_server_stop(struct http_server *server, uint64_t grace_ms)
     stop_loops(server, server->loop_count, grace_ms);
     return destroy(server);
 }
+
+void http_server_read_statistics(const struct http_server *server, struct http_statistics *out)
+{
+    for (unsigned i = 0; i < server->loop_count; i++)
+        http_loop_read_statistics(server->loops[i], out);
+    out->connections += atomic_load(&server->shared.connection_count);
+    out->connections_max += server->shared.options.connections_max;
+    out->memory += memory_budget_used(&server->shared.memory);
+    out->memory_max += server->shared.memory.size_max;
+}

@@ -93,6 +93,21 @@ void http_server_set_tls(struct http_server *server, struct tls_context *tls);
  * may be posted once this has returned. */
 bool http_server_stop(struct http_server *server, uint64_t grace_ms);
 
+/* What the server's loops did since the start, and what they hold now. */
+struct http_statistics {
+    unsigned loop_count;
+    uint64_t turns;
+    uint64_t requests;
+    uint64_t requests_under_way;
+    int64_t longest_turn_ns; /* In this minute and the one before; known to a millisecond. */
+    size_t connections;
+    size_t connections_max;
+    size_t memory; /* Of requests. */
+    size_t memory_max;
+};
+/* Adds to `out`. From any thread. */
+void http_server_read_statistics(const struct http_server *server, struct http_statistics *out);
+
 /* --- An exchange --- */
 
 struct bytes http_exchange_method(const struct http_exchange *exchange);

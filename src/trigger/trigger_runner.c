@@ -35,6 +35,7 @@
 struct trigger_runner {
     struct trigger_runner_options options;
     const struct trigger_definition *definition;
+    struct trigger_counters *counters;
     struct outbound_client *client;
     struct consumer *consumer;
 
@@ -65,6 +66,25 @@ static void note_result(struct trigger_runner *runner, const char *word, struct 
     snprintf(runner->result, sizeof runner->result, "%s%s%.*s", word, size == 0 ? "" : ": ", size,
              (const char *)problem.data);
     pthread_mutex_unlock(&runner->mutex);
+}
+
+/* --- For the metrics --- */
+
+static void note_oldest(struct turn *turn)
+{
+    _Atomic int64_t *oldest_ms = &turn->runner->counters->oldest_ms;
+    int64_t first_ms = turn->batch.records[0].server_ms, known_ms = atomic_load(oldest_ms);
+    if (known_ms == 0 || first_ms < known_ms)
+        atomic_store(oldest_ms, first_ms);
+}
+
+/* The first `count` records of the batch are done with, in one way or the other. */
+static void note_done(struct turn *turn, size_t count, _Atomic uint64_t *counter)
+{
+    struct trigger_counters *counters = turn->runner->counters;
+    atomic_fetch_add(counter, count);
+    if (count > 0 && atomic_load(&counters->oldest_ms) == turn->batch.records[0].server_ms)
+        atomic_store(&counters->oldest_ms, 0);
 }
 
 /* Stores the position, and moves there. */
@@ -136,6 +156,9 @@ static int64_t give_up(struct turn *turn, size_t count, enum trigger_give_up rea
         write_dead_letter(turn, &lines, i, condition, wall_ms);
     if (lines.len > 0 && !append_dead_letters(turn, file, buffer_bytes(&lines)))
         return consumer_hold_up(turn->consumer, "writing dead letters", strerror(errno));
+    if (file.len > 0)
+        atomic_fetch_add(&runner->counters->dead_letters, count);
+    note_done(turn, count, &runner->counters->records_given_up);
     return move_to(turn, position_behind(&turn->batch, count));
 }
 
@@ -173,8 +196,11 @@ static int64_t deliver(struct turn *turn)
         return 0;
     if (answer.outcome == TRIGGER_DELIVERED) {
         note_result(runner, "OK", BYTES(""));
+        note_done(turn, turn->batch.count, &runner->counters->records_delivered);
         return move_to(turn, turn->batch.next);
     }
+    atomic_fetch_add(&runner->counters->failures, 1);
+    note_done(turn, answer.failed, &runner->counters->records_delivered);
     note_result(runner, "PROBLEM",
                 answer.words.len == 0
                     ? answer.problem
@@ -227,6 +253,7 @@ static int64_t run_turn(struct turn *turn)
                   "%.*s: up to %" PRIu64 " records were trimmed before they were delivered",
                   BYTES_FMT(runner->definition->uuid), batch->lost);
         progress->at.next = batch->first; /* So that this is logged once. */
+        atomic_fetch_add(&runner->counters->records_lost, batch->lost);
     }
     if (batch->count == 0) {
         if (batch->next > batch->first || batch->lost > 0)
@@ -241,6 +268,7 @@ static int64_t run_turn(struct turn *turn)
     size_t count = trigger_progress_give_up(progress, runner->definition, batch,
                                             runner->options.clock, &reason);
     turn->consumer->found_work = true;
+    note_oldest(turn);
     return count > 0 ? give_up(turn, count, reason) : deliver(turn);
 }
 
@@ -331,11 +359,13 @@ static void destroy(struct trigger_runner *runner)
 
 struct trigger_runner *trigger_runner_start(const struct trigger_runner_options *options,
                                             const struct trigger_definition *definition,
+                                            struct trigger_counters *counters,
                                             char message[OUTBOUND_MESSAGE_MAX])
 {
     struct trigger_runner *runner = memory_checked(calloc(1, sizeof *runner));
     runner->options = *options;
     runner->definition = definition;
+    runner->counters = counters;
     runner->arena = arena_create();
     random_init_from_system(&runner->random);
     pthread_mutex_init(&runner->mutex, NULL);

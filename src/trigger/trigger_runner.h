@@ -6,7 +6,9 @@
  */
 #ifndef STATOR_TRIGGER_TRIGGER_RUNNER_H
 #define STATOR_TRIGGER_TRIGGER_RUNNER_H
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include "base/bytes.h"
 #include "outbound/outbound.h"
 
@@ -41,10 +43,23 @@ struct trigger_runner_options {
     struct trigger_outside outside;
 };
 
-/* `definition` and what the options point to must outlive the runner. NULL with one line for people
- * if the system has no thread, no file descriptors or no libcurl for it. */
+/* What a trigger did since the server's start. The runner writes, any thread reads. */
+struct trigger_counters {
+    _Atomic uint64_t records_delivered;
+    _Atomic uint64_t records_given_up; /* Those in dead letters are among them. */
+    _Atomic uint64_t dead_letters;
+    _Atomic uint64_t records_lost; /* Trimmed before they were delivered. */
+    _Atomic uint64_t failures;     /* Of calls of the function. */
+    /* The server time of the oldest record that the runner has tried to deliver in vain, or is
+     * about to deliver; 0: none. */
+    _Atomic int64_t oldest_ms;
+};
+
+/* `definition`, `counters` and what the options point to must outlive the runner. NULL with one
+ * line for people if the system has no thread, no file descriptors or no libcurl for it. */
 struct trigger_runner *trigger_runner_start(const struct trigger_runner_options *options,
                                             const struct trigger_definition *definition,
+                                            struct trigger_counters *counters,
                                             char message[OUTBOUND_MESSAGE_MAX]);
 /* Does not wait for the thread. Cancels a call of the function that is under way, whose batch
  * counts as not delivered. No further call begins. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timed_wait.h"
@@ -17,7 +18,8 @@ struct trigger {
     struct arena *arena; /* Holds the definition. */
     struct trigger_definition definition;
     struct trigger_runner *runner; /* NULL: it is not run. */
-    bool was_refused;              /* It could not be started, which was logged. */
+    struct trigger_counters counters;
+    bool was_refused; /* It could not be started, which was logged. */
 };
 
 struct triggers {
@@ -51,7 +53,8 @@ static void run(struct triggers *triggers, struct trigger *trigger)
     if (triggers->options.outside.network == NULL)
         return;
     char message[OUTBOUND_MESSAGE_MAX];
-    trigger->runner = trigger_runner_start(&triggers->options, &trigger->definition, message);
+    trigger->runner =
+        trigger_runner_start(&triggers->options, &trigger->definition, &trigger->counters, message);
     if (trigger->runner == NULL && !trigger->was_refused)
         log_write(LOG_ERROR, "trigger", "%.*s: cannot run: %s; will try again",
                   BYTES_FMT(trigger->definition.uuid), message);
@@ -111,6 +114,30 @@ size_t triggers_names(struct triggers *triggers, struct arena *arena,
         const struct trigger_definition *definition = &triggers->list[i]->definition;
         names[i].uuid = arena_copy(arena, definition->uuid);
         names[i].table_name = arena_copy(arena, definition->table_name);
+    }
+    pthread_mutex_unlock(&triggers->mutex);
+    return count;
+}
+
+size_t triggers_read_statistics(struct triggers *triggers, struct arena *arena,
+                                struct trigger_statistics statistics[TRIGGERS_MAX])
+{
+    pthread_mutex_lock(&triggers->mutex);
+    size_t count = triggers->count;
+    for (size_t i = 0; i < count; i++) {
+        const struct trigger *trigger = triggers->list[i];
+        const struct trigger_counters *counters = &trigger->counters;
+        int64_t oldest_ms = atomic_load(&counters->oldest_ms);
+        statistics[i] = (struct trigger_statistics){
+            .uuid = arena_copy(arena, trigger->definition.uuid),
+            .table_name = arena_copy(arena, trigger->definition.table_name),
+            .records_delivered = atomic_load(&counters->records_delivered),
+            .records_given_up = atomic_load(&counters->records_given_up),
+            .dead_letters = atomic_load(&counters->dead_letters),
+            .records_lost = atomic_load(&counters->records_lost),
+            .failures = atomic_load(&counters->failures),
+            .lag_ms = oldest_ms == 0 ? 0 : clock_server_age_ms(triggers->options.clock, oldest_ms),
+        };
     }
     pthread_mutex_unlock(&triggers->mutex);
     return count;

@@ -1,5 +1,6 @@
 /* triggers.h -- the list of triggers: stored in the engine, held in memory, each with a runner that
- * delivers its records. For the control thread only (control/control.h), except triggers_names. */
+ * delivers its records. For the control thread only (control/control.h), except
+ * triggers_names and triggers_read_statistics. */
 #ifndef STATOR_TRIGGER_TRIGGERS_H
 #define STATOR_TRIGGER_TRIGGERS_H
 #include <stdbool.h>
@@ -38,6 +39,21 @@ struct trigger_name {
 };
 size_t triggers_names(struct triggers *triggers, struct arena *arena,
                       struct trigger_name names[TRIGGERS_MAX]);
+
+/* Any thread: what each has done since the server's start. Returns how many there are; names live
+ * in the arena. */
+struct trigger_statistics {
+    struct bytes uuid;
+    struct bytes table_name;
+    uint64_t records_delivered;
+    uint64_t records_given_up;
+    uint64_t dead_letters;
+    uint64_t records_lost;
+    uint64_t failures;
+    int64_t lag_ms; /* The age of the oldest record that is known to wait; 0: none does. */
+};
+size_t triggers_read_statistics(struct triggers *triggers, struct arena *arena,
+                                struct trigger_statistics statistics[TRIGGERS_MAX]);
 
 size_t triggers_count(const struct triggers *triggers);
 /* True if no trigger can be added. */

@@ -16,6 +16,7 @@
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_ahead.h"
 #include "engine/rocksdb/store_cache.h"
+#include "engine/rocksdb/store_statistics.h"
 #include "engine/rocksdb/store_watch.h"
 #include "engine/rocksdb/store_writer.h"
 #include "engine/rocksdb/syncer.h"
@@ -110,6 +111,7 @@ static void destroy(struct store *store, bool synced)
     pthread_mutex_destroy(&store->publish_mutex);
     if (store->latches_work)
         latches_deinit(&store->latches);
+    free(store->counters);
     free(store);
 }
 
@@ -183,6 +185,7 @@ static const struct engine_ops ops = {
     .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_CHECKPOINT | ENGINE_RANGE_DELETE,
     .close = close_engine,
     .health = health,
+    .read_statistics = store_statistics_read,
     .checkpoint = checkpoint,
     .view_open = store_view_open,
     .view_share = store_view_share,
@@ -411,6 +414,7 @@ struct engine *rocksdb_engine_open(const struct engine_options *options,
     struct store *store = store_alloc_lines(sizeof *store);
     store->read_only = options->read_only;
     store->base.ops = &ops;
+    store->counters = store_counters_create();
     store->directory = STORE_DIRECTORY_NONE;
     store_space_init(&store->space, -1, 0); /* Until there is a directory. */
     if (options->item_cache_size > 0)

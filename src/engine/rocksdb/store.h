@@ -20,6 +20,7 @@
 #include "engine/rocksdb/store_touches.h"
 
 struct store_cache;
+struct store_counters;
 struct store_key;
 struct store_watch;
 struct store_writer;
@@ -84,6 +85,7 @@ struct store {
     rocksdb_readoptions_t *newest;              /* Reads without a snapshot. */
     struct store_cache *cache;                  /* NULL: every read asks RocksDB. */
     engine_render *render;                      /* For its entries; NULL: none. */
+    struct store_counters *counters;            /* See store_statistics.h. */
     struct syncer *syncer;       /* NULL: a write is complete once RocksDB has taken it. */
     struct store_writer *writer; /* NULL: the store is read only. */
     struct store_watch *watch;   /* NULL: there is no disk to look after. */

@@ -739,6 +739,11 @@ void store_cache_end_removal(struct store_cache *cache, uint64_t first, uint64_t
     atomic_fetch_sub(&cache->removals, 1);
 }
 
+size_t store_cache_capacity(const struct store_cache *cache)
+{
+    return cache->shard_capacity * STORE_CACHE_SHARDS;
+}
+
 size_t store_cache_size(struct store_cache *cache)
 {
     size_t size = 0;

@@ -173,7 +173,8 @@ void store_cache_begin_removal(struct store_cache *cache);
 void store_cache_end_removal(struct store_cache *cache, uint64_t first, uint64_t last,
                              uint64_t generation);
 
-/* For tests: what the entries take, and how many that were removed are not freed yet. */
+size_t store_cache_capacity(const struct store_cache *cache);
+/* What the entries take, and, for tests, how many that were removed are not freed yet. */
 size_t store_cache_size(struct store_cache *cache);
 size_t store_cache_retired_count(struct store_cache *cache);
 

@@ -15,6 +15,7 @@
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
 #include "engine/rocksdb/store_run.h"
+#include "engine/rocksdb/store_statistics.h"
 
 struct store_scan {
     struct engine_scan base;
@@ -126,7 +127,9 @@ static bool open_in_cache(struct store *store, const struct store_view *view,
         !store_key_is_filtered(&scan->first, &scan->last) ||
         !store_cache_name_run(&scan->first, &name))
         return false;
-    if (!store_cache_lend(store->cache, &name, view->generation, &scan->run, &wanted)) {
+    bool found = store_cache_lend(store->cache, &name, view->generation, &scan->run, &wanted);
+    store_count_item_read(store, found);
+    if (!found) {
         if (wanted)
             keep_run(store, view, &name);
         return false;

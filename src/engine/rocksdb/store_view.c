@@ -13,6 +13,7 @@
 #include "engine/rocksdb/store.h"
 #include "engine/rocksdb/store_cache.h"
 #include "engine/rocksdb/store_key.h"
+#include "engine/rocksdb/store_statistics.h"
 
 /* The rest is for the values that are read through a view. */
 enum { HAZARDS_FOR_VIEWS = HAZARDS_PER_THREAD * 3 / 4 };
@@ -180,9 +181,15 @@ static enum engine_status get_in_rocksdb(struct store *store,
                                          const struct store_key *key, struct engine_value *out)
 {
     char *error = NULL;
-    store_stop_counting();
+    bool is_sampled = store_begin_sample(store);
+    if (is_sampled)
+        store_statistics_begin_sample();
+    else
+        store_stop_counting();
     rocksdb_pinnableslice_t *slice =
         rocksdb_get_pinned(store->db, read_options, key->data, key->size, &error);
+    if (is_sampled)
+        store_statistics_end_sample(store);
     if (error != NULL)
         return store_status_take(error, "reading");
     if (slice == NULL)
@@ -213,7 +220,9 @@ static enum engine_status get(struct store *store, const rocksdb_readoptions_t *
     bool wanted;
     if (!store_cache_name_value(key, &name))
         return get_in_rocksdb(store, read_options, key, out);
-    if (store_cache_lend(store->cache, &name, generation, &loan, &wanted)) {
+    bool found = store_cache_lend(store->cache, &name, generation, &loan, &wanted);
+    store_count_item_read(store, found);
+    if (found) {
         if (wanted && store->render != NULL)
             render_entry(store, loan.entry);
         *out = store_cache_lent_value(&loan);

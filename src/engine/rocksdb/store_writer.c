@@ -12,6 +12,7 @@ struct store_writer {
     /* Of the queue and the batch that is being written. */
     atomic_size_t count;
     atomic_size_t bytes;
+    atomic_uint_fast64_t stalls; /* Writes that were ever queued. */
 
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -95,6 +96,13 @@ bool store_writer_is_full(const struct store_writer *writer)
            atomic_load_explicit(&writer->bytes, memory_order_relaxed) >= STORE_WRITER_BYTES_MAX;
 }
 
+void store_writer_read_statistics(const struct store_writer *writer, struct engine_statistics *out)
+{
+    out->stall_queue = atomic_load(&writer->count);
+    out->stalls = atomic_load(&writer->stalls);
+    out->is_stalled = store_writer_is_stalled(writer);
+}
+
 void store_writer_queue(struct store_writer *writer, struct store_write *write,
                         struct engine_completion *completion)
 {
@@ -104,6 +112,7 @@ void store_writer_queue(struct store_writer *writer, struct store_write *write,
     assert(!writer->stopping);
     atomic_store(&writer->stalled, true);
     atomic_fetch_add(&writer->count, 1);
+    atomic_fetch_add(&writer->stalls, 1);
     atomic_fetch_add(&writer->bytes, size_of(write));
     if (writer->first == NULL)
         writer->first = write;

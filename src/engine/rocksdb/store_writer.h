@@ -14,6 +14,7 @@
 #include "base/compiler.h"
 
 struct engine_completion;
+struct engine_statistics;
 struct store;
 struct store_write;
 struct store_writer;
@@ -33,6 +34,8 @@ void store_writer_destroy(struct store_writer *writer);
 /* True if RocksDB has just refused a batch, so that the next one need not try. */
 bool store_writer_is_stalled(const struct store_writer *writer);
 bool store_writer_is_full(const struct store_writer *writer);
+/* Adds what it did so far. */
+void store_writer_read_statistics(const struct store_writer *writer, struct engine_statistics *out);
 /* Commits `write` as store_write_commit does. */
 void store_writer_queue(struct store_writer *writer, struct store_write *write,
                         struct engine_completion *completion);

@@ -33,6 +33,8 @@ struct syncer {
 
     pthread_mutex_t mutex;
     pthread_cond_t changed;
+    atomic_uint_fast64_t sync_octaves[ENGINE_SYNC_OCTAVES]; /* As in engine_statistics. */
+    atomic_uint_fast64_t sync_ns;
     struct engine_completion *first; /* The queue. Guarded by mutex. */
     struct engine_completion **end;  /* Where the next one is linked. Guarded by mutex. */
     size_t count;                    /* Of the queue. Guarded by mutex. */
@@ -133,6 +135,31 @@ bool syncer_sync_now(struct store *store)
     return ok;
 }
 
+static void count_sync(struct syncer *syncer, int64_t took_ns)
+{
+    uint64_t ns = took_ns > 1 ? (uint64_t)took_ns : 1;
+    size_t octave = ns == 1 ? 0 : 64u - (size_t)__builtin_clzll(ns - 1);
+    if (octave >= ENGINE_SYNC_OCTAVES)
+        octave = ENGINE_SYNC_OCTAVES - 1;
+    atomic_fetch_add_explicit(&syncer->sync_octaves[octave], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&syncer->sync_ns, ns, memory_order_relaxed);
+}
+
+void syncer_read_statistics(struct syncer *syncer, struct engine_statistics *out)
+{
+    for (size_t i = 0; i < ENGINE_SYNC_OCTAVES; i++) {
+        out->sync_octaves[i] = atomic_load_explicit(&syncer->sync_octaves[i], memory_order_relaxed);
+        out->syncs += out->sync_octaves[i];
+    }
+    out->has_disk = true;
+    out->sync_ns = atomic_load_explicit(&syncer->sync_ns, memory_order_relaxed);
+    out->writes = atomic_load(&syncer->written);
+    out->written_size = atomic_load(&syncer->bytes_written);
+    pthread_mutex_lock(&syncer->mutex);
+    out->sync_queue = syncer->count;
+    pthread_mutex_unlock(&syncer->mutex);
+}
+
 /* The status of the round's writes. */
 static enum engine_status sync_and_publish(struct syncer *syncer)
 {
@@ -144,8 +171,10 @@ static enum engine_status sync_and_publish(struct syncer *syncer)
         return ENGINE_OK; /* Only refusals, and the round before covered what they read. */
     struct store_view *view = store_view_create(store);
     store_ahead_fill(&syncer->ahead, atomic_load(&syncer->bytes_written));
+    int64_t start_ns = clock_monotonic_ns();
     if (!syncer_sync_now(store))
         abort();
+    count_sync(syncer, clock_monotonic_ns() - start_ns);
     if (!store_presence_check(&syncer->presence)) { /* Behind the sync: see store_presence.h. */
         store_view_discard(store, view);
         return ENGINE_LOST;

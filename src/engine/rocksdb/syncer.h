@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 
 struct engine_completion;
+struct engine_statistics;
 struct store;
 struct syncer;
 
@@ -25,6 +26,8 @@ MUST_CHECK bool syncer_sync_now(struct store *store);
 void syncer_count_write(struct syncer *syncer, rocksdb_writebatch_t *batch);
 /* True if all writes counted so far are durable and published. */
 bool syncer_is_caught_up(const struct syncer *syncer);
+/* Adds what it did so far. */
+void syncer_read_statistics(struct syncer *syncer, struct engine_statistics *out);
 /* Answers `completion` once all that RocksDB had taken before this call is durable and published.
  */
 void syncer_queue(struct syncer *syncer, struct engine_completion *completion);
