@@ -107,5 +107,6 @@ int cert_command(const struct command_call *call);
 int trigger_command(const struct command_call *call);
 int help_command(const struct command_call *call);
 int version_command(const struct command_call *call);
+const char *version_commit(void); /* Of which the program was built. */
 
 #endif

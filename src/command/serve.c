@@ -31,6 +31,7 @@
 #include "command/command.h"
 #include "command/system_limits.h"
 #include "config/config.h"
+#include "config/setting.h"
 #include "crypto/tls_context.h"
 #include "engine/engine.h"
 #include "http/server.h"
@@ -57,6 +58,8 @@ struct server {
     struct api *api;
     struct wire *wire;
     struct http_server *http;
+    struct http_server *metrics_http; /* NULL: metrics have no listener of their own. */
+    pthread_mutex_t http_mutex;       /* Guards the two while the metrics read them. */
     struct clock clock;
     _Atomic int64_t newest_commit_us;
     struct backup_service *backups; /* NULL: none. */
@@ -288,8 +291,44 @@ static bool start_http(struct server *server, const struct config *config)
     options.write_timeout_ms = config->write_timeout_ms;
     options.tls = server->tls;
     char message[HTTP_MESSAGE_MAX];
-    server->http = http_server_start(&options, wire_http_handler(server->wire), message);
-    return server->http != NULL || fail(message);
+    struct http_server *http =
+        http_server_start(&options, wire_http_handler(server->wire), message);
+    pthread_mutex_lock(&server->http_mutex);
+    server->http = http;
+    pthread_mutex_unlock(&server->http_mutex);
+    return http != NULL || fail(message);
+}
+
+/* One loop is enough for a scraper, and few connections keep strangers from taking descriptors. */
+static bool start_metrics_http(struct server *server, const struct config *config)
+{
+    enum { CONNECTIONS = 16, BODY_SIZE_MAX = 1024 };
+    char address[SETTING_ADDRESS_SIZE], message[HTTP_MESSAGE_MAX];
+    struct http_options options = http_options_default;
+    if (!config->metrics || config->metrics_bind[0] == '\0')
+        return true;
+    if (!setting_split_address(config->metrics_bind, address, &options.port))
+        return fail("metrics-bind: not an address and a port");
+    options.address = address;
+    options.loop_count = 1;
+    options.connections_max = CONNECTIONS;
+    options.body_size_max = BODY_SIZE_MAX;
+    struct http_server *http =
+        http_server_start(&options, wire_metrics_handler(server->wire), message);
+    pthread_mutex_lock(&server->http_mutex);
+    server->metrics_http = http;
+    pthread_mutex_unlock(&server->http_mutex);
+    return http != NULL || fail(message);
+}
+
+/* For wire/, on the thread that forms a page of metrics. */
+static void read_http(void *context, struct http_statistics *out)
+{
+    struct server *server = context;
+    pthread_mutex_lock(&server->http_mutex);
+    if (server->http != NULL)
+        http_server_read_statistics(server->http, out);
+    pthread_mutex_unlock(&server->http_mutex);
 }
 
 static bool open_keys(struct server *server, const struct config *config)
@@ -348,7 +387,16 @@ static bool start(struct server *server, const struct config *config)
                                                         .clock = &clock_system,
                                                         .region = config->region,
                                                         .account_id = config->account_id },
-                                    .slow_thread_count = slow_thread_count(config) };
+                                    .slow_thread_count = slow_thread_count(config),
+                                    .metrics = {
+                                        .on = config->metrics,
+                                        .has_own_listener = config->metrics_bind[0] != '\0',
+                                        .tables_max = (size_t)config->metrics_page_tables,
+                                        .version = STATOR_VERSION,
+                                        .commit = version_commit(),
+                                        .read_http = read_http,
+                                        .context = server,
+                                    } };
     server->wire = wire_create(server->api, &options);
     if (!config->in_memory)
         server->backups = backup_service_start(server->engine, config->data_dir);
@@ -356,7 +404,7 @@ static bool start(struct server *server, const struct config *config)
      * must not wait for the reader of the log. */
     if (!log_writer_start())
         return fail("cannot start a thread");
-    return start_http(server, config);
+    return start_http(server, config) && start_metrics_http(server, config);
 }
 
 /* "http://127.0.0.1:8000", with an IPv6 address in brackets. */
@@ -386,6 +434,9 @@ static void announce(const struct server *server, const struct config *config)
            config->auth ? "" : "AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x ");
     print_url(server, local_address(config->bind));
     printf(" --region %s\n", config->region);
+    if (server->metrics_http != NULL)
+        printf("metrics on %s, port %u\n", config->metrics_bind,
+               (unsigned)http_server_port(server->metrics_http));
     fflush(stdout); /* The parent process may be waiting for the port. */
 }
 
@@ -452,7 +503,12 @@ static void leave(void)
 
 static void stop(struct server *server)
 {
-    if (server->http != NULL && !http_server_stop(server->http, SERVE_STOP_GRACE_MS))
+    pthread_mutex_lock(&server->http_mutex);
+    struct http_server *http = server->http, *metrics_http = server->metrics_http;
+    server->http = server->metrics_http = NULL;
+    pthread_mutex_unlock(&server->http_mutex);
+    bool is_done = metrics_http == NULL || http_server_stop(metrics_http, SERVE_STOP_GRACE_MS);
+    if ((http != NULL && !http_server_stop(http, SERVE_STOP_GRACE_MS)) || !is_done)
         leave();
     if (server->wire != NULL)
         wire_stop(server->wire);
@@ -469,7 +525,7 @@ static void stop(struct server *server)
 int serve_command(const struct command_call *call)
 {
     const struct config *config = call->config;
-    struct server server = { 0 };
+    struct server server = { .http_mutex = PTHREAD_MUTEX_INITIALIZER };
     block_signals();
     bool started = start(&server, config);
     if (started) {

@@ -10,6 +10,11 @@
 #include <zlib.h>
 #include "command/command.h"
 
+const char *version_commit(void)
+{
+    return STATOR_COMMIT;
+}
+
 int version_command(const struct command_call *call)
 {
     (void)call;

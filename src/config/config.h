@@ -53,7 +53,10 @@ struct config {
     uint64_t account_read_units_max;
     uint64_t account_write_units_max;
     uint64_t stream_rollover_ms;
-    uint64_t ttl_interval;     /* Milliseconds. */
+    uint64_t ttl_interval;    /* Milliseconds. */
+    bool metrics;             /* There is a page for Prometheus. */
+    const char *metrics_bind; /* "ADDRESS:PORT" of its own listener; empty: none. */
+    uint64_t metrics_page_tables;
     uint64_t metrics_interval; /* Milliseconds. */
     uint64_t metrics_series_max;
     uint64_t alarms_max;

@@ -5,6 +5,9 @@
  */
 #include "config/setting.h"
 #include <arpa/inet.h>
+#include <string.h>
+#include <stdlib.h>
+#include <errno.h>
 #include <assert.h>
 #include <inttypes.h>
 #include "base/arena.h"
@@ -229,4 +232,27 @@ bool setting_address_is_loopback(const char *address)
     if (inet_pton(AF_INET, address, &v4) == 1)
         return ntohl(v4.s_addr) >> 24 == 127;
     return inet_pton(AF_INET6, address, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+bool setting_split_address(const char *text, char address[SETTING_ADDRESS_SIZE], uint16_t *port)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    bool has_brackets = text[0] == '[';
+    const char *colon = strrchr(text, ':');
+    const char *first = has_brackets ? text + 1 : text;
+    const char *last = has_brackets && colon != NULL ? colon - 1 : colon;
+    if (colon == NULL || last < first || last - first >= SETTING_ADDRESS_SIZE ||
+        (has_brackets && *last != ']'))
+        return false;
+    memcpy(address, first, (size_t)(last - first));
+    address[last - first] = '\0';
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(colon + 1, &end, 10);
+    if (colon[1] < '0' || colon[1] > '9' || *end != '\0' || errno != 0 || number > UINT16_MAX)
+        return false;
+    *port = (uint16_t)number;
+    return has_brackets ? inet_pton(AF_INET6, address, &v6) == 1
+                        : inet_pton(AF_INET, address, &v4) == 1;
 }

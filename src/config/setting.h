@@ -56,5 +56,9 @@ void setting_format(const struct setting *setting, const struct config *config, 
 
 /* True if only this machine can reach the address. */
 bool setting_address_is_loopback(const char *address);
+/* "127.0.0.1:9100" or "[::1]:9100" as address and port. False if it is neither. */
+enum { SETTING_ADDRESS_SIZE = 46 }; /* The longest IPv6 address and a NUL. */
+MUST_CHECK bool setting_split_address(const char *text, char address[SETTING_ADDRESS_SIZE],
+                                      uint16_t *port);
 
 #endif

@@ -15,7 +15,9 @@ enum {
     CONNECTIONS_MAX = 1000000,
     TIMEOUT_MS_MIN = 100,
     TIMEOUT_MS_MAX = 60 * 60 * 1000,
-    INTERVAL_MS_MIN = 10, /* Of background work. */
+    INTERVAL_MS_MIN = 10,                         /* Of background work. */
+    METRICS_BIND_SIZE_MAX = INET6_ADDRSTRLEN + 8, /* Brackets, colon, port. */
+    METRICS_PAGE_TABLES_MAX = 2500,
     SERIES_MIN = 100,
     ALARMS_MAX = 1000 * 1000,
     ALARM_HISTORY_MAX = 1000 * 1000,
@@ -43,6 +45,13 @@ static bool is_address(const char *text)
 {
     struct in6_addr ignored;
     return inet_pton(AF_INET, text, &ignored) == 1 || inet_pton(AF_INET6, text, &ignored) == 1;
+}
+
+static bool is_listener(const char *text)
+{
+    char address[SETTING_ADDRESS_SIZE];
+    uint16_t port;
+    return text[0] == '\0' || setting_split_address(text, address, &port);
 }
 
 static bool is_account_id(const char *text)
@@ -351,6 +360,32 @@ const struct setting setting_table[] = {
       .max = TIMEOUT_MS_MAX,
       .placeholder = "MS",
       .help = "milliseconds between deletions of expired items" },
+    { .name = "metrics",
+      .kind = SETTING_FLAG,
+      FIELD(metrics),
+      .default_value = "true",
+      .help = "show GET /metrics to Prometheus",
+      .detail = "Without a signature: on the main port to clients on this machine only, or on "
+                "metrics-bind. Names tables and indexes, and shows nothing of items." },
+    { .name = "metrics-bind",
+      .kind = SETTING_TEXT,
+      FIELD(metrics_bind),
+      .default_value = "",
+      .max = METRICS_BIND_SIZE_MAX,
+      .accepts = is_listener,
+      .expects = "an address and a port, such as 127.0.0.1:9100 or [::]:9100",
+      .placeholder = "ADDRESS:PORT",
+      .help = "show /metrics there, by plain HTTP, and nowhere else",
+      .detail = "Anybody who reaches the address can read it: choose one that only the scraper "
+                "reaches." },
+    { .name = "metrics-page-tables",
+      .kind = SETTING_NUMBER,
+      FIELD(metrics_page_tables),
+      .default_value = "200",
+      .max = METRICS_PAGE_TABLES_MAX,
+      .placeholder = "N",
+      .help = "tables with series of their own on /metrics",
+      .detail = "The others are added up as (other)." },
     { .name = "metrics-interval",
       .kind = SETTING_NUMBER,
       FIELD(metrics_interval),

@@ -6,6 +6,7 @@
 #include "router/router.h"
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/memory.h"
 #include "http/server.h"
 
@@ -38,7 +39,8 @@ static int precedence(const struct entry *a, const struct entry *b)
 
 void router_add(struct router *router, const struct route *route)
 {
-    assert(route->access == ROUTE_OPEN || route->access == ROUTE_ASKS);
+    assert(route->access == ROUTE_OPEN || route->access == ROUTE_ASKS ||
+           route->access == ROUTE_LOCAL);
     assert(route->handle != NULL && route->path != NULL);
     assert(router->count < ROUTER_ROUTES_MAX);
     struct entry entry = { .route = *route, .path = bytes_from_text(route->path) };
@@ -134,6 +136,13 @@ static bool refuse_page(const struct router *router, void *loop_context,
 
 /* --- Requests --- */
 
+static bool is_local(const struct http_exchange *exchange)
+{
+    char peer[HTTP_PEER_SIZE];
+    http_exchange_peer(exchange, peer);
+    return strncmp(peer, "127.", 4) == 0 || strcmp(peer, "::1") == 0;
+}
+
 void router_handle(const struct router *router, void *loop_context, struct http_exchange *exchange)
 {
     if (refuse_page(router, loop_context, exchange))
@@ -141,6 +150,11 @@ void router_handle(const struct router *router, void *loop_context, struct http_
     const struct route *route =
         router_find(router, http_exchange_method(exchange), http_exchange_target(exchange));
     assert(route != NULL);
+    if (route->access == ROUTE_LOCAL && !is_local(exchange)) {
+        router->options.refuse_page(router->options.context, loop_context, exchange, 403,
+                                    BYTES("only for clients on this machine\n"));
+        return;
+    }
     route->handle(route->context, loop_context, exchange);
 }
 

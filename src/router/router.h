@@ -31,6 +31,7 @@ enum route_access {
     ROUTE_ACCESS_NOT_STATED, /* router_add does not take it. */
     ROUTE_OPEN,              /* Answers anybody. Shows and changes nothing that policies protect. */
     ROUTE_ASKS,              /* Authenticates the caller and asks policies about every call. */
+    ROUTE_LOCAL, /* Answers clients with a loopback address; the router refuses others. */
 };
 
 struct route {

@@ -15,6 +15,7 @@ struct wire {
     struct router *router;
     struct dynamodb dynamodb;
     struct health health;
+    struct metrics *metrics; /* NULL: there is no such page. */
 };
 
 /* --- The HTTP server's handler --- */
@@ -81,16 +82,19 @@ struct wire *wire_create(struct api *api, const struct wire_options *options)
     dynamodb_init(&wire->dynamodb, wire->router);
     wire->health = (struct health){ .not_ready = options->not_ready, .context = options->context };
     health_init(&wire->health, wire->router);
+    wire->metrics = metrics_create(api, wire->router, &options->metrics);
     return wire;
 }
 
 void wire_stop(struct wire *wire)
 {
+    metrics_stop(wire->metrics);
     call_runner_stop(wire->runner);
 }
 
 void wire_destroy(struct wire *wire)
 {
+    metrics_destroy(wire->metrics);
     call_runner_destroy(wire->runner);
     router_destroy(wire->router);
     free(wire);
@@ -104,4 +108,9 @@ struct router *wire_router(struct wire *wire)
 const struct http_handler *wire_http_handler(struct wire *wire)
 {
     return &wire->handler;
+}
+
+const struct http_handler *wire_metrics_handler(struct wire *wire)
+{
+    return metrics_handler(wire->metrics);
 }

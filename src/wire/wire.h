@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include "call/authentication.h"
 #include "router/origin.h"
+#include "wire/metrics.h"
 
 struct api;
 struct http_handler;
@@ -22,6 +23,7 @@ struct wire_options {
     void *context; /* Passed to not_ready. */
     struct authentication_options authentication;
     size_t slow_thread_count; /* Threads of each pool of the call runner; above 0. */
+    struct metrics_options metrics;
 };
 
 /* Borrows `api` and whatever the options point to. Destroy it after the HTTP server has stopped. */
@@ -33,5 +35,7 @@ void wire_destroy(struct wire *wire);
 struct router *wire_router(struct wire *wire);
 /* The handler to start the HTTP server with; lives as long as the wire. */
 const struct http_handler *wire_http_handler(struct wire *wire);
+/* For the metrics' listener of its own, if the options have asked for one. */
+const struct http_handler *wire_metrics_handler(struct wire *wire);
 
 #endif
