@@ -278,6 +278,40 @@ static void drop(struct call *call)
     api_refuse(call->loop->runner->api, &call->api);
 }
 
+/* The rest of a paused read, in one go. */
+static void run_rest(struct slow_task *task, void *thread_context)
+{
+    struct call *call = call_of_slow_task(task);
+    assert(call->api.resume != NULL);
+    call->runner_thread = pthread_self();
+    call->runner = thread_context;
+    call->api.paused = NULL;
+    if (http_exchange_is_in_vain(call->exchange))
+        api_cancel(&call->api);
+    else
+        api_resume(&call->api);
+}
+
+/* Moves the rest of a paused read to the background pool. False if that is full. */
+static bool move_to_background(struct call *call)
+{
+    call->slow_task = (struct slow_task){ .run = run_rest };
+    return slow_pool_submit(call->loop->runner->background.threads, &call->slow_task);
+}
+
+/* On a thread of the slow pool, which has read the request and should not be kept by the rest. */
+static void pause_in_pool(struct api_call *api_call)
+{
+    struct call *call = call_of_api(api_call);
+    const struct call_worker *worker = call->runner;
+    if (move_to_background(call)) {
+        slow_pool_end_work(worker->slow_pool->threads, worker);
+        return;
+    }
+    call->api.paused = NULL;
+    api_resume(&call->api);
+}
+
 /* On a thread of a pool. In the slow one, a write that has to wait leaves the thread to others. */
 static void run_in_pool(struct slow_task *task, void *thread_context)
 {
@@ -292,6 +326,11 @@ static void run_in_pool(struct slow_task *task, void *thread_context)
         return;
     }
     slow_pool_begin_work(worker->slow_pool->threads, worker);
+    if (operation_reads_many(call->api.operation)) {
+        call->api.paused = pause_in_pool;
+        call->api.pause_at_ns = clock_monotonic_ns() + READ_QUEUE_FIRST_NS;
+        call->api.pause_at_size = READ_QUEUE_FIRST_SIZE;
+    }
     run(worker, call);
     api_group_run(worker->group);
 }
@@ -315,33 +354,17 @@ static void run_read(struct read_task *task, int64_t until_ns)
     }
 }
 
-/* The rest of a paused read, in one go. */
-static void run_rest(struct slow_task *task, void *thread_context)
-{
-    struct call *call = call_of_slow_task(task);
-    assert(call->api.resume != NULL);
-    call->runner_thread = pthread_self();
-    call->runner = thread_context;
-    call->api.paused = NULL;
-    if (http_exchange_is_in_vain(call->exchange))
-        api_cancel(&call->api);
-    else
-        api_resume(&call->api);
-}
-
 /* A read that outlasts its first slice moves to the background pool, so that its loop is free when
  * the next request comes. If the pool is full, the read stays on its loop, in slices. */
 static void pause_read(struct api_call *api_call)
 {
     struct call *call = call_of_api(api_call);
     assert(pthread_equal(call->loop_thread, pthread_self()));
-    call->slow_task.run = run_rest;
-    if (call->read_task.begun ||
-        !slow_pool_submit(call->loop->runner->background.threads, &call->slow_task))
+    if (call->read_task.begun || !move_to_background(call))
         read_queue_pause(&call->loop->reads, &call->read_task);
 }
 
-/* True if just reading the request would make the loop's other clients wait. */
+/* True if just reading the request would make the loop's other clients wait for long. */
 static bool is_large(const struct call *call)
 {
     bool is_coded = call->envelope->decode != NULL;
@@ -353,9 +376,9 @@ static bool is_large(const struct call *call)
             http_exchange_header(call->exchange, "Content-Encoding").data != NULL);
 }
 
-/* Decides where the call runs. The first transaction of a connection, whose cost is unknown, runs
- * in the slow pool if there is room, and otherwise here: most are cheap, and a thousand new clients
- * must not be refused because a few of them may not be. */
+/* Decides where the call runs. A request of medium size, and the first transaction of a connection,
+ * whose cost is unknown, run in the slow pool if there is room, and otherwise here: most are cheap,
+ * and a thousand new clients must not be refused because a few of them may not be. */
 static void start(struct call *call)
 {
     const struct operation *operation = call->api.operation;
@@ -364,8 +387,10 @@ static void start(struct call *call)
     bool large = is_large(call);
     uint8_t expected =
         operation_writes_many(operation) ? http_exchange_hint(call->exchange) : COST_LOW;
+    bool medium = http_exchange_body(call->exchange).len >= CALL_MEDIUM_SIZE_MIN;
     call->slow_task.run = run_in_pool;
-    if ((large || waits || expected != COST_LOW) &&
+    call->slow_task.is_heavy = large || expected == COST_HIGH;
+    if ((medium || large || waits || expected != COST_LOW) &&
         slow_pool_submit(waits ? runner->background.threads : runner->slow.threads,
                          &call->slow_task))
         return;

@@ -6,8 +6,9 @@
  *
  * A call runs on the loop that has its connection, except:
  * - Large requests, and operations that write many items, run in the slow pool. They cannot be cut
- *   into slices, and decide about writes, so the pool has the priority of the loops. Like a loop, a
- *   thread of the pool does other work while a write waits for another one.
+ *   into slices (of a read, only its body cannot, and the rest moves to the background pool), and
+ * decide about writes, so the pool has the priority of the loops. Like a loop, a thread of the pool
+ * does other work while a write waits for another one.
  * - Operations that wait for the disk, such as CloudWatch's on metrics, run in the background pool.
  * - Reads of many items start on the loop (read_queue.h). If they need more than their first slice,
  *   they resume in the background pool, which yields to the loops. It compresses large answers too.
@@ -37,8 +38,11 @@ struct random;
 struct call_worker;
 
 enum {
-    /* Requests of this size run in the slow pool, and so do compressed ones that may inflate to it.
+    /* Requests of this size run in the slow pool if it has room: to read one takes a millisecond.
      */
+    CALL_MEDIUM_SIZE_MIN = 128 * 1024,
+    /* Requests of this size never run on a loop, nor do compressed ones that may inflate to it. In
+     * the pool they come after smaller ones. */
     CALL_LARGE_SIZE_MIN = 1024 * 1024,
     /* So do operations that write many items (TransactWriteItems, ...), unless the last one of the
      * same connection read and wrote no more than this. */

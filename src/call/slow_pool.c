@@ -1,4 +1,4 @@
-/* slow_pool.c -- see slow_pool.h. The queue is first come, first served.
+/* slow_pool.c -- see slow_pool.h.
  *
  * Each thread sleeps at a condition of its own. A thread with too much pending work does not take a
  * task, so a signal to any one of them might reach one that must not act on it.
@@ -22,10 +22,15 @@ struct slow_thread {
     bool woken;     /* It must call `resume`. */
 };
 
-struct slow_pool {
-    pthread_mutex_t mutex; /* Guards the queue and `stopping`. */
+struct queue {
     struct slow_task *first, *last;
-    size_t waiting;
+    size_t count;
+};
+
+struct slow_pool {
+    pthread_mutex_t mutex; /* Guards the queues and `stopping`. */
+    struct queue light, heavy;
+    unsigned light_in_a_row; /* Taken since the last heavy one. */
     bool stopping;
 
     enum slow_pool_priority priority;
@@ -42,8 +47,22 @@ static void signal_locked(struct slow_thread *thread)
 
 static bool may_take_task_locked(const struct slow_thread *thread)
 {
-    return thread->pool->first != NULL && !thread->pool->stopping &&
+    const struct slow_pool *pool = thread->pool;
+    return (pool->light.first != NULL || pool->heavy.first != NULL) && !pool->stopping &&
            thread->pending < SLOW_POOL_PENDING_MAX;
+}
+
+static struct slow_task *take_task_locked(struct slow_pool *pool)
+{
+    bool is_heavy =
+        pool->light.first == NULL ||
+        (pool->heavy.first != NULL && pool->light_in_a_row >= SLOW_POOL_LIGHT_PER_HEAVY);
+    struct queue *queue = is_heavy ? &pool->heavy : &pool->light;
+    struct slow_task *task = queue->first;
+    queue->first = task->next;
+    queue->count--;
+    pool->light_in_a_row = is_heavy ? 0 : pool->light_in_a_row + 1;
+    return task;
 }
 
 /* Signals a thread that sleeps and may take the first task, if there is one. */
@@ -73,11 +92,8 @@ static bool take(struct slow_thread *thread, struct slow_task **task)
     }
     bool resumes = thread->woken;
     thread->woken = false;
-    if (!resumes && may_take_task_locked(thread)) {
-        *task = pool->first;
-        pool->first = pool->first->next;
-        pool->waiting--;
-    }
+    if (!resumes && may_take_task_locked(thread))
+        *task = take_task_locked(pool);
     signal_taker_locked(
         pool); /* This thread may have been signalled for a task, and is busy now. */
     pthread_mutex_unlock(&pool->mutex);
@@ -126,6 +142,15 @@ struct slow_pool *slow_pool_start(const struct slow_pool_options *options)
     return pool;
 }
 
+static void forget_all(const struct queue *queue, void (*forget)(struct slow_task *task))
+{
+    for (struct slow_task *task = queue->first, *next; task != NULL; task = next) {
+        next = task->next;
+        if (forget != NULL)
+            forget(task);
+    }
+}
+
 void slow_pool_stop(struct slow_pool *pool, void (*forget)(struct slow_task *task))
 {
     if (pool == NULL)
@@ -137,11 +162,8 @@ void slow_pool_stop(struct slow_pool *pool, void (*forget)(struct slow_task *tas
     pthread_mutex_unlock(&pool->mutex);
     for (size_t i = 0; i < pool->thread_count; i++)
         pthread_join(pool->threads[i].thread, NULL);
-    for (struct slow_task *task = pool->first, *next; task != NULL; task = next) {
-        next = task->next;
-        if (forget != NULL)
-            forget(task);
-    }
+    forget_all(&pool->light, forget);
+    forget_all(&pool->heavy, forget);
     for (size_t i = 0; i < pool->thread_count; i++)
         pthread_cond_destroy(&pool->threads[i].changed);
     pthread_mutex_destroy(&pool->mutex);
@@ -152,15 +174,16 @@ bool slow_pool_submit(struct slow_pool *pool, struct slow_task *task)
 {
     assert(task->run != NULL);
     pthread_mutex_lock(&pool->mutex);
-    bool accepted = pool->waiting < SLOW_POOL_WAITING_MAX;
+    struct queue *queue = task->is_heavy ? &pool->heavy : &pool->light;
+    bool accepted = queue->count < SLOW_POOL_WAITING_MAX;
     if (accepted) {
         task->next = NULL;
-        if (pool->first == NULL)
-            pool->first = task;
+        if (queue->first == NULL)
+            queue->first = task;
         else
-            pool->last->next = task;
-        pool->last = task;
-        pool->waiting++;
+            queue->last->next = task;
+        queue->last = task;
+        queue->count++;
         signal_taker_locked(pool);
     }
     pthread_mutex_unlock(&pool->mutex);

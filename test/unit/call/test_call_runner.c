@@ -14,7 +14,9 @@
 #include <string.h>
 #include "api_fixture.h"
 #include "base/arena.h"
+#include "base/compiler.h"
 #include "call/call_runner.h"
+#include "call/read_queue.h"
 #include "engine/engine.h"
 #include "engine_fixture.h"
 #include "http/server.h"
@@ -177,11 +179,12 @@ static void large_requests_run_in_a_pool(void **state)
     static const struct {
         size_t size;
         bool on_loop;
-    } cases[] = { { CALL_LARGE_SIZE_MIN - 1, true },
-                  { CALL_LARGE_SIZE_MIN, false },
-                  { CALL_LARGE_SIZE_MIN + 1, false } };
+    } cases[] = { { CALL_MEDIUM_SIZE_MIN - 1, true },
+                  { CALL_MEDIUM_SIZE_MIN, false },
+                  { CALL_MEDIUM_SIZE_MIN + 1, false },
+                  { CALL_LARGE_SIZE_MIN, false } };
     struct fixture *fixture = *state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         call(fixture, "GetItem", SIGNED, "{\"TableName\":\"none\",\"Key\":{\"k\":{\"S\":\"a\"}}}",
              cases[i].size);
         expect(fixture, 599, "<error>Requested resource not found</error>");
@@ -275,6 +278,37 @@ static struct engine_write *hold_item(struct fixture *fixture)
     return write;
 }
 
+static void create_table(struct fixture *fixture)
+{
+    assert_true(
+        api_fixture_call(&fixture->api, "CreateTable",
+                         "{'TableName':'letters','BillingMode':'PAY_PER_REQUEST',"
+                         "'AttributeDefinitions':[{'AttributeName':'k','AttributeType':'S'}],"
+                         "'KeySchema':[{'AttributeName':'k','KeyType':'HASH'}]}"));
+}
+
+/* It pauses after its first items, on a thread of the slow pool. */
+static void a_read_with_a_large_body_continues_in_the_background(void **state)
+{
+    enum { ITEMS = 4, PAD_SIZE = READ_QUEUE_FIRST_SIZE };
+    struct fixture *fixture = *state;
+    static char body[PAD_SIZE + SMALL_SIZE];
+    create_table(fixture);
+    for (int i = 0; i < ITEMS; i++) {
+        snprintf(body, sizeof body,
+                 "{'TableName':'letters','Item':{'k':{'S':'%d'},'p':{'S':'%0*d'}}}", i, PAD_SIZE,
+                 i);
+        assert_true(api_fixture_call(&fixture->api, "PutItem", body));
+    }
+    for (int i = 0; i < 2; i++) {
+        call(fixture, "Scan", SIGNED, "{\"TableName\":\"letters\"}",
+             i == 0 ? CALL_MEDIUM_SIZE_MIN : CALL_LARGE_SIZE_MIN);
+        assert_int_equal(fixture->answer.status, 299);
+        assert_true(fixture->answer.body.len > ITEMS * PAD_SIZE);
+        assert_false(fixture->answered_on_loop);
+    }
+}
+
 /* The pool has one thread. */
 static void a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call(void **state)
 {
@@ -282,11 +316,7 @@ static void a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call(void *
     static const char get[] = "{\"TableName\":\"letters\",\"Key\":{\"k\":{\"S\":\"b\"}}}";
     struct fixture *fixture = *state;
     struct raw_http others[2];
-    assert_true(
-        api_fixture_call(&fixture->api, "CreateTable",
-                         "{'TableName':'letters','BillingMode':'PAY_PER_REQUEST',"
-                         "'AttributeDefinitions':[{'AttributeName':'k','AttributeType':'S'}],"
-                         "'KeySchema':[{'AttributeName':'k','KeyType':'HASH'}]}"));
+    create_table(fixture);
     call(fixture, "PutItem", SIGNED, put, SMALL_SIZE);
     expect(fixture, 299, "<ok>{}</ok>");
     struct engine_write *held = hold_item(fixture);
@@ -317,6 +347,7 @@ int main(void)
         RUNNER_TEST(bodies_in_another_form_are_decoded_where_the_call_runs),
         RUNNER_TEST(bodies_are_not_decoded_for_strangers),
         RUNNER_TEST(large_answers_are_encoded_off_the_loop),
+        RUNNER_TEST(a_read_with_a_large_body_continues_in_the_background),
         RUNNER_TEST(a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call),
     };
     return cmocka_run_group_tests_name("call/call_runner", tests, NULL, NULL);

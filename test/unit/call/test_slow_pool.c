@@ -136,6 +136,53 @@ static void a_background_pool_yields_to_the_loops(void **state)
                      wanted < NICENESS_MAX ? wanted : NICENESS_MAX);
 }
 
+/* Light tasks come first, but do not keep heavy ones out. */
+static void one_heavy_task_runs_after_some_light_ones(void **state)
+{
+    enum { LIGHT = 2 * SLOW_POOL_LIGHT_PER_HEAVY, HEAVY = 3 };
+    struct record *record = *state;
+    struct slow_pool *pool = start(state, SLOW_POOL_AS_LOOPS);
+    struct numbered tasks[1 + HEAVY + LIGHT];
+    for (size_t i = 0; i < 1 + HEAVY + LIGHT; i++) {
+        tasks[i] = (struct numbered){ .task.run = i == 0 ? note_and_wait : note, .number = i };
+        tasks[i].task.is_heavy = i <= HEAVY;
+        assert_true(slow_pool_submit(pool, &tasks[i].task));
+        if (i == 0)
+            sem_wait(&record->begun); /* The others wait for it. */
+    }
+    sem_post(&record->may_end);
+    for (size_t i = 0; i < HEAVY + LIGHT; i++)
+        sem_wait(&record->begun);
+    slow_pool_stop(pool, NULL);
+    size_t light = 1 + HEAVY, heavy = 1;
+    for (size_t i = 1; i < 1 + HEAVY + LIGHT; i++) {
+        bool is_heavy = i % (SLOW_POOL_LIGHT_PER_HEAVY + 1) == 0 || light == 1 + HEAVY + LIGHT;
+        assert_int_equal(record->order[i], is_heavy ? heavy++ : light++);
+    }
+}
+
+/* A queue full of heavy tasks leaves light ones their own. */
+static void each_kind_has_a_bound_of_its_own(void **state)
+{
+    struct record *record = *state;
+    struct slow_pool *pool = start(state, SLOW_POOL_AS_LOOPS);
+    struct numbered *tasks = calloc(SLOW_POOL_WAITING_MAX + 2, sizeof *tasks);
+    struct numbered light = { .task.run = note }, refused = light;
+    for (size_t i = 0; i <= SLOW_POOL_WAITING_MAX; i++) {
+        tasks[i].task =
+            (struct slow_task){ .run = i == 0 ? note_and_wait : note, .is_heavy = true };
+        assert_true(slow_pool_submit(pool, &tasks[i].task));
+        if (i == 0)
+            sem_wait(&record->begun);
+    }
+    refused.task.is_heavy = true;
+    assert_false(slow_pool_submit(pool, &refused.task));
+    assert_true(slow_pool_submit(pool, &light.task));
+    sem_post(&record->may_end);
+    slow_pool_stop(pool, NULL);
+    free(tasks);
+}
+
 static struct slow_task *handed_back;
 
 static void hand_back(struct slow_task *task)
@@ -259,6 +306,8 @@ int main(void)
         POOL_TEST(a_pool_for_writes_has_the_priority_of_the_loops),
         POOL_TEST(a_background_pool_yields_to_the_loops),
         POOL_TEST(what_waits_at_the_end_is_handed_back),
+        POOL_TEST(one_heavy_task_runs_after_some_light_ones),
+        POOL_TEST(each_kind_has_a_bound_of_its_own),
         POOL_TEST(work_that_waits_does_not_hold_its_thread),
         POOL_TEST(waiting_work_resumes_before_new_tasks_start),
         POOL_TEST(so_much_work_waits_and_no_more),
