@@ -145,8 +145,9 @@ bool operation_refuse_item_size(struct error *err)
 
 bool operation_check_rule(struct api_call *call, const struct error *rule)
 {
-    if (!error_is_set(rule))
+    if (LIKELY(rule == NULL))
         return true;
+    assert(error_is_set(rule));
     call->error = *rule;
     return false;
 }

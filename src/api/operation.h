@@ -148,7 +148,7 @@ MUST_CHECK bool operation_check_item_size(struct api_call *call,
                                           const struct item *item);
 bool operation_refuse_item_size(struct error *err); /* Returns false. */
 
-/* Reports the broken rule of a request's attribute values, if there is one, in its turn. */
+/* Reports the broken rule of a request's attribute values in its turn; NULL: there is none. */
 MUST_CHECK bool operation_check_rule(struct api_call *call, const struct error *rule);
 
 #endif

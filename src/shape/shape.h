@@ -61,13 +61,13 @@ struct shape_item {
     bool present;
     struct item item;
     /* The first broken rule of attribute values, which the operation reports in the service's
-     * order. */
-    struct error rule;
+     * order; NULL: none. */
+    const struct error *rule;
 };
 struct shape_value {
     bool present;
     struct bytes encoded;
-    struct error rule;
+    const struct error *rule; /* As an item's. Not the error itself: lists have many values. */
 };
 
 struct shape_field {

@@ -470,25 +470,44 @@ static bool refuse_unless_set(struct shape_reader *reader)
     return error_is_set(reader->err) ? false : refuse_text(reader);
 }
 
+static struct error unbroken_rule(const struct shape_reader *reader)
+{
+    struct error rule;
+    error_init(&rule, reader->arena);
+    rule.family = reader->err->family;
+    return rule;
+}
+
+/* NULL: it was not broken. */
+static const struct error *keep_broken_rule(const struct shape_reader *reader,
+                                            const struct error *rule)
+{
+    if (LIKELY(!error_is_set(rule)))
+        return NULL;
+    struct error *kept = arena_alloc(reader->arena, sizeof *kept);
+    *kept = *rule;
+    return kept;
+}
+
 static bool read_item(struct shape_reader *reader, struct shape_item *out)
 {
+    struct error rule = unbroken_rule(reader);
     out->present = true;
-    error_init(&out->rule, reader->arena);
-    out->rule.family = reader->err->family;
-    if (!item_json_read(&reader->json, reader->arena, &out->item, &out->rule, reader->err))
+    if (!item_json_read(&reader->json, reader->arena, &out->item, &rule, reader->err))
         return refuse_unless_set(reader);
+    out->rule = keep_broken_rule(reader, &rule);
     return true;
 }
 
 static bool read_attribute_value(struct shape_reader *reader, struct shape_value *out)
 {
     struct buffer *values = &reader->values;
+    struct error rule = unbroken_rule(reader);
     values->len = 0;
     out->present = true;
-    error_init(&out->rule, reader->arena);
-    out->rule.family = reader->err->family;
-    if (!value_json_read(&reader->json, values, &out->rule, reader->err))
+    if (!value_json_read(&reader->json, values, &rule, reader->err))
         return refuse_unless_set(reader);
+    out->rule = keep_broken_rule(reader, &rule);
     if (values->len <= VALUE_COPIED_SIZE_MAX) {
         out->encoded = arena_copy(reader->arena, buffer_bytes(values));
         return true;

@@ -31,10 +31,10 @@ struct expr_params_input item_expressions_params(const struct shape_map *names,
 /* In the older family the service names the placeholder whose value broke a rule. */
 bool item_expressions_check_values(struct api_call *call, const struct shape_item *values)
 {
-    struct bytes attribute = values->rule.attribute;
+    struct bytes attribute = values->rule != NULL ? values->rule->attribute : (struct bytes){ 0 };
     if (attribute.data != NULL && attribute.len == 0)
         return true; /* expr_params_init refuses an empty name. */
-    if (operation_check_rule(call, &values->rule))
+    if (operation_check_rule(call, values->rule))
         return true;
     if (attribute.data == NULL || call->error.family != ERROR_FAMILY_OLDER)
         return false;
@@ -49,7 +49,7 @@ bool item_expressions_check_values(struct api_call *call, const struct shape_ite
 
 bool item_expressions_is_too_deep(const struct shape_item *values)
 {
-    return error_is_set(&values->rule) && values->rule.attribute.data == NULL;
+    return values->rule != NULL && values->rule->attribute.data == NULL;
 }
 
 bool item_expressions_tree(struct api_call *call, struct bytes expression,
@@ -78,7 +78,7 @@ static const struct value *read_value(struct api_call *call, const struct shape_
 {
     if (!*ok || !from->present)
         return NULL;
-    *ok = operation_check_rule(call, &from->rule);
+    *ok = operation_check_rule(call, from->rule);
     if (!*ok)
         return NULL;
     struct value *value = arena_alloc(call->arena, sizeof *value);
@@ -92,7 +92,7 @@ bool item_expressions_comparison(struct api_call *call, struct bytes comparison_
     const struct shape_value *elements = values->elements;
     struct value *opened_values = arena_alloc(call->arena, values->count * sizeof *opened_values);
     for (size_t i = 0; i < values->count; i++) {
-        if (!operation_check_rule(call, &elements[i].rule))
+        if (!operation_check_rule(call, elements[i].rule))
             return false;
         opened_values[i] = value_view(elements[i].encoded);
     }

@@ -60,8 +60,8 @@ static bool check_request(struct api_call *call, const struct write_request *req
                                 "Supplied AttributeValue has more than one datatypes set, must "
                                 "contain exactly one of the supported datatypes");
     if (request->delete != NULL)
-        return operation_check_rule(call, &request->delete->key.rule);
-    return operation_check_rule(call, &request->put->item.rule) &&
+        return operation_check_rule(call, request->delete->key.rule);
+    return operation_check_rule(call, request->put->item.rule) &&
            operation_check_item_size(call, NULL, &request->put->item.item);
 }
 

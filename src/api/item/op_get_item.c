@@ -86,7 +86,7 @@ static void run_get(struct api_call *call, const void *input)
     const struct path_node *projection;
     struct expr_params params;
     const struct item_projection *sent = &request->projection;
-    bool ok = operation_check_rule(call, &request->key.rule) &&
+    bool ok = operation_check_rule(call, request->key.rule) &&
               item_expressions_check_projections(call, &sent, 1) &&
               item_expressions_projection(call, &request->projection, &params, &projection);
     if (ok) {
@@ -177,7 +177,7 @@ static bool check_key_values(const struct batch_read *batch)
     for (size_t i = 0; i < batch->table_count; i++) {
         const struct keys_and_attributes *request = batch->tables[i].request;
         for (size_t k = 0; k < request->keys.count; k++) {
-            if (!operation_check_rule(batch->call, &key_at(request, k)->rule))
+            if (!operation_check_rule(batch->call, key_at(request, k)->rule))
                 return false;
         }
         total += request->keys.count;

@@ -166,8 +166,7 @@ static bool check_filter_values(struct api_call *call, const struct shape_map *f
     for (size_t i = 0; i < filter->count; i++) {
         const struct shape_list *values = &elements[i]->attribute_value_list;
         for (size_t v = 0; v < values->count; v++) {
-            if (!operation_check_rule(call,
-                                      &((const struct shape_value *)values->elements)[v].rule))
+            if (!operation_check_rule(call, ((const struct shape_value *)values->elements)[v].rule))
                 return false;
         }
     }
@@ -177,7 +176,7 @@ static bool check_filter_values(struct api_call *call, const struct shape_map *f
 /* Observed: values without a type or with two are reported as faults of the start, others bare. */
 static bool check_start_values(struct api_call *call, const struct shape_item *start)
 {
-    if (operation_check_rule(call, &start->rule))
+    if (operation_check_rule(call, start->rule))
         return true;
     struct bytes message = call->error.message;
     if (bytes_starts_with(message, BYTES("Supplied AttributeValue ")))

@@ -232,7 +232,7 @@ static void start_write(struct api_call *call, const struct item_write_start *st
 static bool check_put(struct api_call *call, const struct put_item_request *request,
                       struct item_expressions *expressions)
 {
-    if (!check_first(call, &request->condition, NULL, &request->item.rule) ||
+    if (!check_first(call, &request->condition, NULL, request->item.rule) ||
         !check_return_values(call, request->condition.return_values) ||
         !operation_check_item_size(call, NULL, &request->item.item))
         return false;
@@ -338,7 +338,7 @@ static void run_update(struct api_call *call, const void *input)
                                       .locate = item_address_of_key,
                                       .check = check_keys_untouched,
                                       .decide = decide_update };
-    if (check_first(call, &request->condition, request, &request->key.rule) &&
+    if (check_first(call, &request->condition, request, request->key.rule) &&
         item_expressions_compile(call, &request->condition, request, &start.expressions))
         start_write(call, &start);
     else
@@ -357,7 +357,7 @@ const struct operation op_update_item = { .name = "UpdateItem",
 static bool check_delete(struct api_call *call, const struct delete_item_request *request,
                          struct item_expressions *expressions)
 {
-    return check_first(call, &request->condition, NULL, &request->key.rule) &&
+    return check_first(call, &request->condition, NULL, request->key.rule) &&
            check_return_values(call, request->condition.return_values) &&
            item_expressions_compile(call, &request->condition, NULL, expressions);
 }

@@ -118,7 +118,7 @@ static const struct shape_value *parameter_at(const struct statement_request *re
 bool partiql_statement_check_values(struct api_call *call, const struct statement_request *request)
 {
     for (size_t i = 0; i < request->parameters.count; i++) {
-        if (!operation_check_rule(call, &parameter_at(request, i)->rule))
+        if (!operation_check_rule(call, parameter_at(request, i)->rule))
             return false;
     }
     return true;

@@ -210,7 +210,7 @@ static const struct update_item_request *request_of(struct api_call *call,
 static bool check_values(struct api_call *call, const struct update_item_request *request,
                          enum transaction_kind kind)
 {
-    return operation_check_rule(call, &request->key.rule) &&
+    return operation_check_rule(call, request->key.rule) &&
            (kind != TRANSACTION_PUT || operation_check_item_size(call, NULL, &request->key.item));
 }
 
@@ -225,10 +225,10 @@ static const struct update_item_request *pass_depth(struct api_call *call,
     if (!lets_pass || !item_expressions_is_too_deep(values))
         return request;
     if (action->kind == TRANSACTION_UPDATE)
-        action->value_fault = &values->rule;
+        action->value_fault = values->rule;
     struct update_item_request *passed = arena_alloc(call->arena, sizeof *passed);
     *passed = *request;
-    error_init(&passed->condition.expression_attribute_values.rule, call->arena);
+    passed->condition.expression_attribute_values.rule = NULL;
     return passed;
 }
 
@@ -390,7 +390,7 @@ static void run_get(struct api_call *call, const void *input)
     struct transaction_read *reads = arena_alloc(call->arena, count * sizeof *reads);
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++)
-        ok = operation_check_rule(call, &get_at(request, i)->key.rule);
+        ok = operation_check_rule(call, get_at(request, i)->key.rule);
     for (size_t i = 0; i < count && ok; i++)
         ok = compile_get(call, get_at(request, i), &reads[i]);
     if (!ok) {
