@@ -6,7 +6,6 @@ The clock is moved by test/lib/preload/moving_clock.c.
 """
 
 import contextlib
-import struct
 import threading
 import time
 
@@ -17,6 +16,7 @@ import stator_process
 import stream_replay
 from fast_client import FastClient
 from function_target import FunctionTarget
+from moving_clock import MovingClock
 
 MINUTE = 60
 HOUR = 60 * MINUTE
@@ -29,34 +29,6 @@ FLAGS = (
     *("--ttl-interval", "50", "--stream-rollover-ms", "500"),
     *("--transition-delay-ms", "300", "--workers", "1"),
 )
-
-
-class MovingClock:
-    def __init__(self, path):
-        self.path = path
-        self.ahead = 0
-        self.passed = 0
-        self.jump(0)
-
-    def jump(self, seconds):
-        """The system's clock is set."""
-        self.ahead += seconds
-        with open(self.path, "r+b" if self.path.exists() else "wb") as file:
-            file.write(struct.pack("=qq", self.ahead, self.passed))
-
-    def pass_time(self, seconds):
-        """So much time passes, by all clocks."""
-        self.passed += seconds
-        self.jump(seconds)
-
-    def now(self):
-        return time.time() + self.ahead
-
-    def variables(self):
-        return {
-            "LD_PRELOAD": stator_process.preload("moving_clock"),
-            "MOVING_CLOCK_FILE": str(self.path),
-        }
 
 
 class Server:

@@ -12,11 +12,12 @@ import shutil
 import subprocess
 import urllib.parse
 
+import boto3
 import pytest
 
 from stator_process import Connection
 
-CONFIGURATION = pathlib.Path(__file__).parent / "terraform"
+HERE = pathlib.Path(__file__).parent
 STEP_LIMIT_S = 120
 NO_CHANGE = 0  # Of `terraform plan -detailed-exitcode`.
 
@@ -52,9 +53,9 @@ pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
 
 class Terraform:
-    """A working directory, in which the configuration is applied to one server."""
+    """A working directory, in which a configuration is applied to one server."""
 
-    def __init__(self, directory, endpoint):
+    def __init__(self, directory, endpoint, configuration="terraform"):
         self.directory = directory
         self.variables = {
             **os.environ,
@@ -63,7 +64,7 @@ class Terraform:
             "TF_CLI_CONFIG_FILE": os.devnull,
             "CHECKPOINT_DISABLE": "1",  # Asks nobody for newer versions.
         }
-        shutil.copytree(CONFIGURATION, directory)
+        shutil.copytree(HERE / configuration, directory)
         self.run("init", f"-plugin-dir={PLUGINS}")
 
     def run(self, command, *arguments, expected=0):
@@ -110,3 +111,30 @@ def test_a_plan_behind_an_apply_is_empty(server_url, tmp_path):
     assert policy["Statement"][0]["Sid"] == "billing"
     terraform.run("destroy", "-auto-approve")
     assert answer(server_url, "ListTables", {})["TableNames"] == []
+
+
+def test_a_plan_behind_alarms_and_a_dashboard_is_empty(server_url, tmp_path):
+    terraform = Terraform(tmp_path / "terraform", server_url, "terraform_monitoring")
+    cloudwatch = boto3.client(
+        "cloudwatch",
+        endpoint_url=server_url,
+        region_name="us-east-1",
+        aws_access_key_id="x",
+        aws_secret_access_key="x",
+    )
+    terraform.apply()
+    alarms = cloudwatch.describe_alarms()["MetricAlarms"]
+    assert [alarm["AlarmName"] for alarm in alarms] == ["orders-reads", "orders-slow"]
+    assert alarms[0]["DatapointsToAlarm"] == 2
+    assert alarms[1]["ExtendedStatistic"] == "p99"
+    terraform.apply("team=billing", "threshold=0.25")
+    alarm = cloudwatch.describe_alarms()["MetricAlarms"][0]
+    assert alarm["Threshold"] == 0.25
+    assert alarm["AlarmDescription"] == 'Reads of orders & more: "<0.25>"'
+    tags = cloudwatch.list_tags_for_resource(ResourceARN=alarm["AlarmArn"])["Tags"]
+    assert tags == [{"Key": "team", "Value": "billing"}]
+    body = json.loads(cloudwatch.get_dashboard(DashboardName="orders")["DashboardBody"])
+    assert body["widgets"][0]["properties"]["title"] == "billing"
+    terraform.run("destroy", "-auto-approve")
+    assert cloudwatch.describe_alarms()["MetricAlarms"] == []
+    assert cloudwatch.list_dashboards()["DashboardEntries"] == []

@@ -18,6 +18,7 @@ LOG_SHOWN_MAX = 4000  # Of a server whose test fails.
 STOP_TIMEOUT_S = 30
 LOG_TIMEOUT_S = 20
 CHECK_TIMEOUT_S = 600
+CLOUDWATCH_PREFIX = "GraniteServiceVersion20100801"
 LISTENING = re.compile(r"stator \S+ listening on (https?://(\S+):(\d+)), data in (.*)\n")
 
 
@@ -207,9 +208,12 @@ def operation_prefix(operation):
 
 
 def operation_headers(operation):
+    """Of "PutItem", or of "cloudwatch:PutMetricAlarm"."""
+    service, _, name = operation.rpartition(":")
+    prefix = CLOUDWATCH_PREFIX if service == "cloudwatch" else operation_prefix(name)
     return {
         "Content-Type": "application/x-amz-json-1.0",
-        "X-Amz-Target": f"{operation_prefix(operation)}.{operation}",
+        "X-Amz-Target": f"{prefix}.{name}",
         "X-Amz-Date": "20260101T000000Z",
         "Authorization": "AWS4-HMAC-SHA256 Credential=AKIATEST/20260101/us-east-1/dynamodb/"
         "aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=" + "0" * 64,

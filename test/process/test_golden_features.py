@@ -239,7 +239,82 @@ def verify_policies(connection, directory):
     call(connection, "PutResourcePolicy", request)
 
 
+# --- Alarms and dashboards ---
+
+ALARM = {
+    "AlarmName": "reads",
+    "AlarmDescription": "é",
+    "Namespace": "App",
+    "MetricName": "m",
+    "Dimensions": [{"Name": "k", "Value": "v"}],
+    "Statistic": "Sum",
+    "Period": 60,
+    "EvaluationPeriods": 3,
+    "DatapointsToAlarm": 2,
+    "Threshold": 0.1,
+    "ComparisonOperator": "GreaterThanThreshold",
+    "TreatMissingData": "ignore",
+    "AlarmActions": [NOWHERE],
+    "OKActions": ["arn:aws:sns:us-east-1:000000000000:topic"],
+}
+METRICS = [
+    {
+        "Id": "m1",
+        "MetricStat": {
+            "Metric": {"Namespace": "App", "MetricName": "m", "Dimensions": []},
+            "Period": 60,
+            "Stat": "p99.9",
+        },
+        "ReturnData": True,
+    }
+]
+MATH_ALARM = {
+    "AlarmName": "slow",
+    "Metrics": METRICS,
+    "EvaluationPeriods": 1,
+    "Threshold": 1e300,
+    "ComparisonOperator": "LessThanThreshold",
+    "TreatMissingData": "ignore",
+}
+DASHBOARD = '{"widgets":[{"type":"text","properties":{"markdown":"é"}}]}'
+
+
+def write_alarms(connection, _directory):
+    tags = [{"Key": "team", "Value": "shop"}]
+    call(connection, "cloudwatch:PutMetricAlarm", {**ALARM, "Tags": tags})
+    call(connection, "cloudwatch:PutMetricAlarm", MATH_ALARM)
+    change = {"AlarmName": "reads", "StateReason": "test", "StateReasonData": '{"k":1}'}
+    call(connection, "cloudwatch:SetAlarmState", {**change, "StateValue": "OK"})
+    call(connection, "cloudwatch:SetAlarmState", {**change, "StateValue": "ALARM"})
+    request = {"DashboardName": "d", "DashboardBody": DASHBOARD}
+    call(connection, "cloudwatch:PutDashboard", {**request, "Tags": tags})
+
+
+def verify_alarms(connection, _directory):
+    alarms = call(connection, "cloudwatch:DescribeAlarms", {})["MetricAlarms"]
+    assert [alarm["AlarmName"] for alarm in alarms] == ["reads", "slow"]
+    for name, value in ALARM.items():
+        assert alarms[0][name] == value
+    assert alarms[0]["StateValue"] == "ALARM" and alarms[0]["StateReasonData"] == '{"k":1}'
+    assert alarms[1]["Metrics"] == METRICS
+    history = call(connection, "cloudwatch:DescribeAlarmHistory", {"AlarmName": "reads"})
+    assert [item["HistorySummary"] for item in history["AlarmHistoryItems"]][-4:] == [
+        "Alarm updated from OK to ALARM",
+        "Failed to execute action arn:aws:sns:us-east-1:000000000000:topic",
+        "Alarm updated from INSUFFICIENT_DATA to OK",
+        'Alarm "reads" created',
+    ]
+    found = call(connection, "cloudwatch:GetDashboard", {"DashboardName": "d"})
+    assert found["DashboardBody"] == DASHBOARD
+    for arn in (alarms[0]["AlarmArn"], found["DashboardArn"]):
+        tags = call(connection, "cloudwatch:ListTagsForResource", {"ResourceARN": arn})["Tags"]
+        assert tags == [{"Key": "team", "Value": "shop"}]
+    call(connection, "cloudwatch:DeleteAlarms", {"AlarmNames": ["reads"]})
+    call(connection, "cloudwatch:PutDashboard", {"DashboardName": "e", "DashboardBody": DASHBOARD})
+
+
 FEATURES = {
+    "alarms": (write_alarms, verify_alarms),
     "indexes": (write_indexes, verify_indexes),
     "policies": (write_policies, verify_policies),
     "streams": (write_streams, verify_streams),
