@@ -1,5 +1,5 @@
 /* alarm_record.h -- what is stored of alarms: each with its state, their history, and actions that
- * are still to be carried out. doc/disk-format.md, "Alarms and dashboards".
+ * are still to be carried out. doc/disk-format-monitoring.md, "Alarms and dashboards".
  */
 #ifndef STATOR_CLOUDWATCH_ALARM_RECORD_H
 #define STATOR_CLOUDWATCH_ALARM_RECORD_H

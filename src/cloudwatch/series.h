@@ -9,8 +9,8 @@
  *   bins of 3,600 s for 455 days  then deleted
  *
  * The store writes by engine writes of its own, in place owner 0, partition 0, space 11
- * (doc/disk-format.md, "Metrics"). Writers and readers wait for each other and for the disk, so no
- * event loop may call them. Any other thread may.
+ * (doc/disk-format-monitoring.md, "Metrics"). Writers and readers wait for each other and for the
+ * disk, so no event loop may call them. Any other thread may.
  *
  * Bounds: the number of series, the memory of their names, and the bytes on disk. If the disk's
  * bound is reached, the oldest bins of all series go first. A new series that has no room takes the

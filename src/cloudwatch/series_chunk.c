@@ -1,4 +1,4 @@
-/* series_chunk.c -- see series_chunk.h and doc/disk-format.md, "Metrics". */
+/* series_chunk.c -- see series_chunk.h and doc/disk-format-monitoring.md, "Metrics". */
 #include "cloudwatch/series_chunk.h"
 #include <assert.h>
 #include <math.h>

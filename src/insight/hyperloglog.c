@@ -1,4 +1,4 @@
-/* hyperloglog.c -- see hyperloglog.h. Bytes: doc/disk-format.md, "Summaries of keys". */
+/* hyperloglog.c -- see hyperloglog.h. Bytes: doc/disk-format-monitoring.md, "Summaries of keys". */
 #include "insight/hyperloglog.h"
 #include <math.h>
 #include <string.h>

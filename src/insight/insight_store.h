@@ -1,7 +1,7 @@
 /* insight_store.h -- where the summaries of minutes and hours are stored, and for how long.
  *
  * They belong to the table or index that they are about, so they go with it. Minutes are kept for a
- * day and hours for 15 days. Layout: doc/disk-format.md, "Summaries of keys".
+ * day and hours for 15 days. Layout: doc/disk-format-monitoring.md, "Summaries of keys".
  */
 #ifndef STATOR_INSIGHT_INSIGHT_STORE_H
 #define STATOR_INSIGHT_INSIGHT_STORE_H

@@ -1,4 +1,4 @@
-/* key_summary.c -- see key_summary.h. Bytes: doc/disk-format.md, "Summaries of keys". */
+/* key_summary.c -- see key_summary.h. Bytes: doc/disk-format-monitoring.md, "Summaries of keys". */
 #include "insight/key_summary.h"
 #include <assert.h>
 #include <stdlib.h>
