@@ -32,6 +32,9 @@ enum {
     LAYOUT_SERVER_TIME_FORMAT = 1,
     LAYOUT_SERVER_TIME_SIZE = 1 + 4 + 8 + 8,
 
+    /* Scaling targets and policies, in a partition of the monitors' space. */
+    LAYOUT_SCALING_PARTITION = 16,
+
     LAYOUT_HASH_SIZE = 8, /* Before the partition key in an item's key, big-endian. */
 
     LAYOUT_EXPIRY_SECOND_SIZE = 8, /* Before the item's key in the expiry queue, big-endian. */

@@ -1,0 +1,325 @@
+/* scaling.c -- see scaling.h. */
+#include "scaling/scaling.h"
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+struct entry {
+    struct arena *arena; /* Holds the rest. */
+    struct bytes key;
+    const void *object;
+};
+
+struct list {
+    struct entry *entries; /* Sorted by key. */
+    size_t count;
+    size_t capacity;
+};
+
+struct scaling {
+    struct engine *engine;
+    pthread_mutex_t mutex;
+    struct list lists[SCALING_KIND_COUNT];
+};
+
+static const size_t count_max[SCALING_KIND_COUNT] = {
+    [SCALING_TARGET] = SCALING_TARGETS_MAX,
+    [SCALING_POLICY] = SCALING_POLICIES_MAX,
+    [SCALING_ACTION] = SCALING_ACTIONS_MAX,
+    [SCALING_ACTIVITY] = SCALING_ACTIVITIES_MAX,
+};
+
+/* --- Lists --- */
+
+/* The index of the first entry that is not before the key. */
+static size_t lower_bound(const struct list *list, struct bytes key)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (bytes_compare(list->entries[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool has_at(const struct list *list, size_t at, struct bytes key)
+{
+    return at < list->count && bytes_equal(list->entries[at].key, key);
+}
+
+static void list_put(struct list *list, const struct entry *entry)
+{
+    size_t at = lower_bound(list, entry->key);
+    if (has_at(list, at, entry->key)) {
+        arena_destroy(list->entries[at].arena);
+    } else {
+        if (list->count == list->capacity) {
+            list->capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
+            list->entries =
+                memory_checked(realloc(list->entries, list->capacity * sizeof list->entries[0]));
+        }
+        memmove(&list->entries[at + 1], &list->entries[at],
+                (list->count - at) * sizeof list->entries[0]);
+        list->count++;
+    }
+    list->entries[at] = *entry;
+}
+
+static void list_delete(struct list *list, struct bytes key)
+{
+    size_t at = lower_bound(list, key);
+    if (!has_at(list, at, key))
+        return;
+    struct arena *arena = list->entries[at].arena;
+    list->count--;
+    memmove(&list->entries[at], &list->entries[at + 1],
+            (list->count - at) * sizeof list->entries[0]);
+    arena_destroy(arena);
+}
+
+/* A copy with memory of its own, made by decoding the stored form. */
+static bool make_entry(const struct engine_entry *stored, struct entry *out,
+                       enum scaling_kind *kind)
+{
+    *out = (struct entry){ .arena = arena_create() };
+    struct engine_entry copy = { .key = arena_copy(out->arena, stored->key),
+                                 .value = arena_copy(out->arena, stored->value) };
+    out->key = copy.key;
+    out->object = scaling_decode(out->arena, &copy, kind);
+    if (out->object != NULL)
+        return true;
+    arena_destroy(out->arena);
+    return false;
+}
+
+/* --- Open and close --- */
+
+static enum engine_status load(struct scaling *scaling)
+{
+    struct engine_view *view = NULL;
+    struct engine_scan *scan = NULL;
+    struct engine_entry stored;
+    const struct engine_range range = { .place = scaling_place };
+    enum engine_status status = engine_view_open(scaling->engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = engine_scan_open(view, &range, &scan);
+    while (status == ENGINE_OK && (status = engine_scan_next(scan, &stored)) == ENGINE_OK) {
+        struct entry entry;
+        enum scaling_kind kind;
+        if (make_entry(&stored, &entry, &kind)) {
+            list_put(&scaling->lists[kind], &entry);
+        } else {
+            log_write(LOG_ERROR, "scaling", "damaged record of a scaling target or policy");
+            status = ENGINE_CORRUPT;
+        }
+    }
+    engine_scan_close(scan);
+    engine_view_close(view);
+    return status == ENGINE_END ? ENGINE_OK : status;
+}
+
+struct scaling *scaling_open(struct engine *engine, enum engine_status *status)
+{
+    struct scaling *scaling = memory_checked(calloc(1, sizeof *scaling));
+    scaling->engine = engine;
+    pthread_mutex_init(&scaling->mutex, NULL);
+    *status = load(scaling);
+    if (*status == ENGINE_OK)
+        return scaling;
+    scaling_close(scaling);
+    return NULL;
+}
+
+void scaling_close(struct scaling *scaling)
+{
+    if (scaling == NULL)
+        return;
+    for (size_t kind = 0; kind < SCALING_KIND_COUNT; kind++) {
+        struct list *list = &scaling->lists[kind];
+        for (size_t i = 0; i < list->count; i++)
+            arena_destroy(list->entries[i].arena);
+        free(list->entries);
+    }
+    pthread_mutex_destroy(&scaling->mutex);
+    free(scaling);
+}
+
+void scaling_lock(struct scaling *scaling)
+{
+    pthread_mutex_lock(&scaling->mutex);
+}
+
+void scaling_unlock(struct scaling *scaling)
+{
+    pthread_mutex_unlock(&scaling->mutex);
+}
+
+/* --- Reading --- */
+
+size_t scaling_count(const struct scaling *scaling, enum scaling_kind kind)
+{
+    return scaling->lists[kind].count;
+}
+
+const void *scaling_at(const struct scaling *scaling, enum scaling_kind kind, size_t index)
+{
+    assert(index < scaling->lists[kind].count);
+    return scaling->lists[kind].entries[index].object;
+}
+
+size_t scaling_of_target(const struct scaling *scaling, enum scaling_kind kind,
+                         const struct scaling_id *id, size_t *first)
+{
+    const struct list *list = &scaling->lists[kind];
+    struct arena *arena = arena_create();
+    struct bytes prefix = scaling_key_prefix(arena, kind, id);
+    size_t end;
+    assert(kind != SCALING_ACTIVITY);
+    *first = end = lower_bound(list, prefix);
+    while (end < list->count && bytes_starts_with(list->entries[end].key, prefix))
+        end++;
+    arena_destroy(arena);
+    return end - *first;
+}
+
+static const void *find(const struct scaling *scaling, enum scaling_kind kind,
+                        const struct scaling_id *id, struct bytes name)
+{
+    size_t first;
+    size_t count = scaling_of_target(scaling, kind, id, &first);
+    for (size_t i = first; i < first + count; i++) {
+        const struct scaling_head *head = scaling_at(scaling, kind, i);
+        if (bytes_equal(head->name, name))
+            return head;
+    }
+    return NULL;
+}
+
+const struct scaling_target *scaling_find_target(const struct scaling *scaling,
+                                                 const struct scaling_id *id)
+{
+    return find(scaling, SCALING_TARGET, id, BYTES(""));
+}
+
+const struct scaling_policy *scaling_find_policy(const struct scaling *scaling,
+                                                 const struct scaling_id *id, struct bytes name)
+{
+    return find(scaling, SCALING_POLICY, id, name);
+}
+
+const struct scaling_action *scaling_find_action(const struct scaling *scaling,
+                                                 const struct scaling_id *id, struct bytes name)
+{
+    return find(scaling, SCALING_ACTION, id, name);
+}
+
+bool scaling_is_full(const struct scaling *scaling, enum scaling_kind kind)
+{
+    return scaling->lists[kind].count >= count_max[kind];
+}
+
+/* --- Changing --- */
+
+void scaling_change_init(struct scaling_change *change, struct scaling *scaling,
+                         struct arena *arena)
+{
+    change->scaling = scaling;
+    change->arena = arena;
+    change->count = 0;
+}
+
+static void add(struct scaling_change *change, enum scaling_kind kind, const void *object,
+                bool is_deleted)
+{
+    assert(change->count < SCALING_CHANGES_MAX && object != NULL);
+    change->changes[change->count].kind = kind;
+    change->changes[change->count].object = object;
+    change->changes[change->count].is_deleted = is_deleted;
+    change->count++;
+}
+
+void scaling_change_put(struct scaling_change *change, enum scaling_kind kind, const void *object)
+{
+    add(change, kind, object, false);
+}
+
+void scaling_change_delete(struct scaling_change *change, enum scaling_kind kind,
+                           const void *object)
+{
+    add(change, kind, object, true);
+}
+
+/* A few more than were added, so that the list shrinks to its bound. */
+static void forget_activities(struct scaling_change *change, int64_t now_ms)
+{
+    const struct list *list = &change->scaling->lists[SCALING_ACTIVITY];
+    size_t room = SCALING_CHANGES_MAX - change->count;
+    for (size_t i = 0; i < list->count && i < 8 && i < room; i++) {
+        const struct scaling_head *head = list->entries[i].object;
+        bool is_old = now_ms - head->created_ms.value > SCALING_ACTIVITY_MS_MAX;
+        if (is_old || list->count - i > SCALING_ACTIVITIES_MAX - 1)
+            scaling_change_delete(change, SCALING_ACTIVITY, head);
+    }
+}
+
+/* The objects may be those of the lists, which applying frees: keys are made first. */
+static enum engine_status write(struct scaling_change *change, struct engine_entry *stored,
+                                const struct scaling_partner *partner)
+{
+    struct engine_write *batch = NULL;
+    enum engine_status status = engine_write_begin(change->scaling->engine, NULL, 0, &batch);
+    if (status != ENGINE_OK)
+        return status;
+    for (size_t i = 0; i < change->count; i++) {
+        enum scaling_kind kind = change->changes[i].kind;
+        const void *object = change->changes[i].object;
+        stored[i].key = scaling_key(change->arena, kind, object);
+        struct engine_address address = { .place = scaling_place, .key = stored[i].key };
+        if (change->changes[i].is_deleted) {
+            engine_write_delete(batch, &address);
+        } else {
+            stored[i].value = scaling_encode(change->arena, kind, object);
+            engine_write_put(batch, &address, stored[i].value);
+        }
+    }
+    if (partner == NULL)
+        return engine_write_commit_wait(batch);
+    if (partner->add(partner->context, batch)) {
+        status = engine_write_commit_wait(batch);
+    } else {
+        engine_write_abandon(batch);
+        status = ENGINE_IO;
+    }
+    partner->end(partner->context, status);
+    return status;
+}
+
+enum engine_status scaling_change_commit(struct scaling_change *change, int64_t now_ms,
+                                         const struct scaling_partner *partner)
+{
+    forget_activities(change, now_ms);
+    if (change->count == 0)
+        return ENGINE_OK;
+    struct engine_entry *stored = arena_alloc_zeroed(change->arena, change->count * sizeof *stored);
+    enum engine_status status = write(change, stored, partner);
+    for (size_t i = 0; i < change->count && status == ENGINE_OK; i++) {
+        struct list *list = &change->scaling->lists[change->changes[i].kind];
+        struct entry entry;
+        enum scaling_kind kind;
+        if (change->changes[i].is_deleted) {
+            list_delete(list, stored[i].key);
+        } else {
+            bool is_sound = make_entry(&stored[i], &entry, &kind);
+            assert(is_sound);
+            list_put(list, &entry);
+        }
+    }
+    return status;
+}
