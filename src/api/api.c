@@ -9,6 +9,7 @@
 #include "api/key_use.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
+#include "api/scaling/scaling_driver.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -24,6 +25,7 @@
 #include "insight/insights.h"
 #include "model/limits.h"
 #include "read/index_delay.h"
+#include "scaling/scaling.h"
 #include "shape/shape.h"
 #include "stream/streams.h"
 #include "table/catalogue.h"
@@ -46,6 +48,8 @@ struct api {
     struct collector *collector;
     struct ticker *ticker;
     struct alarms *alarms;
+    struct scaling *scaling;
+    struct scaling_driver *scaling_driver;
     struct dashboards *dashboards;
     struct insights *insights;
     int64_t opened_ms;
@@ -122,6 +126,17 @@ static int64_t store_insights(void *context, int64_t now_ms)
     return TIMED_WAIT_FOREVER;
 }
 
+/* Alarms of scaling policies need no call: the driver looks at their states in each round. */
+static const char *leave_to_driver(void *context, struct arena *arena,
+                                   const struct alarm_action *action, bool repeated)
+{
+    (void)context;
+    (void)arena;
+    (void)action;
+    (void)repeated;
+    return NULL;
+}
+
 /* Once all of the api is there: hooks of the ticker may use it. */
 static void start_monitoring(struct api *api)
 {
@@ -136,19 +151,24 @@ static void start_monitoring(struct api *api)
                                                 .interval_ms = api->options.metrics_interval_ms });
     ticker_add_hook(api->ticker, tick_alarms, api->alarms);
     ticker_add_hook(api->ticker, store_insights, api);
+    api->scaling_driver = scaling_driver_create(api);
+    alarms_set_scaler(api->alarms, leave_to_driver, NULL);
+    ticker_add_hook(api->ticker, scaling_driver_round, api->scaling_driver);
     if (api->options.metrics_interval_ms > 0)
         ticker_start(api->ticker);
 }
 
-/* Stores what was counted since the last round. */
-static void stop_monitoring(struct api *api)
+/* Stores what was counted since the last round. The ticker has stopped, and so has the control
+ * thread, whose calls use alarms and scaling policies. */
+static void close_monitoring(struct api *api)
 {
-    ticker_stop(api->ticker);
     if (api->options.metrics_interval_ms > 0 && collector_flush(api->collector) != ENGINE_OK)
         log_write(LOG_WARN, "metrics", "the metrics of the last minute could not be stored");
     if (api->options.metrics_interval_ms > 0) /* The open minute as well. */
         store_insights(api, clock_wall_ms(api->options.clock) + INSIGHTS_MINUTE_MS);
     ticker_destroy(api->ticker);
+    scaling_driver_destroy(api->scaling_driver);
+    scaling_close(api->scaling);
     alarms_close(api->alarms);
     dashboards_close(api->dashboards);
     collector_destroy(api->collector);
@@ -186,10 +206,12 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     struct series_store *series = triggers == NULL ? NULL : open_series(options, status);
     struct alarms *alarms = series == NULL ? NULL : open_alarms(options, series, status);
     struct dashboards *dashboards = alarms == NULL ? NULL : open_dashboards(options, status);
+    struct scaling *scaling = dashboards == NULL ? NULL : scaling_open(options->engine, status);
     if (dashboards != NULL && options->index_delay_ms > 0)
         index_delay = index_delay_start(options->engine, options->index_delay_ms, status);
     if (*status != ENGINE_OK) {
         dashboards_close(dashboards);
+        scaling_close(scaling);
         alarms_close(alarms);
         series_store_close(series);
         triggers_close(triggers);
@@ -206,6 +228,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                          .triggers = triggers,
                          .series = series,
                          .alarms = alarms,
+                         .scaling = scaling,
                          .dashboards = dashboards,
                          .index_delay = index_delay };
     if (api->options.item_collection_size_max == 0)
@@ -240,8 +263,9 @@ void api_close(struct api *api)
 {
     if (api == NULL)
         return;
-    stop_monitoring(api);
+    ticker_stop(api->ticker);
     control_stop(api->control);
+    close_monitoring(api);
     triggers_close(api->triggers);
     index_delay_stop(api->index_delay);
     streams_close(api->streams);
@@ -333,6 +357,16 @@ struct control *api_control(const struct api *api)
 struct series_store *api_series(const struct api *api)
 {
     return api->series;
+}
+
+struct scaling *api_scaling(const struct api *api)
+{
+    return api->scaling;
+}
+
+struct scaling_driver *api_scaling_driver(const struct api *api)
+{
+    return api->scaling_driver;
 }
 
 struct alarms *api_alarms(const struct api *api)

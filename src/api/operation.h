@@ -13,6 +13,8 @@
 #include "base/compiler.h"
 
 struct alarms;
+struct scaling;
+struct scaling_driver;
 struct control;
 struct dashboards;
 struct index_delay;
@@ -94,6 +96,8 @@ struct series_store *api_series(const struct api *api);
 struct ticker *api_ticker(const struct api *api);
 /* Not for event loops, both. */
 struct alarms *api_alarms(const struct api *api);
+struct scaling *api_scaling(const struct api *api);
+struct scaling_driver *api_scaling_driver(const struct api *api);
 struct dashboards *api_dashboards(const struct api *api);
 const struct api_options *api_options(const struct api *api);
 int64_t api_opened_ms(const struct api *api);               /* Server time. */

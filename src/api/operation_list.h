@@ -73,6 +73,19 @@
     X(set_alarm_state, "cloudwatch:SetAlarmState")                                                 \
     X(tag_monitor, "cloudwatch:TagResource")                                                       \
     X(untag_monitor, "cloudwatch:UntagResource")                                                   \
-    X(get_caller_identity, "sts:GetCallerIdentity")
+    X(get_caller_identity, "sts:GetCallerIdentity")                                                \
+    X(scaling_delete_scaling_policy, "application-autoscaling:DeleteScalingPolicy")                \
+    X(scaling_delete_scheduled_action, "application-autoscaling:DeleteScheduledAction")            \
+    X(scaling_deregister_scalable_target, "application-autoscaling:DeregisterScalableTarget")      \
+    X(scaling_describe_scalable_targets, "application-autoscaling:DescribeScalableTargets")        \
+    X(scaling_describe_scaling_activities, "application-autoscaling:DescribeScalingActivities")    \
+    X(scaling_describe_scaling_policies, "application-autoscaling:DescribeScalingPolicies")        \
+    X(scaling_describe_scheduled_actions, "application-autoscaling:DescribeScheduledActions")      \
+    X(scaling_list_tags_for_resource, "application-autoscaling:ListTagsForResource")               \
+    X(scaling_put_scaling_policy, "application-autoscaling:PutScalingPolicy")                      \
+    X(scaling_put_scheduled_action, "application-autoscaling:PutScheduledAction")                  \
+    X(scaling_register_scalable_target, "application-autoscaling:RegisterScalableTarget")          \
+    X(scaling_tag_resource, "application-autoscaling:TagResource")                                 \
+    X(scaling_untag_resource, "application-autoscaling:UntagResource")
 
 #endif

@@ -21,6 +21,7 @@
 #include "table/server_time.h"
 #include "table/token_record.h"
 #include "consumer/consumer_position.h"
+#include "scaling/scaling_objects.h"
 
 /* --- Records of ClientRequestTokens: each whole and under a token's key --- */
 
@@ -148,6 +149,7 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
             !engine_place_equal(place, &streams_place) &&
             !engine_place_equal(place, &series_place) &&
             !engine_place_equal(place, &monitor_place) &&
+            !engine_place_equal(place, &scaling_place) &&
             !engine_place_equal(place, &consumer_position_place))
             report_unknown(report, NULL, place);
         return;

@@ -5,6 +5,7 @@
 #include "check/check_walk.h"
 #include "cloudwatch/alarm_record.h"
 #include "cloudwatch/dashboards.h"
+#include "scaling/scaling_objects.h"
 
 struct monitors_walk {
     struct check_report *report;
@@ -62,11 +63,30 @@ static bool visit(void *context, const struct engine_place *place, const struct 
     return true;
 }
 
+static bool visit_scaling(void *context, const struct engine_place *place,
+                          const struct engine_entry *entry)
+{
+    struct monitors_walk *walk = context;
+    char text[CHECK_REPORT_KEY_TEXT_MAX];
+    enum scaling_kind kind;
+    (void)place;
+    if (scaling_decode(walk->arena, entry, &kind) == NULL) {
+        check_report_format_bytes(entry->key, text);
+        check_report_problem(walk->report, "scaling targets and policies, record %s: is damaged",
+                             text);
+    }
+    arena_reset(walk->arena);
+    return true;
+}
+
 void check_monitors(struct engine_view *view, struct check_report *report)
 {
     struct monitors_walk walk = { .report = report, .arena = arena_create() };
     enum engine_status status = check_walk(view, &monitor_place, visit, &walk);
     if (status != ENGINE_OK)
         check_report_unreadable(report, status, "the alarms and dashboards");
+    status = check_walk(view, &scaling_place, visit_scaling, &walk);
+    if (status != ENGINE_OK)
+        check_report_unreadable(report, status, "the scaling targets and policies");
     arena_destroy(walk.arena);
 }

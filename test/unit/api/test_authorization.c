@@ -289,6 +289,66 @@ static const struct asked asked_tag_monitor[] = {
 static const struct asked asked_untag_monitor[] = {
     { "{'ResourceARN':'" ALARM_A "','TagKeys':[]}", "cloudwatch:UntagResource", ALARM_A },
 };
+static const struct asked asked_scaling_delete_scaling_policy[] = {
+    { "{'ServiceNamespace':'dynamodb','ResourceId':'table/"
+      "Tab','ScalableDimension':'dynamodb:table:ReadCapacityUnits','PolicyName':'p'}",
+      "application-autoscaling:DeleteScalingPolicy", "*" }
+};
+static const struct asked asked_scaling_delete_scheduled_action[] = {
+    { "{'ServiceNamespace':'dynamodb','ResourceId':'table/"
+      "Tab','ScalableDimension':'dynamodb:table:ReadCapacityUnits','ScheduledActionName':'s'}",
+      "application-autoscaling:DeleteScheduledAction", "*" }
+};
+static const struct asked asked_scaling_deregister_scalable_target[] = {
+    { "{'ServiceNamespace':'dynamodb','ResourceId':'table/"
+      "Tab','ScalableDimension':'dynamodb:table:ReadCapacityUnits'}",
+      "application-autoscaling:DeregisterScalableTarget", "*" }
+};
+static const struct asked asked_scaling_describe_scalable_targets[] = {
+    { "{'ServiceNamespace':'dynamodb'}", "application-autoscaling:DescribeScalableTargets", "*" }
+};
+static const struct asked asked_scaling_describe_scaling_activities[] = {
+    { "{'ServiceNamespace':'dynamodb'}", "application-autoscaling:DescribeScalingActivities", "*" }
+};
+static const struct asked asked_scaling_describe_scaling_policies[] = {
+    { "{'ServiceNamespace':'dynamodb'}", "application-autoscaling:DescribeScalingPolicies", "*" }
+};
+static const struct asked asked_scaling_describe_scheduled_actions[] = {
+    { "{'ServiceNamespace':'dynamodb'}", "application-autoscaling:DescribeScheduledActions", "*" }
+};
+static const struct asked asked_scaling_list_tags_for_resource[] = {
+    { "{'ResourceARN':'arn:aws:application-autoscaling:eu-west-1:123456789012:scalable-target/0'}",
+      "application-autoscaling:ListTagsForResource", "*" }
+};
+static const struct asked asked_scaling_put_scaling_policy[] = {
+    { "{'ServiceNamespace':'dynamodb','ResourceId':'table/"
+      "Tab','ScalableDimension':'dynamodb:table:ReadCapacityUnits','PolicyName':'p','"
+      "TargetTrackingScalingPolicyConfiguration':{'TargetValue':70,'PredefinedMetricSpecification':"
+      "{'PredefinedMetricType':'DynamoDBReadCapacityUtilization'}}}",
+      "application-autoscaling:PutScalingPolicy", "*" }
+};
+static const struct asked asked_scaling_put_scheduled_action[] = {
+    { "{'ServiceNamespace':'dynamodb','ResourceId':'table/"
+      "Tab','ScalableDimension':'dynamodb:table:ReadCapacityUnits','ScheduledActionName':'s','"
+      "Schedule':'rate(1 day)','ScalableTargetAction':{'MinCapacity':1}}",
+      "application-autoscaling:PutScheduledAction", "*" }
+};
+static const struct asked asked_scaling_register_scalable_target[] = {
+    { "{'ServiceNamespace':'dynamodb','ResourceId':'table/"
+      "Tab','ScalableDimension':'dynamodb:table:ReadCapacityUnits','MinCapacity':1,'MaxCapacity':"
+      "2}",
+      "application-autoscaling:RegisterScalableTarget", "*" }
+};
+static const struct asked asked_scaling_tag_resource[] = {
+    { "{'ResourceARN':'arn:aws:application-autoscaling:eu-west-1:123456789012:scalable-target/"
+      "0','Tags':{'a':'b'}}",
+      "application-autoscaling:TagResource", "*" }
+};
+static const struct asked asked_scaling_untag_resource[] = {
+    { "{'ResourceARN':'arn:aws:application-autoscaling:eu-west-1:123456789012:scalable-target/"
+      "0','TagKeys':['a']}",
+      "application-autoscaling:UntagResource", "*" }
+};
 
 /* An operation of operation_list.h that has no rows above does not compile. */
 #define ASKED_OF(identifier, name) { name, asked_##identifier, COUNT_OF(asked_##identifier) },
@@ -316,13 +376,17 @@ static void check_asked(struct access_fixture *fixture, const char *operation,
         !access_fixture_is_refused_with(fixture, message))
         fail_msg("%s %s\n got: %.*s %.*s\nwant: %s", operation, row->body,
                  BYTES_FMT(fixture->api.error.message), BYTES_FMT(fixture->api.response), message);
-    /* Just that action on that resource: let through. A trigger also reads the stream. */
+    /* Just that action on that resource: let through. A trigger also reads the stream, and a
+     * scaling policy also updates the table. */
+    bool scales = strncmp(operation, "application-autoscaling:", 24) == 0;
     snprintf(statements, sizeof statements,
              "{'Effect':'Allow','Action':'%s%s','Resource':'%s'},"
              "{'Effect':'Allow','Action':['dynamodb:DescribeStream','dynamodb:GetShardIterator',"
-             "'dynamodb:GetRecords'],'Resource':'%s'}",
+             "'dynamodb:GetRecords'],'Resource':'%s'},"
+             "{'Effect':'Allow','Action':'dynamodb:UpdateTable','Resource':'%s'}",
              prefix, row->action, row->resource,
-             strcmp(operation, "AddTrigger") == 0 ? LIVE_STREAM_ARN : ARN "Nothing");
+             strcmp(operation, "AddTrigger") == 0 ? LIVE_STREAM_ARN : ARN "Nothing",
+             scales ? ARN "Tab" : ARN "Nothing");
     access_fixture_use(fixture, statements);
     if (!access_fixture_passes(fixture, operation, row->body))
         fail_msg("%s %s: %.*s", operation, row->body, BYTES_FMT(fixture->api.error.message));

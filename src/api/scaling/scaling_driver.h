@@ -1,0 +1,31 @@
+/* scaling_driver.h -- lets capacity follow policies, schedules and bounds, by UpdateTable.
+ *
+ * A round looks at every target: it fires the scheduled actions that are due, moves capacity into
+ * changed bounds, keeps the alarms of policies in line with the capacity, and asks the policies
+ * whose alarms are in ALARM. A change is an ordinary UpdateTable call, so its rules hold. An
+ * activity is stored before the call begins and completed when it ends; a restart in between
+ * completes it by looking at the table. There is at most one change per target under way.
+ */
+#ifndef STATOR_API_SCALING_SCALING_DRIVER_H
+#define STATOR_API_SCALING_SCALING_DRIVER_H
+#include <stdint.h>
+
+struct api;
+struct scaling_driver;
+
+enum {
+    /* After a change was refused, for example because of the limit of decreases per day. */
+    SCALING_DRIVER_RETRY_MS = 5 * 60 * 1000,
+};
+
+/* Borrows the api, which must be complete. */
+struct scaling_driver *scaling_driver_create(struct api *api);
+/* After the control thread has ended, with all calls. NULL is allowed. */
+void scaling_driver_destroy(struct scaling_driver *driver);
+
+/* A hook of the ticker (cloudwatch/ticker.h); `context` is the driver. */
+int64_t scaling_driver_round(void *context, int64_t now_ms);
+/* Moves the capacity of targets into bounds that have just changed. On the control thread. */
+void scaling_driver_settle(struct scaling_driver *driver);
+
+#endif

@@ -1,0 +1,361 @@
+/* test_scaling.c -- tables that scale themselves, through the api's door, in virtual time: hours of
+ * load run in milliseconds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include "api/operation.h"
+#include "api_fixture.h"
+#include "base/arena.h"
+#include "base/compiler.h"
+#include "cloudwatch/alarms.h"
+#include "cloudwatch/ticker.h"
+
+enum { MINUTE_MS = 60 * 1000, SETTLED_MS = 10 * 1000 };
+
+#define AAS "application-autoscaling:"
+#define TARGET                                                                                     \
+    "'ServiceNamespace':'dynamodb','ResourceId':'table/Tab',"                                      \
+    "'ScalableDimension':'dynamodb:table:WriteCapacityUnits'"
+#define INDEX                                                                                      \
+    "'ServiceNamespace':'dynamodb','ResourceId':'table/Tab/index/Ind',"                            \
+    "'ScalableDimension':'dynamodb:index:ReadCapacityUnits'"
+#define REGISTER(min, max) "{" TARGET ",'MinCapacity':" min ",'MaxCapacity':" max "}"
+#define POLICY(more)                                                                               \
+    "{" TARGET ",'PolicyName':'p','PolicyType':'TargetTrackingScaling',"                           \
+    "'TargetTrackingScalingPolicyConfiguration':{'TargetValue':70,"                                \
+    "'PredefinedMetricSpecification':{'PredefinedMetricType':'DynamoDBWriteCapacityUtilization'"   \
+    "}" more "}}"
+
+static int setup(void **state)
+{
+    static struct api_fixture fixture;
+    api_fixture_open(&fixture, 0);
+    *state = &fixture;
+    assert_true(api_fixture_call(
+        &fixture, "CreateTable",
+        "{'TableName':'Tab','AttributeDefinitions':[{'AttributeName':'p','AttributeType':'S'}],"
+        "'KeySchema':[{'AttributeName':'p','KeyType':'HASH'}],"
+        "'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':10},"
+        "'GlobalSecondaryIndexes':[{'IndexName':'Ind','KeySchema':[{'AttributeName':'p','KeyType':"
+        "'HASH'}],'Projection':{'ProjectionType':'KEYS_ONLY'},"
+        "'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':5}}]}"));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    api_fixture_close(*state);
+    return 0;
+}
+
+static void call(struct api_fixture *fixture, const char *operation, const char *body)
+{
+    if (!api_fixture_call(fixture, operation, body))
+        fail_msg("%s %s: %.*s", operation, body, BYTES_FMT(fixture->error.message));
+}
+
+/* So many writes of one unit in each of the next minutes, each followed by a round. */
+static void live(struct api_fixture *fixture, int minutes, int writes)
+{
+    for (int minute = 0; minute < minutes; minute++) {
+        for (int i = 0; i < writes; i++)
+            call(fixture, "PutItem", "{'TableName':'Tab','Item':{'p':{'S':'x'}}}");
+        fixture->clock.fixed_ms += MINUTE_MS;
+        ticker_run(api_ticker(fixture->api));
+    }
+}
+
+static int64_t number_in(struct api_fixture *fixture, const char *name)
+{
+    struct bytes response = fixture->response;
+    const char *found = memmem(response.data, response.len, name, strlen(name));
+    long long value = -1;
+    if (found != NULL)
+        assert_int_equal(sscanf(found + strlen(name), "\":%lld", &value), 1);
+    return value;
+}
+
+/* Changes that registering a target causes run on the control thread, one after another. */
+static void await_control_thread(struct api_fixture *fixture)
+{
+    call(fixture, AAS "DescribeScalableTargets", "{'ServiceNamespace':'dynamodb'}");
+}
+
+/* Of the table, not of its indexes: the member of the outermost description. */
+static int64_t write_units(struct api_fixture *fixture)
+{
+    static const char name[] = "\"ProvisionedThroughput\"";
+    await_control_thread(fixture);
+    call(fixture, "DescribeTable", "{'TableName':'Tab'}");
+    struct bytes text = fixture->response;
+    int depth = 0;
+    for (size_t i = 0; i + sizeof name < text.len; i++) {
+        depth += (text.data[i] == '{' || text.data[i] == '[') -
+                 (text.data[i] == '}' || text.data[i] == ']');
+        if (depth == 2 && memcmp(text.data + i, name, sizeof name - 1) == 0) {
+            fixture->response = bytes_of(text.data + i, text.len - i);
+            return number_in(fixture, "WriteCapacityUnits");
+        }
+    }
+    fail_msg("%.*s", BYTES_FMT(text));
+    return 0;
+}
+
+static void activities(struct api_fixture *fixture, const char *more)
+{
+    char body[200];
+    snprintf(body, sizeof body, "{'ServiceNamespace':'dynamodb'%s}", more);
+    call(fixture, AAS "DescribeScalingActivities", body);
+}
+
+static void a_table_scales_out_under_load_and_in_when_it_is_idle(void **state)
+{
+    struct api_fixture *fixture = *state;
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    call(fixture, AAS "PutScalingPolicy", POLICY(""));
+    assert_int_equal(write_units(fixture), 10);
+    live(fixture, 4, 1500);                     /* 25 units per second on 10. */
+    assert_int_equal(write_units(fixture), 36); /* 25 / 70 %, rounded up. */
+    activities(fixture, "");
+    assert_true(api_fixture_shows(fixture, "'Setting write capacity units to 36.'"));
+    assert_true(api_fixture_shows(fixture, "'Successfully set write capacity units to 36. Change "
+                                           "successfully fulfilled by dynamodb.'"));
+    assert_true(api_fixture_shows(fixture, "in state ALARM triggered policy p'"));
+    live(fixture, 20, 0);
+    assert_int_equal(write_units(fixture), 5);
+    activities(fixture, "");
+    assert_true(api_fixture_shows(fixture, "'Setting write capacity units to 5.'"));
+    live(fixture, 30, 0);
+    assert_int_equal(write_units(fixture), 5);
+    activities(fixture, ",'IncludeNotScaledActivities':true");
+    assert_true(api_fixture_shows(fixture, "'Code':'AlreadyAtMinCapacity'"));
+    assert_true(api_fixture_shows(fixture, "'CurrentCapacity':5"));
+}
+
+static void registering_moves_the_capacity_into_the_bounds(void **state)
+{
+    struct api_fixture *fixture = *state;
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("20", "100"));
+    assert_int_equal(write_units(fixture), 20);
+    activities(fixture, "");
+    assert_true(api_fixture_shows(fixture, "'minimum capacity was set to 20'"));
+    call(fixture, AAS "RegisterScalableTarget", "{" TARGET ",'MinCapacity':2,'MaxCapacity':7}");
+    assert_int_equal(write_units(fixture), 7);
+    activities(fixture, "");
+    assert_true(api_fixture_shows(fixture, "'maximum capacity was set to 7'"));
+    /* Changed by hand outside of the bounds: left alone. */
+    call(fixture, "UpdateTable",
+         "{'TableName':'Tab','ProvisionedThroughput':{'ReadCapacityUnits':5,"
+         "'WriteCapacityUnits':50}}");
+    live(fixture, 3, 0);
+    assert_int_equal(write_units(fixture), 50);
+    activities(fixture, "");
+    assert_true(api_fixture_shows(fixture, "Found it was later changed to 50.'"));
+    assert_true(api_fixture_shows(fixture, "'Overridden'"));
+}
+
+static void an_index_has_a_target_of_its_own(void **state)
+{
+    struct api_fixture *fixture = *state;
+    call(fixture, AAS "RegisterScalableTarget", "{" INDEX ",'MinCapacity':8,'MaxCapacity':9}");
+    await_control_thread(fixture);
+    call(fixture, "DescribeTable", "{'TableName':'Tab'}");
+    assert_true(api_fixture_shows(fixture, "'ReadCapacityUnits':8,'WriteCapacityUnits':5"));
+    assert_true(api_fixture_shows(fixture, "'ReadCapacityUnits':5,'WriteCapacityUnits':10"));
+}
+
+static void a_scheduled_action_changes_the_bounds_once(void **state)
+{
+    struct api_fixture *fixture = *state;
+    char body[400];
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    snprintf(body, sizeof body,
+             "{" TARGET ",'ScheduledActionName':'s','Schedule':'rate(10 minutes)',"
+             "'ScalableTargetAction':{'MinCapacity':30,'MaxCapacity':40}}");
+    call(fixture, AAS "PutScheduledAction", body);
+    live(fixture, 9, 0);
+    assert_int_equal(write_units(fixture), 10);
+    live(fixture, 2, 0);
+    assert_int_equal(write_units(fixture), 30);
+    activities(fixture, "");
+    assert_true(api_fixture_shows(fixture, "'scheduled action name s was triggered'"));
+    call(fixture, AAS "DescribeScalableTargets", "{'ServiceNamespace':'dynamodb'}");
+    assert_true(api_fixture_shows(fixture, "'MinCapacity':30,'MaxCapacity':40"));
+    call(fixture, AAS "RegisterScalableTarget",
+         "{" TARGET ",'MinCapacity':1,'SuspendedState':{'ScheduledScalingSuspended':true}}");
+    live(fixture, 12, 0);
+    call(fixture, AAS "DescribeScalableTargets", "{'ServiceNamespace':'dynamodb'}");
+    assert_true(api_fixture_shows(fixture, "'MinCapacity':1,'MaxCapacity':40"));
+}
+
+static void suspended_scaling_does_nothing(void **state)
+{
+    struct api_fixture *fixture = *state;
+    call(fixture, AAS "RegisterScalableTarget",
+         "{" TARGET ",'MinCapacity':5,'MaxCapacity':100,"
+         "'SuspendedState':{'DynamicScalingOutSuspended':true}}");
+    call(fixture, AAS "PutScalingPolicy", POLICY(""));
+    live(fixture, 4, 1500);
+    assert_int_equal(write_units(fixture), 10);
+    call(fixture, AAS "RegisterScalableTarget",
+         "{" TARGET ",'SuspendedState':{'DynamicScalingOutSuspended':false}}");
+    live(fixture, 2, 1500);
+    assert_int_equal(write_units(fixture), 36);
+}
+
+static void a_restart_does_nothing_twice_and_forgets_nothing(void **state)
+{
+    struct api_fixture *fixture = *state;
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    call(fixture, AAS "PutScalingPolicy", POLICY(""));
+    live(fixture, 4, 1500);
+    assert_int_equal(write_units(fixture), 36);
+    api_fixture_restart(fixture, 1000);
+    ticker_run(api_ticker(fixture->api));
+    activities(fixture, "");
+    char first[4000];
+    snprintf(first, sizeof first, "%.*s", BYTES_FMT(fixture->response));
+    api_fixture_restart(fixture, 1000);
+    ticker_run(api_ticker(fixture->api));
+    activities(fixture, "");
+    assert_true(bytes_equal_text(fixture->response, first));
+    call(fixture, AAS "DescribeScalingPolicies", "{'ServiceNamespace':'dynamodb'}");
+    assert_true(api_fixture_shows(fixture, "'TargetValue':70.0"));
+    live(fixture, 20, 0);
+    assert_int_equal(write_units(fixture), 5);
+}
+
+static void a_policy_has_alarms_that_go_with_it(void **state)
+{
+    struct api_fixture *fixture = *state;
+    struct alarms *alarms = api_alarms(fixture->api);
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    call(fixture, AAS "PutScalingPolicy", POLICY(",'ScaleInCooldown':60"));
+    assert_true(api_fixture_shows(fixture, "TargetTracking-table/Tab-AlarmHigh-"));
+    assert_true(api_fixture_shows(fixture, "TargetTracking-table/Tab-AlarmLow-"));
+    assert_true(api_fixture_shows(fixture, "TargetTracking-table/Tab-ProvisionedCapacityHigh-"));
+    assert_int_equal(alarms_count(alarms), 4);
+    call(fixture, AAS "PutScalingPolicy", POLICY(",'DisableScaleIn':true"));
+    call(fixture, AAS "DescribeScalingPolicies", "{'ServiceNamespace':'dynamodb'}");
+    assert_false(api_fixture_shows(fixture, "TargetTracking-table/Tab-AlarmLow-"));
+    assert_true(api_fixture_shows(fixture, "'DisableScaleIn':true"));
+    assert_int_equal(alarms_count(alarms), 3);
+    call(fixture, AAS "DeleteScalingPolicy", "{" TARGET ",'PolicyName':'p'}");
+    assert_int_equal(alarms_count(alarms), 0);
+    call(fixture, AAS "PutScalingPolicy", POLICY(""));
+    assert_int_equal(alarms_count(alarms), 4);
+    call(fixture, AAS "DeregisterScalableTarget", "{" TARGET "}");
+    assert_int_equal(alarms_count(alarms), 0);
+    api_fixture_expect(fixture, AAS "DescribeScalingPolicies", "{'ServiceNamespace':'dynamodb'}",
+                       "{'ScalingPolicies':[]}");
+}
+
+static void mistakes_are_told_in_the_services_words(void **state)
+{
+    struct api_fixture *fixture = *state;
+    static const struct {
+        const char *operation, *body;
+        enum error_code code;
+        const char *message;
+    } cases[] = {
+        { "RegisterScalableTarget",
+          "{'ServiceNamespace':'ecs','ResourceId':'table/Tab','ScalableDimension':"
+          "'dynamodb:table:ReadCapacityUnits','MinCapacity':1,'MaxCapacity':2}",
+          ERROR_SCALING_VALIDATION,
+          "Unsupported service namespace, resource type or scalable dimension" },
+        { "RegisterScalableTarget",
+          "{'ServiceNamespace':'dynamodb','ResourceId':'table/Tab','ScalableDimension':"
+          "'dynamodb:index:ReadCapacityUnits','MinCapacity':1,'MaxCapacity':2}",
+          ERROR_SCALING_VALIDATION,
+          "Unsupported service namespace, resource type or scalable dimension" },
+        { "RegisterScalableTarget",
+          "{'ServiceNamespace':'dynamodb','ResourceId':'table/Nope','ScalableDimension':"
+          "'dynamodb:table:ReadCapacityUnits','MinCapacity':1,'MaxCapacity':2}",
+          ERROR_SCALING_VALIDATION, "DynamoDB table does not exist: table/Nope" },
+        { "RegisterScalableTarget", "{" TARGET ",'MaxCapacity':2}", ERROR_SCALING_VALIDATION,
+          "Minimum capacity must be specified" },
+        { "RegisterScalableTarget", REGISTER("3", "2"), ERROR_SCALING_VALIDATION,
+          "Maximum capacity cannot be less than minimum capacity" },
+        { "PutScalingPolicy", POLICY(""), ERROR_SCALING_OBJECT_NOT_FOUND,
+          "No scalable target registered for service namespace: dynamodb, resource ID: table/Tab, "
+          "scalable dimension: dynamodb:table:WriteCapacityUnits" },
+        { "DeregisterScalableTarget", "{" TARGET "}", ERROR_SCALING_OBJECT_NOT_FOUND,
+          "No scalable target found for service namespace: dynamodb, resource ID: table/Tab, "
+          "scalable dimension: dynamodb:table:WriteCapacityUnits" },
+        { "DescribeScalableTargets", "{'ServiceNamespace':'dynamodb','NextToken':'!'}",
+          ERROR_SCALING_INVALID_NEXT_TOKEN, "The specified token is not valid" },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char operation[100];
+        snprintf(operation, sizeof operation, AAS "%s", cases[i].operation);
+        api_fixture_expect_error(fixture, operation, cases[i].body, cases[i].code,
+                                 cases[i].message);
+    }
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    call(fixture, AAS "PutScalingPolicy", POLICY(""));
+    api_fixture_expect_error(
+        fixture, AAS "PutScalingPolicy",
+        "{" TARGET ",'PolicyName':'q','TargetTrackingScalingPolicyConfiguration':{'TargetValue':50,"
+        "'PredefinedMetricSpecification':{'PredefinedMetricType':"
+        "'DynamoDBWriteCapacityUtilization'}}}",
+        ERROR_SCALING_VALIDATION,
+        "Only one TargetTrackingScaling policy for a given metric specification is allowed.");
+}
+
+static void lists_are_paged(void **state)
+{
+    struct api_fixture *fixture = *state;
+    char body[2500];
+    for (int i = 0; i < 120; i++) {
+        call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+        snprintf(body, sizeof body,
+                 "{" TARGET ",'ScheduledActionName':'s%03d','Schedule':'rate(1 day)',"
+                 "'ScalableTargetAction':{'MinCapacity':5}}",
+                 i);
+        call(fixture, AAS "PutScheduledAction", body);
+    }
+    char token[2000] = "";
+    int seen = 0, pages = 0;
+    do {
+        snprintf(body, sizeof body, "{'ServiceNamespace':'dynamodb'%s%s%s}",
+                 token[0] == '\0' ? "" : ",'NextToken':'", token, token[0] == '\0' ? "" : "'");
+        call(fixture, AAS "DescribeScheduledActions", body);
+        struct bytes response = fixture->response;
+        const char *at = (const char *)response.data;
+        const char *end = at + response.len;
+        while ((at = memmem(at, (size_t)(end - at), "\"ScheduledActionName\"", 21)) != NULL) {
+            char name[8];
+            snprintf(name, sizeof name, "s%03d", seen++);
+            assert_memory_equal(at + 23, name, 4);
+            at++;
+        }
+        const char *found = memmem(response.data, response.len, "\"NextToken\":\"", 13);
+        token[0] = '\0';
+        if (found != NULL)
+            assert_int_equal(sscanf(found + 13, "%1999[^\"]", token), 1);
+        pages++;
+    } while (token[0] != '\0');
+    assert_int_equal(seen, 120);
+    assert_int_equal(pages, 3);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_table_scales_out_under_load_and_in_when_it_is_idle),
+        TEST(registering_moves_the_capacity_into_the_bounds),
+        TEST(an_index_has_a_target_of_its_own),
+        TEST(a_scheduled_action_changes_the_bounds_once),
+        TEST(suspended_scaling_does_nothing),
+        TEST(a_restart_does_nothing_twice_and_forgets_nothing),
+        TEST(a_policy_has_alarms_that_go_with_it),
+        TEST(mistakes_are_told_in_the_services_words),
+        TEST(lists_are_paged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
