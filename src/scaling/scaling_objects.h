@@ -2,7 +2,8 @@
  * and activities; and how each is stored.
  *
  * The stored form is JSON in an item, read by a shape, so that the reader is the one of requests.
- * Keys begin with the kind, so that each kind is one range: doc/disk-format.md, "Scaling".
+ * Keys begin with the kind, so that each kind is one range: doc/disk-format-monitoring.md,
+ * "Scaling".
  */
 #ifndef STATOR_SCALING_SCALING_OBJECTS_H
 #define STATOR_SCALING_SCALING_OBJECTS_H

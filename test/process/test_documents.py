@@ -218,7 +218,8 @@ def test_links_lead_somewhere(document):
 
 # --- Names of the code ---
 
-ABOUT_THE_CODE = ("architecture", "bounds", "concurrency", "data", "disk-format", "durability", "security")
+ABOUT_THE_CODE = ("architecture", "bounds", "concurrency", "data", "disk-format",
+                  "disk-format-monitoring", "durability", "security")
 NOT_OURS = ("console/", "checkpoint/", "CURLOPT_QUICK_EXIT", "http_proxy")  # Or not there yet.
 FOLDERS = ("", "src", "src/api", "src/engine", "test", "test/unit", "test/process", "doc")
 
