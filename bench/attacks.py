@@ -3,8 +3,9 @@
 Slow heads, answers of 1 MB that nobody reads, bodies of 16 MB, and three kinds of heavy reads: see
 test/lib/attack.py. Turns with
 and without the attack alternate. Honest clients send at a rate that leaves the server time, so that
-they measure how long it makes them wait and not how much processor time the attackers leave; the
-attackers run at the lowest priority, for they are other machines' work.
+they measure how long it makes them wait and not how much processor time the attackers leave. The
+attackers are scheduled as idle (SCHED_IDLE), for they are other machines' work: they get a processor
+only when neither the server nor the honest clients want it.
 """
 
 import statistics
@@ -66,7 +67,7 @@ def compare(server, requests, item_count, kind, clients, paths):
     before = measuring.resident_mb(server.pid)
     for _ in range(TURNS):
         quiet.append(turn(server, requests, item_count))
-        with attack.Attack(kind, server.port, clients, *paths) as under_way:
+        with attack.Attack(kind, server.port, clients, *paths, idle=True) as under_way:
             attacked.append(turn(server, requests, item_count))
         counts.append(under_way.counts)
         measuring.wait_until_idle(server.pid)

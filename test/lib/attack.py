@@ -18,12 +18,14 @@ SLOW_COUNT, UNREAD_COUNT, BODIES_COUNT = 2000, 200, 100
 
 
 class Attack:
-    """Attackers of one kind, as long as the block of `with` lasts. `counts` is set at its end."""
+    """Attackers of one kind, as long as the block of `with` lasts. `counts` is set at its end. With
+    `idle` they take no processor time that anybody else wants, as if they were another machine."""
 
-    def __init__(self, kind, port, count, *paths):
+    def __init__(self, kind, port, count, *paths, idle=False):
         named = [str(path) for path in paths if path]
+        first = ["--idle"] if idle else []
         self._process = subprocess.Popen(
-            [sys.executable, str(ATTACKERS), kind, str(port), str(count), *named],
+            [sys.executable, str(ATTACKERS), *first, kind, str(port), str(count), *named],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -1,4 +1,4 @@
-"""Clients that mean harm, as a program of its own so that it can run at the lowest priority:
+"""Clients that mean harm, as a program of its own so that it can run at a low priority:
 
     attackers.py slow PORT COUNT            heads that never end, a line every second
     attackers.py unread PORT COUNT FILE     the request in FILE, again and again; answers are not read
@@ -6,7 +6,8 @@
     attackers.py turns PORT COUNT FILE...   the requests in the files, in turns; each answer is read
     attackers.py newcomers PORT COUNT FILE  one request per connection, then a new connection
 
-Whoever is thrown out comes back. Prints a line once all have connected and, at the end of its input,
+With --idle before the kind, once all have connected, the program only gets what processor time all
+others leave. Whoever is thrown out comes back. Prints a line once all have connected and, at the end of its input,
 how often it was answered what, as JSON. One thread, and files go from the kernel to the kernel: the
 attack should cost the attacked more than the attacker.
 """
@@ -23,6 +24,7 @@ import time
 TICK_S = 1
 PIPELINED = 8  # Requests that are sent without an answer being read.
 SMALL_BUFFER = 4096  # Of a socket that nobody reads.
+SENT_AT_ONCE = 1 << 16  # A longer call would keep a processor from others.
 
 
 class Attacker:
@@ -116,7 +118,10 @@ class Bodies(Attacker):
             pass
         if self.sent < self.attack.size:
             self.sent += os.sendfile(
-                self.socket.fileno(), self.attack.file, self.sent, self.attack.size - self.sent
+                self.socket.fileno(),
+                self.attack.file,
+                self.sent,
+                min(self.attack.size - self.sent, SENT_AT_ONCE),
             )
         waits = self.sent == self.attack.size
         self.attack.change(self, select.EPOLLIN if waits else self.events)
@@ -178,8 +183,9 @@ class Newcomers(Turns):
 
 
 class Attack:
-    def __init__(self, kind, port, count, paths):
+    def __init__(self, kind, port, count, paths, is_idle):
         self.port = port
+        self._is_idle = is_idle
         path = paths[0] if paths else None
         self.counts = collections.Counter()
         self._poll = select.epoll()
@@ -246,6 +252,8 @@ class Attack:
                 self.handle(fd, events)
             if not announced and not self._connecting:
                 announced = True
+                if self._is_idle:
+                    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
                 print("attacking", flush=True)
             if time.monotonic() >= next_tick:
                 next_tick += TICK_S
@@ -263,8 +271,9 @@ KINDS = {
 
 def main():
     os.nice(19)
-    kind, port, count, *paths = sys.argv[1:]
-    attack = Attack(KINDS[kind], int(port), int(count), paths)
+    is_idle = sys.argv[1] == "--idle"
+    kind, port, count, *paths = sys.argv[2 if is_idle else 1 :]
+    attack = Attack(KINDS[kind], int(port), int(count), paths, is_idle)
     attack.run()
     print(json.dumps(attack.counts))
 
