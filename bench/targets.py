@@ -55,6 +55,11 @@ def half_rate_spread(results):
     return half["p99_us"] / half["p50_us"]
 
 
+def two_workers_over_one(results):
+    cell = results["scaling"]["workers"]["GetItem"]
+    return cell["2"]["cpu_us_per_request"] / cell["1"]["cpu_us_per_request"]
+
+
 def resident_peak_mb(results):
     """The most of all durable servers of the run."""
     tables = results["scaling"]["sizes"]["tables"].values()
@@ -95,6 +100,7 @@ TARGETS = (
              over_best_peer("BatchWriteItem of 25")),
     at_least("GetItem in the large table, over 10,000 items", 0.60, "{:.0%}", large_over_small),
     below("p99 of GetItem at half of the peak rate, over its p50", 5, "{:.1f} times", half_rate_spread),
+    below("CPU per GetItem of two workers, over one", 1.05, "{:.2f} times", two_workers_over_one),
     below("start to first answer, empty store", 50, "{:.0f} ms",
           lambda results: results["servers"]["stator"]["start_ms"]),
     below("start to first answer, large table", 500, "{:.0f} ms",
