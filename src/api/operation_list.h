@@ -62,6 +62,7 @@
     X(enable_alarm_actions, "cloudwatch:EnableAlarmActions")                                       \
     X(get_dashboard, "cloudwatch:GetDashboard")                                                    \
     X(get_insight_rule_report, "cloudwatch:GetInsightRuleReport")                                  \
+    X(get_metric_data, "cloudwatch:GetMetricData")                                                 \
     X(get_metric_statistics, "cloudwatch:GetMetricStatistics")                                     \
     X(list_dashboards, "cloudwatch:ListDashboards")                                                \
     X(list_metrics, "cloudwatch:ListMetrics")                                                      \

@@ -29,3 +29,7 @@ const struct decision decisions_put_metric_data[] = {
     ASKS_METRICS("{'Namespace':'App','MetricData':[{'MetricName':'m','Value':1}]}",
                  "PutMetricData"), END
 };
+const struct decision decisions_get_metric_data[] = {
+    ASKS_METRICS("{" WINDOW ",'MetricDataQueries':[{'Id':'e','Expression':'TIME_SERIES(1)'}]}",
+                 "GetMetricData"), END
+};

@@ -232,6 +232,10 @@ static const struct asked asked_get_metric_statistics[] = {
       "'Statistics':['Sum']}",
       "cloudwatch:GetMetricStatistics", "*" },
 };
+static const struct asked asked_get_metric_data[] = {
+    { "{'StartTime':0,'EndTime':60,'MetricDataQueries':[{'Id':'e','Expression':'TIME_SERIES(1)'}]}",
+      "cloudwatch:GetMetricData", "*" },
+};
 static const struct asked asked_list_metrics[] = { { "{}", "cloudwatch:ListMetrics", "*" } };
 static const struct asked asked_put_metric_data[] = {
     { "{'Namespace':'App','MetricData':[{'MetricName':'m','Value':1}]}", "cloudwatch:PutMetricData",

@@ -16,6 +16,7 @@
 #define PUT "cloudwatch:PutMetricData"
 #define STATISTICS "cloudwatch:GetMetricStatistics"
 #define LIST "cloudwatch:ListMetrics"
+#define DATA "cloudwatch:GetMetricData"
 /* A full minute. */
 #define START_S 1790000100
 
@@ -161,6 +162,95 @@ static void lists_are_paged_by_five_hundred(void **state)
                              "Request parameter NextToken is invalid");
 }
 
+/* --- GetMetricData --- */
+
+#define STAT(id, name, statistic)                                                                  \
+    "{'Id':'" id "','MetricStat':{'Metric':{'Namespace':'App','MetricName':'" name "'},"           \
+    "'Period':60,'Stat':'" statistic "'}}"
+#define ASK(from, to, queries)                                                                     \
+    "{'StartTime':" #from ",'EndTime':" #to ",'MetricDataQueries':[" queries "]}"
+
+static void put_three_minutes(void)
+{
+    put("{'MetricName':'a','Value':1,'Timestamp':1789999980},"
+        "{'MetricName':'a','Value':2,'Timestamp':1790000040},"
+        "{'MetricName':'a','Value':3,'Timestamp':1790000100},"
+        "{'MetricName':'b','Value':10,'Timestamp':1790000040}");
+}
+
+static void metrics_and_expressions_are_answered_together(void **state)
+{
+    (void)state;
+    put_three_minutes();
+    api_fixture_expect(
+        &fixture, DATA,
+        ASK(1789999980, 1790000160,
+            "{'Id':'e1','Expression':'a1 + e2','Label':'sum'}," STAT(
+                "a1", "a", "Sum") ","
+                                  "{'Id':'b1','MetricStat':{'Metric':{'Namespace':'App','"
+                                  "MetricName':'b'},'Period':60,"
+                                  "'Stat':'Maximum'},'ReturnData':false},{'Id':'e2','Expression':'"
+                                  "FILL(b1, 0) * 2'}"),
+        "{'MetricDataResults':[{'Id':'a1','Label':'a','Timestamps':[1790000100,1790000040,"
+        "1789999980],'Values':[3.0,2.0,1.0],'StatusCode':'Complete'},"
+        "{'Id':'e1','Label':'sum','Timestamps':[1790000100,1790000040,1789999980],'Values':[3.0,"
+        "22.0,1.0],'StatusCode':'Complete'},{'Id':'e2','Label':'e2','Timestamps':[1790000100,"
+        "1790000040,1789999980],'Values':[0.0,20.0,0.0],'StatusCode':'Complete'}],'Messages':[]}");
+}
+
+static void pages_cover_the_time_without_gap_or_overlap(void **state)
+{
+    (void)state;
+    put_three_minutes();
+    for (int ascends = 0; ascends < 2; ascends++) {
+        char token[64] = "", body[1024], seen[512] = "";
+        int pages = 0;
+        do {
+            snprintf(body, sizeof body,
+                     "{'StartTime':1789999980,'EndTime':1790000160,'MaxDatapoints':2,'ScanBy':'%s'"
+                     "%s%s%s,'MetricDataQueries':[" STAT("a1", "a", "Sum") "," STAT("b1", "b",
+                                                                                    "Sum") "]}",
+                     ascends ? "TimestampAscending" : "TimestampDescending",
+                     token[0] == '\0' ? "" : ",'NextToken':'", token, token[0] == '\0' ? "" : "'");
+            assert_true(api_fixture_call(&fixture, DATA, body));
+            const char *text = (const char *)fixture.response.data;
+            const char *values = strstr(text, "\"Values\":[") + strlen("\"Values\":[");
+            snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%.*s ",
+                     (int)strcspn(values, "]"), values);
+            const char *next = strstr(text, "\"NextToken\":\"");
+            token[0] = '\0';
+            if (next != NULL)
+                snprintf(token, sizeof token, "%.*s", (int)strcspn(next + 13, "\""), next + 13);
+            assert_int_equal(next != NULL, api_fixture_shows(&fixture, "'PartialData'"));
+            pages++;
+        } while (token[0] != '\0');
+        assert_int_equal(pages, 3);
+        assert_string_equal(seen, ascends ? "1.0 2.0 3.0 " : "3.0 2.0 1.0 ");
+    }
+}
+
+static void labels_tell_metrics_apart_and_show_properties(void **state)
+{
+    (void)state;
+    put("{'MetricName':'m','Value':4,'Dimensions':[{'Name':'Host','Value':'x'},{'Name':'Zone',"
+        "'Value':'z'}]},{'MetricName':'m','Value':6,'Dimensions':[{'Name':'Host','Value':'y'},"
+        "{'Name':'Zone','Value':'z'}]}");
+#define OF_HOST(id, host, label)                                                                   \
+    "{'Id':'" id "'," label "'MetricStat':{'Metric':{'Namespace':'App','MetricName':'m',"          \
+    "'Dimensions':[{'Name':'Host','Value':'" host "'},{'Name':'Zone','Value':'z'}]},'Period':60,"  \
+    "'Stat':'Sum'}}"
+    assert_true(
+        api_fixture_call(&fixture, DATA,
+                         ASK(1790000100, 1790000160,
+                             OF_HOST("x", "x", "") "," OF_HOST(
+                                 "y", "y", "'Label':'${LABEL}: at most ${MAX} at ${MAX_TIME}',"))));
+    assert_true(api_fixture_shows(&fixture, "'Id':'x','Label':'x',"));
+    assert_true(api_fixture_shows(&fixture, "'Label':'y: at most 6 at 2026-09-21 14:15:00'"));
+    api_fixture_expect_error(&fixture, DATA,
+                             ASK(1790000100, 1790000160, OF_HOST("x", "x", "'Label':'${NONE}',")),
+                             ERROR_VALIDATION, "There is no property of labels NONE");
+}
+
 /* --- Refusals --- */
 
 static const struct {
@@ -235,6 +325,32 @@ static const struct {
       "The parameter Period must be a value in the set [1, 5, 10, 20, 30] or a multiple of 60." },
     { STATISTICS, "{'Namespace':'App','MetricName':'m'}", ERROR_CW_MISSING_PARAMETER,
       "The parameter StartTime is required." },
+    { DATA, ASK(0, 60, STAT("A", "a", "Sum")), ERROR_VALIDATION,
+      "The value for parameter MetricDataQueries.member.1.Id is not matching the expected pattern "
+      "^[a-z][a-zA-Z0-9_]*$." },
+    { DATA, ASK(0, 60, STAT("a", "a", "Sum") "," STAT("a", "b", "Sum")), ERROR_VALIDATION,
+      "The values for parameter id in MetricDataQueries are not unique." },
+    { DATA, ASK(0, 60, STAT("a", "a", "Wrong")), ERROR_VALIDATION,
+      "The value for parameter MetricDataQueries.member.1.MetricStat.Stat is not a valid "
+      "statistic." },
+    { DATA, ASK(60, 60, STAT("a", "a", "Sum")), ERROR_VALIDATION,
+      "The parameter StartTime must not equal parameter EndTime." },
+    { DATA, ASK(60, 0, STAT("a", "a", "Sum")), ERROR_VALIDATION,
+      "The parameter EndTime must be greater than StartTime." },
+    { DATA, ASK(0, 60, "{'Id':'e','Expression':'m9'}"), ERROR_VALIDATION,
+      "Error in expression 'e': ID 'm9' not found" },
+    { DATA, ASK(0, 60, "{'Id':'e','Expression':'f'},{'Id':'f','Expression':'e'}"), ERROR_VALIDATION,
+      "Circular dependency involving 'e'." },
+    { DATA, ASK(0, 60, "{'Id':'e','Expression':'1'}"), ERROR_VALIDATION,
+      "The expression 'e' must return a time series or array of time series." },
+    { DATA,
+      "{'StartTime':0,'EndTime':60,'NextToken':'x','MetricDataQueries':[" STAT("a", "a",
+                                                                               "Sum") "]}",
+      ERROR_CW_INVALID_NEXT_TOKEN, "The NextToken is invalid." },
+    { DATA,
+      "{'StartTime':0,'EndTime':60,'MaxDatapoints':100801,'MetricDataQueries':[" STAT("a", "a",
+                                                                                      "Sum") "]}",
+      ERROR_VALIDATION, "The value for parameter MaxDatapoints must be between 1 and 100800." },
 };
 
 static void faults_are_reported_in_the_services_words(void **state)
@@ -302,6 +418,9 @@ int main(void)
         TEST(two_units_of_a_metric_are_two_points),
         TEST(list_filters_by_at_least_those_dimensions),
         TEST(lists_are_paged_by_five_hundred),
+        TEST(metrics_and_expressions_are_answered_together),
+        TEST(pages_cover_the_time_without_gap_or_overlap),
+        TEST(labels_tell_metrics_apart_and_show_properties),
         TEST(faults_are_reported_in_the_services_words),
         TEST(exactly_1440_points_may_be_asked_for),
         TEST(a_million_names_do_not_grow_beyond_the_setting),
