@@ -228,26 +228,26 @@ void capacity_use_add_transaction_write(struct capacity_use *use, struct txn *tx
     add_write(use, txn, item, TRANSACTION_FACTOR);
 }
 
-void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_item *item)
+static void add_refused(struct capacity_use *use, const struct txn_item *item, size_t size_after,
+                        int factor)
 {
+    size_t size_before = item->exists ? item->current.size : 0;
     settle(use, item->table);
     use->kind = CAPACITY_WRITE;
-    use->condition_failure_count++;
-    add_item_units(use, &item->place,
-                   capacity_write_half_units(item->exists ? item->current.size : 0, 0));
+    add_item_units(use, &item->place, factor * capacity_write_half_units(size_before, size_after));
+}
+
+void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_item *item,
+                                    size_t size_after)
+{
+    add_refused(use, item, size_after, 1);
 }
 
 void capacity_use_add_cancelled_write(struct capacity_use *use, const struct txn_item *item,
-                                      bool failed)
+                                      size_t size_after)
 {
-    size_t size_after = !failed && item->effect == TXN_PUT ? item->replacement.size : 0;
-    settle(use, item->table);
-    use->kind = CAPACITY_WRITE;
     use->is_transaction = true;
-    use->condition_failure_count += failed;
-    add_item_units(use, &item->place,
-                   TRANSACTION_FACTOR * capacity_write_half_units(
-                                            item->exists ? item->current.size : 0, size_after));
+    add_refused(use, item, size_after, TRANSACTION_FACTOR);
 }
 
 void capacity_use_add_transaction_read(struct capacity_use *use, const struct item_address *place,

@@ -39,12 +39,14 @@ void capacity_use_add_write(struct capacity_use *use, struct txn *txn, struct tx
 /* The same in a transaction, which costs the table twice as much, but not its indexes. */
 void capacity_use_add_transaction_write(struct capacity_use *use, struct txn *txn,
                                         struct txn_item *item);
-/* Adds a write whose condition failed. Documented: it is charged by the item that there is. */
-void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_item *item);
-/* The same in a transaction that is cancelled. Observed: its writes are counted as consumed, which
- * no answer shows, and not those of indexes. `failed`: the condition of this one failed. */
+/* Adds a write whose condition failed. Documented: it is charged by the larger of the item that
+ * there is and the one that would be there, whose size is 0 if it is not known. */
+void capacity_use_add_refused_write(struct capacity_use *use, const struct txn_item *item,
+                                    size_t size_after);
+/* The same of every write in a transaction that is cancelled. Observed: they are counted as
+ * consumed, which no answer shows, and not those of indexes. */
 void capacity_use_add_cancelled_write(struct capacity_use *use, const struct txn_item *item,
-                                      bool failed);
+                                      size_t size_after);
 /* Adds the read of an item in a transaction, which is consistent and costs twice as much. */
 void capacity_use_add_transaction_read(struct capacity_use *use, const struct item_address *place,
                                        size_t item_size, bool exists);

@@ -86,7 +86,7 @@ struct read_page_end {
     bool is_full;         /* More may follow behind `last_key`. */
     struct item last_key; /* In the arena. */
 };
-/* How a page ended. Lives as long as the page. */
+/* How a page ended, or how far it is while it pauses. Lives as long as the page. */
 const struct read_page_end *read_page_end(const struct read_page *page);
 
 #endif

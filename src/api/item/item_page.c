@@ -144,10 +144,13 @@ static void run(struct item_page *page);
 
 static void resume(struct api_call *call, bool cancelled)
 {
-    if (cancelled)
-        end_call(call->resume_state, false);
-    else
-        run(call->resume_state);
+    struct item_page *page = call->resume_state;
+    if (!cancelled) {
+        run(page);
+        return;
+    }
+    count_use(page, read_page_end(page->page)); /* What was read was read. */
+    end_call(page, false);
 }
 
 static void run(struct item_page *page)

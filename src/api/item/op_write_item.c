@@ -30,6 +30,7 @@ struct item_write {
     const void *request;
     const struct condition_request *condition_request;
     const struct item *key; /* Has at least the key attributes. */
+    bool puts_key;          /* It is the item to be put. */
     struct item_expressions expressions;
     /* Called if the condition holds. Sets the item's effect and writes the whole response, or sets
      * call->error and returns false. May run more than once: call->response is empty each time. */
@@ -119,7 +120,9 @@ static bool refuse(struct item_write *write)
 {
     struct api_call *call = write->call;
     error_set(&call->error, ERROR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
-    capacity_use_add_refused_write(call->uses, &write->item);
+    call->uses->condition_failure_count++;
+    capacity_use_add_refused_write(call->uses, &write->item,
+                                   write->puts_key ? write->key->size : 0);
     if (write->item.exists &&
         bytes_equal_text(write->condition_request->return_values_on_condition_check_failure,
                          "ALL_OLD"))
@@ -215,6 +218,7 @@ static void start_write(struct api_call *call, const struct item_write_start *st
         .request = start->request,
         .condition_request = start->condition_request,
         .key = start->key,
+        .puts_key = start->puts_key,
         .expressions = start->expressions,
         .decide = start->decide,
     };

@@ -369,8 +369,17 @@ static void add_capacity(struct statement_batch *batch, const struct batch_membe
     struct txn_item *item = &batch->items[member->item_index];
     if (!error_is_set(&member->fault))
         capacity_use_add_write(use_of(batch, member), &batch->txn, item);
-    else if (member->fault.code == ERROR_CONDITIONAL_CHECK_FAILED)
-        use_of(batch, member)->condition_failure_count++;
+}
+
+/* Called when the answer, which shows nothing of it, is complete. */
+static void count_refused(struct statement_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct batch_member *member = &batch->members[i];
+        if (member->was_run)
+            partiql_write_count_refused(&member->write, &batch->items[member->item_index],
+                                        &member->fault, use_of(batch, member));
+    }
 }
 
 /* An earlier attempt of the txn may have left its answer. */
@@ -402,6 +411,7 @@ static bool decide(struct txn *txn)
     }
     operation_note_written(batch->call, txn);
     answer(batch);
+    count_refused(batch);
     return any;
 }
 

@@ -199,8 +199,7 @@ static bool decide(struct txn *txn)
         answer(write, returned);
         return true;
     }
-    if (call->error.code == ERROR_CONDITIONAL_CHECK_FAILED)
-        capacity_use_add_refused_write(call->uses, &write->item);
+    partiql_write_count_refused(&write->write, &write->item, &call->error, call->uses);
     if (call->error.code == ERROR_CONDITIONAL_CHECK_FAILED && write->item.exists &&
         shows_item_on_failure(write))
         call->error.item_json = item_change_item_json(call->arena, &write->item.current);

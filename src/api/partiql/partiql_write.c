@@ -1,6 +1,7 @@
 /* partiql_write.c -- see partiql_write.h. */
 #include "api/partiql/partiql_write.h"
 #include <assert.h>
+#include "api/capacity.h"
 #include "api/item/item_change.h"
 #include "api/operation.h"
 #include "api/partiql/partiql_plan.h"
@@ -168,4 +169,16 @@ bool partiql_write_decide(struct arena *arena, const struct partiql_write *write
         assert(write->statement->type == STATEMENT_TYPE_UPDATE);
         return decide_update(arena, write, item, returned, err);
     }
+}
+
+/* An INSERT fails if there is an item, which is no condition that the caller has set. */
+void partiql_write_count_refused(const struct partiql_write *write, const struct txn_item *item,
+                                 const struct error *err, struct capacity_use *use)
+{
+    if (err->code == ERROR_CONDITIONAL_CHECK_FAILED)
+        use->condition_failure_count++;
+    else if (err->code != ERROR_DUPLICATE_ITEM)
+        return;
+    capacity_use_add_refused_write(
+        use, item, write->statement->type == STATEMENT_TYPE_INSERT ? write->key.size : 0);
 }

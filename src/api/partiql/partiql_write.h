@@ -8,6 +8,7 @@
 #include "model/item.h"
 
 struct arena;
+struct capacity_use;
 struct condition;
 struct error;
 struct item_address;
@@ -39,6 +40,10 @@ MUST_CHECK bool partiql_write_locate(struct arena *arena, const struct partiql_w
 MUST_CHECK bool partiql_write_decide(struct arena *arena, const struct partiql_write *write,
                                      struct txn_item *item, struct bytes *returned,
                                      struct error *err);
+
+/* Counts what a write costs that the decision refused, or nothing if that costs nothing. */
+void partiql_write_count_refused(const struct partiql_write *write, const struct txn_item *item,
+                                 const struct error *err, struct capacity_use *use);
 
 /* The message for an INSERT of an item that exists. */
 extern const char partiql_write_duplicate_text[];

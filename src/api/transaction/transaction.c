@@ -489,14 +489,24 @@ static bool decide_action(struct transaction *transaction, size_t index)
     return false;
 }
 
+/* The size of the item that the action would leave, or 0 if that is not known or there is none. */
+static size_t size_after(const struct transaction_action *action, const struct txn_item *item)
+{
+    if (action->kind == TRANSACTION_PUT)
+        return action->key->size;
+    return item->effect == TXN_PUT ? item->replacement.size : 0;
+}
+
 static void count_cancelled(struct transaction *transaction)
 {
     const char *failed = transaction_reason_condition().code;
     for (size_t i = 0; i < transaction->start.action_count; i++) {
         const char *code = transaction->reasons[i].code;
-        capacity_use_add_cancelled_write(&transaction->call->uses[transaction->table_of[i]],
-                                         &transaction->txn.items[i],
-                                         code != NULL && strcmp(code, failed) == 0);
+        const struct txn_item *item = &transaction->txn.items[i];
+        struct capacity_use *use = &transaction->call->uses[transaction->table_of[i]];
+        use->condition_failure_count += code != NULL && strcmp(code, failed) == 0;
+        capacity_use_add_cancelled_write(use, item,
+                                         size_after(&transaction->start.actions[i], item));
     }
 }
 

@@ -141,6 +141,99 @@ static void a_failed_condition_counts_and_costs(void **state)
     assert_int_equal(meter_read_errors(api_meter(fixture.api), 0).user_errors, 0);
 }
 
+static void put(const char *key, size_t size)
+{
+    char body[4096];
+    assert_true(size < sizeof body - 128);
+    snprintf(body, sizeof body, "{'TableName':'Orders','Item':{'p':{'S':'%s'},'b':{'S':'%0*d'}}}",
+             key, (int)size, 0);
+    assert_true(api_fixture_call(&fixture, "PutItem", body));
+}
+
+/* Documented: by the larger of the item that there is and the one that would be there. */
+static void a_failed_condition_costs_the_larger_item(void **state)
+{
+    (void)state;
+    char body[4096];
+    put("1", 1100);
+    int64_t before = 4;
+    assert_int_equal(operation("Orders", "PutItem")->items_written, 1);
+    assert_int_equal(seen.table.units[METER_WRITE].half_units, before);
+    snprintf(body, sizeof body,
+             "{'TableName':'Orders','Item':{'p':{'S':'1'},'b':{'S':'%0*d'}},"
+             "'ConditionExpression':'attribute_not_exists(p)'}",
+             3000, 0);
+    assert_false(api_fixture_call(&fixture, "PutItem", body));
+    operation("Orders", "PutItem");
+    assert_int_equal(seen.table.units[METER_WRITE].half_units, before += 6);
+    assert_false(api_fixture_call(&fixture, "PutItem",
+                                  "{'TableName':'Orders','Item':{'p':{'S':'1'}},"
+                                  "'ConditionExpression':'attribute_not_exists(p)'}"));
+    assert_false(api_fixture_call(&fixture, "DeleteItem",
+                                  "{'TableName':'Orders','Key':{'p':{'S':'1'}},"
+                                  "'ConditionExpression':'attribute_not_exists(p)'}"));
+    operation("Orders", "PutItem");
+    assert_int_equal(seen.table.units[METER_WRITE].half_units, before + 8);
+    assert_int_equal(seen.table.condition_failures, 3);
+}
+
+/* The answer shows nothing of it. */
+static void a_failed_statement_of_a_batch_counts_and_costs(void **state)
+{
+    (void)state;
+    put("1", 1100);
+    assert_true(api_fixture_call(
+        &fixture, "BatchExecuteStatement",
+        "{'ReturnConsumedCapacity':'TOTAL','Statements':["
+        "{'Statement':'DELETE FROM Orders WHERE p=\\u00271\\u0027 AND g=\\u0027no\\u0027'},"
+        "{'Statement':'UPDATE Orders SET x=1 WHERE p=\\u00272\\u0027'},"
+        "{'Statement':'DELETE FROM Orders WHERE p=\\u00273\\u0027'}]}"));
+    assert_true(api_fixture_shows(
+        &fixture, "'ConsumedCapacity':[{'TableName':'Orders','CapacityUnits':1.0}]"));
+    const struct meter_operation_reading *batch = operation("Orders", "BatchExecuteStatement");
+    assert_int_equal(batch->calls[ERROR_NONE], 1);
+    assert_int_equal(seen.table.condition_failures, 2);
+    assert_int_equal(seen.table.units[METER_WRITE].half_units, 4 + 4 + 2 + 2);
+}
+
+static void an_insert_of_an_item_that_exists_costs(void **state)
+{
+    (void)state;
+    put("1", 1100);
+    static const char insert[] =
+        "'INSERT INTO Orders VALUE {\\u0027p\\u0027:\\u00271\\u0027,\\u0027b\\u0027:1}'";
+    char body[512];
+    snprintf(body, sizeof body, "{'Statement':%s}", insert);
+    assert_false(api_fixture_call(&fixture, "ExecuteStatement", body));
+    assert_int_equal(fixture.error.code, ERROR_DUPLICATE_ITEM);
+    snprintf(body, sizeof body,
+             "{'ReturnConsumedCapacity':'TOTAL','Statements':[{'Statement':%s}]}", insert);
+    assert_true(api_fixture_call(&fixture, "BatchExecuteStatement", body));
+    assert_true(api_fixture_shows(&fixture, "'ConsumedCapacity':[]"));
+    assert_int_equal(operation("Orders", "ExecuteStatement")->calls[ERROR_DUPLICATE_ITEM], 1);
+    assert_int_equal(seen.table.condition_failures, 0); /* The caller has set no condition. */
+    assert_int_equal(seen.table.units[METER_WRITE].half_units, 4 + 4 + 4);
+}
+
+static void a_cancelled_page_costs_what_it_read(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%03d", i);
+        put(key, 3900);
+    }
+    assert_true(api_fixture_call(&fixture, "Scan", "{'TableName':'Orders'}"));
+    operation("Orders", "Scan");
+    int64_t page = (int64_t)seen.table.units[METER_READ].half_units;
+    fixture.pauses = fixture.cancels = true;
+    assert_false(api_fixture_call(&fixture, "Scan", "{'TableName':'Orders'}"));
+    const struct meter_operation_reading *scan = operation("Orders", "Scan");
+    assert_int_equal(scan->calls[ERROR_REQUEST_TIMEOUT], 1);
+    int64_t cancelled = (int64_t)seen.table.units[METER_READ].half_units - page;
+    assert_in_range(cancelled, 1, page - 1);
+}
+
 static void a_cancelled_transaction_counts_per_item(void **state)
 {
     (void)state;
@@ -232,6 +325,10 @@ int main(void)
         API_TEST(writes_and_reads_of_an_index_count_for_it),
         API_TEST(an_unchanged_item_writes_no_stream_record),
         API_TEST(a_failed_condition_counts_and_costs),
+        API_TEST(a_failed_condition_costs_the_larger_item),
+        API_TEST(a_failed_statement_of_a_batch_counts_and_costs),
+        API_TEST(an_insert_of_an_item_that_exists_costs),
+        API_TEST(a_cancelled_page_costs_what_it_read),
         API_TEST(a_cancelled_transaction_counts_per_item),
         API_TEST(a_table_named_twice_is_one_request),
         API_TEST(a_request_for_no_table_makes_no_series),
