@@ -80,6 +80,9 @@ class Terraform:
         )
         assert result.returncode == expected, result.stdout
 
+    def outputs(self):
+        return json.loads((self.directory / "terraform.tfstate").read_text())["outputs"]
+
     def apply(self, *variables):
         """Applies, and a plan right behind it finds nothing left to do."""
         settings = [f"-var={variable}" for variable in variables]
@@ -123,6 +126,7 @@ def test_a_plan_behind_alarms_and_a_dashboard_is_empty(server_url, tmp_path):
         aws_secret_access_key="x",
     )
     terraform.apply()
+    assert terraform.outputs()["account"]["value"] == "000000000000"
     alarms = cloudwatch.describe_alarms()["MetricAlarms"]
     assert [alarm["AlarmName"] for alarm in alarms] == ["orders-reads", "orders-slow"]
     assert alarms[0]["DatapointsToAlarm"] == 2

@@ -101,7 +101,7 @@ resource "aws_dynamodb_resource_policy" "orders" {
     Statement = [{
       Sid       = var.team
       Effect    = "Allow"
-      Principal = "*"
+      Principal = { AWS = "arn:aws:iam::000000000000:root" }
       Action    = "dynamodb:GetItem"
       Resource  = aws_dynamodb_table.orders.arn
     }]

@@ -20,7 +20,7 @@ variable "team" {
   default = "shop"
 }
 
-# A server that is no AWS account: any keys, and no questions to other services.
+# A server that is no AWS account: any keys. The provider asks IAM and then STS for the account.
 provider "aws" {
   region                      = "us-east-1"
   access_key                  = "x"
@@ -28,10 +28,17 @@ provider "aws" {
   skip_credentials_validation = true
   skip_metadata_api_check     = true
   skip_region_validation      = true
-  skip_requesting_account_id  = true
   endpoints {
     cloudwatch = var.endpoint
+    iam        = var.endpoint
+    sts        = var.endpoint
   }
+}
+
+data "aws_caller_identity" "me" {}
+
+output "account" {
+  value = data.aws_caller_identity.me.account_id
 }
 
 resource "aws_cloudwatch_metric_alarm" "reads" {
