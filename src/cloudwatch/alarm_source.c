@@ -1,10 +1,13 @@
 /* alarm_source.c -- see alarm_source.h. */
 #include "cloudwatch/alarm_source.h"
 #include <assert.h>
+#include <string.h>
 #include "base/arena.h"
+#include "cloudwatch/metric_query.h"
 #include "cloudwatch/series.h"
 #include "cloudwatch/statistic.h"
 #include "cloudwatch/unit.h"
+#include "model/error.h"
 
 /* One metric that an alarm watches. */
 struct watched {
@@ -80,22 +83,163 @@ static void fill_points(const struct watched *watched, const struct series_bins 
     }
 }
 
+static bool read_metric(struct series_reader *reader, const struct watched *watched,
+                        int64_t period_s, struct alarm_point *points, size_t count)
+{
+    struct series_bins bins = { 0 };
+    if (series_read(reader, &watched->key, period_s, points[count - 1].start_s,
+                    points[0].start_s + period_s, &bins) != ENGINE_OK)
+        return false;
+    fill_points(watched, &bins, period_s, points, count);
+    return true;
+}
+
+/* --- Expressions --- */
+
+static struct metric_query query_of(struct arena *arena, const struct alarm_query *query)
+{
+    const struct alarm_metric_stat *stat = query->metric_stat;
+    struct metric_query out = { .id = query->id, .expression = query->expression };
+    out.period_s = query->period.present ? query->period.value : 0;
+    if (stat == NULL)
+        return out;
+    out.source =
+        (struct metric_source){ .key = key_of(arena, stat->metric->namespace, stat->metric->name,
+                                              &stat->metric->dimensions, stat->unit),
+                                .statistic = stat->stat,
+                                .period_s = stat->period.value };
+    bool known = statistic_parse(stat->stat, &out.statistic);
+    assert(known); /* By alarm_definition_check. */
+    return out;
+}
+
+/* NULL with `err` set, or if the store cannot be read. */
+static const struct math_value *run_queries(struct series_reader *reader, struct arena *arena,
+                                            const struct alarm_definition *definition,
+                                            int64_t start_s, int64_t end_s,
+                                            struct metric_math_error *err)
+{
+    struct alarm_query *const *given = definition->metrics.elements;
+    const struct alarm_query *watched = alarm_definition_watched(definition);
+    struct metric_query_run run = { .arena = arena,
+                                    .reader = reader,
+                                    .count = definition->metrics.kept,
+                                    .start_s = start_s,
+                                    .end_s = end_s,
+                                    .now_s = end_s };
+    run.queries = arena_alloc(arena, run.count * sizeof *run.queries);
+    for (size_t i = 0; i < run.count; i++)
+        run.queries[i] = query_of(arena, given[i]);
+    if (!metric_query_run(&run, err))
+        return NULL;
+    for (size_t i = 0; i < run.count; i++)
+        if (given[i] == watched)
+            return &run.queries[i].value;
+    return NULL;
+}
+
+/* Points of other periods than the alarm's are left out. */
+static void fill_from_series(const struct math_series *series, int64_t period_s,
+                             struct alarm_point *points, size_t count)
+{
+    int64_t first_s = points[count - 1].start_s;
+    for (size_t i = 0; i < series->count; i++) {
+        int64_t since_s = series->times[i] - first_s;
+        if (since_s < 0 || since_s % period_s != 0 || since_s / period_s >= (int64_t)count)
+            continue;
+        struct alarm_point *point = &points[count - 1 - (size_t)(since_s / period_s)];
+        point->present = true;
+        point->value = series->values[i];
+    }
+}
+
+static bool read_expression(struct series_reader *reader, struct arena *arena,
+                            const struct alarm_definition *definition, int64_t period_s,
+                            struct alarm_point *points, size_t count)
+{
+    struct metric_math_error ignored;
+    const struct math_value *value =
+        run_queries(reader, arena, definition, points[count - 1].start_s,
+                    points[0].start_s + period_s, &ignored);
+    if (value == NULL || value->kind != MATH_SERIES)
+        return false;
+    fill_from_series(value->series, period_s, points, count);
+    return true;
+}
+
 bool alarm_source_read(void *context, struct arena *arena,
                        const struct alarm_definition *definition, int64_t period_s,
                        struct alarm_point *points, size_t count)
 {
     struct watched watched;
-    struct series_bins bins = { 0 };
     enum engine_status status;
-    if (!find_watched(arena, definition, &watched))
-        return false;
     struct series_reader *reader = series_reader_open(context, arena, &status);
     if (reader == NULL)
         return false;
-    status = series_read(reader, &watched.key, period_s, points[count - 1].start_s,
-                         points[0].start_s + period_s, &bins);
-    if (status == ENGINE_OK)
-        fill_points(&watched, &bins, period_s, points, count);
+    bool ok = find_watched(arena, definition, &watched)
+                  ? read_metric(reader, &watched, period_s, points, count)
+                  : read_expression(reader, arena, definition, period_s, points, count);
     series_reader_close(reader);
-    return status == ENGINE_OK;
+    return ok;
+}
+
+/* --- Checks --- */
+
+/* The service has no SEARCH in alarms. Texts in quotes are skipped. */
+static bool uses_search(struct bytes expression)
+{
+    uint8_t quote = 0;
+    for (size_t i = 0; i + 6 <= expression.len; i++) {
+        uint8_t symbol = expression.data[i];
+        if (quote != 0 || symbol == '\'' || symbol == '"') {
+            quote = quote == 0 ? symbol : symbol == quote ? 0 : quote;
+            continue;
+        }
+        if (strncasecmp((const char *)expression.data + i, "SEARCH", 6) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool check_value(const struct math_value *value, const struct alarm_query *watched,
+                        struct error *err)
+{
+    if (value->kind == MATH_SERIES)
+        return true;
+    if (value->kind == MATH_ARRAY)
+        return error_validation(err, "Metrics expression that return multi time series are only "
+                                     "allowed for MetricsInsights expression with an ORDER BY "
+                                     "clause");
+    return error_validation(err, "Error in expression '%.*s': the result is not a time series",
+                            BYTES_FMT(watched->id));
+}
+
+bool alarm_source_check(struct series_store *store, struct arena *arena,
+                        const struct alarm_definition *definition, int64_t now_s, struct error *err)
+{
+    struct alarm_query *const *queries = definition->metrics.elements;
+    struct metric_math_error problem = { .text = "The samples cannot be read" };
+    int64_t period_s = alarm_definition_period_s(definition);
+    enum engine_status status;
+    bool has_expression = false;
+    for (size_t i = 0; i < definition->metrics.kept; i++) {
+        struct bytes expression = queries[i]->expression;
+        has_expression |= expression.data != NULL;
+        if (expression.data != NULL && uses_search(expression))
+            return error_validation(err,
+                                    "Error in expression '%.*s': SEARCH is not supported on "
+                                    "Metric Alarms.",
+                                    BYTES_FMT(queries[i]->id));
+    }
+    if (!has_expression)
+        return true;
+    struct series_reader *reader = series_reader_open(store, arena, &status);
+    if (reader == NULL)
+        return error_set(err, ERROR_CW_INTERNAL, "%s", problem.text);
+    const struct math_value *value =
+        run_queries(reader, arena, definition, now_s - period_s, now_s, &problem);
+    bool ok = value != NULL ? check_value(value, alarm_definition_watched(definition), err)
+                            : error_validation(err, "%s", problem.text);
+    series_reader_close(reader);
+    return ok;
 }

@@ -2,7 +2,9 @@
  * SetAlarmState, EnableAlarmActions and DisableAlarmActions. */
 #include "api/cloudwatch/alarm_request.h"
 #include "api/operation.h"
+#include "base/clock.h"
 #include "base/compiler.h"
+#include "cloudwatch/alarm_source.h"
 #include "cloudwatch/alarms.h"
 #include "cloudwatch/ticker.h"
 #include "json/reader.h"
@@ -40,22 +42,13 @@ static bool admits_put(struct api_call *call, const void *input)
            (request->tags.count == 0 || alarm_request_may_do(call, "TagResource", arn));
 }
 
-/* Until metric math is there. */
-static bool check_no_expression(struct api_call *call, const struct alarm_definition *request)
-{
-    struct alarm_query *const *queries = request->metrics.elements;
-    for (size_t i = 0; i < request->metrics.kept; i++)
-        if (queries[i]->expression.data != NULL)
-            return error_validation(&call->error, "Alarms on expressions are not supported yet");
-    return true;
-}
-
 static bool put(struct api_call *call, const struct alarm_definition *request)
 {
     enum engine_status status;
-    if (!check_no_expression(call, request))
-        return false;
-    if (!alarm_definition_check(request, api_options(call->api)->account_id, &call->error))
+    const struct api_options *options = api_options(call->api);
+    if (!alarm_definition_check(request, options->account_id, &call->error) ||
+        !alarm_source_check(api_series(call->api), call->arena, request,
+                            clock_wall_ms(options->clock) / 1000, &call->error))
         return false;
     enum alarms_result result = alarms_put(api_alarms(call->api), call->arena, request, &status);
     if (result == ALARMS_DONE)

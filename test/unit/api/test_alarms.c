@@ -208,6 +208,50 @@ static void a_percentile_of_few_samples_changes_nothing_if_asked(void **state)
     assert_true(api_fixture_shows(&fixture, "'StateValue':'ALARM'"));
 }
 
+#define MATH(expression)                                                                           \
+    "{'AlarmName':'e','EvaluationPeriods':1,'Threshold':0.1,'ComparisonOperator':"                 \
+    "'GreaterThanThreshold','Metrics':[{'Id':'m1','ReturnData':false,'MetricStat':{'Metric':"      \
+    "{'Namespace':'App','MetricName':'m'},'Period':60,'Stat':'Sum'}},{'Id':'e1','Expression':"     \
+    "'" expression "'}]}"
+
+static void an_alarm_follows_an_expression(void **state)
+{
+    static const struct {
+        const char *body;
+        const char *message;
+    } rows[] = {
+        { MATH("m1/"), NULL },
+        { MATH("m2*2"), "Error in expression ~e1~: ID ~m2~ not found" },
+        { MATH("e1+m1"), "Circular dependency involving ~e1~." },
+        { MATH("search(m1)"),
+          "Error in expression ~e1~: SEARCH is not supported on Metric Alarms." },
+        { MATH("3"), "Error in expression ~e1~: the result is not a time series" },
+        { MATH("METRICS()"),
+          "Metrics expression that return multi time series are only allowed for MetricsInsights "
+          "expression with an ORDER BY clause" },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char message[256];
+        snprintf(message, sizeof message, "%s", rows[i].message == NULL ? "" : rows[i].message);
+        for (char *at = strchr(message, '~'); at != NULL; at = strchr(at, '~'))
+            *at = '\'';
+        assert_false(api_fixture_call(&fixture, PUT, rows[i].body));
+        assert_int_equal(fixture.error.code, ERROR_VALIDATION);
+        if (message[0] != '\0' && !bytes_equal_text(fixture.error.message, message))
+            fail_msg("%s: %.*s", rows[i].body, BYTES_FMT(fixture.error.message));
+    }
+    api_fixture_expect(&fixture, PUT, MATH("m1/PERIOD(m1)"), "{}");
+    tick(7); /* 7/60 is above 0.1. */
+    api_fixture_call(&fixture, DESCRIBE, "{}");
+    assert_true(api_fixture_shows(&fixture, "'StateValue':'ALARM'"));
+    assert_true(api_fixture_shows(&fixture, "'Expression':'m1/PERIOD(m1)'"));
+    assert_true(api_fixture_shows(&fixture, "1 datapoint [0.11666666666666667 (21/09/26"));
+    tick(6);
+    api_fixture_call(&fixture, DESCRIBE, "{}");
+    assert_true(api_fixture_shows(&fixture, "'StateValue':'OK'"));
+}
+
 /* --- Lists --- */
 
 static void token_of(char out[128])
@@ -431,6 +475,7 @@ int main(void)
         ALARM_TEST(an_alarm_is_described_as_it_was_put),
         ALARM_TEST(an_alarm_follows_its_metric),
         ALARM_TEST(a_percentile_of_few_samples_changes_nothing_if_asked),
+        ALARM_TEST(an_alarm_follows_an_expression),
         ALARM_TEST(pages_show_every_alarm_once),
         ALARM_TEST(alarms_are_found_by_metric_and_by_action),
         ALARM_TEST(states_are_set_and_alarms_deleted),
