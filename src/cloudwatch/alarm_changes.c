@@ -49,12 +49,37 @@ struct alarms_change *alarms_change_begin(struct alarms *alarms, struct arena *a
     return change;
 }
 
+/* Puts into the list what is stored. If that cannot be read, the list stays as it is: the next
+ * change of the alarm stores it anew. */
+static void reload(struct alarms *alarms, struct arena *arena, struct bytes name)
+{
+    struct engine_view *view = NULL;
+    struct engine_value value = { 0 };
+    struct alarm alarm;
+    struct engine_address address = monitor_address(arena, MONITOR_KEY_ALARM, name);
+    enum engine_status status = engine_view_open(alarms->options.engine, ENGINE_STRONG, &view);
+    if (status == ENGINE_OK)
+        status = engine_view_get(view, &address, &value);
+    if (status == ENGINE_NOT_FOUND)
+        alarms_apply_locked(alarms, name, (struct bytes){ 0 }, 0, false);
+    else if (status == ENGINE_OK && alarm_decode(arena, value.bytes, &alarm))
+        alarms_apply_locked(alarms, name, value.bytes, alarm_definition_pace_s(&alarm.definition),
+                            true);
+    engine_value_release(&value);
+    engine_view_close(view);
+}
+
 void alarms_change_end(struct alarms_change *change, enum engine_status status)
 {
     struct alarms *alarms = change->alarms;
-    if (status == ENGINE_OK) {
-        for (const struct staged_alarm *i = change->alarms_staged; i != NULL; i = i->next)
+    for (const struct staged_alarm *i = change->alarms_staged; i != NULL; i = i->next) {
+        if (status == ENGINE_OK)
             alarms_apply_locked(alarms, i->name, i->record, i->pace_s, i->is_due);
+        else if (status == ENGINE_UNKNOWN)
+            reload(alarms, change->arena, i->name);
+    }
+    /* Of a write that may not have taken place, the delivery finds no action. */
+    if (status == ENGINE_OK || status == ENGINE_UNKNOWN) {
         alarms->history_count += change->history_added;
         alarms->history_count -= change->history_removed;
         for (const struct staged_action *i = change->actions_staged; i != NULL; i = i->next)
@@ -114,18 +139,18 @@ static void stage(struct alarms_change *change, struct bytes name, struct bytes 
 static bool has_room(const struct alarms_change *change, const struct alarm_entry *old, size_t size)
 {
     const struct alarms *alarms = change->alarms;
-    size_t count_max = alarms->options.alarms_max;
     size_t old_size = old == NULL ? 0 : old->name_size + old->record_size;
-    if (old == NULL && alarms->count + change->created >= count_max)
-        return false;
-    return size <= old_size ||
-           alarms->size + change->size + size - old_size <= count_max * ALARMS_SIZE_EACH;
+    return size <= old_size || alarms->size + change->size + size - old_size <=
+                                   alarms->options.alarms_max * ALARMS_SIZE_EACH;
 }
 
 enum alarms_result alarms_change_stage(struct alarms_change *change, const struct alarm *alarm)
 {
     struct bytes name = alarm->definition.name;
-    const struct alarm_entry *old = alarms_entry_locked(change->alarms, name);
+    const struct alarms *alarms = change->alarms;
+    const struct alarm_entry *old = alarms_entry_locked(alarms, name);
+    if (old == NULL && alarms->count + change->created >= alarms->options.alarms_max)
+        return ALARMS_FULL;
     if (alarm_definition_encode(change->arena, &alarm->definition).len > ALARM_DEFINITION_SIZE_MAX)
         return ALARMS_TOO_LARGE;
     struct bytes record = alarm_encode(change->arena, alarm);

@@ -206,6 +206,17 @@ bool dashboards_next(struct dashboards *dashboards, struct arena *arena, struct 
 
 /* --- Changing --- */
 
+/* Puts into the list what is stored, if it can be read. */
+static void reload_locked(struct dashboards *dashboards, struct arena *arena, struct bytes name)
+{
+    struct dashboard stored;
+    enum engine_status status = dashboards_get(dashboards, arena, name, &stored);
+    if (status == ENGINE_OK)
+        note(dashboards, name, stored.body.len, stored.modified_ms);
+    else if (status == ENGINE_NOT_FOUND)
+        forget(dashboards, name);
+}
+
 static enum engine_status store_locked(struct dashboards *dashboards, struct arena *arena,
                                        const struct dashboard *dashboard)
 {
@@ -218,6 +229,8 @@ static enum engine_status store_locked(struct dashboards *dashboards, struct are
     status = engine_write_commit_wait(write);
     if (status == ENGINE_OK)
         note(dashboards, dashboard->name, dashboard->body.len, dashboard->modified_ms);
+    else if (status == ENGINE_UNKNOWN)
+        reload_locked(dashboards, arena, dashboard->name);
     return status;
 }
 
@@ -283,8 +296,12 @@ enum engine_status dashboards_delete(struct dashboards *dashboards, struct arena
         }
         status = engine_write_commit_wait(write);
     }
-    for (size_t i = 0; i < count && status == ENGINE_OK; i++)
-        forget(dashboards, names[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (status == ENGINE_OK)
+            forget(dashboards, names[i]);
+        else if (status == ENGINE_UNKNOWN)
+            reload_locked(dashboards, arena, names[i]);
+    }
     pthread_mutex_unlock(&dashboards->mutex);
     return status;
 }

@@ -424,7 +424,7 @@ static void a_state_that_was_set_lasts_until_the_next_evaluation(void **state)
 
 static void a_million_names_do_not_exceed_the_bound(void **state)
 {
-    enum { ROUNDS = 20000, MAX = 50 };
+    enum { ROUNDS = 1000000, MAX = 50 };
     struct fixture *fixture = *state;
     enum engine_status status;
     fixture->options.alarms_max = MAX;
@@ -564,6 +564,74 @@ static void alarms_change_with_another_write_or_not_at_all(void **state)
     assert_int_equal(alarms_count(fixture->alarms), 0);
 }
 
+/* --- A store that fails --- */
+
+/* Calls and outcomes do not matter: whatever fails, the list and the store agree afterwards. */
+static void change_everything(struct fixture *fixture)
+{
+    enum engine_status status;
+    struct alarm_definition definition = definition_of(fixture, "{'AlarmName':'b'," METRIC "}");
+    struct alarm_tag tag = { .key = BYTES("k"), .value = BYTES("v") };
+    struct alarm_tag *tags[] = { &tag };
+    const struct shape_list added = { .present = true, .count = 1, .kept = 1, .elements = tags };
+    const struct alarm_tags_change change = { .added = &added };
+    enum alarms_result ignored;
+    ignored = alarms_put(fixture->alarms, fixture->arena, &definition, &status);
+    tick(fixture, 7);
+    ignored = alarms_change_tags(fixture->alarms, fixture->arena, BYTES("b"), &change, &status);
+    ignored = alarms_set_state(fixture->alarms, fixture->arena, BYTES("a"), ALARM_STATE_OK,
+                               BYTES("r"), (struct bytes){ 0 }, &status);
+    ignored = alarms_delete(fixture->alarms, fixture->arena, &BYTES("a"), 1, &status);
+    (void)ignored;
+}
+
+static void describe(struct fixture *fixture, char out[1024])
+{
+    struct alarm alarm;
+    struct bytes after = { 0 };
+    size_t size = 0;
+    while (alarms_next(fixture->alarms, fixture->arena, after, &alarm)) {
+        after = alarm.definition.name;
+        size += (size_t)snprintf(out + size, 1024 - size, "%.*s %s %zu %.*s;", BYTES_FMT(after),
+                                 alarm_state_name(alarm.state), alarm.tags.kept,
+                                 BYTES_FMT(alarm.reason));
+    }
+    out[size] = '\0';
+}
+
+static void sweep(struct fixture *fixture, struct failing_engine_plan plan)
+{
+    bool struck = true;
+    for (plan.call = 1; struck; plan.call++) {
+        char before[1024], behind[1024];
+        put(fixture, "{'AlarmName':'a'," METRIC "}");
+        failing_engine_set(fixture->engine, &plan);
+        change_everything(fixture);
+        struck = failing_engine_struck(fixture->engine);
+        failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
+        describe(fixture, before);
+        reopen(fixture);
+        describe(fixture, behind);
+        assert_string_equal(before, behind);
+        assert_true(plan.call < 1000);
+        arena_reset(fixture->arena);
+    }
+    assert_true(plan.call > 5);
+}
+
+static void whatever_fails_the_list_is_what_is_stored(void **state)
+{
+    struct fixture *fixture = *state;
+    alarms_close(fixture->alarms);
+    fixture->engine = failing_engine_create(fixture->engine);
+    fixture->options.engine = fixture->engine;
+    open_alarms(fixture);
+    sweep(fixture, (struct failing_engine_plan){ .status = ENGINE_IO });
+    sweep(fixture, (struct failing_engine_plan){ .status = ENGINE_UNKNOWN, .commits_only = true });
+    sweep(fixture, (struct failing_engine_plan){
+                       .status = ENGINE_UNKNOWN, .commits_only = true, .applied = true });
+}
+
 int main(void)
 {
 #define ALARM_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -583,6 +651,7 @@ int main(void)
         ALARM_TEST(the_history_has_a_bound_and_an_age),
         ALARM_TEST(pages_of_the_history_resume_in_both_directions),
         ALARM_TEST(alarms_change_with_another_write_or_not_at_all),
+        ALARM_TEST(whatever_fails_the_list_is_what_is_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
