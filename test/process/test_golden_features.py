@@ -313,9 +313,68 @@ def verify_alarms(connection, _directory):
     call(connection, "cloudwatch:PutDashboard", {"DashboardName": "e", "DashboardBody": DASHBOARD})
 
 
+# --- Metrics ---
+
+# When the store was written. Samples are kept for 455 days, so later readers find the names gone.
+METRICS_WRITTEN_S = 1794830400  # 2026-11-16T12:00:00Z
+METRICS_KEPT_S = 400 * 86400
+DIMENSION = {"Name": "Host", "Value": "a"}
+
+
+def hourly(connection, start_s, **more):
+    """GetMetricStatistics of two hours, by hours: they outlast minutes and five minutes."""
+    request = {
+        "Namespace": "App",
+        "MetricName": "Load",
+        "Dimensions": [DIMENSION],
+        "StartTime": start_s,
+        "EndTime": start_s + 7200,
+        "Period": 3600,
+        **more,
+    }
+    points = call(connection, "cloudwatch:GetMetricStatistics", request)["Datapoints"]
+    return sorted(points, key=lambda point: point["Timestamp"])
+
+
+def put_load(connection, time_s, **value):
+    datum = {"MetricName": "Load", "Dimensions": [DIMENSION], "Timestamp": time_s, **value}
+    request = {"Namespace": "App", "MetricData": [{**datum, "Unit": "Percent"}]}
+    call(connection, "cloudwatch:PutMetricData", request)
+
+
+def write_metrics(connection, _directory):
+    start_s = METRICS_WRITTEN_S - 3600
+    put_load(connection, start_s, Values=[1, 2, 3.5], Counts=[1, 2, 1], StorageResolution=1)
+    put_load(connection, start_s + 60, Value=0.25)
+    set_ = {"SampleCount": 2, "Sum": 10, "Minimum": -4, "Maximum": 14}
+    put_load(connection, start_s + 3600, StatisticValues=set_)
+    stator_process.create_table(connection, "Counted")
+    put(connection, "Counted", pk={"S": "a"})
+
+
+def verify_metrics(connection, _directory):
+    statistics = ["SampleCount", "Sum", "Minimum", "Maximum"]
+    if time.time() < METRICS_WRITTEN_S + METRICS_KEPT_S:
+        found = hourly(connection, METRICS_WRITTEN_S - 3600, Statistics=statistics)
+        assert [[point[name] for name in statistics] for point in found] == [
+            [5, 8.75, 0.25, 3.5],
+            [2, 10, -4, 14],
+        ]
+        assert {point["Unit"] for point in found} == {"Percent"}
+        found = hourly(connection, METRICS_WRITTEN_S - 3600, ExtendedStatistics=["p100"])
+        assert [point["ExtendedStatistics"]["p100"] for point in found] == [3.5]
+    hour_s = int(time.time()) // 3600 * 3600
+    put_load(connection, hour_s, Value=77)
+    (point,) = hourly(connection, hour_s, Statistics=["Maximum"])
+    assert point["Maximum"] == 77
+    listed = call(connection, "cloudwatch:ListMetrics", {"Namespace": "App"})["Metrics"]
+    assert listed == [{"Namespace": "App", "MetricName": "Load", "Dimensions": [DIMENSION]}]
+
+
 FEATURES = {
     "alarms": (write_alarms, verify_alarms),
     "indexes": (write_indexes, verify_indexes),
+    "metrics": (write_metrics, verify_metrics),
     "policies": (write_policies, verify_policies),
     "streams": (write_streams, verify_streams),
     "triggers": (write_triggers, verify_triggers),
