@@ -165,7 +165,7 @@ static bool is_prepared_in_background(struct call *call)
 {
     if (!has_large_answer(call))
         return false;
-    call->slow_task.run = run_compression;
+    call->slow_task = (struct slow_task){ .run = run_compression };
     if (slow_pool_submit(call->loop->runner->background.threads, &call->slow_task))
         return true;
     call->skips_compression = true;

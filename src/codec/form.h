@@ -34,7 +34,7 @@ MUST_CHECK bool form_decode(struct arena *arena, struct bytes body, const struct
                             struct bytes *json, struct error *err);
 
 /* The value of the first parameter with this name, as sent: "Action" and "Version", whose values
- * need no escapes. data NULL: there is none. */
+ * need no escapes. data NULL: there is none with a value. */
 struct bytes form_find(struct bytes body, const char *name);
 
 #endif

@@ -21,7 +21,9 @@
 #include "wire/exception.h"
 
 enum {
-    /* Of a compressed form: its Action is among its first bytes. */
+    /* Where a form's Action is looked for, and its Version. Clients put the Action first, or sort
+     * their parameters; only those who sort have the Version behind more than this. */
+    FORM_BEGINNING_SIZE = 64 * 1024,
     COMPRESSED_BEGINNING_SIZE = 4096,
     /* Of an operation's name that a message repeats. */
     NAME_SHOWN_MAX = 128,
@@ -224,7 +226,16 @@ static const struct service *service_of_path(struct bytes path, struct bytes *na
     return service != NULL && service->has_cbor ? service : NULL;
 }
 
-/* The form that a request has; of a compressed one its beginning. */
+/* The whole parameters among the first `size` bytes of a form. */
+static struct bytes cut_form(struct bytes form, size_t size)
+{
+    if (form.len <= size)
+        return form;
+    const uint8_t *end = memrchr(form.data, '&', size);
+    return bytes_of(form.data, end == NULL ? 0 : (size_t)(end - form.data));
+}
+
+/* The beginning of a request's form. A loop looks at it for strangers, so it is short. */
 static struct bytes form_of(const struct http_exchange *exchange)
 {
     struct bytes body = http_exchange_body(exchange);
@@ -232,10 +243,11 @@ static struct bytes form_of(const struct http_exchange *exchange)
         compression_find(http_exchange_header(exchange, "Content-Encoding"));
     struct bytes beginning;
     if (format == COMPRESSION_NONE)
-        return body.len <= CODEC_INPUT_SIZE_MAX ? body : BYTES("");
+        return cut_form(body, FORM_BEGINNING_SIZE);
     enum compression_result result = compression_inflate(
         http_exchange_arena(exchange), body, format, COMPRESSED_BEGINNING_SIZE, &beginning);
-    return result == COMPRESSION_DAMAGED ? BYTES("") : beginning;
+    return result == COMPRESSION_DAMAGED ? BYTES("")
+                                         : cut_form(beginning, COMPRESSED_BEGINNING_SIZE);
 }
 
 static const struct service *service_of_form(const struct http_exchange *exchange,

@@ -390,3 +390,5 @@ def test_a_dashboard_is_the_same_in_all_protocols(clients, writing):
     ]
     assert {query_code(answer) for answer in answers} == {"InvalidParameterInput"}
     assert len({answer["Error"]["Message"] for answer in answers}) == 1
+    messages = answers[PROTOCOLS.index("cbor")]["dashboardValidationMessages"]
+    assert [set(message) for message in messages] == [{"DataPath", "Message"}]

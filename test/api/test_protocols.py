@@ -1,6 +1,7 @@
 """CloudWatch, Application Auto Scaling and STS on DynamoDB's endpoint, in their three protocols."""
 
 import http.client
+import json
 import re
 import time
 import urllib.parse
@@ -134,6 +135,22 @@ def test_an_action_without_a_version_is_found_by_its_name(server_url):
     status, _, text = post(server_url, "Action=GetCallerIdentity", Content_Type=FORM)
     assert status == 200
     assert b"<GetCallerIdentityResult>" in text
+
+
+@pytest.mark.parametrize("size", [65000, 65536, 70000, 300000])
+def test_sorted_parameters_have_their_version_far_behind(server_url, size):
+    """Go's clients sort their parameters by name."""
+    body = json.dumps({"widgets": [], "comment": "x" * size})
+    form = (
+        f"Action=PutDashboard&DashboardBody={urllib.parse.quote(body)}&DashboardName=long&"
+        "Version=2010-08-01"
+    )
+    status, _, text = post(server_url, form, Content_Type=FORM)
+    assert status == 200, text
+    assert b"<PutDashboardResult>" in text
+    form = f"Dummy={'x' * size}&Action=GetCallerIdentity"
+    status, _, text = post(server_url, form, Content_Type=FORM)
+    assert status == (200 if size == 65000 else 404)
 
 
 def test_a_malformed_body_is_refused_in_its_protocol(server_url):

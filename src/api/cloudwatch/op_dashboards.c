@@ -55,6 +55,29 @@ static bool admits_put(struct api_call *call, const void *input)
            (request->tags.count == 0 || alarm_request_may_do(call, "TagResource", arn));
 }
 
+/* The exception's own list of what is wrong. */
+static struct bytes messages_json(struct arena *arena, const struct dashboard_messages *messages)
+{
+    struct buffer text;
+    struct json_writer json;
+    buffer_init(&text, arena);
+    json_writer_init(&json, &text);
+    json_open_object(&json);
+    json_write_name(&json, "dashboardValidationMessages");
+    json_open_array(&json);
+    for (size_t i = 0; i < messages->count; i++) {
+        json_open_object(&json);
+        json_write_name(&json, "DataPath");
+        json_write_string(&json, messages->list[i].path);
+        json_write_name(&json, "Message");
+        json_write_string(&json, messages->list[i].message);
+        json_close_object(&json);
+    }
+    json_close_array(&json);
+    json_close_object(&json);
+    return buffer_bytes(&text);
+}
+
 static bool refuse_body(struct api_call *call, const struct dashboard_messages *messages)
 {
     struct buffer text;
@@ -74,6 +97,7 @@ static bool refuse_body(struct api_call *call, const struct dashboard_messages *
         buffer_append_bytes(&text, i + 1 < messages->count ? BYTES("\n  },\n") : BYTES("\n  }\n"));
     }
     buffer_append_bytes(&text, BYTES("]"));
+    call->error.members_json = messages_json(call->arena, messages);
     return error_set_bytes(&call->error, ERROR_CW_DASHBOARD_INVALID, buffer_bytes(&text));
 }
 

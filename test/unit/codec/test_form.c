@@ -278,8 +278,12 @@ static void a_parameter_is_found_by_its_whole_name(void **state)
     assert_true(bytes_equal_text(form_find(body, "Version"), "2010-08-01"));
     assert_null(form_find(body, "Actio").data);
     assert_null(form_find(BYTES(""), "Action").data);
-    assert_int_equal(form_find(BYTES("Action"), "Action").len, 0);
-    assert_non_null(form_find(BYTES("Action"), "Action").data);
+    assert_null(form_find(BYTES("Action"), "Action").data);
+    assert_null(form_find(BYTES("Action&Version=1"), "Action").data);
+    assert_int_equal(form_find(BYTES("Action="), "Action").len, 0);
+    assert_non_null(form_find(BYTES("Action="), "Action").data);
+    assert_true(bytes_equal_text(form_find(BYTES("a=Action=1&Action=2"), "Action"), "2"));
+    assert_true(bytes_equal_text(form_find(BYTES("ActionAction=1&Action=2&"), "Action"), "2"));
 }
 
 /* --- Times --- */
