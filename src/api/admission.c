@@ -2,11 +2,13 @@
 #include "api/admission.h"
 #include <assert.h>
 #include <stdatomic.h>
+#include "api/key_use.h"
 #include "api/operation.h"
 #include "api/table/throughput_rules.h"
 #include "api/transaction/transaction.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/byte_order.h"
 #include "base/clock.h"
 #include "capacity/limiter.h"
 #include "index/index_view.h"
@@ -30,6 +32,8 @@ struct refusal {
     const struct index_definition *index; /* NULL: the table. */
     enum limiter_direction direction;
     struct limiter_answer answer;
+    struct bytes key;  /* As stored, at least the partition key; data NULL: none. */
+    bool is_whole_key; /* It is that of one item or entry. */
 };
 
 /* Of a call, in its arena. */
@@ -90,10 +94,14 @@ static struct limiter *limiter_of(const struct api_options *options, const struc
     return known;
 }
 
-void admission_bind(struct api_call *call, struct capacity_use *use)
+void admission_bind(struct api_call *call, struct capacity_use *use, enum capacity_setting setting)
 {
     const struct api_options *options = api_options(call->api);
     assert(use->table != NULL);
+    if (setting != CAPACITY_ENFORCE) {
+        call->has_uncounted = true;
+        return;
+    }
     use->limiter = limiter_of(options, use->table);
     if (call->admission != NULL)
         return;
@@ -106,7 +114,7 @@ void admission_configure(struct api *api, const struct table *table)
     const struct api_options *options = api_options(api);
     const struct table_definition *definition = table_definition(table);
     struct limiter *known = atomic_load(&table_runtime(table)->limiter);
-    if (known == NULL && !admission_is_enforced(options, definition->capacity))
+    if (known == NULL && admission_setting(options, definition->capacity) != CAPACITY_ENFORCE)
         return;
     configure(limiter_of(options, table), options, definition);
 }
@@ -149,37 +157,71 @@ static void add_pending(const struct api_call *call, const struct capacity_use *
     }
 }
 
-/* `index` is NULL or a global one. */
-static bool ask(struct api_call *call, const struct capacity_use *use,
-                const struct index_definition *index, enum limiter_direction direction,
-                const uint64_t *key)
+/* What is about to be done. */
+struct attempt {
+    const struct capacity_use *use;
+    const struct index_definition *index; /* NULL, or a global one. */
+    enum limiter_direction direction;
+    struct bytes key;
+    bool is_whole_key;
+};
+
+/* Stored keys begin with the hash of the partition key. */
+static uint64_t hash_of(struct bytes key)
 {
+    assert(key.len >= sizeof(uint64_t));
+    return load_u64_be(key.data);
+}
+
+static bool ask(struct api_call *call, const struct attempt *attempt)
+{
+    const struct index_definition *index = attempt->index;
     assert(call->admission != NULL && (index == NULL || index->global));
     struct limiter_question question = {
-        .id = index == NULL ? use->definition->id : index->id,
-        .direction = direction,
-        .has_key = key != NULL,
-        .key = key == NULL ? 0 : *key,
+        .id = index == NULL ? attempt->use->definition->id : index->id,
+        .direction = attempt->direction,
+        .has_key = attempt->key.data != NULL,
+        .key = attempt->key.data == NULL ? 0 : hash_of(attempt->key),
         .now_ms = call->admission->now_ms,
     };
-    add_pending(call, use, index, &question);
-    struct limiter_answer answer = limiter_ask(use->limiter, &question);
+    add_pending(call, attempt->use, index, &question);
+    struct limiter_answer answer = limiter_ask(attempt->use->limiter, &question);
     if (answer.limit == LIMITER_ADMITS)
         return true;
-    remember(call, (struct refusal){
-                       .use = use, .index = index, .direction = direction, .answer = answer });
+    remember(call, (struct refusal){ .use = attempt->use,
+                                     .index = index,
+                                     .direction = attempt->direction,
+                                     .answer = answer,
+                                     .key = attempt->key,
+                                     .is_whole_key = attempt->is_whole_key });
     return false;
 }
 
 bool admission_ask_read(struct api_call *call, const struct capacity_use *use,
-                        const struct index_definition *index, const uint64_t *key)
+                        const struct index_definition *index, struct bytes key)
 {
-    return ask(call, use, index != NULL && index->global ? index : NULL, LIMITER_READ, key);
+    return ask(call, &(struct attempt){ .use = use,
+                                        .index = index != NULL && index->global ? index : NULL,
+                                        .direction = LIMITER_READ,
+                                        .key = key });
 }
 
-bool admission_ask_write(struct api_call *call, const struct capacity_use *use, uint64_t key)
+bool admission_ask_get(struct api_call *call, const struct capacity_use *use,
+                       const struct item_address *place)
 {
-    return ask(call, use, NULL, LIMITER_WRITE, &key);
+    return ask(call, &(struct attempt){ .use = use,
+                                        .direction = LIMITER_READ,
+                                        .key = place->address.key,
+                                        .is_whole_key = true });
+}
+
+bool admission_ask_write(struct api_call *call, const struct capacity_use *use,
+                         const struct item_address *place)
+{
+    return ask(call, &(struct attempt){ .use = use,
+                                        .direction = LIMITER_WRITE,
+                                        .key = place->address.key,
+                                        .is_whole_key = true });
 }
 
 /* An entry that moves is taken from one partition key and put to another: both must admit it. */
@@ -190,9 +232,18 @@ static bool ask_index(struct api_call *call, const struct capacity_use *use,
     struct item_address old, new;
     bool had = before != NULL && index_view_locate(call->arena, before, index, &old);
     bool has = after != NULL && index_view_locate(call->arena, after, index, &new);
-    if (has && !ask(call, use, index, LIMITER_WRITE, &new.hash))
-        return false;
-    return !had || (has && old.hash == new.hash) || ask(call, use, index, LIMITER_WRITE, &old.hash);
+    struct attempt attempt = {
+        .use = use, .index = index, .direction = LIMITER_WRITE, .is_whole_key = true
+    };
+    if (has) {
+        attempt.key = new.address.key;
+        if (!ask(call, &attempt))
+            return false;
+    }
+    if (!had || (has && old.hash == new.hash))
+        return true;
+    attempt.key = old.address.key;
+    return ask(call, &attempt);
 }
 
 bool admission_ask_indexes(struct api_call *call, const struct capacity_use *use,
@@ -421,8 +472,8 @@ static void charge(const struct capacity_use *use, int64_t now_ms)
         limiter_charge_key(use->limiter, key->id, direction, key->key, key->half_units, now_ms);
 }
 
-/* The meter knows the indexes of the version that the call found. */
-static void count_refusal(struct meter *meter, const struct refusal *refusal)
+/* Meter and insights know the indexes of the version that the call found. */
+static void count_refusal(struct api_call *call, const struct refusal *refusal)
 {
     static const enum meter_reason reasons[] = {
         [LIMITER_PROVISIONED] = METER_PROVISIONED_THROUGHPUT,
@@ -433,9 +484,26 @@ static void count_refusal(struct meter *meter, const struct refusal *refusal)
     const struct index_definition *index = NULL;
     if (refusal->index != NULL)
         index = table_definition_index(table_definition(refusal->use->table), refusal->index->name);
-    meter_count_throttle(meter, refusal->use->table, index,
+    meter_count_throttle(api_meter(call->api), refusal->use->table, index,
                          (enum meter_direction)refusal->direction, reasons[refusal->answer.limit],
                          1);
+    if (refusal->key.data != NULL && table_definition(refusal->use->table)->counts_keys)
+        key_use_count_throttled(call, refusal->use->table, index, refusal->key,
+                                refusal->is_whole_key);
+}
+
+void admission_forget_units(struct api_call *call)
+{
+    for (size_t u = 0; u < call->use_count; u++) {
+        struct capacity_use *use = &call->uses[u];
+        if (use->table == NULL ||
+            admission_setting(api_options(call->api), table_definition(use->table)->capacity) !=
+                CAPACITY_OFF)
+            continue;
+        use->table_half_units = 0;
+        for (size_t i = 0; i < use->definition->index_count; i++)
+            use->index_half_units[i] = 0;
+    }
 }
 
 void admission_end(struct api_call *call)
@@ -446,5 +514,5 @@ void admission_end(struct api_call *call)
             charge(&call->uses[i], now_ms);
     }
     for (size_t i = 0; i < call->admission->count; i++)
-        count_refusal(api_meter(call->api), &call->admission->refusals[i]);
+        count_refusal(call, &call->admission->refusals[i]);
 }

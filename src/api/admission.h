@@ -7,9 +7,9 @@
  * entry changes or not. Deletions by time to live, and the filling of new indexes, do not ask.
  *
  * What was refused is remembered by the call. It becomes the exception of the call
- * (admission_fail), or of a part of it (admission_fail_since), and is counted by the meter. What a
- * call has cost is charged at its end from call->uses, so several parts of one call count what the
- * parts before them have used.
+ * (admission_fail), or of a part of it (admission_fail_for), and is counted by the meter and by
+ * Contributor Insights. What a call has cost is charged at its end from call->uses, so several
+ * parts of one call count what the parts before them have used.
  */
 #ifndef STATOR_API_ADMISSION_H
 #define STATOR_API_ADMISSION_H
@@ -23,6 +23,7 @@
 struct error;
 struct index_definition;
 struct item;
+struct item_address;
 struct table;
 struct table_definition;
 struct transaction_reason;
@@ -30,39 +31,47 @@ struct txn_item;
 
 /* --- Which limits there are --- */
 
-/* Are the limits of such a table enforced? */
-static inline bool admission_is_enforced(const struct api_options *options,
-                                         enum capacity_setting of_table)
+/* What holds for a table with this setting. */
+static inline enum capacity_setting admission_setting(const struct api_options *options,
+                                                      enum capacity_setting of_table)
 {
-    return (of_table == CAPACITY_UNSET ? options->capacity : of_table) == CAPACITY_ENFORCE;
+    return of_table == CAPACITY_UNSET ? options->capacity : of_table;
 }
-/* Prepares a call for one of its tables, whose limits are enforced. */
-void admission_bind(struct api_call *call, struct capacity_use *use);
+/* Prepares a call for one of its tables, whose setting is not CAPACITY_ACCOUNT. */
+void admission_bind(struct api_call *call, struct capacity_use *use, enum capacity_setting setting);
 /* Control. Takes over the limits of a table that was just changed. */
 void admission_configure(struct api *api, const struct table *table);
 
 /* --- Questions. False: refused, and remembered. --- */
 
 MUST_CHECK bool admission_ask_read(struct api_call *call, const struct capacity_use *use,
-                                   const struct index_definition *index, const uint64_t *key);
+                                   const struct index_definition *index, struct bytes key);
+MUST_CHECK bool admission_ask_get(struct api_call *call, const struct capacity_use *use,
+                                  const struct item_address *place);
 MUST_CHECK bool admission_ask_write(struct api_call *call, const struct capacity_use *use,
-                                    uint64_t key);
+                                    const struct item_address *place);
 MUST_CHECK bool admission_ask_indexes(struct api_call *call, const struct capacity_use *use,
                                       const struct table_definition *table,
                                       const struct item *before, const struct item *after);
 
-/* `index` NULL: the table. `key` is the hash of the partition key; NULL: more than one is read. */
+/* A Query or Scan. `index` NULL: of the table. `key` begins as all stored keys of the partition key
+ * do; data NULL: more than one is read. */
 MUST_CHECK static inline bool admission_read(struct api_call *call, const struct capacity_use *use,
-                                             const struct index_definition *index,
-                                             const uint64_t *key)
+                                             const struct index_definition *index, struct bytes key)
 {
     return use->limiter == NULL || admission_ask_read(call, use, index, key);
 }
-/* Of the table alone; `key` as above. */
-MUST_CHECK static inline bool admission_write(struct api_call *call, const struct capacity_use *use,
-                                              uint64_t key)
+/* The read of an item. */
+MUST_CHECK static inline bool admission_get(struct api_call *call, const struct capacity_use *use,
+                                            const struct item_address *place)
 {
-    return use->limiter == NULL || admission_ask_write(call, use, key);
+    return use->limiter == NULL || admission_ask_get(call, use, place);
+}
+/* The write of an item, as far as the table is concerned. */
+MUST_CHECK static inline bool admission_write(struct api_call *call, const struct capacity_use *use,
+                                              const struct item_address *place)
+{
+    return use->limiter == NULL || admission_ask_write(call, use, place);
 }
 /* Of the global indexes in which the item before or after a write has an entry; either may be NULL:
  * there is none. */
@@ -100,6 +109,9 @@ bool admission_fail_batch(struct api_call *call); /* Of one on several. */
 /* The same as a reason why a transaction is cancelled. */
 struct transaction_reason admission_reason(struct api_call *call, struct admission_refusals which);
 
+/* Forgets the units of tables that count none, so that no metrics show them. For the end of every
+ * call with such a table (call->has_uncounted). */
+void admission_forget_units(struct api_call *call);
 /* Charges what the call has cost and counts its refusals. For the end of every call that has an
  * admission. */
 void admission_end(struct api_call *call);

@@ -492,8 +492,10 @@ static void observe(const struct api_call *call)
 static void end(struct api_call *call)
 {
     assert(call->caller == NULL || call->asked || error_is_set(&call->error));
-    if (call->admission != NULL)
+    if (UNLIKELY(call->admission != NULL))
         admission_end(call);
+    if (UNLIKELY(call->has_uncounted))
+        admission_forget_units(call);
     observe(call);
     for (size_t i = 0; i < call->use_count; i++) {
         if (UNLIKELY(call->uses[i].key_uses != NULL))

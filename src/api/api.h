@@ -160,6 +160,7 @@ struct api_call {
     /* The api's own while the call is under way. */
     struct api *api;
     struct admission *admission; /* NULL: no limit of any of its tables is enforced. */
+    bool has_uncounted;          /* The units of one of its tables are not counted. */
     void *request;
     size_t use_max;           /* Room in `uses`. */
     struct bytes foreign_arn; /* Names a table of another region or account; data NULL: none. */

@@ -153,16 +153,21 @@ void key_use_count(const struct api_call *call, const struct capacity_use *use)
 }
 
 void key_use_count_throttled(const struct api_call *call, const struct table *table,
-                             const struct index_definition *index, struct bytes stored_key)
+                             const struct index_definition *index, struct bytes stored_key,
+                             bool is_whole)
 {
     const struct insight_target target = { .table = table_definition(table), .index = index };
     unsigned rules = throttle_rules(insight_target_rules(&target));
+    if (!is_whole)
+        rules &= ~(1U << INSIGHT_THROTTLED_KEYS);
     if (rules == 0 || call->operation->hides_keys)
         return;
     size_t partition_end = end_of_partition_key(&target, stored_key);
-    size_t end = index == NULL
-                     ? stored_key.len
-                     : skip_parts(stored_key, partition_end, index->range, index->range_count);
+    size_t end = partition_end;
+    if (is_whole)
+        end = index == NULL
+                  ? stored_key.len
+                  : skip_parts(stored_key, partition_end, index->range, index->range_count);
     const struct insight_event event = { .target = insight_target_id(&target),
                                          .rules = rules,
                                          .partition_key = cut(stored_key, partition_end),

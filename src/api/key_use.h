@@ -10,6 +10,7 @@
  */
 #ifndef STATOR_API_KEY_USE_H
 #define STATOR_API_KEY_USE_H
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/bytes.h"
 
@@ -36,8 +37,10 @@ void key_use_note_query(struct capacity_use *use, const struct index_definition 
 void key_use_count(const struct api_call *call, const struct capacity_use *use);
 
 /* Counts a request for an item, or for its entry in an index that is not NULL, that was refused
- * because too many came. To be called before the answer is built, on any thread; never waits. */
+ * because too many came. `is_whole`: the key is that of an item or entry; otherwise it begins as
+ * all keys of a partition key do. Any thread; never waits. */
 void key_use_count_throttled(const struct api_call *call, const struct table *table,
-                             const struct index_definition *index, struct bytes stored_key);
+                             const struct index_definition *index, struct bytes stored_key,
+                             bool is_whole);
 
 #endif

@@ -50,8 +50,12 @@ static struct table *hold(struct api_call *call, struct bytes name_or_arn, struc
     assert(call->use_count < call->use_max);
     struct capacity_use *use = &call->uses[call->use_count++];
     capacity_use_init(use, call->arena, table, name_or_arn);
-    if (table != NULL && admission_is_enforced(api_options(call->api), use->definition->capacity))
-        admission_bind(call, use);
+    if (table != NULL) {
+        enum capacity_setting setting =
+            admission_setting(api_options(call->api), use->definition->capacity);
+        if (UNLIKELY(setting != CAPACITY_ACCOUNT))
+            admission_bind(call, use, setting);
+    }
     return table;
 }
 

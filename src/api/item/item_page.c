@@ -182,8 +182,9 @@ static void find_key(struct item_page *page)
 
 static bool admit(struct item_page *page)
 {
+    const struct bytes none = { 0 };
     return admission_read(page->call, page->call->uses, page->request.source->index,
-                          page->has_key ? &page->key : NULL) ||
+                          page->has_key ? page->request.ranges[0].engine.first : none) ||
            admission_fail(page->call);
 }
 

@@ -272,7 +272,7 @@ static void decide_item(struct batch_write *batch, size_t index)
     item->effect = put == NULL ? TXN_DELETE : TXN_PUT;
     if (put != NULL)
         item->replacement = put->item.item;
-    batch->refused[index] = !admission_write(batch->call, use, item->place.hash) ||
+    batch->refused[index] = !admission_write(batch->call, use, &item->place) ||
                             !admission_decided(batch->call, use, item);
     if (batch->refused[index])
         item->effect = TXN_KEEP;
@@ -319,7 +319,7 @@ static bool admit(struct batch_write *batch)
     if (batch->call->admission == NULL)
         return true;
     for (size_t i = 0; i < batch->txn.item_count; i++)
-        any |= admission_write(batch->call, use_at(batch, i), batch->items[i].place.hash);
+        any |= admission_write(batch->call, use_at(batch, i), &batch->items[i].place);
     if (!any)
         return admission_fail_batch(batch->call);
     admission_forget(batch->call, 0);

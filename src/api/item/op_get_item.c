@@ -96,7 +96,7 @@ static void run_get(struct api_call *call, const void *input)
              item_address_of_key(call->arena, table_definition(table), &request->key.item, &place,
                                  &call->error) &&
              item_expressions_check_keys(call, &params, table_definition(table)) &&
-             (admission_read(call, call->uses, NULL, &place.hash) || admission_fail(call));
+             (admission_get(call, call->uses, &place) || admission_fail(call));
     }
     operation_end(call, ok && read_and_answer(call, request, projection, table, &place));
 }
@@ -286,7 +286,7 @@ static bool admit_next(struct batch_read *batch)
 {
     struct table_read *read = &batch->tables[batch->table_index];
     struct capacity_use *use = &batch->call->uses[batch->table_index];
-    if (admission_read(batch->call, use, NULL, &read->places[read->read_count].hash))
+    if (admission_get(batch->call, use, &read->places[read->read_count]))
         return true;
     if (read->refused == NULL)
         read->refused = arena_alloc_zeroed(batch->call->arena,

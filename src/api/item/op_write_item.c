@@ -194,7 +194,7 @@ static bool admit(struct api_call *call, const struct table_definition *table,
                   const struct item_write_start *start, const struct item_address *place)
 {
     bool is_certain = start->puts_key && start->expressions.condition == NULL;
-    return (admission_write(call, call->uses, place->hash) &&
+    return (admission_write(call, call->uses, place) &&
             (!is_certain || admission_indexes(call, call->uses, table, NULL, start->key))) ||
            admission_fail(call);
 }

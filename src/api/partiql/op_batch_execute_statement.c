@@ -290,7 +290,7 @@ static bool read_item(struct statement_batch *batch, struct read_items *items,
     struct read_item item;
     struct capacity_use *use = use_of(batch, member);
     size_t first = admission_refusal_count(batch->call);
-    if (!admission_read(batch->call, use, NULL, &member->place.hash)) {
+    if (!admission_get(batch->call, use, &member->place)) {
         refuse_throttled(batch, member, first);
         return true;
     }
@@ -356,7 +356,7 @@ static void admit(struct statement_batch *batch, struct batch_member *member)
     struct txn_item *item = &batch->items[member->item_index];
     const struct capacity_use *use = use_of(batch, member);
     size_t first = admission_refusal_count(batch->call);
-    if (admission_write(batch->call, use, item->place.hash) &&
+    if (admission_write(batch->call, use, &item->place) &&
         (error_is_set(&member->fault) || admission_decided(batch->call, use, item)))
         return;
     item->effect = TXN_KEEP;
@@ -453,7 +453,7 @@ static bool is_refused(struct statement_batch *batch)
         size_t first = admission_refusal_count(batch->call);
         if (!member->was_run)
             continue;
-        if (admission_write(batch->call, use_of(batch, member), member->place.hash))
+        if (admission_write(batch->call, use_of(batch, member), &member->place))
             any = true;
         else
             refuse_throttled(batch, member, first);

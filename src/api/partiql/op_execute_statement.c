@@ -248,7 +248,7 @@ static void write_start(struct api_call *call, const struct execute_statement_re
     write->txn.decide = decide;
     write->txn.done = done;
     if (prepare_write(call, statement, write) &&
-        (admission_write(call, call->uses, write->item.place.hash) || admission_fail(call))) {
+        (admission_write(call, call->uses, &write->item.place) || admission_fail(call))) {
         txn_start(&write->txn);
         return;
     }

@@ -282,7 +282,7 @@ bool quota_rules_check(struct api *api, const struct table_definition *before,
     const struct change change = {
         .options = api_options(api), .before = before, .after = after, .now_ms = now_ms
     };
-    if (!admission_is_enforced(change.options, table_definition_capacity(after)))
+    if (admission_setting(change.options, table_definition_capacity(after)) != CAPACITY_ENFORCE)
         return true;
     bool turns = before != NULL && before->billing_mode != after->billing_mode;
     struct resource resource = table_of(&change);

@@ -356,7 +356,7 @@ static bool admit_actions(struct transaction *transaction,
 static bool ask_table(struct api_call *call, const struct capacity_use *use,
                       const struct txn_item *item)
 {
-    return admission_write(call, use, item->place.hash);
+    return admission_write(call, use, &item->place);
 }
 
 /* --- The answer, complete before the commit --- */

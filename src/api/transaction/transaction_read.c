@@ -111,7 +111,7 @@ static bool admit(struct transaction_view *view)
     size_t count = view->start->read_count, throttled_count = 0;
     for (size_t i = 0; i < count && call->admission != NULL; i++) {
         size_t first = admission_refusal_count(call);
-        if (admission_read(call, &call->uses[view->table_of[i]], NULL, &view->places[i].hash))
+        if (admission_get(call, &call->uses[view->table_of[i]], &view->places[i]))
             continue;
         throttled_count++;
         view->reasons[i] = admission_reason(

@@ -427,7 +427,7 @@ static void throttled_keys_have_rules_of_their_own(void **state)
     struct api_call fake = { .operation = operation_find(OPERATION_OF_DYNAMODB, BYTES("PutItem")),
                              .api = db.api };
     for (int i = 0; i < 7; i++)
-        key_use_count_throttled(&fake, table, NULL, place.address.key);
+        key_use_count_throttled(&fake, table, NULL, place.address.key, true);
     table_release(table);
     arena_destroy(arena);
     hot(",'By':'THROTTLED'", HOT(KEY("hot", "7.0")));

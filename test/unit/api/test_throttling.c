@@ -573,6 +573,60 @@ static void the_meter_counts_refused_items_by_reason(void **state)
     api_fixture_close(&fixture);
 }
 
+static void collect_units(void *context, const struct meter_table_reading *table)
+{
+    uint64_t *half_units = context;
+    if (!table->is_pseudo)
+        *half_units += table->units[METER_WRITE].half_units;
+}
+
+static void units_are_counted_unless_capacity_is_off(void **state)
+{
+    (void)state;
+    static const struct {
+        enum capacity_setting setting;
+        uint64_t half_units;
+    } cases[] = {
+        { CAPACITY_UNSET, 2 }, { CAPACITY_ACCOUNT, 2 }, { CAPACITY_ENFORCE, 2 }, { CAPACITY_OFF, 0 }
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct api_fixture fixture;
+        uint64_t half_units = 0;
+        api_fixture_open_with(&fixture, &(struct api_options){ .capacity = cases[i].setting });
+        create_small(&fixture);
+        api_fixture_expect(&fixture, "PutItem",
+                           "{'TableName':'Tab','Item':{'k':{'S':'a'}},"
+                           "'ReturnConsumedCapacity':'TOTAL'}",
+                           "{'ConsumedCapacity':{'TableName':'Tab','CapacityUnits':1.0}}");
+        meter_read(api_meter(fixture.api), 0, collect_units, &half_units);
+        assert_int_equal(half_units, cases[i].half_units);
+        api_fixture_close(&fixture);
+    }
+}
+
+/* Each item of a batch counts, and a Query by its partition key. */
+static void insights_count_refused_keys(void **state)
+{
+    (void)state;
+    struct api_fixture fixture;
+    open_enforced(&fixture);
+    create_small(&fixture);
+    must(&fixture, "UpdateContributorInsights",
+         "{'TableName':'Tab','ContributorInsightsAction':'ENABLE',"
+         "'ContributorInsightsMode':'THROTTLED_KEYS'}");
+    drain_writes(&fixture);
+    for (size_t i = 0; i < 6; i++)
+        assert_false(api_fixture_call(&fixture, writes[i][0], writes[i][1]));
+    drain_reads(&fixture);
+    assert_false(api_fixture_call(&fixture, "Query",
+                                  "{'TableName':'Tab','KeyConditionExpression':'k = :k',"
+                                  "'ExpressionAttributeValues':{':k':{'S':'a'}}}"));
+    must(&fixture, "GetHotKeys", "{'TableName':'Tab','By':'THROTTLED'}");
+    assert_true(api_fixture_shows(&fixture, "'Key':{'k':{'S':'a'}},'Value':7.0"));
+    assert_true(api_fixture_shows(&fixture, "'Key':{'k':{'S':'b'}},'Value':2.0"));
+    api_fixture_close(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -593,6 +647,8 @@ int main(void)
         cmocka_unit_test(an_index_of_an_on_demand_table_throttles_with_its_text),
         cmocka_unit_test(raised_throughput_counts_at_once),
         cmocka_unit_test(the_meter_counts_refused_items_by_reason),
+        cmocka_unit_test(insights_count_refused_keys),
+        cmocka_unit_test(units_are_counted_unless_capacity_is_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
