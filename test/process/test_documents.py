@@ -38,6 +38,7 @@ PRINTED = {
     ("doc/getting-started.md", "Use the AWS CLI"): ["Ege Bamyasi", '"Plays"', '"Count": 1', "records"],
     ("doc/getting-started.md", "Use boto3"): ["Tago Mago", "Ege Bamyasi"],
     ("doc/getting-started.md", "Move from DynamoDB Local"): ["ok"],
+    ("doc/capacity.md", "Try it"): ["writes, then: ProvisionedThroughputExceededException"],
     ("doc/triggers.md", "Try it"): ["INSERT {'Title': {'S': 'Ege Bamyasi'}}", "  Albums  http://"],
     ("doc/monitoring.md", "Alarms and dashboards"): ["Unchecked: Initial alarm creation"],
     ("doc/operations.md", "TLS"): ['"TableNames": []'],
