@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "naive_capacity.h"
+#include "naive_cost.h"
 
 enum { TABLES = 2, KEYS = 3, SORTS = 3, GROUPS = 3, PAD_MAX = 60000 };
 enum { TABLE, INDEX, RESOURCES };
@@ -19,13 +20,6 @@ enum { READ, WRITE, DIRECTIONS };
 enum { QUOTA = 60, ROUNDS = 8, STEPS = 6000, ACTIONS_MAX = 6 };
 
 /* --- The second model: items and what they cost --- */
-
-struct shadow {
-    bool exists;
-    int pad;    /* Length of `v`. */
-    int group;  /* Of `g`, the key of the global index; -1: none. */
-    bool local; /* Has `l`, the key of the local index. */
-};
 
 struct model_table {
     const char *name;
@@ -53,47 +47,6 @@ struct model {
 static int below(struct model *model, int bound)
 {
     return (int)random_below(&model->random, (uint64_t)bound);
-}
-
-/* Names and values: k kN, r PNN, g gN, l L, v. */
-static int size_of(const struct shadow *item)
-{
-    if (!item->exists)
-        return 0;
-    return 3 + 4 + 1 + item->pad + (item->group >= 0 ? 3 : 0) + (item->local ? 2 : 0);
-}
-
-static int64_t units(int size, int unit)
-{
-    return size <= unit ? 1 : (size + unit - 1) / unit;
-}
-
-static int64_t read_half_units(int size, bool strong)
-{
-    return units(size, 4096) * (strong ? 2 : 1);
-}
-
-static int64_t write_half_units(int a, int b)
-{
-    return 2 * units(a > b ? a : b, 1024);
-}
-
-/* The index has keys only: k, r, g. */
-static int64_t index_half_units(const struct shadow *before, const struct shadow *after)
-{
-    int old = before->exists ? before->group : -1, new = after->exists ? after->group : -1;
-    return old == new ? 0 : (old >= 0 ? 2 : 0) + (new >= 0 ? 2 : 0);
-}
-
-/* The local index has whole items, all under one key of its own. */
-static int64_t local_half_units(const struct shadow *before, const struct shadow *after)
-{
-    bool had = before->exists && before->local, has = after->exists && after->local;
-    if (had && has && before->pad == after->pad && before->group == after->group)
-        return 0;
-    if (had || has)
-        return write_half_units(had ? size_of(before) : 0, has ? size_of(after) : 0);
-    return 0;
 }
 
 static void use(struct model_table *table, int resource, int key, int64_t half_units)
@@ -229,28 +182,35 @@ static enum naive_reason ask_index(struct model *model, const struct action *act
     return reason;
 }
 
+/* A put is charged by the larger of the item that there is and its own. */
+static int64_t failed_half_units(const struct action *action)
+{
+    return naive_write_half_units(naive_size_of(item_of(action)),
+                                  action->kind == PUT ? naive_size_of(&action->after) : 0);
+}
+
 static void use_failed(struct action *action)
 {
-    use(action->table, TABLE, action->key, write_half_units(size_of(item_of(action)), 0));
+    use(action->table, TABLE, action->key, failed_half_units(action));
 }
 
 static void apply(struct action *action, int factor)
 {
     struct model_table *table = action->table;
     struct shadow *item = item_of(action);
-    int after = action->after.exists ? size_of(&action->after) : 0;
-    use(table, TABLE, action->key, factor * write_half_units(size_of(item), after));
+    int after = action->after.exists ? naive_size_of(&action->after) : 0;
+    use(table, TABLE, action->key, factor * naive_write_half_units(naive_size_of(item), after));
     if (action->kind == CHECK)
         return;
     int old = item->exists ? item->group : -1,
         new = action->after.exists ? action->after.group : -1;
-    int64_t index = index_half_units(item, &action->after);
+    int64_t index = naive_index_half_units(item, &action->after);
     if (old != new &&old >= 0)
         use(table, INDEX, old, 2);
     if (old != new &&new >= 0)
         use(table, INDEX, new, 2);
     assert_int_equal(index, old == new ? 0 : (old >= 0 ? 2 : 0) + (new >= 0 ? 2 : 0));
-    use(table, TABLE, action->key, local_half_units(item, &action->after));
+    use(table, TABLE, action->key, naive_local_half_units(item, &action->after));
     *item = action->after;
 }
 
@@ -555,11 +515,11 @@ static void predict_transaction(struct model *model, struct action *actions, int
         assert_false(ok);
         assert_int_equal(model->fixture.error.code, ERROR_TRANSACTION_CANCELED);
         for (int i = 0; i < count; i++) {
-            bool puts = (actions[i].kind == PUT || actions[i].kind == UPDATE) &&
-                        condition_holds(&actions[i]);
+            bool updates = actions[i].kind == UPDATE && condition_holds(&actions[i]);
+            bool puts = actions[i].kind == PUT || updates;
             use(actions[i].table, TABLE, actions[i].key,
-                2 * write_half_units(size_of(item_of(&actions[i])),
-                                     puts ? size_of(&actions[i].after) : 0));
+                2 * naive_write_half_units(naive_size_of(item_of(&actions[i])),
+                                           puts ? naive_size_of(&actions[i].after) : 0));
         }
         return;
     }
@@ -599,7 +559,7 @@ static void transact_write(struct model *model)
     for (int i = 0; i < count; i++) {
         actions[i].table->direction = READ;
         use(actions[i].table, TABLE, actions[i].key,
-            2 * read_half_units(size_of(item_of(&actions[i])), true));
+            2 * naive_read_half_units(naive_size_of(item_of(&actions[i])), true));
     }
 }
 
@@ -640,6 +600,7 @@ static bool response_has(struct model *model, int index, const char *text)
 static void batch_statements(struct model *model)
 {
     struct action actions[ACTIONS_MAX];
+    bool failed[ACTIONS_MAX] = { false };
     int count = random_actions(model, actions, 0, true);
     strcpy(request, "{'Statements':[");
     for (int i = 0; i < count; i++) {
@@ -665,12 +626,16 @@ static void batch_statements(struct model *model)
             model->refused_count++;
         } else if (!holds) {
             assert_true(response_has(model, i, "\"ConditionalCheckFailed\""));
-            use_failed(action);
+            failed[i] = true;
         } else {
             assert_false(response_has(model, i, "\"Error\""));
             apply(action, 1);
             model->admitted_count++;
         }
+    }
+    for (int i = 0; i < count; i++) { /* Charged when all are decided. */
+        if (failed[i])
+            use_failed(&actions[i]);
     }
 }
 
@@ -696,7 +661,7 @@ static void get_item(struct model *model)
 {
     struct action action = random_action(model, CHECK);
     bool strong = below(model, 2) == 0, by_statement = below(model, 3) == 0;
-    int64_t cost = read_half_units(size_of(item_of(&action)), strong);
+    int64_t cost = naive_read_half_units(naive_size_of(item_of(&action)), strong);
     request[0] = 0;
     if (by_statement) {
         add(request,
@@ -725,7 +690,7 @@ static int sum_sizes(const struct model_table *table, int key, int group, bool l
             if (!item->exists || (key >= 0 && k != key) || (local && !item->local) ||
                 (entries && (item->group < 0 || (group >= 0 && item->group != group))))
                 continue;
-            sum += entries ? 3 + 3 + 4 : size_of(item);
+            sum += entries ? 3 + 3 + 4 : naive_size_of(item);
         }
     }
     return sum;
@@ -751,7 +716,8 @@ static void query(struct model *model)
                 "'ExpressionAttributeValues':{':k':{'S':'g%d'}}}",
                 table->name, key);
     bool ok = api_fixture_call(&model->fixture, "Query", request);
-    expect_read(model, table, which == 1 ? INDEX : TABLE, key, ok, read_half_units(size, strong));
+    expect_read(model, table, which == 1 ? INDEX : TABLE, key, ok,
+                naive_read_half_units(size, strong));
 }
 
 static void scan(struct model *model)
@@ -762,7 +728,8 @@ static void scan(struct model *model)
     sprintf(request, "{'TableName':'%s',%s'ConsistentRead':%s,'Select':'COUNT'}", table->name,
             of_index ? "'IndexName':'byG'," : "", strong ? "true" : "false");
     bool ok = api_fixture_call(&model->fixture, "Scan", request);
-    expect_read(model, table, of_index ? INDEX : TABLE, -1, ok, read_half_units(size, strong));
+    expect_read(model, table, of_index ? INDEX : TABLE, -1, ok,
+                naive_read_half_units(size, strong));
 }
 
 static void batch_get(struct model *model)
@@ -797,7 +764,7 @@ static void batch_get(struct model *model)
         }
         if (!refused[i]) {
             use(table, TABLE, actions[i].key,
-                read_half_units(size_of(item_of(&actions[i])), false));
+                naive_read_half_units(naive_size_of(item_of(&actions[i])), false));
             served++;
         }
     }
@@ -844,7 +811,7 @@ static void transact_get(struct model *model)
     assert_true(ok);
     for (int i = 0; i < count; i++)
         use(actions[i].table, TABLE, actions[i].key,
-            2 * read_half_units(size_of(item_of(&actions[i])), true));
+            2 * naive_read_half_units(naive_size_of(item_of(&actions[i])), true));
 }
 
 /* --- The world --- */
