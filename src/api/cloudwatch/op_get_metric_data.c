@@ -6,6 +6,7 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
+#include "api/cloudwatch/metric_insight.h"
 #include "api/cloudwatch/metric_label.h"
 #include "api/cloudwatch/metric_request.h"
 #include "api/operation.h"
@@ -215,6 +216,8 @@ static bool plan_times(struct api_call *call, const struct get_metric_data_reque
             period_min_s = period_s;
         if (period_s > plan->period_max_s)
             plan->period_max_s = period_s;
+        if (plan->queries[i].period_s > plan->period_max_s) /* Of an expression. */
+            plan->period_max_s = plan->queries[i].period_s;
     }
     plan->start_s = metric_round_start(request->start_time.value, plan->now_ms, period_min_s);
     plan->end_s = metric_round_end(request->end_time.value);
@@ -492,6 +495,11 @@ static bool run_queries(struct api_call *call, const struct data_plan *plan)
 {
     struct series_reader *reader = metric_open_reader(call);
     struct metric_math_error problem;
+    struct metric_insight insight = { .call = call,
+                                      .start_s = plan->from_s,
+                                      .end_s = plan->to_s,
+                                      .period_s =
+                                          plan->period_max_s < 60 ? 60 : plan->period_max_s };
     if (reader == NULL)
         return false;
     struct metric_query_run run = { .arena = call->arena,
@@ -500,7 +508,9 @@ static bool run_queries(struct api_call *call, const struct data_plan *plan)
                                     .count = plan->count,
                                     .start_s = plan->from_s,
                                     .end_s = plan->to_s,
-                                    .now_s = plan->now_ms / 1000 };
+                                    .now_s = plan->now_ms / 1000,
+                                    .insight = metric_insight_read,
+                                    .insight_context = &insight };
     bool ok = metric_query_run(&run, &problem);
     series_reader_close(reader);
     if (ok)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "api/operation.h"
 #include "api_fixture.h"
 #include "base/compiler.h"
@@ -251,6 +252,43 @@ static void labels_tell_metrics_apart_and_show_properties(void **state)
                              ERROR_VALIDATION, "There is no property of labels NONE");
 }
 
+static void a_rule_of_contributor_insights_is_a_series(void **state)
+{
+    (void)state;
+    char body[1024], rule[128] = "";
+    assert_true(api_fixture_call(&fixture, "CreateTable",
+                                 "{'TableName':'tab','AttributeDefinitions':[{'AttributeName':'p',"
+                                 "'AttributeType':'S'}],'KeySchema':[{'AttributeName':'p','KeyType'"
+                                 ":'HASH'}],'BillingMode':'PAY_PER_REQUEST'}"));
+    assert_true(api_fixture_call(&fixture, "UpdateContributorInsights",
+                                 "{'TableName':'tab','ContributorInsightsAction':'ENABLE'}"));
+    for (int i = 0; i < 1000 && rule[0] == '\0'; i++) {
+        assert_true(
+            api_fixture_call(&fixture, "DescribeContributorInsights", "{'TableName':'tab'}"));
+        const char *at = strstr((const char *)fixture.response.data, "\"DynamoDBContributor");
+        if (at != NULL && api_fixture_shows(&fixture, "'ENABLED'"))
+            snprintf(rule, sizeof rule, "%.*s", (int)strcspn(at + 1, "\""), at + 1);
+        usleep(1000);
+    }
+    assert_non_null(strstr(rule, "-PKC-tab-"));
+    for (int i = 0; i < 3; i++)
+        assert_true(
+            api_fixture_call(&fixture, "PutItem", "{'TableName':'tab','Item':{'p':{'S':'hot'}}}"));
+    snprintf(body, sizeof body,
+             ASK(1790000100, 1790000160,
+                 "{'Id':'e','Expression':'INSIGHT_RULE_METRIC(\\u0027%s\\u0027, "
+                 "\\u0027MaxContributorValue\\u0027)','Period':60}"),
+             rule);
+    api_fixture_expect(&fixture, DATA, body,
+                       "{'MetricDataResults':[{'Id':'e','Label':'e','Timestamps':[1790000100],"
+                       "'Values':[9.0],'StatusCode':'Complete'}],'Messages':[]}");
+    api_fixture_expect_error(
+        &fixture, DATA,
+        ASK(1790000100, 1790000160,
+            "{'Id':'e','Expression':'INSIGHT_RULE_METRIC(\\u0027no\\u0027, \\u0027Sum\\u0027)'}"),
+        ERROR_VALIDATION, "Error in expression 'e': The rule no does not exist.");
+}
+
 /* --- Refusals --- */
 
 static const struct {
@@ -421,6 +459,7 @@ int main(void)
         TEST(metrics_and_expressions_are_answered_together),
         TEST(pages_cover_the_time_without_gap_or_overlap),
         TEST(labels_tell_metrics_apart_and_show_properties),
+        TEST(a_rule_of_contributor_insights_is_a_series),
         TEST(faults_are_reported_in_the_services_words),
         TEST(exactly_1440_points_may_be_asked_for),
         TEST(a_million_names_do_not_grow_beyond_the_setting),

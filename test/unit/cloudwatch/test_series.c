@@ -315,6 +315,149 @@ static void roll_ups_equal_a_naive_model(void **state)
     free(model);
 }
 
+/* --- Repetition --- */
+
+/* The engine fails each of its calls in turn, and applies the commit that it reports as unknown in
+ * every second sweep. The batch is repeated until it is stored, with restarts in between. */
+static void a_batch_that_is_repeated_counts_once(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct series_sample samples[] = { sample_of("a", NOW_S, 1), sample_of("b", NOW_S, 2),
+                                             sample_of("a", NOW_S - 7200, 4) };
+    fixture->engine = failing_engine_create(fixture->engine);
+    restart(fixture);
+    double count = 0;
+    for (int applied = 0; applied < 2; applied++) {
+        bool struck = true;
+        for (uint64_t call = 1; struck; call++) {
+            const struct series_position position = { .run = 7, .step = (uint64_t)++count };
+            enum engine_status status;
+            const struct failing_engine_plan plan = { .call = call,
+                                                      .status = ENGINE_UNKNOWN,
+                                                      .commits_only = applied == 1,
+                                                      .applied = applied == 1 };
+            failing_engine_set(fixture->engine, &plan);
+            enum series_outcome outcome = SERIES_FAILED;
+            for (int attempt = 0; outcome == SERIES_FAILED; attempt++) {
+                assert_true(attempt < 3);
+                outcome = series_write(fixture->store, fixture->arena, samples, COUNT_OF(samples),
+                                       &position, NULL, &status);
+                if (call % 2 == 0 && outcome == SERIES_FAILED) {
+                    struck = failing_engine_struck(fixture->engine);
+                    failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
+                    restart(fixture);
+                }
+            }
+            struck = struck && call < 60 &&
+                     (outcome != SERIES_STORED || failing_engine_struck(fixture->engine) ||
+                      call % 2 == 0);
+            failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
+            struct series_bins bins =
+                read_bins(fixture, key_named("a"), 60, NOW_S - NOW_S % 60, NOW_S + 60);
+            assert_int_equal(bins.count, 1);
+            assert_true(bins.bins[0].set.count == count && bins.bins[0].set.sum == count);
+            bins = read_bins(fixture, key_named("b"), 60, NOW_S - NOW_S % 60, NOW_S + 60);
+            assert_true(bins.bins[0].set.sum == 2 * count);
+            arena_reset(fixture->arena);
+        }
+    }
+    expect_problems(fixture, 0);
+}
+
+/* --- Bounds --- */
+
+static void the_oldest_samples_go_first_when_the_disk_is_full(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->options.size_max = 2000;
+    restart(fixture);
+    for (int64_t hour = 20; hour >= 0; hour--) {
+        struct series_sample samples[20];
+        char names[COUNT_OF(samples)][8];
+        for (size_t i = 0; i < COUNT_OF(samples); i++) {
+            snprintf(names[i], sizeof names[i], "s%zu", i);
+            samples[i] = sample_of(names[i], NOW_S - hour * HOUR, (double)i);
+        }
+        write_all(fixture, samples, COUNT_OF(samples));
+        upkeep(fixture);
+        assert_true(series_usage(fixture->store).size <= 2000);
+    }
+    struct series_bins bins =
+        read_bins(fixture, key_named("s1"), 60, NOW_S - NOW_S % 60 - 21 * HOUR, NOW_S + 60);
+    assert_true(bins.count >= 2 && bins.count < 6);
+    assert_int_equal(bins.bins[bins.count - 1].start_s, NOW_S - NOW_S % 60);
+    restart(fixture);
+    assert_true(series_usage(fixture->store).size <= 2000);
+    expect_problems(fixture, 0);
+}
+
+static void an_idle_series_gives_its_place_to_a_new_one(void **state)
+{
+    struct fixture *fixture = *state;
+    enum engine_status status;
+    fixture->options.series_max = 4; /* Two for users. */
+    restart(fixture);
+    write_one(fixture, sample_of("a", NOW_S, 1));
+    write_one(fixture, sample_of("b", NOW_S, 1));
+    struct series_sample third = sample_of("c", NOW_S, 1);
+    size_t refused;
+    assert_int_equal(
+        series_write(fixture->store, fixture->arena, &third, 1, NULL, &refused, &status),
+        SERIES_FULL);
+    assert_int_equal(refused, 1);
+    third.is_own = true;
+    write_one(fixture, third); /* The server's own have the other half. */
+    set_now(fixture, NOW_S + SERIES_LISTED_S + HOUR);
+    write_one(fixture, sample_of("b", NOW_S + SERIES_LISTED_S + HOUR, 1));
+    write_one(fixture, sample_of("d", NOW_S + SERIES_LISTED_S + HOUR, 1));
+    assert_int_equal(read_bins(fixture, key_named("a"), 60, NOW_S - 60, NOW_S + 60).count, 0);
+    assert_int_equal(read_bins(fixture, key_named("c"), 60, NOW_S - 60, NOW_S + 60).count, 1);
+    restart(fixture);
+    assert_int_equal(series_usage(fixture->store).series_count, 3);
+    expect_problems(fixture, 0);
+}
+
+/* --- Distributions --- */
+
+static void histograms_merge_in_any_order_and_stay_within_their_error(void **state)
+{
+    struct fixture *fixture = *state;
+    struct random random;
+    random_init(&random, 4711);
+    struct sample_set forward = { 0 }, backward = { 0 }, parts[200];
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        double value = exp((double)random_below(&random, 1000) / 50) *
+                       (random_below(&random, 4) == 0 ? -1 : 1);
+        parts[i] =
+            sample_set_of_value(i % 7 == 0 ? 0 : value, 1 + (double)random_below(&random, 3));
+    }
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        sample_set_add(fixture->arena, &forward, &parts[i]);
+        sample_set_add(fixture->arena, &backward, &parts[COUNT_OF(parts) - 1 - i]);
+    }
+    static const char *const names[] = { "p0", "p1", "p25", "p50", "p99", "p100", "tm(5%:95%)" };
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct statistic statistic;
+        double one, other;
+        assert_true(statistic_parse(bytes_from_text(names[i]), &statistic));
+        assert_true(statistic_value(&statistic, &forward, &one));
+        assert_true(statistic_value(&statistic, &backward, &other));
+        assert_true(fabs(one - other) <= 1e-6 * fabs(one));
+    }
+    /* One value of each: a percentile is off by no more than a bucket's width. */
+    struct sample_set line = { 0 };
+    for (int i = 1; i <= 60; i++) {
+        struct sample_set one = sample_set_of_value(i, 1);
+        sample_set_add(fixture->arena, &line, &one);
+    }
+    for (int i = 1; i < 100; i++) {
+        struct statistic statistic = { .kind = STATISTIC_PERCENTILE, .has_high = true, .high = i };
+        double value;
+        assert_true(statistic_value(&statistic, &line, &value));
+        assert_true(fabs(value - 60.0 * i / 100) <= 1 + 0.023 * 60.0 * i / 100);
+    }
+}
+
 /* --- Damage --- */
 
 static void check_reports_damaged_samples_and_wrong_totals(void **state)
@@ -349,6 +492,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(seconds_are_kept_for_high_resolution_only, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(roll_ups_equal_a_naive_model, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_that_is_repeated_counts_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_oldest_samples_go_first_when_the_disk_is_full, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_idle_series_gives_its_place_to_a_new_one, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(histograms_merge_in_any_order_and_stay_within_their_error,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(check_reports_damaged_samples_and_wrong_totals, set_up,
                                         tear_down),
     };
