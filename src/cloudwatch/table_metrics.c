@@ -16,6 +16,7 @@ static const struct operation_rule {
     bool returns_items; /* ReturnedItemCount. */
     /* ThrottledRequests exists only with a third dimension. */
     bool throttles_by_kind;
+    bool is_of_stream; /* StreamLabel is a dimension, and bytes and records are counted. */
 } operation_rules[] = {
     { .name = "PutItem" },
     { .name = "DeleteItem" },
@@ -30,6 +31,7 @@ static const struct operation_rule {
     { .name = "ExecuteTransaction", .throttles_by_kind = true },
     { .name = "BatchExecuteStatement", .throttles_by_kind = true },
     { .name = "ExecuteStatement", .returns_items = true, .throttles_by_kind = true },
+    { .name = "GetRecords", .is_of_stream = true },
 };
 
 /* Names of the metrics of a table's or index's units, by direction. */
@@ -208,7 +210,8 @@ static void distribute(struct collection *collection, const struct histogram *si
 }
 
 static void add_latency(struct collection *collection, const struct meter_table_reading *table,
-                        unsigned operation, const struct series_dimension *dimensions)
+                        unsigned operation, const struct series_dimension *dimensions,
+                        size_t dimension_count)
 {
     const struct meter_operation_reading *reading = &table->operations[operation];
     if (reading->minute.latency_ns.count > 0) {
@@ -217,8 +220,8 @@ static void add_latency(struct collection *collection, const struct meter_table_
         *since = reading->latency_ns;
         latency_memory_subtract(collection->latencies, table->id, operation, since);
         distribute(collection, since, &set);
-        collection_add(collection, "SuccessfulRequestLatency", UNIT_MILLISECONDS, dimensions, 2,
-                       &set);
+        collection_add(collection, "SuccessfulRequestLatency", UNIT_MILLISECONDS, dimensions,
+                       dimension_count, &set);
     }
     if (collection->is_final)
         latency_memory_set(collection->latencies, table->id, operation, &reading->latency_ns);
@@ -242,6 +245,28 @@ static void add_throttled_by_kind(struct collection *collection,
     add_events(collection, "ThrottledRequests", count, dimensions, 3);
 }
 
+/* GetRecords, which the meter counts for a table whose stream it reads. */
+static void add_stream_operation(struct collection *collection,
+                                 const struct meter_table_reading *table, unsigned operation,
+                                 struct series_dimension dimensions[3])
+{
+    const struct meter_operation_reading *reading = &table->operations[operation];
+    if (table->definition == NULL || table->definition->stream_label.data == NULL)
+        return;
+    dimensions[2] = (struct series_dimension){ BYTES("StreamLabel"),
+                                               copy(collection, table->definition->stream_label) };
+    add_latency(collection, table, operation, dimensions, 3);
+    if (reading->minute.response_size.count > 0) {
+        const struct sample_set bytes = scaled(&reading->minute.response_size, 1);
+        collection_add(collection, "ReturnedBytes", UNIT_BYTES, dimensions, 3, &bytes);
+    }
+    if (reading->minute.returned_items.count > 0) {
+        const struct sample_set records = scaled(&reading->minute.returned_items, 1);
+        collection_add(collection, "ReturnedRecordsCount", UNIT_COUNT, dimensions, 3, &records);
+    }
+    add_events(collection, "SystemErrors", reading->minute.system_errors, dimensions, 2);
+}
+
 static void add_operation(struct collection *collection, const struct meter_table_reading *table,
                           unsigned operation, const struct operation_rule *rule)
 {
@@ -250,7 +275,11 @@ static void add_operation(struct collection *collection, const struct meter_tabl
         { BYTES("TableName"), copy(collection, table->name) },
         { BYTES("Operation"), bytes_from_text(rule->name) },
     };
-    add_latency(collection, table, operation, dimensions);
+    if (rule->is_of_stream) {
+        add_stream_operation(collection, table, operation, dimensions);
+        return;
+    }
+    add_latency(collection, table, operation, dimensions, 2);
     if (rule->returns_items && reading->minute.returned_items.count > 0) {
         const struct sample_set set = scaled(&reading->minute.returned_items, 1);
         collection_add(collection, "ReturnedItemCount", UNIT_COUNT, dimensions, 2, &set);

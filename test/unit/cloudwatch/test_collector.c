@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "api/operation.h"
 #include "api_fixture.h"
 #include "base/arena.h"
@@ -188,6 +189,41 @@ static void refusals_are_counted_by_their_kind(void **state)
     expect("ConsumedWriteCapacityUnits", OF_TABLE, START_S, 2, 2, 1, 1);
 }
 
+static void reads_of_a_stream_have_its_label(void **state)
+{
+    (void)state;
+    char body[1024], label[64] = "", iterator[600] = "";
+    call("UpdateTable", "{'TableName':'tab','StreamSpecification':{'StreamEnabled':true,"
+                        "'StreamViewType':'KEYS_ONLY'}}");
+    call("ListStreams", "{}");
+    const char *text = (const char *)fixture.response.data;
+    const char *at = strstr(text, "\"StreamLabel\":\"");
+    snprintf(label, sizeof label, "%.*s", (int)strcspn(at + 15, "\""), at + 15);
+    at = strstr(text, "\"StreamArn\":\"");
+    char arn[300];
+    snprintf(arn, sizeof arn, "%.*s", (int)strcspn(at + 13, "\""), at + 13);
+    call("PutItem", "{'TableName':'tab','Item':{'p':{'S':'a'}}}");
+    snprintf(body, sizeof body, "{'StreamArn':'%s'}", arn);
+    call("DescribeStream", body);
+    at = strstr((const char *)fixture.response.data, "\"ShardId\":\"");
+    snprintf(body, sizeof body,
+             "{'StreamArn':'%s','ShardId':'%.*s','ShardIteratorType':'TRIM_HORIZON'}", arn,
+             (int)strcspn(at + 11, "\""), at + 11);
+    call("GetShardIterator", body);
+    at = strstr((const char *)fixture.response.data, "\"ShardIterator\":\"");
+    snprintf(iterator, sizeof iterator, "%.*s", (int)strcspn(at + 17, "\""), at + 17);
+    snprintf(body, sizeof body, "{'ShardIterator':'%s'}", iterator);
+    call("GetRecords", body);
+    double size = (double)fixture.response.len;
+    close_minute(START_S);
+    const char *const of_stream[] = { "TableName",   "tab", "Operation", "GetRecords",
+                                      "StreamLabel", label, NULL };
+    struct sample_set records = bin_at("ReturnedRecordsCount", of_stream, START_S);
+    assert_true(records.count == 1);
+    expect("ReturnedBytes", of_stream, START_S, 1, size, size, size);
+    assert_true(bin_at("SuccessfulRequestLatency", of_stream, START_S).count == 1);
+}
+
 static void a_minute_that_a_restart_divides_is_added_up(void **state)
 {
     (void)state;
@@ -230,6 +266,7 @@ int main(void)
             an_active_table_has_zeros_every_minute_and_provisioned_units_every_five, set_up,
             tear_down),
         cmocka_unit_test_setup_teardown(refusals_are_counted_by_their_kind, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reads_of_a_stream_have_its_label, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_minute_that_a_restart_divides_is_added_up, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_clock_that_is_set_back_counts_nothing_twice, set_up,
