@@ -142,3 +142,26 @@ def test_a_plan_behind_alarms_and_a_dashboard_is_empty(server_url, tmp_path):
     terraform.run("destroy", "-auto-approve")
     assert cloudwatch.describe_alarms()["MetricAlarms"] == []
     assert cloudwatch.list_dashboards()["DashboardEntries"] == []
+
+
+def test_a_plan_behind_targets_policies_and_scheduled_actions_is_empty(server_url, tmp_path):
+    terraform = Terraform(tmp_path / "terraform", server_url, "terraform_scaling")
+    scaling = boto3.client(
+        "application-autoscaling",
+        endpoint_url=server_url,
+        region_name="us-east-1",
+        aws_access_key_id="x",
+        aws_secret_access_key="x",
+    )
+    terraform.apply()
+    targets = scaling.describe_scalable_targets(ServiceNamespace="dynamodb")["ScalableTargets"]
+    assert [target["ResourceId"] for target in targets] == ["table/scaled", "table/scaled/index/by-customer"]
+    terraform.apply("target=50", "max=200")
+    (policy,) = scaling.describe_scaling_policies(ServiceNamespace="dynamodb")["ScalingPolicies"]
+    assert policy["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] == 50
+    assert len(policy["Alarms"]) == 4
+    (action,) = scaling.describe_scheduled_actions(ServiceNamespace="dynamodb")["ScheduledActions"]
+    assert action["ScalableTargetAction"] == {"MinCapacity": 20, "MaxCapacity": 200}
+    terraform.run("destroy", "-auto-approve")
+    assert scaling.describe_scalable_targets(ServiceNamespace="dynamodb")["ScalableTargets"] == []
+    assert "scaled" not in answer(server_url, "ListTables", {})["TableNames"]
