@@ -76,27 +76,47 @@ static bool check_return_values(struct api_call *call, struct bytes return_value
 
 /* --- The answer --- */
 
-/* The old item as JSON if ReturnValues is ALL_OLD and there was one; otherwise empty. */
-static struct bytes old_item(struct item_write *write)
+/* What the response has as Attributes. */
+struct shown {
+    const struct item *item;     /* NULL: nothing. */
+    const struct update *update; /* Only the parts that it changes; NULL: the whole item. */
+};
+
+/* The old item if ReturnValues is ALL_OLD and there was one. */
+static struct shown old_item(const struct item_write *write)
 {
-    if (!write->item.exists ||
-        !bytes_equal_text(write->condition_request->return_values, "ALL_OLD"))
-        return BYTES("");
-    return item_change_item_json(write->call->arena, &write->item.current);
+    bool shows =
+        write->item.exists && bytes_equal_text(write->condition_request->return_values, "ALL_OLD");
+    return (struct shown){ .item = shows ? &write->item.current : NULL };
 }
 
-/* An object with Attributes, if `attributes` (JSON) is not empty, ConsumedCapacity and
- * ItemCollectionMetrics. The item's effect is set. */
-static void answer(struct item_write *write, struct bytes attributes)
+/* Others wait for the latches meanwhile, so a whole item goes straight into the response. */
+static void write_attributes(struct item_write *write, struct json_writer *writer,
+                             struct shown shown)
+{
+    if (shown.item == NULL)
+        return;
+    if (shown.update == NULL) {
+        json_write_name(writer, "Attributes");
+        item_json_write(writer, shown.item);
+        return;
+    }
+    struct bytes parts = item_change_updated_json(write->call->arena, shown.update, shown.item);
+    if (parts.len > 0) {
+        json_write_name(writer, "Attributes");
+        json_write_raw(writer, parts);
+    }
+}
+
+/* An object with Attributes, ConsumedCapacity and ItemCollectionMetrics. The item's effect is set.
+ */
+static void answer(struct item_write *write, struct shown shown)
 {
     const struct table_definition *table = write->item.table;
     struct json_writer writer;
     json_writer_init(&writer, &write->call->response);
     json_open_object(&writer);
-    if (attributes.len > 0) {
-        json_write_name(&writer, "Attributes");
-        json_write_raw(&writer, attributes);
-    }
+    write_attributes(write, &writer, shown);
     capacity_use_add_write(write->call->uses, &write->txn, &write->item);
     capacity_write_json(&writer, write->condition_request->return_consumed_capacity,
                         write->call->uses);
@@ -294,18 +314,17 @@ static bool check_keys_untouched(struct api_call *call, const struct table_defin
     return item_change_check_keys(expressions->update, table, &call->error);
 }
 
-static struct bytes updated_attributes(struct item_write *write, const struct item *updated)
+static struct shown updated_attributes(const struct item_write *write, const struct item *updated)
 {
     struct bytes wanted = write->condition_request->return_values;
+    const struct update *update = write->expressions.update;
     if (bytes_equal_text(wanted, "ALL_NEW"))
-        return item_change_item_json(write->call->arena, updated);
+        return (struct shown){ .item = updated };
     if (bytes_equal_text(wanted, "UPDATED_NEW"))
-        return item_change_updated_json(write->call->arena, write->expressions.update, updated);
+        return (struct shown){ .item = updated, .update = update };
     if (bytes_equal_text(wanted, "UPDATED_OLD"))
-        return write->item.exists
-                   ? item_change_updated_json(write->call->arena, write->expressions.update,
-                                              &write->item.current)
-                   : BYTES("");
+        return (struct shown){ .item = write->item.exists ? &write->item.current : NULL,
+                               .update = update };
     return old_item(write);
 }
 
@@ -317,7 +336,7 @@ static bool decide_update(struct item_write *write)
     const struct item *key = &request->key.item;
     struct item updated;
     if (!write->item.exists && item_change_creates_nothing(update)) {
-        answer(write, BYTES(""));
+        answer(write, (struct shown){ 0 });
         return true;
     }
     if (!item_change_apply_update(call->arena, update, write->item.table,
