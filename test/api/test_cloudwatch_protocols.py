@@ -144,6 +144,43 @@ def test_maps_of_doubles_are_the_same_in_all_protocols(clients):
     assert answers[0] == answers[1] == answers[2]
 
 
+def test_lists_of_times_and_values_are_the_same_in_all_protocols(clients):
+    clients["query"].put_metric_data(
+        Namespace="Lists",
+        MetricData=[
+            {"MetricName": "Load", "Timestamp": MINUTE, "Value": 3},
+            {"MetricName": "Load", "Timestamp": MINUTE + datetime.timedelta(minutes=1), "Value": 4},
+        ],
+    )
+    queries = [
+        {
+            "Id": "load",
+            "MetricStat": {
+                "Metric": {"Namespace": "Lists", "MetricName": "Load"},
+                "Period": 60,
+                "Stat": "Sum",
+            },
+        },
+        {"Id": "half", "Expression": "load / 2", "Label": "half <of> it"},
+    ]
+    answers = [
+        body_of(
+            reader.get_metric_data(
+                MetricDataQueries=queries,
+                StartTime=MINUTE - HOUR,
+                EndTime=MINUTE + HOUR,
+                ScanBy="TimestampAscending",
+            )
+        )
+        for reader in clients.values()
+    ]
+    assert answers[0] == answers[1] == answers[2]
+    load, half = answers[0]["MetricDataResults"]
+    assert load["Timestamps"] == [MINUTE, MINUTE + datetime.timedelta(minutes=1)]
+    assert (load["Values"], half["Values"]) == ([3.0, 4.0], [1.5, 2.0])
+    assert half["Label"] == "half <of> it"
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_requests_may_be_compressed(server_url, clients, protocol):
     """Newer SDKs compress those of 10 KB and more."""
