@@ -460,6 +460,33 @@ static void large_alarms_take_the_place_of_several(void **state)
                      ALARMS_FULL);
 }
 
+static void actions_that_wait_have_a_bound(void **state)
+{
+    struct fixture *fixture = *state;
+    enum engine_status status;
+    struct arena *arena = arena_create();
+    fixture->options.outside.network = NULL; /* So that they wait. */
+    reopen(fixture);
+#define FIVE "['http://a/','http://b/','http://c/','http://d/','http://e/']"
+    put(fixture, "{'AlarmName':'a','AlarmActions':" FIVE ",'OKActions':" FIVE "," METRIC "}");
+    for (int i = 0; i <= ALARM_DELIVERY_WAITING_MAX / 5; i++) {
+        assert_int_equal(alarms_set_state(fixture->alarms, arena, BYTES("a"),
+                                          i % 2 == 0 ? ALARM_STATE_ALARM : ALARM_STATE_OK,
+                                          BYTES("r"), (struct bytes){ 0 }, &status),
+                         ALARMS_DONE);
+        arena_reset(arena);
+    }
+    const struct alarm_history_query query = {
+        .has_type = true, .type = ALARM_HISTORY_ACTION, .end_ms = INT64_MAX, .count_max = 100
+    };
+    struct alarm_history_page page;
+    assert_int_equal(alarms_history(fixture->alarms, arena, &query, &page), ENGINE_OK);
+    assert_int_equal(page.count, 5);
+    assert_true(bytes_equal_text(page.entries[0].summary, "Failed to execute action http://e/"));
+    arena_destroy(arena);
+    fixture->options.outside.network = fixture->network;
+}
+
 static void the_history_has_a_bound_and_an_age(void **state)
 {
     enum { MAX = 50 };
@@ -648,6 +675,7 @@ int main(void)
         ALARM_TEST(a_state_that_was_set_lasts_until_the_next_evaluation),
         ALARM_TEST(a_million_names_do_not_exceed_the_bound),
         ALARM_TEST(large_alarms_take_the_place_of_several),
+        ALARM_TEST(actions_that_wait_have_a_bound),
         ALARM_TEST(the_history_has_a_bound_and_an_age),
         ALARM_TEST(pages_of_the_history_resume_in_both_directions),
         ALARM_TEST(alarms_change_with_another_write_or_not_at_all),
