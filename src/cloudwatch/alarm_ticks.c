@@ -7,13 +7,13 @@
 
 enum { WAIT_MS_MAX = 60000 };
 
-/* Where periods end: with the last whole minute, or ten seconds, so that periods of any length end
- * as late as possible. The service lets its windows slide the same way. */
+/* Where periods end: with the last whole minute that has settled, or ten seconds, so that periods
+ * of any length end as late as possible. The service lets its windows slide the same way. */
 static int64_t end_of_periods(int64_t now_ms, int64_t period_s)
 {
-    int64_t now_s = clock_second_of_ms(now_ms);
+    int64_t settled_s = clock_second_of_ms(now_ms) - ALARMS_SETTLE_S;
     int64_t step_s = period_s < 60 ? ALARM_HIGH_RESOLUTION_S : 60;
-    return now_s - now_s % step_s;
+    return settled_s - settled_s % step_s;
 }
 
 static const struct alarm_point *read_points(struct alarms *alarms, struct arena *arena,
@@ -110,7 +110,8 @@ static bool take_due_locked(struct alarms *alarms, struct arena *arena, struct a
 {
     if (entry->due_s > now_s && entry->due_s <= now_s + entry->pace_s)
         return false;
-    entry->due_s = now_s - now_s % entry->pace_s + entry->pace_s;
+    int64_t settled_s = now_s - ALARMS_SETTLE_S;
+    entry->due_s = now_s - settled_s % entry->pace_s + entry->pace_s;
     return alarms_decode_locked(alarms, arena, entry, out);
 }
 

@@ -34,6 +34,9 @@ enum {
     /* Alarms that one call of alarms_tick evaluates; the others follow with the next call. */
     ALARMS_TICK_MAX = 10000,
     ALARMS_TICK_NS_MAX = 1000000000,
+    /* A period counts when it has been over for so long: what was counted in its last moments has
+     * arrived by then. */
+    ALARMS_SETTLE_S = 2,
 };
 
 /* Reads the newest `count` periods of `period_s` seconds that ended by `end_s`, newest first, into

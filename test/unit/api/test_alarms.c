@@ -18,7 +18,7 @@
 #define HISTORY "cloudwatch:DescribeAlarmHistory"
 #define ALARM_ARN(name) "arn:aws:cloudwatch:eu-west-1:123456789012:alarm:" name
 #define DASHBOARD_ARN(name) "arn:aws:cloudwatch::123456789012:dashboard/" name
-#define START_S 1790000100 /* A full minute. */
+#define START_S 1790000105 /* A full minute, and a bit. */
 
 #define METRIC                                                                                     \
     "'MetricName':'m','Namespace':'App','Statistic':'Sum','Period':60,'EvaluationPeriods':1,"      \
@@ -159,10 +159,10 @@ static void an_alarm_is_described_as_it_was_put(void **state)
                  "'App','Statistic':'Sum','Dimensions':[{'Name':'k','Value':'v'}],'Period':60,"
                  "'Unit':'Seconds','EvaluationPeriods':1,'Threshold':5.0,'ComparisonOperator':"
                  "'GreaterThanThreshold','TreatMissingData':'ignore','AlarmArn':'" ALARM_ARN(
-                     "a") "','AlarmConfigurationUpdatedTimestamp':1790000100,'StateValue':"
+                     "a") "','AlarmConfigurationUpdatedTimestamp':1790000105,'StateValue':"
                           "'INSUFFICIENT_DATA','StateReason':'Unchecked: Initial alarm creation',"
-                          "'StateUpdatedTimestamp':1790000100,'StateTransitionedTimestamp':"
-                          "1790000100}]}");
+                          "'StateUpdatedTimestamp':1790000105,'StateTransitionedTimestamp':"
+                          "1790000105}]}");
 }
 
 /* --- Evaluation through the store of samples --- */
@@ -176,7 +176,7 @@ static void an_alarm_follows_its_metric(void **state)
     assert_true(api_fixture_shows(&fixture, "'StateReason':'Threshold Crossed: 1 datapoint [7.0 "
                                             "(21/09/26 14:15:00)] was greater than the threshold "
                                             "(5.0).'"));
-    assert_true(api_fixture_shows(&fixture, "'StateTransitionedTimestamp':1790000160"));
+    assert_true(api_fixture_shows(&fixture, "'StateTransitionedTimestamp':1790000165"));
     tick(5);
     api_fixture_expect(&fixture, DESCRIBE, "{'StateValue':'ALARM'}",
                        "{'CompositeAlarms':[],'MetricAlarms':[]}");
@@ -405,7 +405,7 @@ static void dashboards_are_kept(void **state)
                            "d") "','DashboardBody':'{ \\'widgets\\':[]}','DashboardName':'d'}");
     api_fixture_expect(&fixture, "cloudwatch:ListDashboards", "{'DashboardNamePrefix':'d'}",
                        "{'DashboardEntries':[{'DashboardName':'d','DashboardArn':'" DASHBOARD_ARN(
-                           "d") "','LastModified':1790000100,'Size':15}]}");
+                           "d") "','LastModified':1790000105,'Size':15}]}");
     api_fixture_expect(&fixture, "cloudwatch:ListDashboards", "{'DashboardNamePrefix':'x'}",
                        "{'DashboardEntries':[]}");
     api_fixture_expect_error(&fixture, "cloudwatch:PutDashboard",
