@@ -198,7 +198,7 @@ class Certificate:
 STREAM_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
 
 
-OWN_OPERATIONS = {"AddTrigger", "ListTriggers", "RemoveTrigger"}
+OWN_OPERATIONS = {"AddTrigger", "GetHotKeys", "ListTriggers", "RemoveTrigger"}
 
 
 def operation_prefix(operation):
