@@ -476,7 +476,8 @@ bool operation_is_pause_due(const void *context, int64_t now_ns)
            (now_ns >= call->pause_at_ns || call->response.len >= call->pause_at_size);
 }
 
-static void observe(const struct api_call *call)
+/* Returns the time now, by clock_monotonic_ns. */
+static int64_t observe(const struct api_call *call)
 {
     const struct api_options *options = &call->api->options;
     int64_t now_ns = clock_monotonic_ns();
@@ -485,6 +486,7 @@ static void observe(const struct api_call *call)
     call_meter_count(call->api->call_meter, call, &outcome, now_ns);
     if (options->observe != NULL)
         options->observe(options->observe_context, call, &outcome);
+    return now_ns;
 }
 
 /* The one end of every call. What succeeds for a caller was decided on: an operation that forgot
@@ -496,10 +498,10 @@ static void end(struct api_call *call)
         admission_end(call);
     if (UNLIKELY(call->has_uncounted))
         admission_forget_units(call);
-    observe(call);
+    int64_t now_ns = observe(call);
     for (size_t i = 0; i < call->use_count; i++) {
         if (UNLIKELY(call->uses[i].key_uses != NULL))
-            key_use_count(call, &call->uses[i]);
+            key_use_count(call, &call->uses[i], now_ns);
     }
     operation_release_tables(call);
     call->done(call);

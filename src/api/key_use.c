@@ -18,20 +18,33 @@ enum { WRITE_WEIGHT = 3 }; /* A partition's limit is 3,000 read units or 1,000 w
 
 struct key_use {
     struct key_use *next;
-    struct insight_target target;
-    struct bytes partition_key;
-    struct bytes key; /* data NULL: of a Query. */
-    uint64_t weight;
+    struct insight_event event;
 };
+
+enum {
+    THROTTLE_RULES = 1 << INSIGHT_THROTTLED_PARTITION_KEYS | 1 << INSIGHT_THROTTLED_KEYS,
+};
+
+/* insight_target_rules of a decoded definition. */
+static unsigned rules_of(const struct insight_target *target)
+{
+    return target->index == NULL ? target->table->insight_rules : target->index->insight_rules;
+}
+
+static unsigned access_rules_of(const struct insight_target *target)
+{
+    return rules_of(target) & ~(unsigned)THROTTLE_RULES;
+}
 
 static void note(struct capacity_use *use, const struct insight_target *target,
                  struct bytes partition_key, struct bytes key, int64_t half_units)
 {
     struct key_use *noted = arena_alloc(use->key_arena, sizeof *noted);
     assert(half_units >= 0);
-    *noted = (struct key_use){
-        .next = use->key_uses,
-        .target = *target,
+    noted->next = use->key_uses;
+    noted->event = (struct insight_event){
+        .target = target->index == NULL ? target->table->id : target->index->id,
+        .rules = access_rules_of(target),
         .partition_key = partition_key,
         .key = key,
         .weight = (uint64_t)half_units * (use->kind == CAPACITY_WRITE ? WRITE_WEIGHT : 1),
@@ -71,7 +84,7 @@ void key_use_note_item(struct capacity_use *use, const struct item_address *plac
 {
     const struct insight_target target = { .table = use->definition };
     struct bytes key = place->address.key;
-    if (insight_target_rules(&target) != 0)
+    if (access_rules_of(&target) != 0)
         note(use, &target, cut(key, place->prefix_size), cut(key, key.len), half_units);
 }
 
@@ -109,7 +122,7 @@ void key_use_note_write(struct capacity_use *use, const struct item_address *pla
         const struct insight_target target = { .table = use->definition,
                                                .index = &use->definition->indexes[i] };
         bool global = target.index->global;
-        bool noted = global && insight_target_rules(&target) != 0;
+        bool noted = global && access_rules_of(&target) != 0;
         int64_t of_index = note_change(use, &target, &changes[i], noted);
         half_units += global ? 0 : of_index;
     }
@@ -121,7 +134,7 @@ void key_use_note_query(struct capacity_use *use, const struct index_definition 
 {
     const struct insight_target target = { .table = use->definition,
                                            .index = index != NULL && index->global ? index : NULL };
-    if (insight_target_rules(&target) == 0)
+    if (access_rules_of(&target) == 0)
         return;
     struct bytes key = arena_copy(use->key_arena, stored_key); /* Ranges change as they are read. */
     note(use, &target, cut(key, end_of_partition_key(&target, key)), (struct bytes){ 0 },
@@ -130,26 +143,14 @@ void key_use_note_query(struct capacity_use *use, const struct index_definition 
 
 /* --- Counting --- */
 
-static unsigned throttle_rules(unsigned rules)
-{
-    return rules & (1U << INSIGHT_THROTTLED_PARTITION_KEYS | 1U << INSIGHT_THROTTLED_KEYS);
-}
-
-void key_use_count(const struct api_call *call, const struct capacity_use *use)
+void key_use_count(const struct api_call *call, const struct capacity_use *use, int64_t now_ns)
 {
     if (call->operation->hides_keys)
         return;
-    int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
-    for (const struct key_use *noted = use->key_uses; noted != NULL; noted = noted->next) {
-        unsigned rules = insight_target_rules(&noted->target);
-        const struct insight_event event = { .target = insight_target_id(&noted->target),
-                                             .rules = rules & ~throttle_rules(rules),
-                                             .partition_key = noted->partition_key,
-                                             .key = noted->key,
-                                             .weight = noted->weight };
-        if (event.rules != 0)
-            insights_count(api_insights(call->api), table_runtime(use->table), &event, now_ms);
-    }
+    struct insights *insights = api_insights(call->api);
+    int64_t now_ms = insights_wall_ms(insights, api_options(call->api)->clock, now_ns);
+    for (const struct key_use *noted = use->key_uses; noted != NULL; noted = noted->next)
+        insights_count(insights, table_runtime(use->table), &noted->event, now_ms);
 }
 
 void key_use_count_throttled(const struct api_call *call, const struct table *table,
@@ -157,7 +158,7 @@ void key_use_count_throttled(const struct api_call *call, const struct table *ta
                              bool is_whole)
 {
     const struct insight_target target = { .table = table_definition(table), .index = index };
-    unsigned rules = throttle_rules(insight_target_rules(&target));
+    unsigned rules = rules_of(&target) & THROTTLE_RULES;
     if (!is_whole)
         rules &= ~(1U << INSIGHT_THROTTLED_KEYS);
     if (rules == 0 || call->operation->hides_keys)

@@ -33,8 +33,9 @@ void key_use_note_write(struct capacity_use *use, const struct item_address *pla
 void key_use_note_query(struct capacity_use *use, const struct index_definition *index,
                         struct bytes stored_key, int64_t half_units);
 
-/* Counts what was noted. The call is about to end and holds its tables. */
-void key_use_count(const struct api_call *call, const struct capacity_use *use);
+/* Counts what was noted. The call is about to end and holds its tables. `now_ns` is the time by
+ * clock_monotonic_ns. */
+void key_use_count(const struct api_call *call, const struct capacity_use *use, int64_t now_ns);
 
 /* Counts a request for an item, or for its entry in an index that is not NULL, that was refused
  * because too many came. `is_whole`: the key is that of an item or entry; otherwise it begins as

@@ -1,6 +1,6 @@
 /* insights.c -- see insights.h.
  *
- * Locks: a counters' mutex guards which of its data is where; a shard's mutex guards the shard and
+ * Locks: a counters' mutex guards which of its data is where; a shard's flag guards the shard and
  * may be taken while holding that one, not the other way round. Counting only tries shards' locks.
  * Storing works in three steps, so that a reader finds every event exactly once without waiting for
  * the disk: read what is stored of the minutes that are over; under the lock take their summaries
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -30,8 +31,10 @@ enum {
     SLOTS = 2, /* The open minute, and the one before until it is stored. */
     LINE_SIZE = 64,
     CLOSING_MAX = SLOTS * INSIGHTS_SHARDS, /* Minutes that may be stored in one step. */
+    WALL_TRUSTED_MS = 1000,
 };
 static_assert(INSIGHTS_TARGETS_MAX == 1 + 2 * GLOBAL_INDEXES_MAX, "see insights.h");
+static_assert(INSIGHTS_SHARDS == 8, "home_shard takes three bits");
 static_assert(INSIGHTS_LIVE_MAX >= CLOSING_MAX + SLOTS * INSIGHTS_SHARDS, "all of it fits");
 
 struct slot {
@@ -40,7 +43,7 @@ struct slot {
 };
 
 struct shard {
-    _Alignas(LINE_SIZE) pthread_mutex_t mutex; /* Guards the rest. */
+    _Alignas(LINE_SIZE) _Atomic bool taken; /* Guards the rest: see shard_lock. */
     struct slot slots[SLOTS];
 };
 
@@ -67,12 +70,17 @@ struct insights {
     struct insights_options options;
     uint64_t seed;
     _Atomic size_t table_count; /* With counters. */
+    /* insights_wall_ms: a time within the minute that lasts until then. Two threads may write them
+     * at once; both are right then. */
+    _Alignas(LINE_SIZE) _Atomic int64_t wall_ms;
+    _Atomic int64_t wall_until_ns;
 };
 
 struct insights *insights_create(const struct insights_options *options)
 {
-    struct insights *insights = memory_checked(calloc(1, sizeof *insights));
+    struct insights *insights = memory_checked(aligned_alloc(LINE_SIZE, sizeof *insights));
     struct random random;
+    memset(insights, 0, sizeof *insights);
     insights->options = *options;
     if (options->keys_max == 0)
         insights->options.keys_max = INSIGHTS_KEYS_DEFAULT;
@@ -120,6 +128,27 @@ uint64_t insights_stored_size_max(const struct insights_options *options)
     return options->rules_max * records * key_summary_size_max(options->keys_max);
 }
 
+/* --- Shards --- */
+
+/* Calls only try. Whoever stores or reports waits for a call that is counting, for less than a
+ * microsecond unless its thread was preempted; a mutex would make each call dearer. */
+static inline bool shard_try(struct shard *shard)
+{
+    return !atomic_load_explicit(&shard->taken, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&shard->taken, true, memory_order_acquire);
+}
+
+static void shard_lock(struct shard *shard)
+{
+    while (!shard_try(shard))
+        sched_yield();
+}
+
+static inline void shard_unlock(struct shard *shard)
+{
+    atomic_store_explicit(&shard->taken, false, memory_order_release);
+}
+
 /* --- Counters of tables and indexes --- */
 
 static void slot_clear(struct slot *slot, unsigned kept_rules)
@@ -156,7 +185,6 @@ static void counters_destroy(struct table_runtime_part *part)
                 continue;
             for (size_t i = 0; i < SLOTS; i++)
                 slot_clear(&shard->slots[i], 0);
-            pthread_mutex_destroy(&shard->mutex);
             free(shard);
         }
         free(target);
@@ -166,11 +194,10 @@ static void counters_destroy(struct table_runtime_part *part)
     free(counters);
 }
 
-static struct counters *counters_of(struct insights *insights, struct table_runtime *runtime)
+static __attribute__((noinline)) struct counters *counters_create(struct insights *insights,
+                                                                  struct table_runtime *runtime)
 {
-    struct table_runtime_part *part = atomic_load_explicit(&runtime->insight, memory_order_acquire);
-    if (LIKELY(part != NULL))
-        return (struct counters *)part;
+    struct table_runtime_part *part = NULL;
     struct counters *made = memory_checked(calloc(1, sizeof *made));
     made->part.destroy = counters_destroy;
     made->insights = insights;
@@ -180,6 +207,12 @@ static struct counters *counters_of(struct insights *insights, struct table_runt
         return made;
     counters_destroy(&made->part);
     return (struct counters *)part;
+}
+
+static inline struct counters *counters_of(struct insights *insights, struct table_runtime *runtime)
+{
+    struct table_runtime_part *part = atomic_load_explicit(&runtime->insight, memory_order_acquire);
+    return LIKELY(part != NULL) ? (struct counters *)part : counters_create(insights, runtime);
 }
 
 static struct target *find_target(struct counters *counters, uint64_t id)
@@ -225,10 +258,8 @@ static struct shard *shard_at(struct target *target, size_t index)
         return shard;
     struct shard *made = memory_checked(aligned_alloc(LINE_SIZE, sizeof *made));
     memset(made, 0, sizeof *made);
-    pthread_mutex_init(&made->mutex, NULL);
     if (atomic_compare_exchange_strong(&target->shards[index], &shard, made))
         return made;
-    pthread_mutex_destroy(&made->mutex);
     free(made);
     return shard;
 }
@@ -238,7 +269,8 @@ static struct shard *shard_at(struct target *target, size_t index)
 static struct slot *slot_of_locked(struct shard *shard, int64_t minute_ms)
 {
     struct slot *slot = &shard->slots[minute_ms / INSIGHTS_MINUTE_MS % SLOTS];
-    if (slot->minute_ms < minute_ms || slot_is_empty(slot))
+    if (UNLIKELY(slot->minute_ms != minute_ms) &&
+        (slot->minute_ms < minute_ms || slot_is_empty(slot)))
         slot->minute_ms = minute_ms;
     return slot;
 }
@@ -247,9 +279,10 @@ static void add_locked(struct insights *insights, struct shard *shard,
                        const struct insight_event *event, int64_t minute_ms)
 {
     struct slot *slot = slot_of_locked(shard, minute_ms);
-    for (enum insight_rule rule = 0; rule < INSIGHT_RULE_COUNT; rule++) {
+    for (unsigned rules = event->rules; rules != 0; rules &= rules - 1) {
+        enum insight_rule rule = (enum insight_rule)__builtin_ctz(rules);
         struct bytes key = insight_rule_is_of_whole_keys(rule) ? event->key : event->partition_key;
-        if ((event->rules & 1U << rule) == 0 || key.data == NULL)
+        if (key.data == NULL)
             continue;
         if (UNLIKELY(slot->summaries[rule] == NULL))
             slot->summaries[rule] = key_summary_create(insights->options.keys_max, insights->seed);
@@ -265,7 +298,29 @@ static void miss(struct target *target, const struct insight_event *event)
     }
 }
 
-/* The processor's number spreads the threads over the shards. */
+int64_t insights_wall_ms(struct insights *insights, const struct clock *clock, int64_t now_ns)
+{
+    if (LIKELY(now_ns < atomic_load_explicit(&insights->wall_until_ns, memory_order_acquire)))
+        return atomic_load_explicit(&insights->wall_ms, memory_order_relaxed);
+    int64_t wall_ms = clock_wall_ms(clock);
+    int64_t left_ms = INSIGHTS_MINUTE_MS - wall_ms % INSIGHTS_MINUTE_MS;
+    if (left_ms > WALL_TRUSTED_MS)
+        left_ms = WALL_TRUSTED_MS;
+    if (clock->wall_us != clock_system.wall_us)
+        left_ms = 0; /* A test moves it. */
+    atomic_store_explicit(&insights->wall_ms, wall_ms, memory_order_relaxed);
+    atomic_store_explicit(&insights->wall_until_ns, now_ns + left_ms * 1000000,
+                          memory_order_release);
+    return wall_ms;
+}
+
+/* A thread's first choice is the same each time, so that its counters stay in its cache. */
+static size_t home_shard(void)
+{
+    uint64_t self = (uint64_t)(uintptr_t)pthread_self();
+    return (size_t)((self >> 12) * UINT64_C(0x9E3779B97F4A7C15) >> 61);
+}
+
 void insights_count(struct insights *insights, struct table_runtime *runtime,
                     const struct insight_event *event, int64_t wall_ms)
 {
@@ -274,14 +329,13 @@ void insights_count(struct insights *insights, struct table_runtime *runtime,
     struct target *target = find_target(counters, event->target);
     if (UNLIKELY(target == NULL) && (target = add_target(counters, event->target)) == NULL)
         return;
-    int cpu = sched_getcpu();
-    size_t home = cpu < 0 ? 0 : (size_t)cpu;
+    size_t home = home_shard();
     for (size_t i = 0; i < INSIGHTS_SHARDS; i++) {
         struct shard *shard = shard_at(target, (home + i) % INSIGHTS_SHARDS);
-        if (UNLIKELY(pthread_mutex_trylock(&shard->mutex) != 0))
+        if (UNLIKELY(!shard_try(shard)))
             continue;
         add_locked(insights, shard, event, wall_ms - wall_ms % INSIGHTS_MINUTE_MS);
-        pthread_mutex_unlock(&shard->mutex);
+        shard_unlock(shard);
         return;
     }
     miss(target, event);
@@ -309,12 +363,12 @@ static size_t find_closed(struct target *target, int64_t until_ms, struct slot *
         struct shard *shard = atomic_load(&target->shards[s]);
         if (shard == NULL)
             continue;
-        pthread_mutex_lock(&shard->mutex);
+        shard_lock(shard);
         for (size_t i = 0; i < SLOTS; i++) {
             if (shard->slots[i].minute_ms < until_ms && !slot_is_empty(&shard->slots[i]))
                 closing_of(out, &count, shard->slots[i].minute_ms);
         }
-        pthread_mutex_unlock(&shard->mutex);
+        shard_unlock(shard);
     }
     return count;
 }
@@ -364,7 +418,7 @@ static void take_closed_locked(struct target *target, struct slot *closing, size
         if (shard == NULL)
             continue;
         struct slot taken[SLOTS];
-        pthread_mutex_lock(&shard->mutex);
+        shard_lock(shard);
         for (size_t i = 0; i < SLOTS; i++) {
             size_t known = count;
             bool wanted =
@@ -373,7 +427,7 @@ static void take_closed_locked(struct target *target, struct slot *closing, size
             if (wanted)
                 memset(shard->slots[i].summaries, 0, sizeof shard->slots[i].summaries);
         }
-        pthread_mutex_unlock(&shard->mutex);
+        shard_unlock(shard);
         for (size_t i = 0; i < SLOTS * INSIGHT_RULE_COUNT; i++) {
             struct slot *from = &taken[i / INSIGHT_RULE_COUNT];
             struct key_summary *summary = from->summaries[i % INSIGHT_RULE_COUNT];
@@ -470,10 +524,10 @@ static void clear_shards(struct target *target, unsigned kept_rules)
         struct shard *shard = atomic_load(&target->shards[s]);
         if (shard == NULL)
             continue;
-        pthread_mutex_lock(&shard->mutex);
+        shard_lock(shard);
         for (size_t i = 0; i < SLOTS; i++)
             slot_clear(&shard->slots[i], kept_rules);
-        pthread_mutex_unlock(&shard->mutex);
+        shard_unlock(shard);
     }
 }
 
@@ -597,10 +651,10 @@ enum engine_status insights_look(struct insights *insights, struct table_runtime
             struct shard *shard = atomic_load(&target->shards[s]);
             if (shard == NULL)
                 continue;
-            pthread_mutex_lock(&shard->mutex);
+            shard_lock(shard);
             for (size_t i = 0; i < SLOTS; i++)
                 copy_slot(insights, &shard->slots[i], rule, false, live, live_count);
-            pthread_mutex_unlock(&shard->mutex);
+            shard_unlock(shard);
         }
         if (*live_count > 0)
             live[0].summary->missed += atomic_load(&target->missed[rule]);

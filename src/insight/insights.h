@@ -19,6 +19,7 @@
 #include "model/insight_definition.h"
 
 struct catalogue;
+struct clock;
 struct insights; /* Opaque. */
 struct key_summary;
 struct table;
@@ -62,6 +63,9 @@ struct insight_event {
      * 1. */
     uint64_t weight;
 };
+/* The wall time of a moment of clock_monotonic_ns, exact to the minute: the clock is read once in a
+ * while only. A step of the wall clock shows within a second. */
+int64_t insights_wall_ms(struct insights *insights, const struct clock *clock, int64_t now_ns);
 /* Any thread; never waits. */
 void insights_count(struct insights *insights, struct table_runtime *runtime,
                     const struct insight_event *event, int64_t wall_ms);

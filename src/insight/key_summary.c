@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/byte_order.h"
+#include "base/compiler.h"
 #include "base/crc32c.h"
 #include "base/memory.h"
 #include "insight/key_digest.h"
@@ -59,13 +60,19 @@ void key_summary_destroy(struct key_summary *summary)
     free(summary);
 }
 
+static __attribute__((noinline)) void widen(struct key_summary *summary, uint64_t weight)
+{
+    if (summary->events == 0 || weight < summary->weight_min)
+        summary->weight_min = weight;
+    if (weight > summary->weight_max)
+        summary->weight_max = weight;
+}
+
 /* A key that has a counter was counted as a different one when it got it. */
 void key_summary_add(struct key_summary *summary, struct bytes key, uint64_t weight)
 {
-    if (weight > summary->weight_max)
-        summary->weight_max = weight;
-    if (weight < summary->weight_min || summary->events == 0)
-        summary->weight_min = weight;
+    if (UNLIKELY(weight - summary->weight_min > summary->weight_max - summary->weight_min))
+        widen(summary, weight); /* Outside of both, since the subtraction wraps around. */
     summary->events++;
     if (space_saving_add(summary->keys, key_digest(summary->seed, key), key, weight))
         hyperloglog_add(&summary->distinct, key_digest(distinct_seed, key));

@@ -182,7 +182,8 @@ static struct space_saving_counter show(const struct space_saving *summary,
 }
 
 /* The slot of the key's counter, or NONE. */
-static ptrdiff_t find_slot(const struct space_saving *summary, uint64_t hash, struct bytes key)
+static inline __attribute__((always_inline)) ptrdiff_t find_slot(const struct space_saving *summary,
+                                                                 uint64_t hash, struct bytes key)
 {
     for (size_t slot = hash & summary->slot_mask; summary->slots[slot] != 0;
          slot = (slot + 1) & summary->slot_mask) {
@@ -318,25 +319,31 @@ static void append(struct space_saving *summary, uint64_t hash, struct bytes key
     place_in_slots(summary, number);
 }
 
-bool space_saving_add(struct space_saving *summary, uint64_t hash, struct bytes key,
-                      uint64_t weight)
+static __attribute__((noinline)) void add_new(struct space_saving *summary, uint64_t hash,
+                                              struct bytes key, uint64_t weight)
 {
-    summary->total += weight;
-    ptrdiff_t slot = find_slot(summary, hash, key);
-    if (LIKELY(slot != NONE)) {
-        summary->counters[summary->slots[slot] - 1].count += weight;
-        return false;
-    }
     if (key.len > summary->options.keys_size_max) {
         summary->floor += weight; /* It may have been the same key each time. */
-        return true;
+        return;
     }
     /* Make room first: what goes raises the floor, which the new key starts from. */
     while (!has_room(summary, key.len))
         remove_smallest(summary);
     uint64_t error = summary->floor - summary->lift;
     append(summary, hash, key, error + weight, error);
-    return true;
+}
+
+bool space_saving_add(struct space_saving *summary, uint64_t hash, struct bytes key,
+                      uint64_t weight)
+{
+    summary->total += weight;
+    ptrdiff_t slot = find_slot(summary, hash, key);
+    if (UNLIKELY(slot == NONE)) {
+        add_new(summary, hash, key, weight);
+        return true;
+    }
+    summary->counters[summary->slots[slot] - 1].count += weight;
+    return false;
 }
 
 /* --- Merging --- */

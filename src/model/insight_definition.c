@@ -98,13 +98,3 @@ bool insight_target_at(const struct table_definition *table, size_t number,
     }
     return false;
 }
-
-bool insight_definition_of_table_counts(const struct table_definition *table)
-{
-    struct insight_target target;
-    for (size_t i = 0; insight_target_at(table, i, &target); i++) {
-        if (insight_target_rules(&target) != 0)
-            return true;
-    }
-    return false;
-}

@@ -87,7 +87,4 @@ struct bytes insight_target_rule_name(struct arena *arena, const struct insight_
 MUST_CHECK bool insight_target_at(const struct table_definition *table, size_t number,
                                   struct insight_target *out);
 
-/* Does the table, or one of its indexes, count keys? */
-bool insight_definition_of_table_counts(const struct table_definition *table);
-
 #endif

@@ -112,6 +112,7 @@ struct index_definition {
     /* INDEX_BACKFILLING: items whose key is below this have their entries; empty: none has. */
     struct bytes backfilled;
     struct insight_definition insight; /* Global. */
+    unsigned insight_rules;            /* insight_target_rules. Set by table_definition_decode. */
 };
 
 struct expiry_definition {
@@ -220,7 +221,9 @@ struct table_definition {
     struct expiry_definition expiry;
 
     struct insight_definition insight;
-    /* Whether the table or one of its indexes counts keys. Set by table_definition_decode. */
+    /* Set by table_definition_decode: insight_target_rules, and whether the table or one of its
+     * indexes has any. */
+    unsigned insight_rules;
     bool counts_keys;
 
     struct tag *tags; /* Sorted by key. */

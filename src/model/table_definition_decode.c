@@ -517,6 +517,18 @@ static void read_settings(struct decoder *in, struct table_definition *out)
     read_insight(in, &out->insight);
 }
 
+/* Calls look at these, so they are derived once. */
+static void set_insight_rules(struct table_definition *out)
+{
+    for (size_t i = 0; i < out->index_count; i++) {
+        const struct insight_target target = { .table = out, .index = &out->indexes[i] };
+        out->indexes[i].insight_rules = insight_target_rules(&target);
+        out->counts_keys |= out->indexes[i].insight_rules != 0;
+    }
+    out->insight_rules = insight_target_rules(&(struct insight_target){ .table = out });
+    out->counts_keys |= out->insight_rules != 0;
+}
+
 bool table_definition_decode(struct arena *arena, const struct item *record,
                              struct table_definition *out)
 {
@@ -537,6 +549,6 @@ bool table_definition_decode(struct arena *arena, const struct item *record,
         return false;
     out->index_names = index_names_create(arena, out);
     out->capacity = table_definition_capacity(out);
-    out->counts_keys = insight_definition_of_table_counts(out);
+    set_insight_rules(out);
     return true;
 }
