@@ -282,7 +282,7 @@ static struct policy_key one_value(struct bytes name, const struct bytes *text)
 static void fill_keys(struct arena *arena, const struct caller *caller,
                       const struct access_question *question, struct policy_request *request)
 {
-    size_t tag_count = question->table == NULL ? 0 : question->table->tag_count;
+    size_t tag_count = question->table == NULL ? 0 : question->table->tags.count;
     struct policy_key *keys = arena_alloc(
         arena, (caller->key_count + SINGLE_KEYS + tag_count + LIST_KEYS) * sizeof *keys);
     struct policy_key *at = keys;
@@ -297,7 +297,7 @@ static void fill_keys(struct arena *arena, const struct caller *caller,
                                  .values = question->return_values,
                                  .count = question->return_value_count };
     for (size_t i = 0; i < tag_count; i++) {
-        const struct tag *tag = &question->table->tags[i];
+        const struct tag *tag = &question->table->tags.elements[i];
         *at++ = one_value(arena_printf(arena, "aws:ResourceTag/%.*s", BYTES_FMT(tag->key)),
                           &tag->value);
     }

@@ -33,6 +33,7 @@ enum {
     READ_PAGE_SIZE_MAX = 1024 * 1024, /* Of the items that Query or Scan read, before the filter. */
     SCAN_SEGMENTS_MAX = 1000000,
     TAGS_MAX = 50,
+    TAG_SET_SIZE_MAX = 10240, /* Keys and values of all tags of a resource, in bytes. */
     TAG_KEY_SIZE_MAX = 128,
     TAG_VALUE_SIZE_MAX = 256,
     RESOURCE_POLICY_SIZE_MAX = 20 * 1024,

@@ -135,9 +135,9 @@ void table_definition_turn_on_demand(struct table_definition *definition, int64_
 enum capacity_setting table_definition_capacity(const struct table_definition *definition)
 {
     enum capacity_setting setting;
-    for (size_t i = 0; i < definition->tag_count; i++) {
-        if (bytes_equal_text(definition->tags[i].key, TABLE_CAPACITY_TAG) &&
-            capacity_setting_parse(definition->tags[i].value, &setting))
+    for (size_t i = 0; i < definition->tags.count; i++) {
+        if (bytes_equal_text(definition->tags.elements[i].key, TABLE_CAPACITY_TAG) &&
+            capacity_setting_parse(definition->tags.elements[i].value, &setting))
             return setting;
     }
     return CAPACITY_UNSET;

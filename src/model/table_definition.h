@@ -132,6 +132,11 @@ struct tag {
     struct bytes value;
 };
 
+struct tag_list {
+    struct tag *elements; /* Sorted by key. */
+    size_t count;
+};
+
 /* What becomes of requests that need more throughput than their table has. */
 enum capacity_setting {
     CAPACITY_UNSET,   /* Of a table: as the server's setting says. */
@@ -226,8 +231,8 @@ struct table_definition {
     unsigned insight_rules;
     bool counts_keys;
 
-    struct tag *tags; /* Sorted by key. */
-    size_t tag_count;
+    struct tag_list tags;
+    struct tag_list stream_tags; /* Of the stream whose label is `stream_label`. */
     /* What the tag TABLE_CAPACITY_TAG says. Set by table_definition_decode, so that requests need
      * not look for it. */
     enum capacity_setting capacity;

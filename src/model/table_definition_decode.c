@@ -405,23 +405,32 @@ static void read_indexes(struct decoder *in, struct table_definition *out)
     require(in, out->index_count - global_count <= LOCAL_INDEXES_MAX);
 }
 
-static void read_tags(struct decoder *in, struct table_definition *out)
+static void read_tag_list(struct decoder *in, struct value map, struct tag_list *out)
 {
-    struct value map = find_required(in, "g", VALUE_M);
-    require(in, is_present(&map) && map.count <= TAGS_MAX);
+    require(in, map.count <= TAGS_MAX);
     if (in->failed)
         return;
     struct value_iter iter;
     struct value value;
     struct bytes key;
     value_iter_init(&iter, &map);
-    out->tags = arena_alloc_zeroed(in->arena, map.count * sizeof(*out->tags));
-    while (out->tag_count < map.count && value_iter_next(&iter, &key, &value)) {
-        struct tag *tag = &out->tags[out->tag_count++];
+    out->elements = arena_alloc_zeroed(in->arena, map.count * sizeof(*out->elements));
+    while (out->count < map.count && value_iter_next(&iter, &key, &value)) {
+        struct tag *tag = &out->elements[out->count++];
         tag->key = arena_copy(in->arena, key);
         tag->value = as_text(in, &value);
     }
-    require(in, out->tag_count == map.count);
+    require(in, out->count == map.count);
+}
+
+static void read_tags(struct decoder *in, struct table_definition *out)
+{
+    struct value map = find_required(in, "g", VALUE_M);
+    require(in, is_present(&map));
+    read_tag_list(in, map, &out->tags);
+    map = find(in, "xg", VALUE_M);
+    if (is_present(&map))
+        read_tag_list(in, map, &out->stream_tags);
 }
 
 /* --- The record --- */

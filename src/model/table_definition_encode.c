@@ -245,17 +245,17 @@ static void add_partitions(struct record_writer *record, const struct table_defi
     finish_attribute(record, "p");
 }
 
-static void add_tags(struct record_writer *record, const struct table_definition *definition)
+static void add_tags(struct record_writer *record, const char *name, const struct tag_list *tags)
 {
     struct map_writer map = { .count = 0 };
     buffer_init(&map.members, record->builder.arena);
-    for (size_t i = 0; i < definition->tag_count; i++) {
-        value_append_length_prefixed(&map.members, definition->tags[i].key);
-        value_append_string(&map.members, definition->tags[i].value);
+    for (size_t i = 0; i < tags->count; i++) {
+        value_append_length_prefixed(&map.members, tags->elements[i].key);
+        value_append_string(&map.members, tags->elements[i].value);
         map.count++;
     }
     value_append_container(begin_attribute(record), VALUE_M, map.count, buffer_bytes(&map.members));
-    finish_attribute(record, "g");
+    finish_attribute(record, name);
 }
 
 static void add_capacity(struct record_writer *record, const struct table_definition *definition)
@@ -344,6 +344,8 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_text(&record, "xo", definition->stream_policy_label);
     add_expiry(&record, &definition->expiry);
     add_insight(&record, &definition->insight);
-    add_tags(&record, definition);
+    if (definition->stream_tags.count > 0)
+        add_tags(&record, "xg", &definition->stream_tags);
+    add_tags(&record, "g", &definition->tags);
     return item_builder_finish(&record.builder);
 }

@@ -283,6 +283,69 @@ def test_tags_are_replaced_and_kept_apart(connection, arn):
     put(k="a+b-c=d.e_f:g/h@i", café="\u8868\u00a0\u3000")
 
 
+def test_the_size_of_all_tags_of_a_table(connection):
+    create(connection, "ManyTags", "pk")
+    arn = accept(connection, "DescribeTable", {"TableName": "ManyTags"})["Table"]["TableArn"]
+
+    def tags(first, last):
+        some = [{"Key": f"k{i:02}", "Value": "v" * 253} for i in range(first, last)]
+        return {"ResourceArn": arn, "Tags": some}
+
+    accept(connection, "TagResource", tags(0, 40))  # 256 bytes each: 10,240.
+    message = "Tag set size 10496 bytes is above max size limit of 10240 bytes"
+    refuse(connection, "TagResource", tags(40, 41), message)
+    refuse(connection, "TagResource", tags(0, 41), message)
+    accept(connection, "TagResource", tags(39, 40))
+    assert len(accept(connection, "ListTagsOfResource", {"ResourceArn": arn})["Tags"]) == 40
+
+
+def test_tags_of_an_index(connection, arn):
+    index = f"{arn}/index/gsi1"
+    message = (
+        "One or more parameter values were invalid: Invalid resource arn provided, only table or "
+        f"stream is accepted. Provided resource arn: {index}"
+    )
+    tags = {"ResourceArn": index, "Tags": [{"Key": "k", "Value": "v"}]}
+    refuse(connection, "TagResource", tags, message)
+    refuse(connection, "ListTagsOfResource", {"ResourceArn": index}, message)
+
+
+def test_keys_of_tags_are_not_trimmed(connection):
+    create(connection, "SpacedTags", "pk")
+    arn = accept(connection, "DescribeTable", {"TableName": "SpacedTags"})["Table"]["TableArn"]
+    tags = [{"Key": key, "Value": " v "} for key in ("k", "k ", " k", " ")]
+    accept(connection, "TagResource", {"ResourceArn": arn, "Tags": tags})
+    shown = accept(connection, "ListTagsOfResource", {"ResourceArn": arn})["Tags"]
+    assert sorted(shown, key=str) == sorted(tags, key=str)
+
+
+def test_a_stream_has_tags_of_its_own(connection):
+    stream = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
+    create(connection, "TaggedStream", "pk", StreamSpecification=stream)
+    table = accept(connection, "DescribeTable", {"TableName": "TaggedStream"})["Table"]
+    arns = (table["LatestStreamArn"], table["TableArn"])
+
+    def listed():
+        return [accept(connection, "ListTagsOfResource", {"ResourceArn": a})["Tags"] for a in arns]
+
+    tag = {"Key": "k", "Value": "v"}
+    assert listed() == [[], []]
+    accept(connection, "TagResource", {"ResourceArn": arns[0], "Tags": [tag]})
+    assert listed() == [[tag], []]
+    accept(connection, "UntagResource", {"ResourceArn": arns[0], "TagKeys": ["k"]})
+    accept(connection, "TagResource", {"ResourceArn": arns[1], "Tags": [tag]})
+    assert listed() == [[], [tag]]
+    missing = arns[0][:-1] + "x"
+    message = f"Requested resource not found: ResourceArn: {missing} not found"
+    refuse(
+        connection,
+        "ListTagsOfResource",
+        {"ResourceArn": missing},
+        message,
+        "ResourceNotFoundException",
+    )
+
+
 # --- ListTables ---
 
 

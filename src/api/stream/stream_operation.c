@@ -59,6 +59,7 @@ void stream_operation_label(struct api_call *call, struct table_definition *tabl
 {
     int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
     struct stream *taken = NULL;
+    table->stream_tags = (struct tag_list){ 0 }; /* They were an earlier stream's. */
     do {
         stream_release(taken);
         table->stream_label = stream_names_label(call->arena, now_ms++);

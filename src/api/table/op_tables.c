@@ -88,7 +88,7 @@ static bool authorize_rest(struct api_call *call, const struct table_definition 
         operation_question(call, "TagResource", draft->name, no_index, NULL);
     struct access_question put_policy =
         operation_question(call, "PutResourcePolicy", draft->name, no_index, NULL);
-    return (draft->tag_count == 0 || operation_may(call, &tag)) &&
+    return (draft->tags.count == 0 || operation_may(call, &tag)) &&
            (draft->resource_policy.text.data == NULL || operation_may(call, &put_policy));
 }
 

@@ -1,4 +1,5 @@
-/* op_tags.c -- TagResource, UntagResource and ListTagsOfResource. Only tables have tags. */
+/* op_tags.c -- TagResource, UntagResource and ListTagsOfResource: of tables, and of the streams
+ * that tables have at present. */
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/table/setting_rules.h"
@@ -29,14 +30,30 @@ static bool check_arn(struct api_call *call, struct bytes arn)
         call, arn, "Invalid TableArn: Invalid ResourceArn provided as input ", refuse_account);
 }
 
-/* The table of a checked ARN. NULL with the error set, also for streams, which have no tags. */
-static struct table *find_table(struct api_call *call, struct bytes arn)
+/* The table or stream of a request. */
+struct tagged {
+    struct table_definition definition; /* A copy that may be changed and stored. */
+    struct tag_list *tags;              /* Within the copy. */
+};
+
+/* False if there is no resource of an ARN that passed. A stream's tags are not its table's. */
+static bool find_tagged(struct api_call *call, struct bytes arn, struct tagged *out)
 {
-    struct table *table = table_name_is_arn(arn) ? operation_find_table(call, arn) : NULL;
+    struct bytes table_arn = arn;
+    struct bytes label = { 0 };
+    bool is_stream = table_name_split_stream_arn(arn, &table_arn, &label);
+    const struct table *table = operation_find_table(call, table_arn);
     if (table == NULL)
-        error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
-                  "Requested resource not found: ResourceArn: %.*s not found", BYTES_FMT(arn));
-    return table;
+        return false;
+    out->definition = *table_definition(table);
+    out->tags = is_stream ? &out->definition.stream_tags : &out->definition.tags;
+    return !is_stream || bytes_equal(out->definition.stream_label, label);
+}
+
+static bool refuse_missing(struct api_call *call, struct bytes arn)
+{
+    return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
+                     "Requested resource not found: ResourceArn: %.*s not found", BYTES_FMT(arn));
 }
 
 /* Observed: the tags of a table that is CREATING can be removed, but none can be added. */
@@ -79,16 +96,12 @@ static bool check_tag(struct api_call *call, const struct tag_resource_request *
 static void run_tag(struct api_call *call, const void *input)
 {
     const struct tag_resource_request *request = input;
-    struct table *table = NULL;
-    struct table_definition changed;
-    bool ok = check_tag(call, request) && (table = find_table(call, request->resource_arn)) != NULL;
-    if (ok) {
-        changed = *table_definition(table);
-        ok = check_state(call, &changed, true) &&
-             setting_rules_add_tags(call->arena, &request->tags, &changed, &call->error);
-    }
-    if (ok)
-        store_tags(call, &changed);
+    struct tagged resource;
+    bool ok = check_tag(call, request) && (find_tagged(call, request->resource_arn, &resource) ||
+                                           refuse_missing(call, request->resource_arn));
+    if (ok && check_state(call, &resource.definition, true) &&
+        setting_rules_add_tags(call->arena, &request->tags, resource.tags, &call->error))
+        store_tags(call, &resource.definition);
     else
         operation_fail(call);
 }
@@ -129,25 +142,17 @@ static bool check_untag(struct api_call *call, const struct untag_resource_reque
 static void run_untag(struct api_call *call, const void *input)
 {
     const struct untag_resource_request *request = input;
-    struct table *table = NULL;
-    if (check_untag(call, request)) {
-        table = table_name_is_arn(request->resource_arn)
-                    ? operation_find_table(call, request->resource_arn)
-                    : NULL;
-        if (table == NULL) /* Observed: without the ARN, which the others show. */
-            error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found");
-    }
-    if (table == NULL) {
+    struct tagged resource;
+    /* Observed: the error lacks the ARN, which the others show. */
+    bool ok = check_untag(call, request) &&
+              (find_tagged(call, request->resource_arn, &resource) ||
+               error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Requested resource not found"));
+    if (!ok || !check_state(call, &resource.definition, false)) {
         operation_fail(call);
         return;
     }
-    struct table_definition changed = *table_definition(table);
-    if (!check_state(call, &changed, false)) {
-        operation_fail(call);
-        return;
-    }
-    setting_rules_remove_tags(call->arena, &request->tag_keys, &changed);
-    store_tags(call, &changed);
+    setting_rules_remove_tags(call->arena, &request->tag_keys, resource.tags);
+    store_tags(call, &resource.definition);
 }
 
 const struct operation op_untag_resource = { .name = "UntagResource",
@@ -170,19 +175,19 @@ static const struct shape_field list_fields[] = {
 static const struct shape list_shape = { SHAPE_STRUCTURE_OF(struct list_tags_request, list_fields),
                                          .type_name = "ListTagsOfResourceInput" };
 
-static void answer(struct api_call *call, const struct table_definition *definition)
+static void answer(struct api_call *call, const struct tag_list *tags)
 {
     struct json_writer writer;
     json_writer_init(&writer, &call->response);
     json_open_object(&writer);
     json_write_name(&writer, "Tags");
     json_open_array(&writer);
-    for (size_t i = 0; i < definition->tag_count; i++) {
+    for (size_t i = 0; i < tags->count; i++) {
         json_open_object(&writer);
         json_write_name(&writer, "Key");
-        json_write_string(&writer, definition->tags[i].key);
+        json_write_string(&writer, tags->elements[i].key);
         json_write_name(&writer, "Value");
-        json_write_string(&writer, definition->tags[i].value);
+        json_write_string(&writer, tags->elements[i].value);
         json_close_object(&writer);
     }
     json_close_array(&writer);
@@ -192,15 +197,13 @@ static void answer(struct api_call *call, const struct table_definition *definit
 static void run_list(struct api_call *call, const void *input)
 {
     const struct list_tags_request *request = input;
-    struct table *table = NULL;
-    if (check_arn(call, request->resource_arn)) /* Observed: any NextToken is ignored. */
-        table = find_table(call, request->resource_arn);
-    if (table == NULL) {
-        operation_fail(call);
-        return;
-    }
-    answer(call, table_definition(table));
-    operation_succeed(call);
+    struct tagged resource;
+    bool ok = check_arn(call, request->resource_arn) && /* Observed: any NextToken is ignored. */
+              (find_tagged(call, request->resource_arn, &resource) ||
+               refuse_missing(call, request->resource_arn));
+    if (ok)
+        answer(call, resource.tags);
+    operation_end(call, ok);
 }
 
 const struct operation op_list_tags_of_resource = { .name = "ListTagsOfResource",

@@ -19,18 +19,18 @@ static bool refuse_unsupported(struct error *err, const char *field)
 /* --- Tags --- */
 
 /* Where `key` is among the sorted tags, or where it belongs. */
-static size_t tag_position(const struct table_definition *table, struct bytes key, bool *found)
+static size_t tag_position(const struct tag_list *tags, struct bytes key, bool *found)
 {
     size_t first = 0;
-    size_t end = table->tag_count;
+    size_t end = tags->count;
     while (first < end) {
         size_t middle = first + (end - first) / 2;
-        if (bytes_compare(table->tags[middle].key, key) < 0)
+        if (bytes_compare(tags->elements[middle].key, key) < 0)
             first = middle + 1;
         else
             end = middle;
     }
-    *found = first < table->tag_count && bytes_equal(table->tags[first].key, key);
+    *found = first < tags->count && bytes_equal(tags->elements[first].key, key);
     return first;
 }
 
@@ -131,45 +131,55 @@ bool setting_rules_check_tag_keys(const struct shape_list *keys, struct error *e
     return true;
 }
 
-bool setting_rules_add_tags(struct arena *arena, const struct shape_list *tags,
-                            struct table_definition *table, struct error *err)
+/* Observed: it is the tags that there would be that count. */
+static bool check_tag_size(const struct tag_list *tags, struct error *err)
 {
-    const struct tag_request *const *requests = tags->elements;
+    size_t size = 0;
+    for (size_t i = 0; i < tags->count; i++)
+        size += tags->elements[i].key.len + tags->elements[i].value.len;
+    return size <= TAG_SET_SIZE_MAX ||
+           error_validation(err, "Tag set size %zu bytes is above max size limit of %d bytes", size,
+                            TAG_SET_SIZE_MAX);
+}
+
+bool setting_rules_add_tags(struct arena *arena, const struct shape_list *added,
+                            struct tag_list *tags, struct error *err)
+{
+    const struct tag_request *const *requests = added->elements;
     struct tag *merged = arena_alloc(arena, TAGS_MAX * sizeof(*merged));
-    if (table->tag_count > 0)
-        memcpy(merged, table->tags, table->tag_count * sizeof(*merged));
-    table->tags = merged;
-    for (size_t i = 0; i < tags->count; i++) {
+    if (tags->count > 0)
+        memcpy(merged, tags->elements, tags->count * sizeof(*merged));
+    tags->elements = merged;
+    for (size_t i = 0; i < added->count; i++) {
         bool found;
-        size_t position = tag_position(table, requests[i]->key, &found);
+        size_t position = tag_position(tags, requests[i]->key, &found);
         if (!found) {
-            if (table->tag_count == TAGS_MAX)
+            if (tags->count == TAGS_MAX)
                 return refuse_tag_count(err);
             memmove(&merged[position + 1], &merged[position],
-                    (table->tag_count - position) * sizeof(*merged));
-            table->tag_count++;
+                    (tags->count - position) * sizeof(*merged));
+            tags->count++;
         }
         merged[position] = (struct tag){ .key = requests[i]->key, .value = requests[i]->value };
     }
-    return true;
+    return check_tag_size(tags, err);
 }
 
 void setting_rules_remove_tags(struct arena *arena, const struct shape_list *keys,
-                               struct table_definition *table)
+                               struct tag_list *tags)
 {
     const struct bytes *requests = keys->elements;
-    struct tag *kept = arena_alloc(arena, table->tag_count * sizeof(*kept));
-    if (table->tag_count > 0)
-        memcpy(kept, table->tags, table->tag_count * sizeof(*kept));
-    table->tags = kept;
+    struct tag *kept = arena_alloc(arena, tags->count * sizeof(*kept));
+    if (tags->count > 0)
+        memcpy(kept, tags->elements, tags->count * sizeof(*kept));
+    tags->elements = kept;
     for (size_t i = 0; i < keys->count; i++) {
         bool found;
-        size_t position = tag_position(table, requests[i], &found);
+        size_t position = tag_position(tags, requests[i], &found);
         if (!found)
             continue;
-        table->tag_count--;
-        memmove(&kept[position], &kept[position + 1],
-                (table->tag_count - position) * sizeof(*kept));
+        tags->count--;
+        memmove(&kept[position], &kept[position + 1], (tags->count - position) * sizeof(*kept));
     }
 }
 
@@ -331,7 +341,7 @@ bool setting_rules_create(struct arena *arena, const struct create_table_request
                                                            .revision = draft->created_ms };
     }
     return setting_rules_check_tags(&request->tags, err) &&
-           setting_rules_add_tags(arena, &request->tags, draft, err);
+           setting_rules_add_tags(arena, &request->tags, &draft->tags, err);
 }
 
 /* --- UpdateTable --- */

@@ -18,6 +18,7 @@ struct create_table_request;
 struct encryption_request;
 struct error;
 struct table_definition;
+struct tag_list;
 struct update_table_request;
 
 MUST_CHECK bool setting_rules_create(struct arena *arena,
@@ -41,12 +42,12 @@ MUST_CHECK bool setting_rules_update(const struct update_table_request *request,
  * twice. */
 MUST_CHECK bool setting_rules_check_tags(const struct shape_list *tags, struct error *err);
 MUST_CHECK bool setting_rules_check_tag_keys(const struct shape_list *keys, struct error *err);
-/* Adds a list that passed to the table's tags. The old array is left as it was. */
-MUST_CHECK bool setting_rules_add_tags(struct arena *arena, const struct shape_list *tags,
-                                       struct table_definition *table, struct error *err);
-/* Takes the tags of a list of struct bytes away; keys the table does not have are ignored. */
+/* Adds a list that passed to the tags of a resource. The old array is left as it was. */
+MUST_CHECK bool setting_rules_add_tags(struct arena *arena, const struct shape_list *added,
+                                       struct tag_list *tags, struct error *err);
+/* Takes the tags of a list of struct bytes away; keys that there are not are ignored. */
 void setting_rules_remove_tags(struct arena *arena, const struct shape_list *keys,
-                               struct table_definition *table);
+                               struct tag_list *tags);
 
 /* The ResourcePolicy of a table or a stream: false with the service's error set unless it may be
  * put. It must be one that can be enforced even where requests are not authenticated: the server

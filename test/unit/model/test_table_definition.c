@@ -140,8 +140,8 @@ static struct table_definition full_table(void)
         .expiry = { .status = EXPIRY_FILLING,
                     .attribute = BYTES("expires"),
                     .filled = BYTES("12345678 and more") },
-        .tags = tags,
-        .tag_count = COUNT_OF(tags),
+        .tags = { tags, COUNT_OF(tags) },
+        .stream_tags = { tags, 1 },
     };
 }
 
@@ -218,6 +218,15 @@ static void assert_same_settings(const struct table_definition *a, const struct 
     assert_same_text(a->expiry.filled, b->expiry.filled);
 }
 
+static void assert_same_tags(const struct tag_list *a, const struct tag_list *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_same_text(a->elements[i].key, b->elements[i].key);
+        assert_same_text(a->elements[i].value, b->elements[i].value);
+    }
+}
+
 static void assert_same_table(const struct table_definition *a, const struct table_definition *b)
 {
     assert_same_text(a->name, b->name);
@@ -238,11 +247,8 @@ static void assert_same_table(const struct table_definition *a, const struct tab
         assert_same_index(&a->indexes[i], &b->indexes[i]);
     assert_same_partitions(a->partitions, a->partition_count, b->partitions, b->partition_count);
     assert_same_settings(a, b);
-    assert_int_equal(a->tag_count, b->tag_count);
-    for (size_t i = 0; i < a->tag_count; i++) {
-        assert_same_text(a->tags[i].key, b->tags[i].key);
-        assert_same_text(a->tags[i].value, b->tags[i].value);
-    }
+    assert_same_tags(&a->tags, &b->tags);
+    assert_same_tags(&a->stream_tags, &b->stream_tags);
 }
 
 static void a_record_decodes_to_what_was_encoded(void **state)
@@ -633,8 +639,7 @@ static void the_number_of_tags_is_bounded(void **state)
     }
     for (size_t count = TAGS_MAX - 1; count <= TAGS_MAX + 1; count++) {
         struct table_definition table = small_table();
-        table.tags = tags;
-        table.tag_count = count;
+        table.tags = (struct tag_list){ tags, count };
         struct item record = table_definition_encode(arena, &table);
         assert_int_equal(decodes(&record), count <= TAGS_MAX);
     }
