@@ -347,8 +347,3 @@ size_t alarm_delivery_waiting(struct alarm_delivery *delivery)
     pthread_mutex_unlock(&delivery->mutex);
     return count;
 }
-
-bool alarm_delivery_is_full(struct alarm_delivery *delivery)
-{
-    return alarm_delivery_waiting(delivery) >= ALARM_DELIVERY_WAITING_MAX;
-}

@@ -63,10 +63,9 @@ void alarm_delivery_set_scaler(struct alarm_delivery *delivery, alarm_scaler *sc
 const char *alarm_delivery_scale(struct alarm_delivery *delivery, struct arena *arena,
                                  const struct alarm_action *action, bool repeated);
 
-/* True if no further action may be stored. */
-bool alarm_delivery_is_full(struct alarm_delivery *delivery);
 /* Any thread. The action of that number has been stored. */
 void alarm_delivery_add(struct alarm_delivery *delivery, uint64_t number, struct bytes target);
+/* How many wait; no more than ALARM_DELIVERY_WAITING_MAX may be stored. */
 size_t alarm_delivery_waiting(struct alarm_delivery *delivery);
 
 #endif

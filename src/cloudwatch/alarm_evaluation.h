@@ -41,7 +41,6 @@ MUST_CHECK bool alarm_missing_parse(struct bytes name, enum alarm_missing *out);
 
 enum {
     ALARM_RANGE_EXTRA = 2, /* Points of the range beyond N. */
-    ALARM_EVALUATION_PERIODS_MAX = 86400,
     /* Points that reasons show, newest first. */
     ALARM_SHOWN_POINTS_MAX = 100,
 };
