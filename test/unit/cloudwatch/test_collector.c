@@ -257,9 +257,33 @@ static void a_clock_that_is_set_back_counts_nothing_twice(void **state)
     expect("ConsumedWriteCapacityUnits", OF_TABLE, START_S + 43200, 0, 0, 0, 0);
 }
 
+/* A day of virtual time, one write a minute, with restarts: every write is counted once. */
+static void a_day_adds_up_over_restarts(void **state)
+{
+    (void)state;
+    enum { MINUTES = 1440 };
+    fixture.options.metrics_interval_ms = 1000 * 1000 * 1000; /* A thread that never runs. */
+    api_fixture_restart(&fixture, 0);
+    for (int64_t minute = 0; minute < MINUTES; minute++) {
+        set_time(START_S + minute * 60 + 5);
+        ticker_run(api_ticker(fixture.api));
+        call("PutItem", "{'TableName':'tab','Item':{'p':{'S':'a'}}}");
+        if (minute % 97 == 0)
+            api_fixture_restart(&fixture, 1000);
+    }
+    close_minute(START_S + (MINUTES - 1) * 60);
+    call("cloudwatch:GetMetricStatistics",
+         "{'Namespace':'AWS/DynamoDB','MetricName':'ConsumedWriteCapacityUnits','Dimensions':"
+         "[{'Name':'TableName','Value':'tab'}],'StartTime':1790000100,'EndTime':1790086500,"
+         "'Period':86400,'Statistics':['Sum','Maximum']}");
+    assert_true(api_fixture_shows(&fixture, "'Sum':1440.0,'Maximum':1.0,'Unit':'Count'"));
+    assert_int_equal(check_store(fixture.engine, ignore, NULL).problem_count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_day_adds_up_over_restarts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_open_minute_shows_at_once_and_is_stored_when_it_is_over,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
