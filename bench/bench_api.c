@@ -44,6 +44,7 @@ struct bench {
     struct txn_group *group;
     struct arena *arena; /* Reset after every call. */
     struct random random;
+    bool has_refusing_table;
 };
 
 /* --- Requests --- */
@@ -190,6 +191,32 @@ static void fill_store(struct bench *bench)
     put_items(bench, "bench", NEWER, 1);
 }
 
+/* A table whose throughput is used up for minutes: whatever asks it is refused. */
+static void create_refusing_table(struct bench *bench)
+{
+    enum { LARGE = 399 * 1024 };
+    bench->has_refusing_table = true;
+    run(bench, BYTES("CreateTable"),
+        BYTES("{\"TableName\":\"bench-refused\",\"KeySchema\":[{\"AttributeName\":\"pk\","
+              "\"KeyType\":\"HASH\"}],\"AttributeDefinitions\":[{\"AttributeName\":\"pk\","
+              "\"AttributeType\":\"S\"}],\"ProvisionedThroughput\":{\"ReadCapacityUnits\":1,"
+              "\"WriteCapacityUnits\":1},\"Tags\":[{\"Key\":\"stator:capacity\",\"Value\":"
+              "\"enforce\"}]}"));
+    char *large = arena_alloc(bench->arena, LARGE + 1);
+    memset(large, 'x', LARGE);
+    large[LARGE] = '\0';
+    run(bench, BYTES("PutItem"),
+        arena_printf(bench->arena,
+                     "{\"TableName\":\"bench-refused\",\"Item\":{\"pk\":{\"S\":\"00000000\"},"
+                     "\"v\":{\"S\":\"%s\"}}}",
+                     large));
+    for (int i = 0; i < 4; i++)
+        run(bench, BYTES("GetItem"),
+            BYTES("{\"TableName\":\"bench-refused\",\"Key\":{\"pk\":{\"S\":\"00000000\"}},"
+                  "\"ConsistentRead\":true}"));
+    arena_reset(bench->arena);
+}
+
 /* --- Measures --- */
 
 static struct bytes get_item_body(struct bench *bench, uint64_t number)
@@ -212,6 +239,36 @@ static size_t get_item(void *context)
     struct bench *bench = context;
     struct bytes body = get_item_body(bench, random_below(&bench->random, ITEMS));
     return run_measured(bench, BYTES("GetItem"), &body, 1);
+}
+
+static size_t run_refused(struct bench *bench, struct bytes operation, struct bytes body)
+{
+    struct waiting_call call;
+    start(bench, operation, body, NULL, &call);
+    while (sem_wait(&call.ended) != 0)
+        continue;
+    sem_destroy(&call.ended);
+    if (call.base.error.code != ERROR_PROVISIONED_THROUGHPUT_EXCEEDED) {
+        fprintf(stderr, "bench_api: not refused\n");
+        exit(1);
+    }
+    return call.base.error.message.len;
+}
+
+static size_t refused_get(void *context)
+{
+    struct bench *bench = context;
+    return run_refused(bench, BYTES("GetItem"),
+                       BYTES("{\"TableName\":\"bench-refused\",\"Key\":{\"pk\":{\"S\":"
+                             "\"00000001\"}}}"));
+}
+
+static size_t refused_put(void *context)
+{
+    struct bench *bench = context;
+    return run_refused(
+        bench, BYTES("PutItem"),
+        put_item_body(bench, "bench-refused", random_below(&bench->random, ITEMS), 0));
 }
 
 static size_t query(void *context)
@@ -293,6 +350,8 @@ static const struct measured {
     { "api_put_item_16", put_items_together, ITEM_CACHE_SIZE },
     { "api_update_item", update_item, ITEM_CACHE_SIZE },
     { "api_update_item_16", update_items_together, ITEM_CACHE_SIZE },
+    { "api_get_item_refused", refused_get, ITEM_CACHE_SIZE },
+    { "api_put_item_refused", refused_put, ITEM_CACHE_SIZE },
 };
 
 static void prepare(struct bench *bench, const struct measured *measured)
@@ -302,6 +361,8 @@ static void prepare(struct bench *bench, const struct measured *measured)
         restart(bench);
     }
     warm_up(bench);
+    if (strstr(measured->name, "refused") != NULL && !bench->has_refusing_table)
+        create_refusing_table(bench);
 }
 
 static void run_calls(struct bench *bench, const char *name, long count)
