@@ -239,7 +239,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     if (options->refuse_conflicts)
         api->conflicts = txn_conflicts_create();
     api->opened_ms = clock_server_ms(api->options.clock);
-    api->call_meter = call_meter_create(catalogue, options->clock, options->metric_tables_max);
+    api->call_meter = call_meter_create(catalogue, options);
     api->insights =
         insights_create(&(struct insights_options){ .engine = options->engine,
                                                     .keys_max = options->insight_keys,
@@ -415,6 +415,11 @@ int64_t api_start_ns(const struct api *api)
     return clock_monotonic_ns();
 }
 
+struct slow_log *api_slow_log(const struct api *api)
+{
+    return call_meter_slow_log(api->call_meter);
+}
+
 struct meter *api_meter(const struct api *api)
 {
     return call_meter_meter(api->call_meter);
@@ -466,6 +471,7 @@ void operation_pause(struct api_call *call, void (*resume)(struct api_call *call
     assert(call->paused != NULL && call->resume == NULL);
     call->resume = resume;
     call->resume_state = state;
+    call->pause_count++;
     call->paused(call);
 }
 

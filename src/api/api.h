@@ -80,8 +80,9 @@ struct api_options {
      * wait. The call's tables are still held. NULL: nobody observes. */
     void (*observe)(void *context, const struct api_call *call, const struct api_outcome *outcome);
     void *observe_context;
-    size_t insight_keys;      /* Keys that a rule of Contributor Insights keeps apart; 0: 256. */
-    size_t insight_rules;     /* Of all tables together; 0: 100. */
+    size_t insight_keys;     /* Keys that a rule of Contributor Insights keeps apart; 0: 256. */
+    size_t insight_rules;    /* Of all tables together; 0: 100. */
+    int64_t slow_request_ms; /* Requests that take as long are kept for GetSlowRequests; 0: none. */
     size_t metric_tables_max; /* Tables counted one by one; 0: METER_TABLES_DEFAULT. */
 };
 
@@ -153,6 +154,7 @@ struct api_call {
      * the call ends; in the order in which the tables were looked up. */
     struct capacity_use *uses;
     size_t use_count;
+    uint32_t pause_count; /* How often it has paused. */
     uint32_t batch_count; /* Items or statements of a batch or transaction; 0: it is none. */
     /* Of one that writes many: the items before and after, in bytes as DynamoDB counts. */
     size_t written_size;

@@ -10,17 +10,24 @@
 #include "api/api.h"
 #include "api/capacity.h"
 #include "api/operation.h"
+#include "base/clock.h"
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "metric/meter.h"
+#include "metric/slow_log.h"
 
 enum {
     PLACES = 512, /* A power of two, well above the number of operations. */
     NAME_SIZE_MAX = 96,
+    NS_PER_MS = 1000000,
 };
 static_assert((int)PLACES >= 2 * (int)METER_OPERATIONS_MAX, "most lookups meet no other operation");
 
 struct call_meter {
     struct meter *meter;
+    struct slow_log *slow_log;
+    int64_t slow_ns; /* Its threshold. */
+    const struct clock *clock;
     struct {
         const struct operation *operation; /* NULL: free. */
         unsigned number;
@@ -64,18 +71,21 @@ static void add_operation(struct call_meter *call_meter, unsigned number)
     };
 }
 
-struct call_meter *call_meter_create(struct catalogue *catalogue, const struct clock *clock,
-                                     size_t tables_max)
+struct call_meter *call_meter_create(struct catalogue *catalogue, const struct api_options *options)
 {
     struct call_meter *call_meter = memory_checked(calloc(1, sizeof *call_meter));
     assert(operation_count() <= METER_OPERATIONS_MAX);
     for (unsigned i = 0; i < operation_count(); i++)
         add_operation(call_meter, i);
-    call_meter->meter = meter_create(&(struct meter_options){ .catalogue = catalogue,
-                                                              .clock = clock,
-                                                              .operations = call_meter->operations,
-                                                              .operation_count = operation_count(),
-                                                              .tables_max = tables_max });
+    call_meter->meter =
+        meter_create(&(struct meter_options){ .catalogue = catalogue,
+                                              .clock = options->clock,
+                                              .operations = call_meter->operations,
+                                              .operation_count = operation_count(),
+                                              .tables_max = options->metric_tables_max });
+    call_meter->clock = options->clock;
+    call_meter->slow_log = slow_log_create(options->slow_request_ms * NS_PER_MS);
+    call_meter->slow_ns = slow_log_threshold_ns(call_meter->slow_log);
     return call_meter;
 }
 
@@ -84,12 +94,18 @@ void call_meter_destroy(struct call_meter *call_meter)
     if (call_meter == NULL)
         return;
     meter_destroy(call_meter->meter);
+    slow_log_destroy(call_meter->slow_log);
     free(call_meter);
 }
 
 struct meter *call_meter_meter(const struct call_meter *call_meter)
 {
     return call_meter->meter;
+}
+
+struct slow_log *call_meter_slow_log(const struct call_meter *call_meter)
+{
+    return call_meter->slow_log;
 }
 
 static unsigned number_of(const struct call_meter *call_meter, const struct operation *operation)
@@ -115,4 +131,7 @@ void call_meter_count(struct call_meter *call_meter, const struct api_call *call
         .batch_count = call->batch_count,
     };
     meter_count_call(call_meter->meter, &counted, call->uses, call->use_count);
+    if (UNLIKELY(outcome->elapsed_ns >= call_meter->slow_ns))
+        slow_log_note(call_meter->slow_log, &counted, clock_wall_ms(call_meter->clock),
+                      call->pause_count, call->uses, call->use_count);
 }

@@ -108,16 +108,6 @@ static struct exposition_label label(const char *name, struct bytes value)
     return (struct exposition_label){ name, value };
 }
 
-/* "ResourceNotFoundException", behind the type's prefix. */
-static struct bytes code_name(enum error_code code)
-{
-    if (code == ERROR_NONE)
-        return BYTES("ok");
-    const char *type = error_kind(code)->type;
-    const char *end = strrchr(type, '#');
-    return bytes_from_text(end == NULL ? type : end + 1);
-}
-
 static void add_operation(const struct page *page, struct bytes table, size_t number,
                           const struct meter_operation_reading *operation)
 {
@@ -127,7 +117,7 @@ static void add_operation(const struct page *page, struct bytes table, size_t nu
         label("code", BYTES("")),
     };
     for (enum error_code code = 0; code < ERROR_CODE_COUNT; code++) {
-        labels[2].value = code_name(code);
+        labels[2].value = error_short_name(code);
         if (operation->calls[code] > 0)
             exposition_integer(page->requests, labels, 3, operation->calls[code]);
     }

@@ -22,6 +22,7 @@ struct insights;
 struct item;
 struct json_writer;
 struct series_store;
+struct slow_log;
 struct streams;
 struct table;
 struct table_definition;
@@ -86,6 +87,7 @@ const struct operation *operation_at(size_t index);
 const char *operation_action_prefix(const struct operation *operation);
 
 struct catalogue *api_catalogue(const struct api *api);
+struct slow_log *api_slow_log(const struct api *api);
 struct streams *api_streams(const struct api *api);
 struct insights *api_insights(const struct api *api);
 struct control *api_control(const struct api *api);

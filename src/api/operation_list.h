@@ -50,6 +50,8 @@
     X(list_streams, "ListStreams")                                                                 \
     X(add_trigger, "AddTrigger")                                                                   \
     X(get_hot_keys, "GetHotKeys")                                                                  \
+    X(get_meters, "GetMeters")                                                                     \
+    X(get_slow_requests, "GetSlowRequests")                                                        \
     X(list_triggers, "ListTriggers")                                                               \
     X(remove_trigger, "RemoveTrigger")                                                             \
     X(delete_alarms, "cloudwatch:DeleteAlarms")                                                    \

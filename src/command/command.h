@@ -106,6 +106,8 @@ int key_command(const struct command_call *call); /* And `policy`. */
 int cert_command(const struct command_call *call);
 int trigger_command(const struct command_call *call);
 int help_command(const struct command_call *call);
+int top_command(const struct command_call *call);
+int slowlog_command(const struct command_call *call);
 int version_command(const struct command_call *call);
 const char *version_commit(void); /* Of which the program was built. */
 

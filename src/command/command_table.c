@@ -106,6 +106,38 @@ static const struct command_flag trigger_flags[] = {
       .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]" },
 };
 
+static const struct command_verb top_verbs[] = { { .flags = "[--once] [--json] [FLAGS]" } };
+
+#define CLIENT_FLAGS                                                                               \
+    { .name = "endpoint",                                                                          \
+      .placeholder = "URL",                                                                        \
+      .help = "the server [" ADMIN_CLIENT_ENDPOINT "]" },                                          \
+    {                                                                                              \
+        .name = "ca-file", .placeholder = "FILE",                                                  \
+        .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]"                      \
+    }
+
+static const struct command_flag top_flags[] = {
+    { .name = "once", .help = "print once and end", .kind = COMMAND_FLAG_PRESENCE },
+    { .name = "json", .help = "a line of JSON for each interval", .kind = COMMAND_FLAG_PRESENCE },
+    { .name = "interval",
+      .placeholder = "SECONDS",
+      .help = "from one look to the next [2]",
+      .kind = COMMAND_FLAG_NUMBER },
+    CLIENT_FLAGS,
+};
+
+static const struct command_verb slowlog_verbs[] = { { .flags = "[--max N] [--json] [FLAGS]" } };
+
+static const struct command_flag slowlog_flags[] = {
+    { .name = "max",
+      .placeholder = "N",
+      .help = "how many to print, at most 256 [20]",
+      .kind = COMMAND_FLAG_NUMBER },
+    { .name = "json", .help = "the server's answer as JSON", .kind = COMMAND_FLAG_PRESENCE },
+    CLIENT_FLAGS,
+};
+
 static const struct command_verb help_verbs[] = { { .words = "[COMMAND]", .flags = "" } };
 
 static const struct command_flag help_flags[] = {
@@ -200,6 +232,25 @@ const struct command command_table[] = {
       VERBS(trigger_verbs),
       FLAGS(trigger_flags),
       .run = trigger_command },
+    { .name = "top",
+      .purpose = "show live what a running server does, table by table",
+      .description =
+          "Tables by their rate of requests, with errors, latencies, consumed units and "
+          "throttles.\n"
+          "A server with `auth` needs credentials as `stator trigger` does, and the right\n"
+          "stator:GetMeters.\n",
+      VERBS(top_verbs),
+      FLAGS(top_flags),
+      .run = top_command },
+    { .name = "slowlog",
+      .purpose = "show the slowest requests of a running server",
+      .description =
+          "The slowest of the last 256 requests that took --slow-request-ms or longer, with what\n"
+          "they read and wrote. Nothing of items is shown. A server with `auth` needs credentials\n"
+          "as `stator trigger` does, and the right stator:GetSlowRequests.\n",
+      VERBS(slowlog_verbs),
+      FLAGS(slowlog_flags),
+      .run = slowlog_command },
     { .name = "help",
       .purpose = "show help for the program or a command",
       .description = "Prints what `stator COMMAND --help` prints, or the list of commands.\n",

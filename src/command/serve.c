@@ -244,6 +244,7 @@ static bool open_api(struct server *server, const struct config *config)
         .dashboards_max = (size_t)config->dashboards_max,
         .insight_keys = (size_t)config->insight_keys,
         .insight_rules = (size_t)config->insight_rules,
+        .slow_request_ms = (int64_t)config->slow_request_ms,
         .trigger_outside = &server->outside,
         .observe = config->log_level == LOG_DEBUG ? request_log_observe : NULL,
     };

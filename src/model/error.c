@@ -1,6 +1,7 @@
 /* error.c -- the table of exceptions: wire name, HTTP status, retryability. */
 #include "model/error.h"
 #include <assert.h>
+#include <string.h>
 #include <stdarg.h>
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -103,6 +104,14 @@ const struct error_kind *error_kind(enum error_code code)
 {
     assert(code < ERROR_CODE_COUNT);
     return &kinds[code];
+}
+
+struct bytes error_short_name(enum error_code code)
+{
+    if (code == ERROR_NONE)
+        return BYTES("ok");
+    const char *type = error_kind(code)->type, *end = strrchr(type, '#');
+    return bytes_from_text(end == NULL ? type : end + 1);
 }
 
 const char *error_throttling_field(enum error_code code)

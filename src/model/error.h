@@ -80,6 +80,8 @@ struct error_kind {
 };
 
 const struct error_kind *error_kind(enum error_code code);
+/* "ResourceNotFoundException", behind the prefix of the type; "ok" for ERROR_NONE. */
+struct bytes error_short_name(enum error_code code);
 /* The name of the list of throttling reasons, which the service's model spells in two ways. */
 const char *error_throttling_field(enum error_code code);
 

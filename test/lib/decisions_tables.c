@@ -165,6 +165,12 @@ const struct decision decisions_describe_contributor_insights[] = {
 #define INSIGHT_RULE "arn:aws:cloudwatch:eu-west-1:" ACCOUNT ":insight-rule/rule"
 #define REPORT "{'RuleName':'rule','StartTime':1,'EndTime':60,'Period':60}"
 
+#define ASKS_STATOR(action)                                                                        \
+    { NOTHING, NULL, NULL, "{}", NO(action, "*") },                                                \
+    { ALLOW_ON("*", "*"), NULL, NULL, "{}", NO(action, "*") },                                     \
+    { ALLOW_OTHER(action, "*"), NULL, NULL, "{}", YES }
+const struct decision decisions_get_meters[] = { ASKS_STATOR("stator:GetMeters"), END };
+const struct decision decisions_get_slow_requests[] = { ASKS_STATOR("stator:GetSlowRequests"), END };
 const struct decision decisions_get_hot_keys[] = {
     { NOTHING, NULL, NULL, OF("Tab"), NO("stator:GetHotKeys", "Tab") },
     { NOTHING, NULL, NULL, OF("Absent"), NO("stator:GetHotKeys", "Absent") },

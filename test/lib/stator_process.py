@@ -198,7 +198,9 @@ class Certificate:
 STREAM_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"}
 
 
-OWN_OPERATIONS = {"AddTrigger", "GetHotKeys", "ListTriggers", "RemoveTrigger"}
+OWN_OPERATIONS = {
+    "AddTrigger", "GetHotKeys", "GetMeters", "GetSlowRequests", "ListTriggers", "RemoveTrigger",
+}  # fmt: skip
 
 
 def operation_prefix(operation):

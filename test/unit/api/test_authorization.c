@@ -73,6 +73,12 @@ static const struct asked asked_update_contributor_insights[] = {
     { "{'TableName':'Tab','ContributorInsightsAction':'DISABLE'}", "UpdateContributorInsights",
       ARN "Tab" },
 };
+static const struct asked asked_get_meters[] = {
+    { "{}", "stator:GetMeters", "*" },
+};
+static const struct asked asked_get_slow_requests[] = {
+    { "{}", "stator:GetSlowRequests", "*" },
+};
 static const struct asked asked_get_hot_keys[] = {
     { "{'TableName':'Tab'}", "stator:GetHotKeys", ARN "Tab" },
 };
