@@ -19,8 +19,9 @@ struct error;
 struct json_writer;
 
 enum {
-    ALARM_NAME_SIZE_MAX = 255 * 4, /* 255 characters. */
-    ALARM_ACTIONS_MAX = 5,         /* For each state. */
+    ALARM_NAME_LENGTH_MAX = 255,
+    ALARM_NAME_SIZE_MAX = ALARM_NAME_LENGTH_MAX * 4,
+    ALARM_ACTIONS_MAX = 5, /* For each state. */
     ALARM_DIMENSIONS_MAX = 30,
     ALARM_QUERIES_MAX = 20, /* Metrics and expressions of one alarm. */
     ALARM_TAGS_MAX = 50,

@@ -16,21 +16,24 @@ bool alarm_action_is_url(struct bytes action)
            bytes_starts_with(action, BYTES("https://"));
 }
 
-bool alarm_action_is_arn(struct bytes action)
-{
-    size_t colons = 0;
-    for (size_t i = 0; i < action.len; i++) {
-        if (action.data[i] <= ' ' || action.data[i] == 0x7F)
-            return false;
-        colons += action.data[i] == ':';
-    }
-    return bytes_starts_with(action, BYTES("arn:")) && colons >= 5;
-}
-
 bool alarm_action_is_scaling_policy(struct bytes action)
 {
     return bytes_starts_with(action, BYTES("arn:aws:autoscaling:")) &&
            memmem(action.data, action.len, ":scalingPolicy:", strlen(":scalingPolicy:")) != NULL;
+}
+
+/* The ARN of a scaling policy ends with the policy's name, which may have spaces. */
+bool alarm_action_is_arn(struct bytes action)
+{
+    size_t colons = 0;
+    bool may_have_spaces = alarm_action_is_scaling_policy(action);
+    for (size_t i = 0; i < action.len; i++) {
+        uint8_t byte = action.data[i];
+        if (byte < ' ' || byte == 0x7F || (byte == ' ' && !may_have_spaces))
+            return false;
+        colons += byte == ':';
+    }
+    return bytes_starts_with(action, BYTES("arn:")) && colons >= 5;
 }
 
 static bool check_actions(const struct shape_list *list, struct error *err)

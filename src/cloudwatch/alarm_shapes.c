@@ -12,7 +12,9 @@ static const struct shape positive_shape = { .kind = SHAPE_INTEGER, .min = 1, .m
 const struct shape alarm_period_shape = { .kind = SHAPE_INTEGER, .min = 1, .max = SHAPE_NO_MAX };
 static const struct shape interval_shape = { .kind = SHAPE_INTEGER, .min = 10, .max = 3600 };
 
-const struct shape alarm_name_shape = { .kind = SHAPE_STRING, .min = 1, .max = NAME_LENGTH_MAX };
+const struct shape alarm_name_shape = { .kind = SHAPE_STRING,
+                                        .min = 1,
+                                        .max = ALARM_NAME_LENGTH_MAX };
 const struct shape alarm_metric_name_shape = { .kind = SHAPE_STRING,
                                                .min = 1,
                                                .max = NAME_LENGTH_MAX };

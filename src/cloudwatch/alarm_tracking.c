@@ -2,6 +2,7 @@
 #include "cloudwatch/alarm_tracking.h"
 #include <assert.h>
 #include "base/arena.h"
+#include "base/compiler.h"
 #include "base/uuid.h"
 
 static const struct {
@@ -54,15 +55,22 @@ static struct shape_list dimensions_of(struct arena *arena, const struct alarm_t
     return list_of(arena, pointers, count, sizeof pointers[0]);
 }
 
+/* At most ALARM_NAME_LENGTH_MAX characters, like every alarm's name: a long name of a table or
+ * index is cut. The UUID keeps the alarm's name unique. */
 static struct bytes name_of(struct arena *arena, const struct alarm_tracking *tracking,
                             enum alarm_tracking_kind kind)
 {
     bool of_index = tracking->index_name.data != NULL;
-    return arena_printf(arena, "TargetTracking-table/%.*s%s%.*s-%s-%.*s",
-                        BYTES_FMT(tracking->table_name), of_index ? "/index/" : "",
-                        of_index ? (int)tracking->index_name.len : 0,
-                        of_index ? (const char *)tracking->index_name.data : "", kinds[kind].name,
-                        BYTES_FMT(uuid_create(arena)));
+    struct bytes start =
+        arena_printf(arena, "TargetTracking-table/%.*s%s%.*s", BYTES_FMT(tracking->table_name),
+                     of_index ? "/index/" : "", of_index ? (int)tracking->index_name.len : 0,
+                     of_index ? (const char *)tracking->index_name.data : "");
+    struct bytes end =
+        arena_printf(arena, "-%s-%.*s", kinds[kind].name, BYTES_FMT(uuid_create(arena)));
+    if (start.len > ALARM_NAME_LENGTH_MAX - end.len)
+        start.len = ALARM_NAME_LENGTH_MAX - end.len;
+    struct bytes parts[] = { start, end };
+    return arena_join(arena, parts, COUNT_OF(parts));
 }
 
 static struct alarm_definition definition_of(struct arena *arena,

@@ -269,8 +269,35 @@ static void forget_activities(struct scaling_change *change, int64_t now_ms)
     }
 }
 
-/* The objects may be those of the lists, which applying frees: keys are made first. */
-static enum engine_status write(struct scaling_change *change, struct engine_entry *stored,
+static void destroy_entries(struct entry *entries, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        arena_destroy(entries[i].arena);
+}
+
+/* The stored form of all objects, and of those to put the entries of the lists. False: an object
+ * could not be read again, so it must not be stored. The objects may be those of the lists, which
+ * applying the change frees. */
+static bool prepare(struct scaling_change *change, struct engine_entry *stored,
+                    struct entry *entries)
+{
+    for (size_t i = 0; i < change->count; i++) {
+        enum scaling_kind kind = change->changes[i].kind, decoded;
+        const void *object = change->changes[i].object;
+        stored[i].key = scaling_key(change->arena, kind, object);
+        if (change->changes[i].is_deleted)
+            continue;
+        stored[i].value = scaling_encode(change->arena, kind, object);
+        if (!make_entry(&stored[i], &entries[i], &decoded)) {
+            log_write(LOG_ERROR, "scaling", "an object has no stored form");
+            destroy_entries(entries, i);
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum engine_status write(struct scaling_change *change, const struct engine_entry *stored,
                                 const struct scaling_partner *partner)
 {
     struct engine_write *batch = NULL;
@@ -278,16 +305,11 @@ static enum engine_status write(struct scaling_change *change, struct engine_ent
     if (status != ENGINE_OK)
         return status;
     for (size_t i = 0; i < change->count; i++) {
-        enum scaling_kind kind = change->changes[i].kind;
-        const void *object = change->changes[i].object;
-        stored[i].key = scaling_key(change->arena, kind, object);
         struct engine_address address = { .place = scaling_place, .key = stored[i].key };
-        if (change->changes[i].is_deleted) {
+        if (change->changes[i].is_deleted)
             engine_write_delete(batch, &address);
-        } else {
-            stored[i].value = scaling_encode(change->arena, kind, object);
+        else
             engine_write_put(batch, &address, stored[i].value);
-        }
     }
     if (partner == NULL)
         return engine_write_commit_wait(batch);
@@ -308,18 +330,20 @@ enum engine_status scaling_change_commit(struct scaling_change *change, int64_t 
     if (change->count == 0)
         return ENGINE_OK;
     struct engine_entry *stored = arena_alloc_zeroed(change->arena, change->count * sizeof *stored);
+    struct entry *entries = arena_alloc_zeroed(change->arena, change->count * sizeof *entries);
+    if (!prepare(change, stored, entries))
+        return ENGINE_CORRUPT;
     enum engine_status status = write(change, stored, partner);
-    for (size_t i = 0; i < change->count && status == ENGINE_OK; i++) {
-        struct list *list = &change->scaling->lists[change->changes[i].kind];
-        struct entry entry;
-        enum scaling_kind kind;
-        if (change->changes[i].is_deleted) {
-            list_delete(list, stored[i].key);
-        } else {
-            bool is_sound = make_entry(&stored[i], &entry, &kind);
-            assert(is_sound);
-            list_put(list, &entry);
-        }
+    if (status != ENGINE_OK) {
+        destroy_entries(entries, change->count);
+        return status;
     }
-    return status;
+    for (size_t i = 0; i < change->count; i++) {
+        struct list *list = &change->scaling->lists[change->changes[i].kind];
+        if (change->changes[i].is_deleted)
+            list_delete(list, stored[i].key);
+        else
+            list_put(list, &entries[i]);
+    }
+    return ENGINE_OK;
 }

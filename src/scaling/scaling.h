@@ -84,7 +84,8 @@ struct scaling_partner {
     void (*end)(void *context, enum engine_status status); /* Of the commit. */
 };
 /* Adds the deletion of activities that are too old or too many, then writes. Either all or nothing
- * has happened. `partner` may be NULL. */
+ * has happened. `partner` may be NULL. ENGINE_CORRUPT, and nothing is written, if an object exceeds
+ * the bounds of scaling_objects.h. */
 MUST_CHECK enum engine_status scaling_change_commit(struct scaling_change *change, int64_t now_ms,
                                                     const struct scaling_partner *partner);
 

@@ -315,7 +315,7 @@ void *scaling_decode_any(struct arena *arena, const struct engine_entry *entry,
     enum scaling_kind found = 0;
     error_init(&ignored, arena);
     if (entry->key.len == 0 || !item_open(entry->value, &item) || !item_verify(&item) ||
-        !item_record_find_text(arena, &item, "j", ENGINE_KEY_SIZE_MAX, &text))
+        !item_record_find_text(arena, &item, "j", SCALING_DOCUMENT_SIZE_MAX, &text))
         return NULL;
     while (found < SCALING_KIND_COUNT && kinds[found].letter != entry->key.data[0])
         found++;

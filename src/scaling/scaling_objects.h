@@ -23,6 +23,10 @@ enum {
     SCALING_ACTION_NAME_SIZE_MAX = 256 * 4,
     SCALING_TEXT_SIZE_MAX = 4096,
     SCALING_TAGS_MAX = 50,
+    SCALING_TAG_KEY_LENGTH_MAX = 128,
+    SCALING_TAG_VALUE_LENGTH_MAX = 256,
+    /* Of an object as JSON. All tags take 115 KB if each of their characters is escaped. */
+    SCALING_DOCUMENT_SIZE_MAX = 256 * 1024,
 };
 
 /* What of a resource is scaled. Stored: values never change. */

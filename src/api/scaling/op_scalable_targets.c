@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/uuid.h"
+#include "json/utf8.h"
 #include "json/writer.h"
 
 /* --- RegisterScalableTarget --- */
@@ -25,7 +26,9 @@ struct register_request {
 };
 
 static const struct shape capacity_shape = { .kind = SHAPE_INTEGER, SHAPE_UNBOUNDED };
-static const struct shape tag_value_shape = { .kind = SHAPE_STRING, .min = 0, .max = 256 };
+static const struct shape tag_value_shape = { .kind = SHAPE_STRING,
+                                              .min = 0,
+                                              .max = SCALING_TAG_VALUE_LENGTH_MAX };
 static const struct shape tags_shape = { .kind = SHAPE_MAP,
                                          .element = &tag_value_shape,
                                          SHAPE_UNBOUNDED };
@@ -69,6 +72,22 @@ static void merge_flag(struct shape_boolean *flag, const struct shape_boolean *g
         *flag = *given;
 }
 
+/* Values have a shape of their own; names of a map's elements do not. */
+static bool check_tag_keys(struct api_call *call, const struct shape_map *tags)
+{
+    for (size_t i = 0; i < tags->count; i++) {
+        size_t length = utf8_utf16_length(tags->names[i]);
+        if (length < 1 || length > SCALING_TAG_KEY_LENGTH_MAX)
+            return error_set(&call->error, ERROR_SCALING_VALIDATION,
+                             "1 validation error detected: Value at 'tags' failed to satisfy "
+                             "constraint: Map keys must satisfy constraint: [Member must have "
+                             "length less than or equal to %d, Member must have length greater "
+                             "than or equal to 1]",
+                             SCALING_TAG_KEY_LENGTH_MAX);
+    }
+    return true;
+}
+
 static bool check_tags(struct api_call *call, const struct register_request *request,
                        const struct scaling_target *before)
 {
@@ -80,7 +99,7 @@ static bool check_tags(struct api_call *call, const struct register_request *req
     if (request->tags.count > SCALING_TAGS_MAX)
         return error_set(&call->error, ERROR_SCALING_TOO_MANY_TAGS,
                          "A scalable target can have at most %d tags", SCALING_TAGS_MAX);
-    return true;
+    return check_tag_keys(call, &request->tags);
 }
 
 static bool merge(struct api_call *call, const struct register_request *request,
@@ -421,7 +440,7 @@ static bool change_tags(struct api_call *call, const struct tags_request *reques
     struct scaling *scaling = api_scaling(call->api);
     const struct scaling_target *target = find_by_arn(call, request->arn);
     struct scaling_change change;
-    if (target == NULL)
+    if (target == NULL || !check_tag_keys(call, &request->tags))
         return false;
     struct scaling_target draft = *target;
     draft.tags = merge_tags(call, &target->tags, request);

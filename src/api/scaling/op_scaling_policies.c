@@ -36,7 +36,18 @@ struct put_request {
     struct tracking_request *tracking;
 };
 
-static const struct shape name_shape = { .kind = SHAPE_STRING, .min = 1, .max = 256 };
+/* The name becomes part of an ARN, which is the action of the policy's alarms. */
+static bool is_printable(struct bytes name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (name.data[i] < ' ' || name.data[i] > '~')
+            return false;
+    return name.len > 0;
+}
+
+static const struct shape name_shape = {
+    .kind = SHAPE_STRING, .min = 1, .max = 256, .pattern = "\\p{Print}+", .matches = is_printable
+};
 static const char *const types[] = { "PredictiveScaling", "StepScaling", "TargetTrackingScaling",
                                      NULL };
 static const struct shape type_shape = { .kind = SHAPE_STRING,

@@ -343,6 +343,100 @@ static void lists_are_paged(void **state)
     assert_int_equal(pages, 3);
 }
 
+/* A policy's name becomes part of the ARN in the records of its alarms. */
+static void a_policy_may_have_spaces_in_its_name(void **state)
+{
+    struct api_fixture *fixture = *state;
+    static const char tracking[] = "'TargetTrackingScalingPolicyConfiguration':{'TargetValue':70,"
+                                   "'PredefinedMetricSpecification':{'PredefinedMetricType':"
+                                   "'DynamoDBWriteCapacityUtilization'}}}";
+    char body[1000];
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    snprintf(body, sizeof body, "{" TARGET ",'PolicyName':'a\\nb',%s", tracking);
+    api_fixture_expect_error(fixture, AAS "PutScalingPolicy", body, ERROR_VALIDATION,
+                             "1 validation error detected: Value 'a\nb' at 'policyName' failed to "
+                             "satisfy constraint: Member must satisfy regular expression pattern: "
+                             "\\p{Print}+");
+    snprintf(body, sizeof body, "{" TARGET ",'PolicyName':'my policy',%s", tracking);
+    call(fixture, AAS "PutScalingPolicy", body);
+    api_fixture_restart(fixture, 1);
+    live(fixture, 4, 1500);
+    assert_int_equal(write_units(fixture), 36);
+}
+
+static void the_longest_names_survive_a_restart(void **state)
+{
+    struct api_fixture *fixture = *state;
+    char name[256], policy[257], body[4000];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    memset(policy, '~', sizeof policy - 1);
+    policy[sizeof policy - 1] = '\0';
+    snprintf(body, sizeof body,
+             "{'TableName':'%s','AttributeDefinitions':[{'AttributeName':'p','AttributeType':'S'}],"
+             "'KeySchema':[{'AttributeName':'p','KeyType':'HASH'}],"
+             "'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':10},"
+             "'GlobalSecondaryIndexes':[{'IndexName':'%s','KeySchema':[{'AttributeName':'p',"
+             "'KeyType':'HASH'}],'Projection':{'ProjectionType':'KEYS_ONLY'},"
+             "'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':5}}]}",
+             name, name);
+    call(fixture, "CreateTable", body);
+    snprintf(body, sizeof body,
+             "{'ServiceNamespace':'dynamodb','ResourceId':'table/%s/index/%s','ScalableDimension':"
+             "'dynamodb:index:ReadCapacityUnits','MinCapacity':5,'MaxCapacity':9}",
+             name, name);
+    call(fixture, AAS "RegisterScalableTarget", body);
+    snprintf(body, sizeof body,
+             "{'ServiceNamespace':'dynamodb','ResourceId':'table/%s/index/%s','ScalableDimension':"
+             "'dynamodb:index:ReadCapacityUnits','PolicyName':'%s',"
+             "'TargetTrackingScalingPolicyConfiguration':{'TargetValue':70,"
+             "'PredefinedMetricSpecification':{'PredefinedMetricType':"
+             "'DynamoDBReadCapacityUtilization'}}}",
+             name, name, policy);
+    call(fixture, AAS "PutScalingPolicy", body);
+    api_fixture_restart(fixture, 1);
+    call(fixture, "cloudwatch:DescribeAlarms", "{}");
+    assert_true(api_fixture_shows(fixture, "-AlarmHigh-"));
+    assert_true(api_fixture_shows(fixture, "-ProvisionedCapacityLow-"));
+}
+
+/* `count` tags with names of `length` characters that JSON escapes. */
+static const char *tags_body(struct api_fixture *fixture, const char *arn, int count, int length)
+{
+    static char body[200 * 1024];
+    int at = snprintf(body, sizeof body, "{'ResourceARN':'%s','Tags':{", arn);
+    (void)fixture;
+    for (int i = 0; i < count; i++) {
+        at += snprintf(body + at, sizeof body - (size_t)at, "%s'%02d", i == 0 ? "" : ",", i);
+        for (int n = 2; n < length; n++)
+            at += snprintf(body + at, sizeof body - (size_t)at, "\\u0001");
+        at += snprintf(body + at, sizeof body - (size_t)at, "':'");
+        for (int n = 0; n < 256; n++)
+            at += snprintf(body + at, sizeof body - (size_t)at, "\\u0001");
+        at += snprintf(body + at, sizeof body - (size_t)at, "'");
+    }
+    snprintf(body + at, sizeof body - (size_t)at, "}}");
+    return body;
+}
+
+static void tags_have_bounds_and_survive_a_restart(void **state)
+{
+    struct api_fixture *fixture = *state;
+    char arn[200] = "";
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    assert_int_equal(
+        sscanf((const char *)fixture->response.data, "{\"ScalableTargetARN\":\"%199[^\"]", arn), 1);
+    api_fixture_expect_error(
+        fixture, AAS "TagResource", tags_body(fixture, arn, 1, 129), ERROR_SCALING_VALIDATION,
+        "1 validation error detected: Value at 'tags' failed to satisfy constraint: Map keys must "
+        "satisfy constraint: [Member must have length less than or equal to 128, Member must have "
+        "length greater than or equal to 1]");
+    call(fixture, AAS "TagResource", tags_body(fixture, arn, 50, 128));
+    api_fixture_restart(fixture, 1);
+    call(fixture, AAS "ListTagsForResource", tags_body(fixture, arn, 0, 0));
+    assert_true(api_fixture_shows(fixture, "'49\\u0001"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -356,6 +450,9 @@ int main(void)
         TEST(a_policy_has_alarms_that_go_with_it),
         TEST(mistakes_are_told_in_the_services_words),
         TEST(lists_are_paged),
+        TEST(a_policy_may_have_spaces_in_its_name),
+        TEST(the_longest_names_survive_a_restart),
+        TEST(tags_have_bounds_and_survive_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
