@@ -114,7 +114,7 @@ bool alarm_decode(struct arena *arena, struct bytes stored, struct alarm *out)
         numbers[NUMBER_STATE] >= ALARM_STATE_COUNT ||
         !find_text(arena, &record, "r", ALARM_REASON_SIZE_MAX, &out->reason) ||
         !find_text(arena, &record, "q", ALARM_REASON_SIZE_MAX, &out->reason_data) ||
-        !find_text(arena, &record, "g", ALARM_DEFINITION_SIZE_MAX, &tags))
+        !find_text(arena, &record, "g", ALARM_TAGS_SIZE_MAX, &tags))
         return false;
     if (out->reason.data == NULL)
         out->reason = BYTES("");

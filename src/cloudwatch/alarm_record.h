@@ -26,6 +26,7 @@ enum {
     MONITOR_NUMBER_KEY_SIZE = 1 + 8,
 
     ALARM_DEFINITION_SIZE_MAX = 64 * 1024,
+    ALARM_TAGS_SIZE_MAX = 128 * 1024, /* ALARM_TAGS_MAX, with every character escaped, fit. */
     ALARM_REASON_SIZE_MAX = 64 * 1024,
     ALARM_MESSAGE_SIZE_MAX = 512 * 1024, /* Of an action, or of an entry of the history. */
 };

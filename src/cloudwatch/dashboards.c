@@ -58,7 +58,7 @@ bool dashboard_decode(struct arena *arena, struct bytes stored, struct dashboard
     out->modified_ms = (int64_t)numbers[0];
     if (!item_find(&record, BYTES("g"), &ignored))
         return true;
-    return item_record_find_text(arena, &record, "g", ALARM_DEFINITION_SIZE_MAX, &tags) &&
+    return item_record_find_text(arena, &record, "g", ALARM_TAGS_SIZE_MAX, &tags) &&
            alarm_tags_decode(arena, tags, &out->tags) && out->tags.kept > 0;
 }
 

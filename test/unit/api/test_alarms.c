@@ -467,6 +467,40 @@ static void alarms_and_dashboards_have_tags(void **state)
                              ERROR_CW_INVALID_PARAMETER_VALUE, "Invalid ARN: x");
 }
 
+/* A store with a record that cannot be read again is not opened. */
+static void the_longest_tags_survive_a_restart(void **state)
+{
+    static const char *const starts[] = {
+        "{'AlarmName':'a'," METRIC ",'Tags':[",
+        "{'DashboardName':'d','DashboardBody':'{\\'widgets\\':[]}','Tags':[",
+    };
+    static const char *const operations[] = { PUT, "cloudwatch:PutDashboard" };
+    static char body[200 * 1024];
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(starts); i++) {
+        size_t at = (size_t)snprintf(body, sizeof body, "%s", starts[i]);
+        for (int tag = 0; tag < 50; tag++) {
+            at += (size_t)snprintf(body + at, sizeof body - at, "%s{'Key':'%02d",
+                                   tag == 0 ? "" : ",", tag);
+            for (int n = 2; n < 128; n++)
+                at += (size_t)snprintf(body + at, sizeof body - at, "\\u0001");
+            at += (size_t)snprintf(body + at, sizeof body - at, "','Value':'");
+            for (int n = 0; n < 256; n++)
+                at += (size_t)snprintf(body + at, sizeof body - at, "\\u0001");
+            at += (size_t)snprintf(body + at, sizeof body - at, "'}");
+        }
+        snprintf(body + at, sizeof body - at, "]}");
+        assert_true(api_fixture_call(&fixture, operations[i], body));
+    }
+    api_fixture_restart(&fixture, 0);
+    assert_true(api_fixture_call(&fixture, "cloudwatch:ListTagsForResource",
+                                 "{'ResourceARN':'" ALARM_ARN("a") "'}"));
+    assert_true(api_fixture_shows(&fixture, "'Key':'49\\u0001"));
+    assert_true(api_fixture_call(&fixture, "cloudwatch:ListTagsForResource",
+                                 "{'ResourceARN':'" DASHBOARD_ARN("d") "'}"));
+    assert_true(api_fixture_shows(&fixture, "'Key':'49\\u0001"));
+}
+
 int main(void)
 {
 #define ALARM_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -482,6 +516,7 @@ int main(void)
         ALARM_TEST(alarms_have_a_bound),
         ALARM_TEST(dashboards_are_kept),
         ALARM_TEST(alarms_and_dashboards_have_tags),
+        ALARM_TEST(the_longest_tags_survive_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
