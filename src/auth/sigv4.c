@@ -349,16 +349,20 @@ static bool is_unreserved(uint8_t byte)
            (byte != '\0' && strchr("-._~", byte) != NULL);
 }
 
-static void append_escaped(struct buffer *buffer, uint8_t byte)
+enum { ESCAPED_SIZE_MAX = 3 };
+
+/* Returns how many bytes were written. */
+static size_t escape(uint8_t byte, uint8_t out[ESCAPED_SIZE_MAX])
 {
     static const char digits[] = "0123456789ABCDEF";
     if (is_unreserved(byte)) {
-        buffer_append_byte(buffer, byte);
-        return;
+        out[0] = byte;
+        return 1;
     }
-    buffer_append_byte(buffer, '%');
-    buffer_append_byte(buffer, (uint8_t)digits[byte >> 4]);
-    buffer_append_byte(buffer, (uint8_t)digits[byte & 15]);
+    out[0] = '%';
+    out[1] = (uint8_t)digits[byte >> 4];
+    out[2] = (uint8_t)digits[byte & 15];
+    return ESCAPED_SIZE_MAX;
 }
 
 static struct bytes take_until(struct bytes *rest, uint8_t mark)
@@ -387,8 +391,10 @@ static void append_path(struct buffer *buffer, struct bytes path)
             continue;
         }
         buffer_append_byte(buffer, '/');
-        for (size_t i = 0; i < segment.len; i++)
-            append_escaped(buffer, segment.data[i]);
+        for (size_t i = 0; i < segment.len; i++) {
+            uint8_t escaped[ESCAPED_SIZE_MAX];
+            buffer_append(buffer, escaped, escape(segment.data[i], escaped));
+        }
     }
     if (buffer->len == start || ends_with_slash)
         buffer_append_byte(buffer, '/');
@@ -402,11 +408,12 @@ static int hex_value(uint8_t byte)
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* In the one spelling that a signature knows: what needs no escape has none. */
+/* In the one spelling that a signature knows: what needs no escape has none. Strangers may send
+ * thousands of short texts, so no buffer is allocated for each. */
 static struct bytes respell(struct arena *arena, struct bytes text)
 {
-    struct buffer out;
-    buffer_init(&out, arena);
+    uint8_t *out = arena_alloc(arena, ESCAPED_SIZE_MAX * text.len);
+    size_t size = 0;
     for (size_t i = 0; i < text.len; i++) {
         uint8_t byte = text.data[i];
         if (byte == '%' && i + 2 < text.len && hex_value(text.data[i + 1]) >= 0 &&
@@ -414,9 +421,9 @@ static struct bytes respell(struct arena *arena, struct bytes text)
             byte = (uint8_t)(hex_value(text.data[i + 1]) << 4 | hex_value(text.data[i + 2]));
             i += 2;
         }
-        append_escaped(&out, byte);
+        size += escape(byte, out + size);
     }
-    return buffer_bytes(&out);
+    return bytes_of(out, size);
 }
 
 struct query_parameter {

@@ -307,6 +307,23 @@ static void signatures_cover_paths_queries_and_services(void **state)
     }
 }
 
+/* Strangers choose the query, and all the work is done for them as well. */
+static void a_query_of_many_parameters_takes_little_memory(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct sigv4_scope own = { BYTES("us-east-1"),
+                                     bytes_from_text(signed_by_botocore[0].service) };
+    struct sigv4_request request = botocore_request(fixture, 0);
+    enum { PARAMETERS = 8000 };
+    static char target[2 + 2 * PARAMETERS] = "/?";
+    for (size_t i = 0; i < PARAMETERS; i++)
+        memcpy(target + 2 + 2 * i, "a&", 2);
+    request.target = bytes_of(target, sizeof target);
+    size_t before = arena_held_size(fixture->arena);
+    assert_false(verify_scope(fixture, &request, &own, SECRET));
+    assert_true(arena_held_size(fixture->arena) - before < (size_t)1024 * 1024);
+}
+
 static void another_spelling_of_a_target_has_the_same_signature(void **state)
 {
     static const struct {
@@ -597,6 +614,7 @@ int main(void)
         cmocka_unit_test(published_signatures_match),
         cmocka_unit_test(what_we_sign_is_what_was_published),
         cmocka_unit_test(signatures_cover_paths_queries_and_services),
+        cmocka_unit_test(a_query_of_many_parameters_takes_little_memory),
         cmocka_unit_test(another_spelling_of_a_target_has_the_same_signature),
         cmocka_unit_test(a_change_of_anything_signed_breaks_the_signature),
         cmocka_unit_test(a_body_hash_that_is_sent_must_be_the_bodys),
