@@ -19,7 +19,8 @@
 
 struct scaling_driver {
     struct api *api;
-    bool has_recovered; /* Activities that a restart interrupted were completed. */
+    /* Activities that a restart interrupted were completed. With the scaling locked. */
+    bool has_recovered;
 };
 
 /* One round, or one completed change. */
@@ -34,7 +35,7 @@ struct turn {
 struct update_call {
     struct api_call base;
     struct scaling_driver *driver;
-    struct bytes activity_key; /* In the call's arena. */
+    struct bytes activity_id; /* In the call's arena. */
 };
 
 struct scaling_driver *scaling_driver_create(struct api *api)
@@ -209,9 +210,8 @@ static struct update_call *begin_change(const struct turn *turn, const struct sc
         return NULL;
     struct update_call *call = memory_checked(calloc(1, sizeof *call));
     struct arena *arena = arena_create();
-    struct bytes key = scaling_key(turn->arena, SCALING_ACTIVITY, &activity);
     call->driver = turn->driver;
-    call->activity_key = arena_copy(arena, key);
+    call->activity_id = arena_copy(arena, activity.head.uuid);
     call->base = (struct api_call){
         .arena = arena,
         .operation = operation_find(OPERATION_OF_DYNAMODB, BYTES("UpdateTable")),
@@ -261,11 +261,12 @@ static void finish_activity(const struct turn *turn, const struct scaling_activi
     (void)commit(turn, &change, NULL);
 }
 
-static const struct scaling_activity *find_activity(const struct turn *turn, struct bytes key)
+static const struct scaling_activity *find_activity(const struct turn *turn, struct bytes id)
 {
     for (size_t i = scaling_count(turn->scaling, SCALING_ACTIVITY); i > 0; i--) {
-        const void *activity = scaling_at(turn->scaling, SCALING_ACTIVITY, i - 1);
-        if (bytes_equal(key, scaling_key(turn->arena, SCALING_ACTIVITY, activity)))
+        const struct scaling_activity *activity =
+            scaling_at(turn->scaling, SCALING_ACTIVITY, i - 1);
+        if (bytes_equal(id, activity->head.uuid))
             return activity;
     }
     return NULL;
@@ -285,7 +286,7 @@ static void end_update(struct api_call *base)
     struct update_call *call = (struct update_call *)base;
     struct turn turn = open_turn(call->driver);
     scaling_lock(turn.scaling);
-    const struct scaling_activity *activity = find_activity(&turn, call->activity_key);
+    const struct scaling_activity *activity = find_activity(&turn, call->activity_id);
     if (activity != NULL)
         finish_activity(&turn, activity, !error_is_set(&base->error), base->error.message);
     scaling_unlock(turn.scaling);
@@ -296,15 +297,35 @@ static void end_update(struct api_call *base)
 
 /* --- Steps of a round; each with the scaling locked --- */
 
-/* A change that a restart interrupted has happened or not: the table tells. */
+static struct bytes *list_interrupted(const struct turn *turn, size_t *count)
+{
+    size_t total = scaling_count(turn->scaling, SCALING_ACTIVITY);
+    struct bytes *ids = arena_alloc(turn->arena, (total + 1) * sizeof *ids);
+    *count = 0;
+    for (size_t i = 0; i < total; i++) {
+        const struct scaling_activity *activity = scaling_at(turn->scaling, SCALING_ACTIVITY, i);
+        if (has_status(activity, "InProgress"))
+            ids[(*count)++] = arena_copy(turn->arena, activity->head.uuid);
+    }
+    return ids;
+}
+
+/* A change that a restart interrupted has happened or not: the table tells. Before the first change
+ * of this run, which is in progress in earnest. Each commit may remove old activities, so indexes
+ * do not last. */
 static void recover(const struct turn *turn)
 {
-    for (size_t i = 0; i < scaling_count(turn->scaling, SCALING_ACTIVITY); i++) {
-        const struct scaling_activity *activity = scaling_at(turn->scaling, SCALING_ACTIVITY, i);
-        struct scaling_id id = scaling_id_of(activity);
+    size_t count;
+    if (turn->driver->has_recovered)
+        return;
+    turn->driver->has_recovered = true;
+    const struct bytes *ids = list_interrupted(turn, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct scaling_activity *activity = find_activity(turn, ids[i]);
         struct provisioned found;
-        if (!has_status(activity, "InProgress"))
+        if (activity == NULL)
             continue;
+        struct scaling_id id = scaling_id_of(activity);
         bool happened =
             find_provisioned(turn, &id, &found) && found.units == activity->capacity.value;
         finish_activity(turn, activity, happened, BYTES("The server stopped in between."));
@@ -493,13 +514,14 @@ static struct update_call *visit(const struct turn *turn, const struct scaling_i
     struct provisioned found;
     size_t first;
     const struct scaling_target *target = scaling_find_target(turn->scaling, id);
+    if (target == NULL || (only_bounds && target->unsettled.data == NULL) ||
+        !find_provisioned(turn, id, &found))
+        return NULL;
     const struct scaling_activity *newest = newest_activity(turn, id);
-    if (target == NULL || !find_provisioned(turn, id, &found) || has_status(newest, "InProgress"))
+    if (has_status(newest, "InProgress"))
         return NULL;
     if (target->unsettled.data != NULL)
         return settle(turn, target, &found);
-    if (only_bounds)
-        return NULL;
     note_override(turn, newest, found.units);
     newest = newest_activity(turn, id);
     if (has_status(newest, "Failed") && newest->end_ms.present &&
@@ -528,6 +550,7 @@ static void visit_all(struct turn *turn, bool only_bounds)
 {
     size_t count;
     scaling_lock(turn->scaling);
+    recover(turn);
     struct scaling_id *ids = list_targets(turn, &count);
     scaling_unlock(turn->scaling);
     for (size_t i = 0; i < count; i++) {
@@ -544,9 +567,6 @@ int64_t scaling_driver_round(void *context, int64_t now_ms)
     struct turn turn = open_turn(driver);
     turn.now_ms = now_ms;
     scaling_lock(turn.scaling);
-    if (!driver->has_recovered)
-        recover(&turn);
-    driver->has_recovered = true;
     fire_actions(&turn);
     scaling_unlock(turn.scaling);
     visit_all(&turn, false);

@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "cloudwatch/alarms.h"
 #include "cloudwatch/ticker.h"
+#include "scaling/scaling.h"
 
 enum { MINUTE_MS = 60 * 1000, SETTLED_MS = 10 * 1000 };
 
@@ -227,6 +228,50 @@ static void a_restart_does_nothing_twice_and_forgets_nothing(void **state)
     assert_true(api_fixture_shows(fixture, "'TargetValue':70.0"));
     live(fixture, 20, 0);
     assert_int_equal(write_units(fixture), 5);
+}
+
+static void store_activity(struct api_fixture *fixture, const char *id, int64_t created_ms,
+                           struct bytes status)
+{
+    const struct scaling_activity activity = {
+        .head = { .resource_id = BYTES("table/Tab"),
+                  .dimension = { true, SCALING_TABLE_WRITE },
+                  .uuid = bytes_from_text(id),
+                  .created_ms = { true, created_ms } },
+        .description = BYTES("Setting write capacity units to 8."),
+        .cause = BYTES("minimum capacity was set to 8"),
+        .status = status,
+        .capacity = { true, 8 },
+    };
+    struct scaling *scaling = api_scaling(fixture->api);
+    struct arena *arena = arena_create();
+    struct scaling_change change;
+    scaling_lock(scaling);
+    scaling_change_init(&change, scaling, arena);
+    scaling_change_put(&change, SCALING_ACTIVITY, &activity);
+    assert_int_equal(scaling_change_commit(&change, created_ms, NULL), ENGINE_OK);
+    scaling_unlock(scaling);
+    arena_destroy(arena);
+}
+
+/* Completing one also removes activities that are too old, which come first in the list. */
+static void all_interrupted_changes_are_completed(void **state)
+{
+    struct api_fixture *fixture = *state;
+    int64_t now_ms = fixture->clock.fixed_ms;
+    for (int i = 0; i < 20; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "old-%d", i);
+        store_activity(fixture, id, now_ms, BYTES("Successful"));
+    }
+    store_activity(fixture, "one", now_ms + 10 * (int64_t)MINUTE_MS, BYTES("InProgress"));
+    store_activity(fixture, "two", now_ms + 10 * (int64_t)MINUTE_MS, BYTES("InProgress"));
+    api_fixture_restart(fixture, SCALING_ACTIVITY_MS_MAX + MINUTE_MS);
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("20", "100"));
+    assert_int_equal(write_units(fixture), 20);
+    activities(fixture, "");
+    assert_false(api_fixture_shows(fixture, "'InProgress'"));
+    assert_true(api_fixture_shows(fixture, "The server stopped in between."));
 }
 
 static void a_policy_has_alarms_that_go_with_it(void **state)
@@ -447,6 +492,7 @@ int main(void)
         TEST(a_scheduled_action_changes_the_bounds_once),
         TEST(suspended_scaling_does_nothing),
         TEST(a_restart_does_nothing_twice_and_forgets_nothing),
+        TEST(all_interrupted_changes_are_completed),
         TEST(a_policy_has_alarms_that_go_with_it),
         TEST(mistakes_are_told_in_the_services_words),
         TEST(lists_are_paged),
