@@ -25,6 +25,8 @@ enum {
      * their parameters; only those who sort have the Version behind more than this. */
     FORM_BEGINNING_SIZE = 64 * 1024,
     COMPRESSED_BEGINNING_SIZE = 4096,
+    /* Of a compressed body, to inflate that. Megabytes of it may inflate to nothing. */
+    COMPRESSED_INPUT_SIZE = 2 * COMPRESSED_BEGINNING_SIZE,
     /* Of an operation's name that a message repeats. */
     NAME_SHOWN_MAX = 128,
 };
@@ -226,13 +228,25 @@ static const struct service *service_of_path(struct bytes path, struct bytes *na
     return service != NULL && service->has_cbor ? service : NULL;
 }
 
-/* The whole parameters among the first `size` bytes of a form. */
-static struct bytes cut_form(struct bytes form, size_t size)
+/* The whole parameters of a form's beginning. */
+static struct bytes whole_parameters(struct bytes beginning)
 {
-    if (form.len <= size)
-        return form;
-    const uint8_t *end = memrchr(form.data, '&', size);
-    return bytes_of(form.data, end == NULL ? 0 : (size_t)(end - form.data));
+    const uint8_t *end = beginning.len == 0 ? NULL : memrchr(beginning.data, '&', beginning.len);
+    return bytes_of(beginning.data, end == NULL ? 0 : (size_t)(end - beginning.data));
+}
+
+static struct bytes inflate_beginning(struct arena *arena, struct bytes body,
+                                      enum compression_format format)
+{
+    struct bytes beginning;
+    bool is_cut = body.len > COMPRESSED_INPUT_SIZE;
+    if (is_cut)
+        body.len = COMPRESSED_INPUT_SIZE;
+    enum compression_result result =
+        compression_inflate(arena, body, format, COMPRESSED_BEGINNING_SIZE, &beginning);
+    if (result == COMPRESSION_OK)
+        return beginning;
+    return result == COMPRESSION_DAMAGED && !is_cut ? BYTES("") : whole_parameters(beginning);
 }
 
 /* The beginning of a request's form. A loop looks at it for strangers, so it is short. */
@@ -241,13 +255,11 @@ static struct bytes form_of(const struct http_exchange *exchange)
     struct bytes body = http_exchange_body(exchange);
     enum compression_format format =
         compression_find(http_exchange_header(exchange, "Content-Encoding"));
-    struct bytes beginning;
-    if (format == COMPRESSION_NONE)
-        return cut_form(body, FORM_BEGINNING_SIZE);
-    enum compression_result result = compression_inflate(
-        http_exchange_arena(exchange), body, format, COMPRESSED_BEGINNING_SIZE, &beginning);
-    return result == COMPRESSION_DAMAGED ? BYTES("")
-                                         : cut_form(beginning, COMPRESSED_BEGINNING_SIZE);
+    if (format != COMPRESSION_NONE)
+        return inflate_beginning(http_exchange_arena(exchange), body, format);
+    if (body.len <= FORM_BEGINNING_SIZE)
+        return body;
+    return whole_parameters(bytes_of(body.data, FORM_BEGINNING_SIZE));
 }
 
 static const struct service *service_of_form(const struct http_exchange *exchange,

@@ -347,6 +347,23 @@ def test_a_compressed_body_that_is_damaged_or_too_large_is_refused(server_url):
     assert (status, b"<Code>RequestEntityTooLargeException</Code>" in answer) == (413, True)
 
 
+def test_little_of_a_compressed_form_is_inflated_before_its_operation_is_known(server_url):
+    def status_of(body):
+        return post(
+            server_url,
+            "/",
+            body,
+            Content_Type="application/x-www-form-urlencoded",
+            Content_Encoding="gzip",
+        )[0]
+
+    form = gzip.compress(b"Action=ListMetrics&Version=2010-08-01")
+    nothing = gzip.compress(b"")
+    assert status_of(nothing * 10 + form) == 200
+    assert status_of(form + nothing * 1000) == 200
+    assert status_of(nothing * 1000 + form) == 404
+
+
 # --- Alarms and dashboards ---
 
 
