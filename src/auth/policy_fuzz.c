@@ -8,27 +8,6 @@
 #include "base/compiler.h"
 #include "model/error.h"
 
-/* The form in which a document is shown is that of a policy that decides alike, and is its own
- * form. Whatever the document, the rules come to an end. */
-static void check_document(struct arena *arena, struct bytes text, enum policy_decision decision,
-                           const struct policy_request *request)
-{
-    struct error err;
-    error_init(&err, arena);
-    for (int shown = 0; shown < 2; shown++) {
-        struct bytes form = policy_document_canonical(arena, text, shown);
-        const struct policy *policy = policy_parse(arena, form, POLICY_OF_RESOURCE, &err);
-        if (form.len > POLICY_SIZE_MAX)
-            continue; /* Accounts are longer as ARNs. */
-        assert(policy != NULL);
-        const struct policy_set set = { .resource = policy };
-        assert(policy_decide(arena, &set, request) == decision);
-        assert(bytes_equal(policy_document_canonical(arena, form, shown), form));
-    }
-    bool ok = policy_document_check(arena, text, POLICY_SUBJECT_TABLE, &err);
-    assert(ok || error_is_set(&err));
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct bytes leading_keys[] = { BYTES("alice"), BYTES("b*") };

@@ -256,6 +256,7 @@ static void *worker_main(void *context)
             remove_locked(delivery, number);
         } else {
             job = find_locked(delivery, number);
+            assert(job != NULL); /* Only this thread removes a job that it runs. */
             job->is_running = false;
             job->due_ms = now_ms() + pause_after(delivery, attempts);
         }

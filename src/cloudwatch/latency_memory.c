@@ -1,5 +1,6 @@
 /* latency_memory.c -- see latency_memory.h. */
 #include "cloudwatch/latency_memory.h"
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include "base/memory.h"
@@ -103,9 +104,10 @@ void latency_memory_set(struct latency_memory *memory, uint64_t table_id, unsign
     }
     entry->round = memory->round;
     entry->count = 0;
-    for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+    for (size_t i = 0; i < HISTOGRAM_BUCKETS && entry->count < count; i++) {
         if (histogram->buckets[i] == 0)
             continue;
+        assert(entry->seen != NULL);
         entry->seen[entry->count].bucket = (uint32_t)i;
         entry->seen[entry->count++].count = histogram->buckets[i];
     }

@@ -80,7 +80,7 @@ static bool read_number(struct bytes *in, double *out)
     if (!varint_read(in, &length))
         return false;
     if (length % 2 == 0) {
-        *out = length / 2;
+        *out = length * 0.5; /* Exact: it is even. */
         return true;
     }
     if (length != RAW_MARK || in->len < 8)

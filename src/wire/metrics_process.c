@@ -2,6 +2,7 @@
 #include "wire/metrics_process.h"
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include "base/compiler.h"
@@ -34,15 +35,18 @@ static size_t count_descriptors(void)
 
 static void add_memory(struct exposition *page)
 {
-    unsigned long long virtual_pages = 0, resident_pages = 0;
+    char line[128];
+    char *rest = line;
     double page_size = (double)sysconf(_SC_PAGESIZE);
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL)
         return;
-    bool ok = fscanf(file, "%llu %llu", &virtual_pages, &resident_pages) == 2;
+    bool ok = fgets(line, sizeof line, file) != NULL;
     fclose(file);
     if (!ok)
         return;
+    unsigned long long virtual_pages = strtoull(line, &rest, 10);
+    unsigned long long resident_pages = strtoull(rest, NULL, 10);
     add_one(page, EXPOSITION_GAUGE, "process_virtual_memory_bytes", "bytes", "Virtual memory.",
             (double)virtual_pages * page_size);
     add_one(page, EXPOSITION_GAUGE, "process_resident_memory_bytes", "bytes", "Resident memory.",

@@ -53,12 +53,14 @@ static void add_counters(const struct store *store, struct engine_statistics *ou
     }
 }
 
+enum { LEVELS = 7 }; /* RocksDB's default. */
+
 static uint64_t count_files(const struct store *store)
 {
     uint64_t count = 0;
     char name[] = "rocksdb.num-files-at-level0";
-    for (char level = '0'; level <= '6'; level++) {
-        name[sizeof name - 2] = level;
+    for (int level = 0; level < LEVELS; level++) {
+        name[sizeof name - 2] = (char)('0' + level);
         char *value = rocksdb_property_value(store->db, name);
         count += value == NULL ? 0 : strtoull(value, NULL, 10);
         rocksdb_free(value);

@@ -373,7 +373,7 @@ static void lists_are_paged(void **state)
         const char *at = (const char *)response.data;
         const char *end = at + response.len;
         while ((at = memmem(at, (size_t)(end - at), "\"ScheduledActionName\"", 21)) != NULL) {
-            char name[8];
+            char name[16];
             snprintf(name, sizeof name, "s%03d", seen++);
             assert_memory_equal(at + 23, name, 4);
             at++;

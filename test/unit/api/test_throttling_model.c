@@ -119,7 +119,7 @@ static void expect_refusal(struct model *model, const struct model_table *table,
 /* --- Writes of one item --- */
 
 struct action {
-    enum { PUT, UPDATE, DELETE, CHECK } kind;
+    enum action_kind { PUT, UPDATE, DELETE, CHECK } kind;
     struct model_table *table;
     int key, sort;
     struct shadow after;            /* PUT and UPDATE. */
@@ -142,7 +142,7 @@ static bool condition_holds(const struct action *action)
 
 static struct action random_action(struct model *model, int kinds)
 {
-    struct action action = { .kind = below(model, kinds),
+    struct action action = { .kind = (enum action_kind)below(model, kinds),
                              .table = &model->tables[below(model, TABLES)],
                              .key = below(model, KEYS),
                              .sort = below(model, SORTS) };

@@ -311,7 +311,7 @@ static void actions_are_posted_and_noted(void **state)
     static const char *const wanted[] = {
         "Alarm \"a\" created",
         "Alarm updated from INSUFFICIENT_DATA to ALARM",
-        "Failed to execute action " SNS,
+        ("Failed to execute action " SNS),
         "Successfully executed action http://127.0.0.1:1/hook",
     };
     struct fixture *fixture = *state;

@@ -371,7 +371,7 @@ static void long_lists_have_the_shortest_head(void **state)
         buffer_init(&json, arena);
         buffer_append_byte(&json, '[');
         for (size_t n = 0; n < cases[i].count; n++)
-            buffer_append(&json, ",7" + (n == 0), n == 0 ? 1 : 2);
+            buffer_append_bytes(&json, n == 0 ? BYTES("7") : BYTES(",7"));
         buffer_append_byte(&json, ']');
         assert_true(cbor_encode(arena, &names, buffer_bytes(&json), &cbor));
         size_t head_size = strlen(cases[i].head) / 2;
