@@ -596,6 +596,14 @@ static void dropped_tables_and_indexes_take_their_counts_along(void **state)
     assert_shows("'DISABLED'");
 }
 
+/* A report waits for the counters' locks, and takes megabytes that no connection accounts for. */
+static void reports_run_on_no_loop(void **state)
+{
+    (void)state;
+    assert_true(operation_waits(&op_get_insight_rule_report));
+    assert_true(operation_waits(&op_get_hot_keys));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -614,6 +622,7 @@ int main(void)
         TEST(throttled_keys_have_rules_of_their_own),
         TEST(reports_have_contributors_and_their_datapoints),
         TEST(reports_pause_and_show_one_moment),
+        TEST(reports_run_on_no_loop),
         TEST(wrong_reports_are_refused),
         TEST(rules_are_described_page_by_page),
         TEST(dropped_tables_and_indexes_take_their_counts_along),
