@@ -19,8 +19,9 @@
 
 struct scaling_driver {
     struct api *api;
-    /* Activities that a restart interrupted were completed. With the scaling locked. */
-    bool has_recovered;
+    /* With the scaling locked: */
+    bool has_recovered; /* Activities that a restart interrupted were completed. */
+    size_t under_way;   /* Calls of UpdateTable. */
 };
 
 /* One round, or one completed change. */
@@ -210,6 +211,7 @@ static struct update_call *begin_change(const struct turn *turn, const struct sc
         return NULL;
     struct update_call *call = memory_checked(calloc(1, sizeof *call));
     struct arena *arena = arena_create();
+    turn->driver->under_way++;
     call->driver = turn->driver;
     call->activity_id = arena_copy(arena, activity.head.uuid);
     call->base = (struct api_call){
@@ -286,6 +288,8 @@ static void end_update(struct api_call *base)
     struct update_call *call = (struct update_call *)base;
     struct turn turn = open_turn(call->driver);
     scaling_lock(turn.scaling);
+    assert(call->driver->under_way > 0);
+    call->driver->under_way--;
     const struct scaling_activity *activity = find_activity(&turn, call->activity_id);
     if (activity != NULL)
         finish_activity(&turn, activity, !error_is_set(&base->error), base->error.message);
@@ -310,13 +314,14 @@ static struct bytes *list_interrupted(const struct turn *turn, size_t *count)
     return ids;
 }
 
-/* A change that a restart interrupted has happened or not: the table tells. Before the first change
- * of this run, which is in progress in earnest. Each commit may remove old activities, so indexes
- * do not last. */
-static void recover(const struct turn *turn)
+/* Completes the activities whose end was not stored, because the server stopped or the store
+ * failed: nothing else would change their targets again. Whether the change has happened, the table
+ * tells. Not while a call is under way, whose activity is in progress in earnest. Each commit may
+ * remove old activities, so indexes do not last. */
+static void recover(const struct turn *turn, bool again)
 {
     size_t count;
-    if (turn->driver->has_recovered)
+    if ((turn->driver->has_recovered && !again) || turn->driver->under_way > 0)
         return;
     turn->driver->has_recovered = true;
     const struct bytes *ids = list_interrupted(turn, &count);
@@ -328,7 +333,7 @@ static void recover(const struct turn *turn)
         struct scaling_id id = scaling_id_of(activity);
         bool happened =
             find_provisioned(turn, &id, &found) && found.units == activity->capacity.value;
-        finish_activity(turn, activity, happened, BYTES("The server stopped in between."));
+        finish_activity(turn, activity, happened, BYTES("The change was interrupted."));
     }
 }
 
@@ -550,7 +555,7 @@ static void visit_all(struct turn *turn, bool only_bounds)
 {
     size_t count;
     scaling_lock(turn->scaling);
-    recover(turn);
+    recover(turn, !only_bounds);
     struct scaling_id *ids = list_targets(turn, &count);
     scaling_unlock(turn->scaling);
     for (size_t i = 0; i < count; i++) {

@@ -271,7 +271,7 @@ static void all_interrupted_changes_are_completed(void **state)
     assert_int_equal(write_units(fixture), 20);
     activities(fixture, "");
     assert_false(api_fixture_shows(fixture, "'InProgress'"));
-    assert_true(api_fixture_shows(fixture, "The server stopped in between."));
+    assert_true(api_fixture_shows(fixture, "The change was interrupted."));
 }
 
 static void a_policy_has_alarms_that_go_with_it(void **state)
@@ -297,6 +297,22 @@ static void a_policy_has_alarms_that_go_with_it(void **state)
     assert_int_equal(alarms_count(alarms), 0);
     api_fixture_expect(fixture, AAS "DescribeScalingPolicies", "{'ServiceNamespace':'dynamodb'}",
                        "{'ScalingPolicies':[]}");
+}
+
+static void a_change_whose_end_was_not_stored_blocks_nothing(void **state)
+{
+    struct api_fixture *fixture = *state;
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    call(fixture, AAS "PutScalingPolicy", POLICY(""));
+    live(fixture, 1, 0);
+    /* As if the disk had been full when UpdateTable ended. */
+    store_activity(fixture, "00000000-0000-4000-8000-000000000001", fixture->clock.fixed_ms,
+                   BYTES("InProgress"));
+    live(fixture, 12, 1500); /* Longer than the pause after a failure. */
+    assert_int_equal(write_units(fixture), 36);
+    activities(fixture, "");
+    assert_false(api_fixture_shows(fixture, "'InProgress'"));
+    assert_true(api_fixture_shows(fixture, "The change was interrupted."));
 }
 
 static void mistakes_are_told_in_the_services_words(void **state)
@@ -493,6 +509,7 @@ int main(void)
         TEST(suspended_scaling_does_nothing),
         TEST(a_restart_does_nothing_twice_and_forgets_nothing),
         TEST(all_interrupted_changes_are_completed),
+        TEST(a_change_whose_end_was_not_stored_blocks_nothing),
         TEST(a_policy_has_alarms_that_go_with_it),
         TEST(mistakes_are_told_in_the_services_words),
         TEST(lists_are_paged),
