@@ -30,7 +30,9 @@ struct alarms_change {
     struct staged_alarm *last_staged;
     struct staged_action *actions_staged;
     size_t created; /* Alarms that are new. */
-    size_t size;    /* Of records that are new. */
+    size_t deleted;
+    size_t size;         /* Of records that are new, */
+    size_t deleted_size; /* and of those that go, with their names. */
     size_t history_added;
     size_t history_removed;
     size_t action_count;
@@ -140,8 +142,9 @@ static bool has_room(const struct alarms_change *change, const struct alarm_entr
 {
     const struct alarms *alarms = change->alarms;
     size_t old_size = old == NULL ? 0 : old->name_size + old->record_size;
-    return size <= old_size || alarms->size + change->size + size - old_size <=
-                                   alarms->options.alarms_max * ALARMS_SIZE_EACH;
+    return size <= old_size ||
+           alarms->size + change->size + size - old_size - change->deleted_size <=
+               alarms->options.alarms_max * ALARMS_SIZE_EACH;
 }
 
 enum alarms_result alarms_change_stage(struct alarms_change *change, const struct alarm *alarm)
@@ -149,7 +152,8 @@ enum alarms_result alarms_change_stage(struct alarms_change *change, const struc
     struct bytes name = alarm->definition.name;
     const struct alarms *alarms = change->alarms;
     const struct alarm_entry *old = alarms_entry_locked(alarms, name);
-    if (old == NULL && alarms->count + change->created >= alarms->options.alarms_max)
+    if (old == NULL &&
+        alarms->count + change->created - change->deleted >= alarms->options.alarms_max)
         return ALARMS_FULL;
     if (alarm_definition_encode(change->arena, &alarm->definition).len > ALARM_DEFINITION_SIZE_MAX)
         return ALARMS_TOO_LARGE;
@@ -279,8 +283,11 @@ void alarms_change_delete(struct alarms_change *change, struct bytes name)
     struct alarm alarm;
     if (!alarms_change_find(change, name, &alarm))
         return;
+    const struct alarm_entry *entry = alarms_entry_locked(change->alarms, name);
     struct engine_address address = monitor_address(change->arena, MONITOR_KEY_ALARM, name);
     engine_write_delete(change->write, &address);
+    change->deleted++;
+    change->deleted_size += entry->name_size + entry->record_size;
     stage(change, name, (struct bytes){ 0 }, 0);
     add_configuration(change, "Delete", "deleted", &alarm, NULL);
 }

@@ -16,8 +16,8 @@
 /* An action that waits, or is being carried out. */
 struct job {
     uint64_t number;
-    uint64_t target; /* A hash: two targets with the same one wait for each other. */
-    bool needs_network;
+    uint64_t target;    /* A hash: two targets with the same one wait for each other. */
+    bool needs_network; /* Otherwise it needs the scaler, which is set after opening. */
     bool is_running;
     unsigned attempts;
     int64_t due_ms; /* Of the monotonic clock. */
@@ -77,7 +77,9 @@ static struct job *find_due_locked(struct alarm_delivery *delivery, int64_t *wai
     *wait_ms = TIMED_WAIT_FOREVER;
     for (size_t i = 0; i < delivery->job_count; i++) {
         struct job *job = &delivery->jobs[i];
-        if (job->is_running || (job->needs_network && delivery->options.outside.network == NULL))
+        bool can_run = job->needs_network ? delivery->options.outside.network != NULL
+                                          : delivery->scaler != NULL;
+        if (job->is_running || !can_run)
             continue;
         if (job->due_ms > now) {
             *wait_ms = timed_wait_sooner(*wait_ms, job->due_ms - now);
@@ -306,6 +308,7 @@ void alarm_delivery_set_scaler(struct alarm_delivery *delivery, alarm_scaler *sc
     pthread_mutex_lock(&delivery->mutex);
     delivery->scaler = scaler;
     delivery->scaler_context = context;
+    pthread_cond_broadcast(&delivery->changed);
     pthread_mutex_unlock(&delivery->mutex);
 }
 

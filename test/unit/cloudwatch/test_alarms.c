@@ -395,6 +395,17 @@ static void a_scaling_action_repeats_while_the_state_lasts(void **state)
     assert_int_equal(scalings, 1);
 }
 
+static void a_scaling_action_waits_for_the_scaler_after_a_restart(void **state)
+{
+    struct fixture *fixture = *state;
+    put(fixture, "{'AlarmName':'a','AlarmActions':['" POLICY "']," METRIC "}");
+    tick(fixture, 7);
+    reopen(fixture);
+    nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+    alarms_set_scaler(fixture->alarms, see_scaling, NULL);
+    wait_until(&scalings, 1);
+}
+
 /* --- SetAlarmState --- */
 
 static void a_state_that_was_set_lasts_until_the_next_evaluation(void **state)
@@ -458,6 +469,27 @@ static void large_alarms_take_the_place_of_several(void **state)
     definition.description = bytes_of(text, ALARMS_SIZE_EACH * 2);
     assert_int_equal(alarms_put(fixture->alarms, fixture->arena, &definition, &status),
                      ALARMS_FULL);
+}
+
+/* A scaling policy's alarms are replaced whenever its capacity changes. */
+static void a_full_list_lets_alarms_be_replaced(void **state)
+{
+    struct fixture *fixture = *state;
+    struct engine_write *write;
+    fixture->options.alarms_max = 2;
+    reopen(fixture);
+    put(fixture, "{'AlarmName':'a'," METRIC "}");
+    put(fixture, "{'AlarmName':'b'," METRIC "}");
+    struct alarm_definition c = definition_of(fixture, "{'AlarmName':'c'," METRIC "}");
+    struct alarm_definition d = definition_of(fixture, "{'AlarmName':'d'," METRIC "}");
+    assert_int_equal(engine_write_begin(fixture->engine, NULL, 0, &write), ENGINE_OK);
+    struct alarms_change *change = alarms_change_begin(fixture->alarms, fixture->arena, write);
+    alarms_change_delete(change, BYTES("a"));
+    assert_int_equal(alarms_change_put(change, &c), ALARMS_DONE);
+    assert_int_equal(alarms_change_put(change, &d), ALARMS_FULL);
+    alarms_change_end(change, engine_write_commit_wait(write));
+    reopen(fixture);
+    assert_int_equal(alarms_count(fixture->alarms), 2);
 }
 
 static void actions_that_wait_have_a_bound(void **state)
@@ -672,9 +704,11 @@ int main(void)
         ALARM_TEST(an_action_is_given_up_after_many_attempts),
         ALARM_TEST(disabled_actions_are_not_carried_out),
         ALARM_TEST(a_scaling_action_repeats_while_the_state_lasts),
+        ALARM_TEST(a_scaling_action_waits_for_the_scaler_after_a_restart),
         ALARM_TEST(a_state_that_was_set_lasts_until_the_next_evaluation),
         ALARM_TEST(a_million_names_do_not_exceed_the_bound),
         ALARM_TEST(large_alarms_take_the_place_of_several),
+        ALARM_TEST(a_full_list_lets_alarms_be_replaced),
         ALARM_TEST(actions_that_wait_have_a_bound),
         ALARM_TEST(the_history_has_a_bound_and_an_age),
         ALARM_TEST(pages_of_the_history_resume_in_both_directions),
