@@ -88,8 +88,9 @@ static bool find_provisioned(const struct turn *turn, const struct scaling_id *i
     return found;
 }
 
-/* Units per second in the last whole minute; 0 if there are no samples. */
-static double consumed_units_s(const struct turn *turn, const struct scaling_id *id)
+/* Units per second in the last whole minute. False if there are no samples, as after a time in
+ * which the server did not run: idle tables have samples of 0. */
+static bool find_consumed(const struct turn *turn, const struct scaling_id *id, double *units_s)
 {
     struct scaling_resource resource;
     struct series_dimension dimensions[2];
@@ -113,11 +114,12 @@ static double consumed_units_s(const struct turn *turn, const struct scaling_id 
     struct series_reader *reader =
         series_reader_open(api_series(turn->driver->api), turn->arena, &status);
     if (reader == NULL)
-        return 0;
+        return false;
     status = series_read(reader, &key, 60, minute_s - 60, minute_s, &bins);
-    double sum = status == ENGINE_OK && bins.count > 0 ? bins.bins[0].set.sum : 0;
+    bool found = status == ENGINE_OK && bins.count > 0;
+    *units_s = found ? bins.bins[0].set.sum / 60 : 0;
     series_reader_close(reader);
-    return sum / 60;
+    return found;
 }
 
 /* --- Activities --- */
@@ -478,9 +480,9 @@ static struct update_call *follow_policy(const struct turn *turn,
         .is_low = is_alarmed(turn, policy, ALARM_TRACKING_LOW),
         .now_ms = turn->now_ms,
     };
-    if (!situation.is_high && !situation.is_low)
+    if ((!situation.is_high && !situation.is_low) ||
+        !find_consumed(turn, &id, &situation.consumed_units_s))
         return NULL;
-    situation.consumed_units_s = consumed_units_s(turn, &id);
     enum scaling_verdict verdict = scaling_decide(&situation, &units);
     if (scaling_verdict_code(verdict) != NULL)
         note_not_scaled(turn, &situation, scaling_verdict_code(verdict));

@@ -230,6 +230,23 @@ static void a_restart_does_nothing_twice_and_forgets_nothing(void **state)
     assert_int_equal(write_units(fixture), 5);
 }
 
+/* Nobody knows what a table would have consumed while the server did not run. */
+static void a_table_is_not_scaled_in_for_want_of_samples(void **state)
+{
+    struct api_fixture *fixture = *state;
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    call(fixture, AAS "PutScalingPolicy", POLICY(",'ScaleInCooldown':1320"));
+    live(fixture, 4, 1500);
+    assert_int_equal(write_units(fixture), 36);
+    live(fixture, 19, 600); /* 10 units per second: AlarmLow fires during the cooldown. */
+    assert_int_equal(write_units(fixture), 36);
+    api_fixture_restart(fixture, 3 * MINUTE_MS);
+    ticker_run(api_ticker(fixture->api));
+    assert_int_equal(write_units(fixture), 36);
+    live(fixture, 3, 600);
+    assert_int_equal(write_units(fixture), 15);
+}
+
 static void store_activity(struct api_fixture *fixture, const char *id, int64_t created_ms,
                            struct bytes status)
 {
@@ -508,6 +525,7 @@ int main(void)
         TEST(a_scheduled_action_changes_the_bounds_once),
         TEST(suspended_scaling_does_nothing),
         TEST(a_restart_does_nothing_twice_and_forgets_nothing),
+        TEST(a_table_is_not_scaled_in_for_want_of_samples),
         TEST(all_interrupted_changes_are_completed),
         TEST(a_change_whose_end_was_not_stored_blocks_nothing),
         TEST(a_policy_has_alarms_that_go_with_it),
