@@ -211,7 +211,14 @@ static bool put(struct api_call *call, const struct put_request *request,
     const struct scaling_partner partner = scaling_alarms_partner(alarms);
     scaling_change_init(&change, scaling, call->arena);
     scaling_change_put(&change, SCALING_POLICY, &draft);
-    if (!scaling_operation_commit(call, &change, &partner))
+    bool is_stored = scaling_operation_commit(call, &change, &partner);
+    if (!is_stored && alarms->is_full) {
+        error_clear(&call->error);
+        error_set(&call->error, ERROR_SCALING_LIMIT_EXCEEDED,
+                  "There is no room for the alarms of the policy: delete some, or raise "
+                  "alarms-max");
+    }
+    if (!is_stored)
         return false;
     struct json_writer json;
     json_writer_init(&json, &call->response);

@@ -53,10 +53,11 @@ static bool add(void *context, struct engine_write *write)
     changes->change = alarms_change_begin(changes->alarms, changes->arena, write);
     for (size_t i = 0; i < changes->deleted_count; i++)
         alarms_change_delete(changes->change, *changes->deleted[i]);
-    for (size_t i = 0; i < changes->put_count; i++)
-        if (alarms_change_put(changes->change, &changes->puts[i]) != ALARMS_DONE)
-            return false;
-    return true;
+    enum alarms_result result = ALARMS_DONE;
+    for (size_t i = 0; i < changes->put_count && result == ALARMS_DONE; i++)
+        result = alarms_change_put(changes->change, &changes->puts[i]);
+    changes->is_full = result == ALARMS_FULL;
+    return result == ALARMS_DONE;
 }
 
 static void end(void *context, enum engine_status status)

@@ -28,6 +28,7 @@ struct scaling_alarms {
     const struct bytes *deleted[SCALING_POLICIES_PER_TARGET_MAX * ALARM_TRACKING_COUNT];
     size_t deleted_count;
     struct alarms_change *change;
+    bool is_full; /* The commit failed because there is no room for more alarms. */
 };
 
 void scaling_alarms_init(struct scaling_alarms *changes, struct alarms *alarms,

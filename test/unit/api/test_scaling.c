@@ -421,6 +421,24 @@ static void lists_are_paged(void **state)
     assert_int_equal(pages, 3);
 }
 
+static void a_policy_whose_alarms_have_no_room_is_refused(void **state)
+{
+    struct api_fixture small;
+    (void)state;
+    api_fixture_open_with(&small, &(struct api_options){ .alarms_max = 3 });
+    call(&small, "CreateTable",
+         "{'TableName':'Tab','AttributeDefinitions':[{'AttributeName':'p','AttributeType':'S'}],"
+         "'KeySchema':[{'AttributeName':'p','KeyType':'HASH'}],"
+         "'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':10}}");
+    call(&small, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    api_fixture_expect_error(&small, AAS "PutScalingPolicy", POLICY(""),
+                             ERROR_SCALING_LIMIT_EXCEEDED,
+                             "There is no room for the alarms of the policy: delete some, or raise "
+                             "alarms-max");
+    call(&small, AAS "PutScalingPolicy", POLICY(",'DisableScaleIn':true"));
+    api_fixture_close(&small);
+}
+
 /* A policy's name becomes part of the ARN in the records of its alarms. */
 static void a_policy_may_have_spaces_in_its_name(void **state)
 {
@@ -532,6 +550,7 @@ int main(void)
         TEST(mistakes_are_told_in_the_services_words),
         TEST(lists_are_paged),
         TEST(a_policy_may_have_spaces_in_its_name),
+        TEST(a_policy_whose_alarms_have_no_room_is_refused),
         TEST(the_longest_names_survive_a_restart),
         TEST(tags_have_bounds_and_survive_a_restart),
     };
