@@ -16,6 +16,7 @@ struct side {
     struct demand_level level;             /* On demand. */
     _Atomic bool on_demand;
     _Atomic bool has_max;
+    _Atomic int64_t provisioned;
     _Atomic int64_t warm;
     _Atomic int64_t quota;
     _Atomic(struct key_ranges *) keys; /* NULL until a key is charged. */
@@ -90,6 +91,8 @@ static void configure_side(struct side *side, const struct limiter_rates *rates,
 {
     int64_t rate = rates->provisioned[direction];
     int64_t burst_ms = LIMITER_BURST_MS;
+    if (!rates->on_demand)
+        atomic_store(&side->provisioned, rate);
     atomic_store(&side->warm, rates->warm[direction]);
     atomic_store(&side->quota, rates->quota[direction]);
     if (is_new)
@@ -149,9 +152,18 @@ static bool follow_level(struct side *side, int64_t now_ms)
     int64_t since_ms;
     int64_t level = demand_level_units(&side->level, now_ms, &since_ms);
     int64_t units = served_units(side, level, &is_quota);
-    if (units != atomic_load_explicit(&side->main.rate, memory_order_relaxed))
+    if (!token_bucket_has_rate(&side->main, units, LIMITER_ON_DEMAND_BURST_MS))
         token_bucket_set_rate(&side->main, units, LIMITER_ON_DEMAND_BURST_MS, since_ms);
     return is_quota;
+}
+
+/* The same in provisioned mode: a thread that found the other mode, just before it was changed, may
+ * have brought the bucket to its level since. */
+static void follow_provisioned(struct side *side, int64_t now_ms)
+{
+    int64_t units = atomic_load_explicit(&side->provisioned, memory_order_relaxed);
+    if (!token_bucket_has_rate(&side->main, units, LIMITER_BURST_MS))
+        token_bucket_set_rate(&side->main, units, LIMITER_BURST_MS, now_ms);
 }
 
 static bool is_open(struct token_bucket *bucket, int64_t pending_half_units, int64_t now_ms)
@@ -185,6 +197,8 @@ struct limiter_answer limiter_ask(struct limiter *limiter, const struct limiter_
                                      .on_demand = atomic_load_explicit(&side->on_demand,
                                                                        memory_order_relaxed) };
     bool is_quota = answer.on_demand && follow_level(side, now_ms);
+    if (!answer.on_demand)
+        follow_provisioned(side, now_ms);
     if (answer.on_demand && atomic_load_explicit(&side->has_max, memory_order_relaxed) &&
         !is_open(&side->max, pending, now_ms))
         answer.limit = LIMITER_MAX_ON_DEMAND;

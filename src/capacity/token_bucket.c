@@ -63,6 +63,12 @@ void token_bucket_set_rate(struct token_bucket *bucket, int64_t rate, int64_t bu
     atomic_store_explicit(&bucket->burst_ms, burst_ms, memory_order_relaxed);
 }
 
+bool token_bucket_has_rate(const struct token_bucket *bucket, int64_t rate, int64_t burst_ms)
+{
+    return atomic_load_explicit(&bucket->rate, memory_order_relaxed) == bounded_rate(rate) &&
+           atomic_load_explicit(&bucket->burst_ms, memory_order_relaxed) == burst_ms;
+}
+
 int64_t token_bucket_balance(struct token_bucket *bucket, int64_t now_ms)
 {
     refill(bucket, now_ms);

@@ -13,6 +13,7 @@
  */
 #ifndef STATOR_CAPACITY_TOKEN_BUCKET_H
 #define STATOR_CAPACITY_TOKEN_BUCKET_H
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { TOKENS_PER_HALF_UNIT = 1000, TOKENS_PER_UNIT_AND_MS = 2 };
@@ -33,6 +34,8 @@ void token_bucket_init(struct token_bucket *bucket, int64_t rate, int64_t burst_
  * even if it is more than the bucket will ever be refilled to. */
 void token_bucket_set_rate(struct token_bucket *bucket, int64_t rate, int64_t burst_ms,
                            int64_t from_ms);
+/* Whether it has this rate and burst. */
+bool token_bucket_has_rate(const struct token_bucket *bucket, int64_t rate, int64_t burst_ms);
 /* In tokens. A time before that of an earlier call refills nothing. */
 int64_t token_bucket_balance(struct token_bucket *bucket, int64_t now_ms);
 void token_bucket_charge(struct token_bucket *bucket, int64_t half_units, int64_t now_ms);

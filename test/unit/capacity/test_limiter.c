@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include "base/memory.h"
 #include "base/random.h"
@@ -322,6 +324,46 @@ static void charges_of_all_threads_count(void **state)
     limiter_destroy(limiter);
 }
 
+struct asker {
+    struct limiter *limiter;
+    _Atomic unsigned count;
+    _Atomic bool stops;
+};
+
+static void *ask_on(void *context)
+{
+    struct asker *asker = context;
+    while (!atomic_load(&asker->stops)) {
+        (void)ask(asker->limiter, START_MS);
+        atomic_fetch_add(&asker->count, 1);
+    }
+    return NULL;
+}
+
+/* A thread that asks while the mode changes must not leave the rate of the old mode behind. */
+static void a_switch_of_modes_holds_whoever_asks_meanwhile(void **state)
+{
+    enum { SWITCHES = 900 };
+    (void)state;
+    struct asker asker = { .limiter = create(provisioned(1)) };
+    const struct limiter_rates other = on_demand(4000, LIMITER_NO_MAX), own = provisioned(1);
+    pthread_t thread;
+    charge(asker.limiter, 301,
+           START_MS); /* A second makes up for that, or a millisecond of 4,000. */
+    assert_int_equal(pthread_create(&thread, NULL, ask_on, &asker), 0);
+    for (int64_t now_ms = START_MS; now_ms < START_MS + SWITCHES; now_ms++) {
+        limiter_configure(asker.limiter, &other, 1, now_ms);
+        limiter_configure(asker.limiter, &own, 1, now_ms);
+        unsigned seen = atomic_load(&asker.count);
+        while (atomic_load(&asker.count) - seen < 2)
+            sched_yield(); /* It may have found the other mode. */
+        assert_int_equal(ask(asker.limiter, now_ms + 1), LIMITER_PROVISIONED);
+    }
+    atomic_store(&asker.stops, true);
+    pthread_join(thread, NULL);
+    limiter_destroy(asker.limiter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +381,7 @@ int main(void)
         cmocka_unit_test(indexes_come_and_go_without_end),
         cmocka_unit_test(random_work_is_admitted_as_by_a_naive_model),
         cmocka_unit_test(charges_of_all_threads_count),
+        cmocka_unit_test(a_switch_of_modes_holds_whoever_asks_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
