@@ -140,10 +140,14 @@ static const char *leave_to_driver(void *context, struct arena *arena,
 /* Once all of the api is there: hooks of the ticker may use it. */
 static void start_monitoring(struct api *api)
 {
-    api->collector = collector_create(&(struct collector_options){ .store = api->series,
-                                                                   .meter = api_meter(api),
-                                                                   .catalogue = api->catalogue,
-                                                                   .clock = api->options.clock });
+    const struct api_quotas *quotas = &api->options.quotas;
+    api->collector = collector_create(&(struct collector_options){
+        .store = api->series,
+        .meter = api_meter(api),
+        .catalogue = api->catalogue,
+        .clock = api->options.clock,
+        .account_units_max = { quotas->account_read_units, quotas->account_write_units },
+        .table_units_max = { quotas->table_read_units, quotas->table_write_units } });
     api->ticker =
         ticker_create(&(struct ticker_options){ .store = api->series,
                                                 .collector = api->collector,

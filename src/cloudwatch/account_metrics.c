@@ -12,9 +12,9 @@
 
 enum { NAMES_PAGE = 100 };
 
-/* The quotas that DescribeLimits shows, for reads and writes alike. */
-static const double account_units_max = 80000;
-static const double table_units_max = 40000;
+/* The service's quotas, for reads and writes alike. */
+static const double account_units_default = 80000;
+static const double table_units_default = 40000;
 
 /* What all tables have. */
 struct sums {
@@ -141,12 +141,18 @@ static void add_account(struct collection *collection, const struct sums *sums)
                           "AccountProvisionedWriteCapacityUnits" },
     };
     for (size_t i = 0; i < METER_DIRECTIONS; i++) {
-        add_value(collection, names[i].quota, UNIT_COUNT, account_units_max, NULL, 0);
-        add_value(collection, names[i].table_quota, UNIT_COUNT, table_units_max, NULL, 0);
-        add_value(collection, names[i].use, UNIT_PERCENT,
-                  100 * sums->provisioned[i] / account_units_max, NULL, 0);
+        double of_account = (double)collection->account_units_max[i];
+        double of_table = (double)collection->table_units_max[i];
+        if (of_account == 0)
+            of_account = account_units_default;
+        if (of_table == 0)
+            of_table = table_units_default;
+        add_value(collection, names[i].quota, UNIT_COUNT, of_account, NULL, 0);
+        add_value(collection, names[i].table_quota, UNIT_COUNT, of_table, NULL, 0);
+        add_value(collection, names[i].use, UNIT_PERCENT, 100 * sums->provisioned[i] / of_account,
+                  NULL, 0);
         add_value(collection, names[i].greatest, UNIT_PERCENT,
-                  100 * sums->provisioned_max[i] / table_units_max, NULL, 0);
+                  100 * sums->provisioned_max[i] / of_table, NULL, 0);
         add_usage(collection, names[i].resource, sums->provisioned[i]);
     }
     add_usage(collection, "TableCount", sums->table_count);

@@ -31,6 +31,9 @@ struct collection {
     bool is_over;     /* The minute is not open any more. */
     bool skips_zeros; /* A later collection of the same minute may bring more. */
     bool is_final;    /* The latencies of this one are remembered. */
+    /* See struct collector_options. */
+    const int64_t *account_units_max;
+    const int64_t *table_units_max;
     /* Ids of tables whose consumption was added. */
     uint64_t *seen;
     size_t seen_count;

@@ -50,6 +50,8 @@ static struct collection begin_collection(struct collector *collector, struct ar
         .latencies = collector->latencies,
         .minute = minute,
         .time_s = minute * MINUTE_S,
+        .account_units_max = collector->options.account_units_max,
+        .table_units_max = collector->options.table_units_max,
     };
 }
 

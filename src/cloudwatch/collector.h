@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include "base/compiler.h"
 #include "engine/engine.h"
+#include "metric/meter.h"
 
 struct catalogue;
 struct clock;
@@ -25,6 +26,10 @@ struct collector_options {
     struct meter *meter;
     struct catalogue *catalogue;
     const struct clock *clock;
+    /* Quotas of units per second, by enum meter_direction: of all tables together, and of each. 0:
+     * the service's defaults. */
+    int64_t account_units_max[METER_DIRECTIONS];
+    int64_t table_units_max[METER_DIRECTIONS];
 };
 
 /* Registers itself for the store's live samples. */

@@ -30,10 +30,9 @@ static void set_time(int64_t second)
     atomic_store(&fixture.clock.fixed_ms, second * 1000);
 }
 
-static int set_up(void **state)
+static void begin(const struct api_options *options)
 {
-    (void)state;
-    api_fixture_open(&fixture, 0);
+    api_fixture_open_with(&fixture, options);
     set_time(START_S - 60);
     api_fixture_restart(&fixture, 0); /* The collector begins a minute before. */
     assert_true(api_fixture_call(
@@ -47,6 +46,22 @@ static int set_up(void **state)
         "'ProvisionedThroughput':{'ReadCapacityUnits':3,'WriteCapacityUnits':4}}]}"));
     set_time(START_S);
     ticker_run(api_ticker(fixture.api));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    begin(&(struct api_options){ 0 });
+    return 0;
+}
+
+static int set_up_with_quotas(void **state)
+{
+    (void)state;
+    begin(&(struct api_options){ .quotas = { .table_read_units = 50,
+                                             .table_write_units = 60,
+                                             .account_read_units = 130,
+                                             .account_write_units = 200 } });
     return 0;
 }
 
@@ -172,6 +187,16 @@ static void an_active_table_has_zeros_every_minute_and_provisioned_units_every_f
     assert_int_equal(check_store(fixture.engine, ignore, NULL).problem_count, 0);
 }
 
+static void quotas_are_those_of_the_settings(void **state)
+{
+    (void)state;
+    close_minute(START_S);
+    expect("AccountMaxReads", OF_ACCOUNT, START_S, 1, 130, 130, 130);
+    expect("AccountMaxTableLevelWrites", OF_ACCOUNT, START_S, 1, 60, 60, 60);
+    expect("AccountProvisionedReadCapacityUtilization", OF_ACCOUNT, START_S, 1, 10, 10, 10);
+    expect("MaxProvisionedTableReadCapacityUtilization", OF_ACCOUNT, START_S, 1, 20, 20, 20);
+}
+
 static void refusals_are_counted_by_their_kind(void **state)
 {
     (void)state;
@@ -289,6 +314,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             an_active_table_has_zeros_every_minute_and_provisioned_units_every_five, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(quotas_are_those_of_the_settings, set_up_with_quotas,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(refusals_are_counted_by_their_kind, set_up, tear_down),
         cmocka_unit_test_setup_teardown(reads_of_a_stream_have_its_label, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_minute_that_a_restart_divides_is_added_up, set_up,
