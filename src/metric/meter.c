@@ -367,7 +367,8 @@ __attribute__((noinline)) static void begin_minute(_Atomic int64_t *minute, size
                                                    int64_t now)
 {
     meter_counter *counters = (meter_counter *)(void *)(minute + 1);
-    atomic_store(minute, 0);
+    atomic_store_explicit(minute, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release); /* Zeros show only after that: see is_still. */
     for (size_t i = 0; i < size / sizeof *counters - 1; i++)
         atomic_store_explicit(&counters[i], 0, memory_order_relaxed);
     atomic_store_explicit(minute, now, memory_order_release);
