@@ -7,7 +7,6 @@ const {
   DescribeContinuousBackupsCommand, DescribeContributorInsightsCommand,
   DescribeKinesisStreamingDestinationCommand, DescribeTableCommand, GetResourcePolicyCommand,
   ListContributorInsightsCommand, PutResourcePolicyCommand, UpdateContinuousBackupsCommand,
-  UpdateContributorInsightsCommand,
 } = require('@aws-sdk/client-dynamodb');
 const {
   createClient, createTable, dropTables, refusal, tableShape, validation,
@@ -231,14 +230,6 @@ describe('what a table never has', () => {
       'ResourceNotFoundException');
     assert.deepEqual(body(await send(new ListContributorInsightsCommand({}))),
       { ContributorInsightsSummaries: [] });
-  });
-
-  test('stator: contributor insights cannot be enabled', async () => {
-    const { name, message } = await refusal(send(new UpdateContributorInsightsCommand({
-      TableName: 'settings', ContributorInsightsAction: 'ENABLE',
-    })));
-    assert.equal(name, 'UnknownOperationException');
-    assert.equal(message, 'stator does not have the operation UpdateContributorInsights');
   });
 
   test('Kinesis destinations', async () => {

@@ -428,7 +428,7 @@ def test_policies_are_put_got_and_refused(keys):
     line = next(line for line in keys.command("key", "list").splitlines() if key in line)
     assert line.startswith(f"{key} commands active ") and line.endswith(" all")
     for words, said in (
-        (("policy", "put", key, "bad", "-"), "Unknown element: Statment"),
+        (("policy", "put", key, "bad", "-"), "Unknown field Statment"),
         (("policy", "list", "AKIAX"), "there is no access key AKIAX"),
         (("policy", "get", key, "none"), f"the access key {key} has no policy none"),
         (("key", "delete", "AKIAX"), "there is no access key AKIAX"),

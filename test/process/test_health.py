@@ -234,6 +234,7 @@ def test_enabling_point_in_time_recovery_warns_that_nothing_is_kept():
             request["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"] = enabled
             assert client.call("UpdateContinuousBackups", request)[0] == 200
             warning = f"point-in-time recovery was enabled for table '{TABLE}', but nothing is kept yet"
+            server.wait_for_log(warning, lines)
             assert server.log().count(warning) == lines
         client.close()
         server.stop()
