@@ -116,8 +116,10 @@ static void *run_thread(void *argument)
 void ticker_start(struct ticker *ticker)
 {
     assert(!ticker->has_thread && ticker->options.interval_ms > 0);
-    if (pthread_create(&ticker->thread, NULL, run_thread, ticker) != 0)
+    if (pthread_create(&ticker->thread, NULL, run_thread, ticker) != 0) {
+        log_write(LOG_ERROR, "metrics", "cannot start a thread");
         abort();
+    }
     pthread_setname_np(ticker->thread, "stator-ticker");
     ticker->has_thread = true;
 }

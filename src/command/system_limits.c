@@ -19,8 +19,8 @@ enum {
     CONNECTIONS_MIN = 16,
     TABLE_FILES_PART = 4, /* Of all files, at most; the engine opens and closes as it needs. */
     REFUSED_PART = 8,
-    THREADS_PER_LOOP = 2,      /* Itself, and at most one for large requests. */
-    THREADS_BESIDE_LOOPS = 16, /* Ours, the engine's, and a few for triggers. */
+    THREADS_PER_LOOP = 3,      /* Itself, and at most one in each pool for large requests. */
+    THREADS_BESIDE_LOOPS = 20, /* Ours, the engine's, and a few for triggers and alarms. */
     WRITE_BUFFERS = 2,
 };
 #define MEMORY_BASE (256ull << 20) /* The program, its libraries, requests under way. */
