@@ -253,12 +253,15 @@ static void unread_answers_give_way_to_new_requests(void **state)
         }
         assert_int_equal(status, 200);
     }
-    int lost = 0;
+    /* One that came while the socket of the one before it was being filled may be refused. */
+    int lost = 0, refused = 0;
     for (int i = 0; i < CLIENTS; i++) {
-        lost += status_of(&clients[i]) == 0;
+        int status = status_of(&clients[i]);
+        lost += status == 0;
+        refused += status == 503;
         raw_http_close(&clients[i]);
     }
-    assert_true(lost >= CLIENTS - 8);
+    assert_true(lost > 0 && lost + refused >= CLIENTS - 8);
     assert_int_equal(ask(fixture), 200);
 }
 
