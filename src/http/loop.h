@@ -37,7 +37,7 @@ enum {
      * it busy for tens of milliseconds. A small answer, or the small rest of one, is always
      * written. */
     HTTP_TURN_WRITE_SIZE = 128 * 1024,
-    HTTP_TURN_WRITE_SMALL_SIZE = 16 * 1024,
+    HTTP_TURN_WRITE_SMALL_SIZE = 64 * 1024,
 };
 
 /* --- Deadlines: the time-outs of a loop's connections ---
