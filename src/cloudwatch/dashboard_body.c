@@ -86,7 +86,9 @@ static void check_metric(struct check *check, struct bytes path)
         add(check, path, "Should have a namespace, a metric name, and pairs of dimensions");
 }
 
-static void check_metrics(struct check *check, struct bytes path)
+/* Checks each element of an array that may have `count_max` of them. */
+static void check_array(struct check *check, struct bytes path, size_t count_max,
+                        void (*check_element)(struct check *check, struct bytes path))
 {
     struct json_reader *reader = &check->reader;
     size_t count = 0;
@@ -97,8 +99,8 @@ static void check_metrics(struct check *check, struct bytes path)
     }
     json_enter_array(reader);
     while (json_next_element(reader))
-        check_metric(check, below_index(check, path, count++));
-    if (count > DASHBOARD_METRICS_MAX)
+        check_element(check, below_index(check, path, count++));
+    if (count > count_max)
         add(check, path, "Should NOT have more than 500 items");
 }
 
@@ -114,7 +116,7 @@ static void check_properties(struct check *check, struct bytes path)
     json_enter_object(reader);
     while (json_next_member(reader, &name)) {
         if (bytes_equal_text(name, "metrics"))
-            check_metrics(check, below(check, path, name));
+            check_array(check, below(check, path, name), DASHBOARD_METRICS_MAX, check_metric);
         else
             json_skip(reader);
     }
@@ -176,23 +178,6 @@ static void check_widget(struct check *check, struct bytes path)
         add(check, path, "Should have required property 'properties'");
 }
 
-static void check_widgets(struct check *check)
-{
-    struct json_reader *reader = &check->reader;
-    struct bytes path = BYTES("/widgets");
-    size_t count = 0;
-    if (json_peek(reader) != JSON_ARRAY) {
-        add(check, path, "Should be array");
-        json_skip(reader);
-        return;
-    }
-    json_enter_array(reader);
-    while (json_next_element(reader))
-        check_widget(check, below_index(check, path, count++));
-    if (count > DASHBOARD_WIDGETS_MAX)
-        add(check, path, "Should NOT have more than 500 items");
-}
-
 bool dashboard_check_body(struct arena *arena, struct bytes body, struct dashboard_messages *out)
 {
     struct check check = { .arena = arena, .out = out };
@@ -205,7 +190,7 @@ bool dashboard_check_body(struct arena *arena, struct bytes body, struct dashboa
         while (json_next_member(&check.reader, &name)) {
             if (bytes_equal_text(name, "widgets")) {
                 has_widgets = true;
-                check_widgets(&check);
+                check_array(&check, BYTES("/widgets"), DASHBOARD_WIDGETS_MAX, check_widget);
             } else {
                 json_skip(&check.reader);
             }
