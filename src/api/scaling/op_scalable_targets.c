@@ -61,11 +61,6 @@ static const struct shape register_shape = { SHAPE_STRUCTURE_OF(struct register_
                                                                 register_fields),
                                              .type_name = "RegisterScalableTargetRequest" };
 
-static bool refuse(struct api_call *call, const char *text)
-{
-    return error_set(&call->error, ERROR_SCALING_VALIDATION, "%s", text);
-}
-
 static void merge_flag(struct shape_boolean *flag, const struct shape_boolean *given)
 {
     if (given->present)
@@ -94,8 +89,9 @@ static bool check_tags(struct api_call *call, const struct register_request *req
     if (request->tags.count == 0)
         return true;
     if (before != NULL)
-        return refuse(call, "The scalable target that you tried to tag already exists. To update "
-                            "tags on an existing scalable target, use the TagResource API.");
+        return scaling_operation_refuse(
+            call, "The scalable target that you tried to tag already exists. To update "
+                  "tags on an existing scalable target, use the TagResource API.");
     if (request->tags.count > SCALING_TAGS_MAX)
         return error_set(&call->error, ERROR_SCALING_TOO_MANY_TAGS,
                          "A scalable target can have at most %d tags", SCALING_TAGS_MAX);
@@ -106,17 +102,18 @@ static bool merge(struct api_call *call, const struct register_request *request,
                   const struct scaling_target *before, struct scaling_target *draft)
 {
     if (before == NULL && !request->min.present)
-        return refuse(call, "Minimum capacity must be specified");
+        return scaling_operation_refuse(call, "Minimum capacity must be specified");
     if (before == NULL && !request->max.present)
-        return refuse(call, "Maximum capacity must be specified");
+        return scaling_operation_refuse(call, "Maximum capacity must be specified");
     if (request->min.present)
         draft->min = request->min;
     if (request->max.present)
         draft->max = request->max;
     if (draft->min.value < 1)
-        return refuse(call, "Minimum capacity cannot be less than 1");
+        return scaling_operation_refuse(call, "Minimum capacity cannot be less than 1");
     if (draft->max.value < draft->min.value)
-        return refuse(call, "Maximum capacity cannot be less than minimum capacity");
+        return scaling_operation_refuse(call,
+                                        "Maximum capacity cannot be less than minimum capacity");
     if (request->min.present || request->max.present)
         draft->unsettled = BYTES("");
     if (request->suspended != NULL) {
@@ -228,12 +225,7 @@ static void write_target(struct api_call *call, struct json_writer *json, const 
 {
     const struct scaling_target *target = object;
     json_open_object(json);
-    json_write_name(json, "ServiceNamespace");
-    json_write_text(json, "dynamodb");
-    json_write_name(json, "ResourceId");
-    json_write_string(json, target->head.resource_id);
-    json_write_name(json, "ScalableDimension");
-    json_write_text(json, scaling_dimension_name(scaling_id_of(target).dimension));
+    scaling_operation_write_names(json, &target->head);
     json_write_name(json, "MinCapacity");
     json_write_integer(json, target->min.value);
     json_write_name(json, "MaxCapacity");
@@ -302,12 +294,13 @@ static void delete_all(struct scaling_change *change, enum scaling_kind kind,
 }
 
 /* With the scaling locked. */
-static bool deregister(struct api_call *call, const struct scaling_id *id)
+static bool deregister(struct api_call *call, const void *request, const struct scaling_id *id)
 {
     struct scaling *scaling = api_scaling(call->api);
     const struct scaling_target *target = scaling_find_target(scaling, id);
     struct scaling_change *change = arena_alloc(call->arena, sizeof *change);
     size_t first;
+    (void)request;
     if (target == NULL)
         return error_set(&call->error, ERROR_SCALING_OBJECT_NOT_FOUND,
                          "No scalable target found for service namespace: dynamodb, resource ID: "
@@ -328,17 +321,7 @@ static bool deregister(struct api_call *call, const struct scaling_id *id)
 
 static void run_deregister(struct api_call *call, const void *input)
 {
-    const struct deregister_request *request = input;
-    struct scaling_id id;
-    bool ok = scaling_operation_id(call, &request->names, &id);
-    if (ok) {
-        scaling_lock(api_scaling(call->api));
-        ok = deregister(call, &id);
-        scaling_unlock(api_scaling(call->api));
-    }
-    if (ok)
-        scaling_operation_answer_nothing(call);
-    operation_end(call, ok);
+    scaling_operation_run(call, input, deregister);
 }
 
 const struct operation op_scaling_deregister_scalable_target = {

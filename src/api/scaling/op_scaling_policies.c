@@ -100,11 +100,6 @@ static const struct shape_field put_fields[] = {
 static const struct shape put_shape = { SHAPE_STRUCTURE_OF(struct put_request, put_fields),
                                         .type_name = "PutScalingPolicyRequest" };
 
-static bool refuse(struct api_call *call, const char *text)
-{
-    return error_set(&call->error, ERROR_SCALING_VALIDATION, "%s", text);
-}
-
 /* "DynamoDBReadCapacityUtilization" */
 static const char *metric_name(enum scaling_dimension dimension)
 {
@@ -122,22 +117,23 @@ static bool check_tracking(struct api_call *call, const struct put_request *requ
                          "TargetTrackingScaling",
                          BYTES_FMT(request->type));
     if (tracking == NULL || request->step != NULL || request->predictive != NULL)
-        return refuse(call, "TargetTrackingScalingPolicyConfiguration must be specified");
+        return scaling_operation_refuse(
+            call, "TargetTrackingScalingPolicyConfiguration must be specified");
     if (tracking->customized_metric != NULL)
-        return refuse(call, "CustomizedMetricSpecification is not supported: use "
-                            "PredefinedMetricSpecification");
+        return scaling_operation_refuse(call, "CustomizedMetricSpecification is not supported: use "
+                                              "PredefinedMetricSpecification");
     if (tracking->metric == NULL)
-        return refuse(call, "PredefinedMetricSpecification must be specified");
+        return scaling_operation_refuse(call, "PredefinedMetricSpecification must be specified");
     if (!bytes_equal_text(tracking->metric->type, metric_name(dimension)))
         return error_set(&call->error, ERROR_SCALING_VALIDATION,
                          "The predefined metric %.*s does not fit the scalable dimension %s",
                          BYTES_FMT(tracking->metric->type), scaling_dimension_name(dimension));
     double value = tracking->target_value.value;
     if (!isfinite(value) || value < 20 || value > 90)
-        return refuse(call, "Target value must be between 20.0 and 90.0");
+        return scaling_operation_refuse(call, "Target value must be between 20.0 and 90.0");
     if ((tracking->out_cooldown.present && tracking->out_cooldown.value < 0) ||
         (tracking->in_cooldown.present && tracking->in_cooldown.value < 0))
-        return refuse(call, "A cooldown cannot be negative");
+        return scaling_operation_refuse(call, "A cooldown cannot be negative");
     return true;
 }
 
@@ -196,9 +192,9 @@ static bool put(struct api_call *call, const struct put_request *request,
         return scaling_operation_not_registered(call, id);
     /* There is one predefined metric for each dimension. */
     if (before == NULL && scaling_of_target(scaling, SCALING_POLICY, id, &first) > 0)
-        return refuse(call,
-                      "Only one TargetTrackingScaling policy for a given metric specification "
-                      "is allowed.");
+        return scaling_operation_refuse(
+            call, "Only one TargetTrackingScaling policy for a given metric specification "
+                  "is allowed.");
     if (before == NULL && scaling_is_full(scaling, SCALING_POLICY))
         return error_set(&call->error, ERROR_SCALING_LIMIT_EXCEEDED,
                          "There may be %d scaling policies at most", SCALING_POLICIES_MAX);
@@ -274,15 +270,6 @@ static const struct shape describe_shape = { SHAPE_STRUCTURE_OF(struct scaling_l
                                                                 describe_fields),
                                              .type_name = "DescribeScalingPoliciesRequest" };
 
-static void write_integer(struct json_writer *json, const char *name,
-                          const struct shape_integer *number)
-{
-    if (!number->present)
-        return;
-    json_write_name(json, name);
-    json_write_integer(json, number->value);
-}
-
 static void write_tracking(struct json_writer *json, const struct scaling_policy *policy)
 {
     json_write_name(json, "TargetTrackingScalingPolicyConfiguration");
@@ -294,8 +281,8 @@ static void write_tracking(struct json_writer *json, const struct scaling_policy
     json_write_name(json, "PredefinedMetricType");
     json_write_text(json, metric_name(scaling_id_of(policy).dimension));
     json_close_object(json);
-    write_integer(json, "ScaleOutCooldown", &policy->out_cooldown_s);
-    write_integer(json, "ScaleInCooldown", &policy->in_cooldown_s);
+    scaling_operation_write_number(json, "ScaleOutCooldown", &policy->out_cooldown_s);
+    scaling_operation_write_number(json, "ScaleInCooldown", &policy->in_cooldown_s);
     if (policy->disable_scale_in.present) {
         json_write_name(json, "DisableScaleIn");
         json_write_bool(json, policy->disable_scale_in.value);
@@ -311,12 +298,7 @@ static void write_policy(struct api_call *call, struct json_writer *json, const 
     json_write_string(json, scaling_operation_policy_arn(call, policy));
     json_write_name(json, "PolicyName");
     json_write_string(json, policy->head.name);
-    json_write_name(json, "ServiceNamespace");
-    json_write_text(json, "dynamodb");
-    json_write_name(json, "ResourceId");
-    json_write_string(json, policy->head.resource_id);
-    json_write_name(json, "ScalableDimension");
-    json_write_text(json, scaling_dimension_name(scaling_id_of(policy).dimension));
+    scaling_operation_write_names(json, &policy->head);
     json_write_name(json, "PolicyType");
     json_write_text(json, "TargetTrackingScaling");
     write_tracking(json, policy);
@@ -366,8 +348,9 @@ static const struct shape delete_shape = { SHAPE_STRUCTURE_OF(struct delete_requ
                                            .type_name = "DeleteScalingPolicyRequest" };
 
 /* With the scaling locked. */
-static bool delete_policy(struct api_call *call, const struct scaling_id *id, struct bytes name)
+static bool delete_policy(struct api_call *call, const void *input, const struct scaling_id *id)
 {
+    struct bytes name = ((const struct delete_request *)input)->name;
     struct scaling *scaling = api_scaling(call->api);
     const struct scaling_policy *policy = scaling_find_policy(scaling, id, name);
     struct scaling_change change;
@@ -388,17 +371,7 @@ static bool delete_policy(struct api_call *call, const struct scaling_id *id, st
 
 static void run_delete(struct api_call *call, const void *input)
 {
-    const struct delete_request *request = input;
-    struct scaling_id id;
-    bool ok = scaling_operation_id(call, &request->names, &id);
-    if (ok) {
-        scaling_lock(api_scaling(call->api));
-        ok = delete_policy(call, &id, request->name);
-        scaling_unlock(api_scaling(call->api));
-    }
-    if (ok)
-        scaling_operation_answer_nothing(call);
-    operation_end(call, ok);
+    scaling_operation_run(call, input, delete_policy);
 }
 
 const struct operation op_scaling_delete_scaling_policy = {

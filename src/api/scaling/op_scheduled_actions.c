@@ -71,11 +71,6 @@ static const struct shape_field put_fields[] = {
 static const struct shape put_shape = { SHAPE_STRUCTURE_OF(struct put_request, put_fields),
                                         .type_name = "PutScheduledActionRequest" };
 
-static bool refuse(struct api_call *call, const char *text)
-{
-    return error_set(&call->error, ERROR_SCALING_VALIDATION, "%s", text);
-}
-
 static bool check_schedule(struct api_call *call, const struct scaling_action *draft)
 {
     struct schedule schedule;
@@ -90,7 +85,7 @@ static bool check_schedule(struct api_call *call, const struct scaling_action *d
     time_zone_close(zone);
     if (draft->start_ms.present && draft->end_ms.present &&
         draft->end_ms.value < draft->start_ms.value)
-        return refuse(call, "End time must be after start time");
+        return scaling_operation_refuse(call, "End time must be after start time");
     return true;
 }
 
@@ -110,20 +105,22 @@ static bool merge(struct api_call *call, const struct put_request *request, bool
         draft->max = request->action->max;
     }
     if (draft->schedule.data == NULL)
-        return refuse(call, "Schedule must be specified");
+        return scaling_operation_refuse(call, "Schedule must be specified");
     if (is_new && (request->action == NULL || (!draft->min.present && !draft->max.present)))
-        return refuse(call, "ScalableTargetAction must specify a minimum or maximum capacity");
+        return scaling_operation_refuse(
+            call, "ScalableTargetAction must specify a minimum or maximum capacity");
     if (draft->min.present && draft->min.value < 1)
-        return refuse(call, "Minimum capacity cannot be less than 1");
+        return scaling_operation_refuse(call, "Minimum capacity cannot be less than 1");
     if (draft->min.present && draft->max.present && draft->max.value < draft->min.value)
-        return refuse(call, "Maximum capacity cannot be less than minimum capacity");
+        return scaling_operation_refuse(call,
+                                        "Maximum capacity cannot be less than minimum capacity");
     return check_schedule(call, draft);
 }
 
 /* With the scaling locked. */
-static bool put(struct api_call *call, const struct put_request *request,
-                const struct scaling_id *id)
+static bool put(struct api_call *call, const void *input, const struct scaling_id *id)
 {
+    const struct put_request *request = input;
     struct scaling *scaling = api_scaling(call->api);
     const struct scaling_action *before = scaling_find_action(scaling, id, request->name);
     int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
@@ -156,17 +153,7 @@ static bool put(struct api_call *call, const struct put_request *request,
 
 static void run_put(struct api_call *call, const void *input)
 {
-    const struct put_request *request = input;
-    struct scaling_id id;
-    bool ok = scaling_operation_id(call, &request->names, &id);
-    if (ok) {
-        scaling_lock(api_scaling(call->api));
-        ok = put(call, request, &id);
-        scaling_unlock(api_scaling(call->api));
-    }
-    if (ok)
-        scaling_operation_answer_nothing(call);
-    operation_end(call, ok);
+    scaling_operation_run(call, input, put);
 }
 
 const struct operation op_scaling_put_scheduled_action = {
@@ -214,38 +201,21 @@ static void write_time(struct json_writer *json, const char *name, const struct 
     json_write_seconds(json, ms->value);
 }
 
-static void write_number(struct json_writer *json, const char *name,
-                         const struct shape_integer *number)
-{
-    if (!number->present)
-        return;
-    json_write_name(json, name);
-    json_write_integer(json, number->value);
-}
-
-static void write_names(struct json_writer *json, const struct scaling_head *head)
-{
-    write_text(json, "ServiceNamespace", BYTES("dynamodb"));
-    write_text(json, "ResourceId", head->resource_id);
-    json_write_name(json, "ScalableDimension");
-    json_write_text(json, scaling_dimension_name(scaling_id_of(head).dimension));
-}
-
 static void write_action(struct api_call *call, struct json_writer *json, const void *object)
 {
     const struct scaling_action *action = object;
     json_open_object(json);
     write_text(json, "ScheduledActionName", action->head.name);
     write_text(json, "ScheduledActionARN", scaling_operation_action_arn(call, action));
-    write_names(json, &action->head);
+    scaling_operation_write_names(json, &action->head);
     write_text(json, "Schedule", action->schedule);
     write_text(json, "Timezone", action->time_zone);
     write_time(json, "StartTime", &action->start_ms);
     write_time(json, "EndTime", &action->end_ms);
     json_write_name(json, "ScalableTargetAction");
     json_open_object(json);
-    write_number(json, "MinCapacity", &action->min);
-    write_number(json, "MaxCapacity", &action->max);
+    scaling_operation_write_number(json, "MinCapacity", &action->min);
+    scaling_operation_write_number(json, "MaxCapacity", &action->max);
     json_close_object(json);
     write_time(json, "CreationTime", &action->head.created_ms);
     json_close_object(json);
@@ -292,8 +262,9 @@ static const struct shape delete_shape = { SHAPE_STRUCTURE_OF(struct delete_requ
                                            .type_name = "DeleteScheduledActionRequest" };
 
 /* With the scaling locked. */
-static bool delete_action(struct api_call *call, const struct scaling_id *id, struct bytes name)
+static bool delete_action(struct api_call *call, const void *input, const struct scaling_id *id)
 {
+    struct bytes name = ((const struct delete_request *)input)->name;
     struct scaling *scaling = api_scaling(call->api);
     const struct scaling_action *action = scaling_find_action(scaling, id, name);
     struct scaling_change change;
@@ -310,17 +281,7 @@ static bool delete_action(struct api_call *call, const struct scaling_id *id, st
 
 static void run_delete(struct api_call *call, const void *input)
 {
-    const struct delete_request *request = input;
-    struct scaling_id id;
-    bool ok = scaling_operation_id(call, &request->names, &id);
-    if (ok) {
-        scaling_lock(api_scaling(call->api));
-        ok = delete_action(call, &id, request->name);
-        scaling_unlock(api_scaling(call->api));
-    }
-    if (ok)
-        scaling_operation_answer_nothing(call);
-    operation_end(call, ok);
+    scaling_operation_run(call, input, delete_action);
 }
 
 const struct operation op_scaling_delete_scheduled_action = {
@@ -358,7 +319,7 @@ static void write_activity(struct api_call *call, struct json_writer *json, cons
     (void)call;
     json_open_object(json);
     write_text(json, "ActivityId", activity->head.uuid);
-    write_names(json, &activity->head);
+    scaling_operation_write_names(json, &activity->head);
     write_text(json, "Description", activity->description);
     write_text(json, "Cause", activity->cause);
     write_time(json, "StartTime", &activity->head.created_ms);
@@ -370,9 +331,9 @@ static void write_activity(struct api_call *call, struct json_writer *json, cons
         json_open_array(json);
         json_open_object(json);
         write_text(json, "Code", activity->not_scaled_reason);
-        write_number(json, "MaxCapacity", &activity->max);
-        write_number(json, "MinCapacity", &activity->min);
-        write_number(json, "CurrentCapacity", &activity->current);
+        scaling_operation_write_number(json, "MaxCapacity", &activity->max);
+        scaling_operation_write_number(json, "MinCapacity", &activity->min);
+        scaling_operation_write_number(json, "CurrentCapacity", &activity->current);
         json_close_object(json);
         json_close_array(json);
     }

@@ -153,6 +153,47 @@ void scaling_operation_answer_nothing(struct api_call *call)
     buffer_append_bytes(&call->response, BYTES("{}"));
 }
 
+bool scaling_operation_refuse(struct api_call *call, const char *text)
+{
+    return error_set(&call->error, ERROR_SCALING_VALIDATION, "%s", text);
+}
+
+void scaling_operation_run(struct api_call *call, const void *request,
+                           scaling_operation_change *change)
+{
+    struct scaling_id id;
+    bool ok = scaling_operation_id(call, request, &id);
+    if (ok) {
+        scaling_lock(api_scaling(call->api));
+        ok = change(call, request, &id);
+        scaling_unlock(api_scaling(call->api));
+    }
+    if (ok)
+        scaling_operation_answer_nothing(call);
+    operation_end(call, ok);
+}
+
+/* --- Answers --- */
+
+void scaling_operation_write_names(struct json_writer *json, const struct scaling_head *head)
+{
+    json_write_name(json, "ServiceNamespace");
+    json_write_text(json, "dynamodb");
+    json_write_name(json, "ResourceId");
+    json_write_string(json, head->resource_id);
+    json_write_name(json, "ScalableDimension");
+    json_write_text(json, scaling_dimension_name(scaling_id_of(head).dimension));
+}
+
+void scaling_operation_write_number(struct json_writer *json, const char *name,
+                                    const struct shape_integer *number)
+{
+    if (!number->present)
+        return;
+    json_write_name(json, name);
+    json_write_integer(json, number->value);
+}
+
 /* --- Lists --- */
 
 static bool is_listed(const struct shape_list *list, struct bytes text)

@@ -50,6 +50,22 @@ MUST_CHECK bool scaling_operation_commit(struct api_call *call, struct scaling_c
                                          const struct scaling_partner *partner);
 /* "{}" */
 void scaling_operation_answer_nothing(struct api_call *call);
+/* A ValidationException with that text. Returns false. */
+bool scaling_operation_refuse(struct api_call *call, const char *text);
+
+/* A change of what a target has, with the scaling locked. `request` begins with struct
+ * scaling_names. */
+typedef bool scaling_operation_change(struct api_call *call, const void *request,
+                                      const struct scaling_id *id);
+/* Finds the target that the request names, makes the change, answers with "{}" and ends the call.
+ */
+void scaling_operation_run(struct api_call *call, const void *request,
+                           scaling_operation_change *change);
+
+/* Members of answers: which target an object is about; a number, unless it is absent. */
+void scaling_operation_write_names(struct json_writer *json, const struct scaling_head *head);
+void scaling_operation_write_number(struct json_writer *json, const char *name,
+                                    const struct shape_integer *number);
 
 /* --- Lists --- */
 
