@@ -25,7 +25,7 @@ CPPFLAGS := -D_GNU_SOURCE -Isrc
 CFLAGS := -std=c17 -g -fno-omit-frame-pointer $(WARNINGS)
 LDFLAGS := -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
 # libcurl is not among them: outbound/curl_library.c opens it when it is first needed.
-LDLIBS := -lrocksdb -luv -lxxhash -lz -lssl -lcrypto -lpthread -lm
+LDLIBS := -lrocksdb -luv -lxxhash -lyaml -lz -lzstd -lssl -lcrypto -lpthread -lm
 
 VERSION := 0.1.0
 CPPFLAGS += -DSTATOR_VERSION='"$(VERSION)"'
