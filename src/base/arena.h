@@ -19,6 +19,10 @@ enum {
     ARENA_KEPT_SIZE = 64 * 1024,
     /* Larger allocations come from malloc one by one, and grow there. */
     ARENA_LARGE_SIZE = 256 * 1024,
+    /* So many of them, of at most so many bytes, are kept when they are freed, for all arenas with
+     * a budget. */
+    ARENA_SHELF_BLOCKS_MAX = 8,
+    ARENA_SHELF_SIZE_MAX = 2 * 1024 * 1024,
 };
 /* Far above every bound on input: a larger size is a programming error, and doubling never wraps.
  */
@@ -35,6 +39,10 @@ void arena_destroy(struct arena *arena);
 
 /* Forgets everything allocated. Under ASan the memory is poisoned, so a stale pointer fails. */
 void arena_reset(struct arena *arena);
+
+/* Gives the large allocations that are kept back to the system, because memory is scarce. Any
+ * thread may call; does nothing while another thread uses them. */
+void arena_empty_shelf(void);
 
 /* Aligned to ARENA_ALIGNMENT, not cleared. Never NULL: running out of memory aborts. */
 void *arena_alloc(struct arena *arena, size_t size);

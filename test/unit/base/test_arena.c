@@ -158,6 +158,7 @@ static void a_large_allocation_grows_without_leaving_anything_behind(void **stat
     struct arena *arena = *state;
     for (size_t i = 0; i < COUNT_OF(first_sizes); i++) {
         size_t size = first_sizes[i];
+        arena_empty_shelf();
         uint8_t *block = arena_alloc(arena, size);
         assert_int_equal((uintptr_t)block % ARENA_ALIGNMENT, 0);
         memset(block, 7, size);
@@ -175,6 +176,84 @@ static void a_large_allocation_grows_without_leaving_anything_behind(void **stat
         arena_reset(arena);
         assert_int_equal(arena_held_size(arena), ARENA_KEPT_SIZE);
     }
+}
+
+static void a_freed_large_allocation_serves_the_next(void **state)
+{
+    struct memory_budget budget = { .size_max = SIZE_MAX };
+    struct arena *arena = arena_create_counted(&budget);
+    (void)state;
+    const uint8_t *first = arena_alloc(arena, ARENA_SHELF_SIZE_MAX);
+    arena_reset(arena);
+    uint8_t *again = arena_alloc(arena, ARENA_SHELF_SIZE_MAX);
+    assert_ptr_equal(again, first);
+    memset(again, 1, ARENA_SHELF_SIZE_MAX);
+    arena_reset(arena);
+    /* A smaller one gets it whole, and grows where it is. */
+    again = arena_alloc(arena, ARENA_LARGE_SIZE);
+    assert_ptr_equal(again, first);
+    assert_ptr_equal(arena_grow(arena, again, ARENA_LARGE_SIZE, ARENA_SHELF_SIZE_MAX), first);
+    assert_int_equal(arena_held_size(arena), ARENA_KEPT_SIZE + ARENA_SHELF_SIZE_MAX);
+    arena_destroy(arena);
+}
+
+static void so_many_large_allocations_are_kept_and_no_more(void **state)
+{
+    enum { COUNT = 3 * ARENA_SHELF_BLOCKS_MAX };
+    struct memory_budget budget = { .size_max = SIZE_MAX };
+    struct arena *arena = arena_create_counted(&budget);
+    (void)state;
+    const uint8_t *before[COUNT];
+    size_t reused = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        before[i] = arena_alloc(arena, ARENA_SHELF_SIZE_MAX);
+    /* Takes the place of what malloc would hand out again. */
+    struct arena *other = arena_create_counted(&budget);
+    arena_reset(arena);
+    for (size_t i = 0; i < COUNT; i++) {
+        const uint8_t *memory = arena_alloc(other, ARENA_SHELF_SIZE_MAX);
+        for (size_t at = 0; i < ARENA_SHELF_BLOCKS_MAX && at < COUNT; at++)
+            reused += memory == before[at];
+    }
+    arena_destroy(other);
+    assert_int_equal(reused, ARENA_SHELF_BLOCKS_MAX);
+    arena_destroy(arena);
+}
+
+static void an_arena_without_a_budget_holds_no_more_than_it_asked_for(void **state)
+{
+    struct memory_budget budget = { .size_max = SIZE_MAX };
+    struct arena *counted = arena_create_counted(&budget);
+    arena_alloc(counted, ARENA_SHELF_SIZE_MAX);
+    arena_destroy(counted);
+    arena_alloc(*state, ARENA_LARGE_SIZE);
+    assert_int_equal(arena_held_size(*state), ARENA_KEPT_SIZE + ARENA_LARGE_SIZE);
+}
+
+static void the_shelf_is_emptied_when_memory_is_scarce(void **state)
+{
+    struct memory_budget budget = { .size_max = SIZE_MAX };
+    struct arena *arena = arena_create_counted(&budget);
+    (void)state;
+    arena_alloc(arena, ARENA_SHELF_SIZE_MAX);
+    arena_reset(arena);
+    arena_empty_shelf();
+    arena_alloc(arena, ARENA_LARGE_SIZE);
+    assert_int_equal(arena_held_size(arena), ARENA_KEPT_SIZE + ARENA_LARGE_SIZE);
+    arena_destroy(arena);
+}
+
+static void larger_allocations_are_given_back(void **state)
+{
+    struct memory_budget budget = { .size_max = SIZE_MAX };
+    struct arena *arena = arena_create_counted(&budget);
+    (void)state;
+    size_t size = ARENA_SHELF_SIZE_MAX + 1;
+    arena_alloc(arena, size);
+    arena_reset(arena);
+    arena_alloc(arena, ARENA_LARGE_SIZE);
+    assert_int_equal(arena_held_size(arena), ARENA_KEPT_SIZE + ARENA_LARGE_SIZE);
+    arena_destroy(arena);
 }
 
 static void what_a_shrunk_allocation_had_is_used_again(void **state)
@@ -306,8 +385,10 @@ static void stale_and_overrun_memory_is_poisoned(void **state)
 }
 #endif
 
+/* The shelf is one for all arenas. */
 static int set_up(void **state)
 {
+    arena_empty_shelf();
     *state = arena_create();
     return 0;
 }
@@ -335,6 +416,11 @@ int main(void)
         TEST(growing_past_the_end_of_a_block_copies),
         TEST(growing_nothing_allocates),
         TEST(a_large_allocation_grows_without_leaving_anything_behind),
+        TEST(a_freed_large_allocation_serves_the_next),
+        TEST(so_many_large_allocations_are_kept_and_no_more),
+        TEST(an_arena_without_a_budget_holds_no_more_than_it_asked_for),
+        TEST(the_shelf_is_emptied_when_memory_is_scarce),
+        TEST(larger_allocations_are_given_back),
         TEST(what_a_shrunk_allocation_had_is_used_again),
         TEST(a_large_allocation_shrinks_down_to_the_smallest_large_one),
         TEST(a_budget_counts_what_arenas_hold),
