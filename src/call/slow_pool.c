@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include "base/give_way.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread_priority.h"
@@ -104,8 +105,10 @@ static void *run(void *argument)
 {
     struct slow_thread *thread = argument;
     struct slow_task *task;
-    if (thread->pool->priority == SLOW_POOL_BELOW_LOOPS)
+    if (thread->pool->priority == SLOW_POOL_BELOW_LOOPS) {
         thread_priority_lower(SLOW_POOL_NICENESS);
+        give_way_set(true);
+    }
     while (take(thread, &task)) {
         if (task != NULL)
             task->run(task, thread->context);

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include "base/arena.h"
+#include "base/give_way.h"
 #include "expr/ast.h"
 #include "model/item.h"
 
@@ -131,6 +132,7 @@ static void open_at(const struct value *container, uint32_t place, struct bytes 
 static int compare_places(const void *left, const void *right, void *list)
 {
     struct value a, b;
+    give_way_count(GIVE_WAY_COMPARISON);
     open_at(list, *(const uint32_t *)left, NULL, &a);
     open_at(list, *(const uint32_t *)right, NULL, &b);
     return value_compare(&a, &b);
@@ -332,6 +334,7 @@ static struct entry entry_of(const struct value *value)
 static int compare(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
+    give_way_count(GIVE_WAY_COMPARISON);
     if (a->prefix != b->prefix)
         return a->prefix < b->prefix ? -1 : 1;
     return value_compare(a->value, b->value);

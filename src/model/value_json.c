@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "base/arena.h"
+#include "base/give_way.h"
 #include "json/base64.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -150,6 +151,7 @@ static bool read_list(struct context *context, struct buffer *out, unsigned dept
     uint32_t count = 0;
     json_enter_array(context->reader);
     for (; json_next_element(context->reader); count++) {
+        give_way_count(GIVE_WAY_ELEMENT);
         if (!read_value(context, out, depth))
             return false;
     }
@@ -166,6 +168,7 @@ static bool read_map(struct context *context, struct buffer *out, unsigned depth
     struct bytes name;
     json_enter_object(context->reader);
     while (json_next_member(context->reader, &name)) {
+        give_way_count(GIVE_WAY_ELEMENT);
         if (skip_surplus(context, runs->count - first))
             continue;
         check_name(context, name);
@@ -331,6 +334,7 @@ static bool read_set(struct context *context, struct buffer *out, enum value_typ
     size_t start = out->len, first = runs->count, elements = 0;
     json_enter_array(context->reader);
     for (; json_next_element(context->reader); elements++) {
+        give_way_count(GIVE_WAY_ELEMENT);
         if (!skip_surplus(context, runs->count - first) && !read_set_element(context, out, type))
             return false;
     }
@@ -476,6 +480,7 @@ bool item_json_read(struct json_reader *reader, struct arena *arena, struct item
     buffer_init(&values, arena);
     json_enter_object(reader);
     while (json_next_member(reader, &name)) {
+        give_way_count(GIVE_WAY_ELEMENT);
         if (skip_surplus(&context, builder.count))
             continue;
         size_t start = values.len;

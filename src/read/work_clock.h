@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/clock.h"
+#include "base/give_way.h"
 
 /* Asked each time the clock is read, with clock_monotonic_ns. */
 typedef bool work_clock_pause(const void *context, int64_t now_ns);
@@ -41,6 +42,7 @@ static inline void work_clock_count(struct work_clock *clock, uint64_t work)
     if (clock->unclocked < WORK_CLOCK_EVERY)
         return;
     int64_t now_ns = clock_monotonic_ns();
+    give_way_count(clock->unclocked); /* In the background, which reads a page in one go. */
     clock->unclocked = 0;
     clock->must_pause = clock->is_pause_due != NULL && clock->is_pause_due(clock->context, now_ns);
     clock->spent_ns += clock->clocked_ns == 0 ? 0 : now_ns - clock->clocked_ns;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/give_way.h"
 #include "json/reader.h"
 #include "model/limits.h"
 #include "model/serialization.h"
@@ -397,6 +398,7 @@ static bool read_list(struct shape_reader *reader, const struct shape *shape,
     list->present = true;
     json_enter_array(&reader->json);
     for (; json_next_element(&reader->json); list->count++) {
+        give_way_count(GIVE_WAY_ELEMENT);
         if (list->kept == SHAPE_ELEMENTS_KEPT_MAX && shape->max < SHAPE_ELEMENTS_KEPT_MAX) {
             json_skip(&reader->json);
             continue;
@@ -451,6 +453,7 @@ static bool read_map(struct shape_reader *reader, const struct shape *shape, str
     map->present = true;
     json_enter_object(&reader->json);
     while (json_next_member(&reader->json, &name)) {
+        give_way_count(GIVE_WAY_ELEMENT);
         entries = grow_elements(reader->arena, entries, count, &entry_capacity, sizeof(*entries));
         elements = grow_elements(reader->arena, elements, count, &element_capacity, size);
         entries[count] = (struct entry){ .name = name, .index = count };

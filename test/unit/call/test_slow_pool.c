@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "base/give_way.h"
 #include "call/slow_pool.h"
 
 enum { NICENESS_MAX = 19 }; /* The system's. */
@@ -20,6 +21,7 @@ struct record {
     size_t count;
     size_t order[SLOW_POOL_WAITING_MAX + 2];
     int niceness;
+    bool gives_way;
     struct slow_pool *pool; /* For tasks that leave work pending. */
     size_t resumed_count;
 };
@@ -34,6 +36,7 @@ static void note(struct slow_task *task, void *context)
     struct record *record = context;
     record->order[record->count++] = ((struct numbered *)task)->number;
     record->niceness = getpriority(PRIO_PROCESS, (id_t)gettid());
+    record->gives_way = give_way_own.is_on;
     sem_post(&record->begun);
 }
 
@@ -127,6 +130,7 @@ static int niceness_of(void **state, enum slow_pool_priority priority)
 static void a_pool_for_writes_has_the_priority_of_the_loops(void **state)
 {
     assert_int_equal(niceness_of(state, SLOW_POOL_AS_LOOPS), getpriority(PRIO_PROCESS, 0));
+    assert_false(((struct record *)*state)->gives_way);
 }
 
 static void a_background_pool_yields_to_the_loops(void **state)
@@ -134,6 +138,7 @@ static void a_background_pool_yields_to_the_loops(void **state)
     int wanted = getpriority(PRIO_PROCESS, 0) + SLOW_POOL_NICENESS;
     assert_int_equal(niceness_of(state, SLOW_POOL_BELOW_LOOPS),
                      wanted < NICENESS_MAX ? wanted : NICENESS_MAX);
+    assert_true(((struct record *)*state)->gives_way);
 }
 
 /* Light tasks come first, but do not keep heavy ones out. */
