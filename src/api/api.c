@@ -89,6 +89,7 @@ static struct series_store *open_series(const struct api_options *options,
 static struct alarms *open_alarms(const struct api_options *options, struct series_store *series,
                                   enum engine_status *status)
 {
+    struct alarm_source *source = alarm_source_create(series);
     struct alarms_options alarms = { .engine = options->engine,
                                      .clock = options->clock,
                                      .region = options->region,
@@ -96,7 +97,9 @@ static struct alarms *open_alarms(const struct api_options *options, struct seri
                                      .alarms_max = options->alarms_max,
                                      .history_max = options->alarm_history_max,
                                      .read = alarm_source_read,
-                                     .read_context = series };
+                                     .read_end = alarm_source_end,
+                                     .read_destroy = alarm_source_destroy,
+                                     .read_context = source };
     if (options->trigger_outside != NULL) {
         alarms.outside.network = options->trigger_outside->network;
         alarms.outside.send = options->trigger_outside->send;

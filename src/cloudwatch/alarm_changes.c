@@ -11,6 +11,7 @@ struct staged_alarm {
     struct staged_alarm *next;
     struct bytes name;
     struct bytes record; /* data NULL: deleted. */
+    enum alarm_state state;
     int64_t pace_s;
     bool is_due; /* To be evaluated at once. */
 };
@@ -63,10 +64,10 @@ static void reload(struct alarms *alarms, struct arena *arena, struct bytes name
     if (status == ENGINE_OK)
         status = engine_view_get(view, &address, &value);
     if (status == ENGINE_NOT_FOUND)
-        alarms_apply_locked(alarms, name, (struct bytes){ 0 }, 0, false);
+        alarms_apply_locked(alarms, name, (struct bytes){ 0 }, ALARM_STATE_OK, 0, false);
     else if (status == ENGINE_OK && alarm_decode(arena, value.bytes, &alarm))
-        alarms_apply_locked(alarms, name, value.bytes, alarm_definition_pace_s(&alarm.definition),
-                            true);
+        alarms_apply_locked(alarms, name, value.bytes, alarm.state,
+                            alarm_definition_pace_s(&alarm.definition), true);
     engine_value_release(&value);
     engine_view_close(view);
 }
@@ -76,7 +77,7 @@ void alarms_change_end(struct alarms_change *change, enum engine_status status)
     struct alarms *alarms = change->alarms;
     for (const struct staged_alarm *i = change->alarms_staged; i != NULL; i = i->next) {
         if (status == ENGINE_OK)
-            alarms_apply_locked(alarms, i->name, i->record, i->pace_s, i->is_due);
+            alarms_apply_locked(alarms, i->name, i->record, i->state, i->pace_s, i->is_due);
         else if (status == ENGINE_UNKNOWN)
             reload(alarms, change->arena, i->name);
     }
@@ -84,6 +85,7 @@ void alarms_change_end(struct alarms_change *change, enum engine_status status)
     if (status == ENGINE_OK || status == ENGINE_UNKNOWN) {
         alarms->history_count += change->history_added;
         alarms->history_count -= change->history_removed;
+        alarms->history_is_unsure |= status == ENGINE_UNKNOWN;
         for (const struct staged_action *i = change->actions_staged; i != NULL; i = i->next)
             alarm_delivery_add(alarms->delivery, i->number, i->target);
     }
@@ -128,10 +130,11 @@ void alarms_change_add_history(struct alarms_change *change, struct bytes alarm_
 }
 
 static void stage(struct alarms_change *change, struct bytes name, struct bytes record,
-                  int64_t pace_s)
+                  enum alarm_state state, int64_t pace_s)
 {
     struct staged_alarm *staged = arena_alloc(change->arena, sizeof *staged);
-    *staged = (struct staged_alarm){ .name = name, .record = record, .pace_s = pace_s };
+    *staged =
+        (struct staged_alarm){ .name = name, .record = record, .state = state, .pace_s = pace_s };
     *change->last_link = staged;
     change->last_link = &staged->next;
     change->last_staged = staged;
@@ -164,7 +167,7 @@ enum alarms_result alarms_change_stage(struct alarms_change *change, const struc
     engine_write_put(change->write, &address, record);
     change->created += old == NULL;
     change->size += name.len + record.len;
-    stage(change, name, record, alarm_definition_pace_s(&alarm->definition));
+    stage(change, name, record, alarm->state, alarm_definition_pace_s(&alarm->definition));
     return ALARMS_DONE;
 }
 
@@ -288,7 +291,7 @@ void alarms_change_delete(struct alarms_change *change, struct bytes name)
     engine_write_delete(change->write, &address);
     change->deleted++;
     change->deleted_size += entry->name_size + entry->record_size;
-    stage(change, name, (struct bytes){ 0 }, 0);
+    stage(change, name, (struct bytes){ 0 }, ALARM_STATE_OK, 0);
     add_configuration(change, "Delete", "deleted", &alarm, NULL);
 }
 

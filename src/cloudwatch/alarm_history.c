@@ -136,12 +136,25 @@ void alarm_history_make_room(struct alarms *alarms, struct arena *arena, struct 
     *removed += count;
 }
 
+/* Counts all entries: after a write of which nobody knows whether it took place. */
+static void recount_locked(struct alarms *alarms, struct arena *arena)
+{
+    uint64_t last = 0;
+    size_t count = 0;
+    if (find_oldest(alarms, arena, SIZE_MAX, INT64_MAX, &last, &count) != ENGINE_OK)
+        return; /* The next tick tries again. */
+    alarms->history_count = count;
+    alarms->history_is_unsure = false;
+}
+
 void alarm_history_trim(struct alarms *alarms, struct arena *arena, int64_t now_ms)
 {
     uint64_t last = 0;
     size_t count = 0;
     struct engine_write *write = NULL;
     pthread_mutex_lock(&alarms->mutex);
+    if (alarms->history_is_unsure)
+        recount_locked(alarms, arena);
     bool is_due = now_ms >= alarms->trim_due_ms;
     if (is_due)
         alarms->trim_due_ms = now_ms + TRIM_INTERVAL_MS;
@@ -156,6 +169,7 @@ void alarm_history_trim(struct alarms *alarms, struct arena *arena, int64_t now_
         status = engine_write_commit_wait(write);
         if (status == ENGINE_OK)
             alarms->history_count -= count;
+        alarms->history_is_unsure |= status == ENGINE_UNKNOWN;
         if (count == ENTRIES_PER_TRIM_MAX)
             alarms->trim_due_ms = now_ms; /* There may be more. */
     }

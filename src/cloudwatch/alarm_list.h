@@ -10,6 +10,7 @@ struct alarm_entry {
     uint64_t version; /* Of the record; no two are the same. */
     int64_t due_s;    /* When it is to be evaluated. */
     int64_t pace_s;
+    enum alarm_state state; /* As in the record. */
     size_t name_size;
     size_t record_size;
     uint8_t bytes[]; /* The name, then the record. */
@@ -26,6 +27,7 @@ struct alarms {
     uint64_t last_number; /* Of a key of the history or of an action. */
     uint64_t last_version;
     size_t history_count;
+    bool history_is_unsure; /* A write may have taken place or not: count again. */
     int64_t trim_due_ms;
     size_t cursor; /* Where alarms_tick resumes. */
 };
@@ -43,7 +45,7 @@ MUST_CHECK bool alarms_decode_locked(const struct alarms *alarms, struct arena *
 /* Puts a record into the list, or removes it if `record` has no data. `is_due`: it is to be
  * evaluated at once, rather than when it was due before. */
 void alarms_apply_locked(struct alarms *alarms, struct bytes name, struct bytes record,
-                         int64_t pace_s, bool is_due);
+                         enum alarm_state state, int64_t pace_s, bool is_due);
 
 /* --- A change: what is in the engine write, and what becomes of the list if it is committed --- */
 

@@ -1,13 +1,17 @@
 /* alarm_source.c -- see alarm_source.h. */
 #include "cloudwatch/alarm_source.h"
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/memory.h"
 #include "cloudwatch/metric_query.h"
 #include "cloudwatch/series.h"
 #include "cloudwatch/statistic.h"
 #include "cloudwatch/unit.h"
 #include "model/error.h"
+
+enum { READS_PER_READER_MAX = 256 };
 
 /* One metric that an alarm watches. */
 struct watched {
@@ -167,20 +171,64 @@ static bool read_expression(struct series_reader *reader, struct arena *arena,
     return true;
 }
 
+/* --- A round of reads --- */
+
+struct alarm_source {
+    struct series_store *store;
+    struct arena *arena; /* What the reader keeps. */
+    struct series_reader *reader;
+    size_t read_count;
+};
+
+struct alarm_source *alarm_source_create(struct series_store *store)
+{
+    struct alarm_source *source = memory_checked(calloc(1, sizeof *source));
+    source->store = store;
+    source->arena = arena_create();
+    return source;
+}
+
+void alarm_source_end(void *context)
+{
+    struct alarm_source *source = context;
+    series_reader_close(source->reader);
+    source->reader = NULL;
+    source->read_count = 0;
+    arena_reset(source->arena);
+}
+
+void alarm_source_destroy(void *context)
+{
+    struct alarm_source *source = context;
+    if (source == NULL)
+        return;
+    alarm_source_end(source);
+    arena_destroy(source->arena);
+    free(source);
+}
+
+/* The round's reader. A new one now and then, because it keeps in memory what it has read. */
+static struct series_reader *reader_of(struct alarm_source *source)
+{
+    enum engine_status status;
+    if (source->read_count++ == READS_PER_READER_MAX)
+        alarm_source_end(source);
+    if (source->reader == NULL)
+        source->reader = series_reader_open(source->store, source->arena, &status);
+    return source->reader;
+}
+
 bool alarm_source_read(void *context, struct arena *arena,
                        const struct alarm_definition *definition, int64_t period_s,
                        struct alarm_point *points, size_t count)
 {
     struct watched watched;
-    enum engine_status status;
-    struct series_reader *reader = series_reader_open(context, arena, &status);
+    struct series_reader *reader = reader_of(context);
     if (reader == NULL)
         return false;
-    bool ok = find_watched(arena, definition, &watched)
-                  ? read_metric(reader, &watched, period_s, points, count)
-                  : read_expression(reader, arena, definition, period_s, points, count);
-    series_reader_close(reader);
-    return ok;
+    return find_watched(arena, definition, &watched)
+               ? read_metric(reader, &watched, period_s, points, count)
+               : read_expression(reader, arena, definition, period_s, points, count);
 }
 
 /* --- Checks --- */

@@ -161,6 +161,8 @@ int64_t alarms_tick(struct alarms *alarms, int64_t now_ms)
             break;
         evaluate(alarms, arena, version, &alarm, now_ms);
     }
+    if (alarms->options.read_end != NULL)
+        alarms->options.read_end(alarms->options.read_context);
     arena_destroy(arena);
     return wait_for_due(alarms, now_ms);
 }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cloudwatch/alarm_list.h"
+#include "engine/engine_load.h"
 
 /* --- Entries --- */
 
@@ -82,7 +83,7 @@ static void insert(struct alarms *alarms, size_t place, struct alarm_entry *entr
 }
 
 void alarms_apply_locked(struct alarms *alarms, struct bytes name, struct bytes record,
-                         int64_t pace_s, bool is_due)
+                         enum alarm_state state, int64_t pace_s, bool is_due)
 {
     bool found;
     size_t place = alarms_place_locked(alarms, name, &found);
@@ -98,6 +99,7 @@ void alarms_apply_locked(struct alarms *alarms, struct bytes name, struct bytes 
         return;
     }
     struct alarm_entry *entry = create_entry(alarms, name, record, pace_s);
+    entry->state = state;
     alarms->size += name.len + record.len;
     if (found) {
         entry->due_s = old->pace_s == pace_s && !is_due ? old->due_s : 0;
@@ -116,8 +118,8 @@ static bool load_alarm(struct alarms *alarms, struct arena *arena, const struct 
     struct bytes name = bytes_of(entry->key.data + 1, entry->key.len - 1);
     if (!alarm_decode(arena, entry->value, &alarm) || !bytes_equal(alarm.definition.name, name))
         return false;
-    alarms_apply_locked(alarms, name, entry->value, alarm_definition_pace_s(&alarm.definition),
-                        true);
+    alarms_apply_locked(alarms, name, entry->value, alarm.state,
+                        alarm_definition_pace_s(&alarm.definition), true);
     return true;
 }
 
@@ -131,8 +133,9 @@ static bool load_action(struct alarms *alarms, struct arena *arena, uint64_t num
     return true;
 }
 
-static bool load_entry(struct alarms *alarms, struct arena *arena, const struct engine_entry *entry)
+static bool load_entry(void *context, struct arena *arena, const struct engine_entry *entry)
 {
+    struct alarms *alarms = context;
     uint64_t number;
     if (entry->key.len > 1 && entry->key.data[0] == MONITOR_KEY_ALARM)
         return load_alarm(alarms, arena, entry);
@@ -145,29 +148,6 @@ static bool load_entry(struct alarms *alarms, struct arena *arena, const struct 
     if (number > alarms->last_number)
         alarms->last_number = number;
     return true;
-}
-
-static enum engine_status load(struct alarms *alarms)
-{
-    struct engine_view *view = NULL;
-    struct engine_scan *scan = NULL;
-    struct engine_entry entry;
-    struct arena *arena = arena_create();
-    const struct engine_range range = { .place = monitor_place };
-    enum engine_status status = engine_view_open(alarms->options.engine, ENGINE_STRONG, &view);
-    if (status == ENGINE_OK)
-        status = engine_scan_open(view, &range, &scan);
-    while (status == ENGINE_OK && (status = engine_scan_next(scan, &entry)) == ENGINE_OK) {
-        if (!load_entry(alarms, arena, &entry)) {
-            log_write(LOG_ERROR, "alarm", "a stored alarm or action is damaged");
-            status = ENGINE_CORRUPT;
-        }
-        arena_reset(arena);
-    }
-    engine_scan_close(scan);
-    engine_view_close(view);
-    arena_destroy(arena);
-    return status == ENGINE_END ? ENGINE_OK : status;
 }
 
 /* Called by the delivery: notes how an action ended. */
@@ -204,7 +184,12 @@ struct alarms *alarms_open(const struct alarms_options *options, enum engine_sta
                                                                 .ended = end_action,
                                                                 .context = alarms });
     pthread_mutex_lock(&alarms->mutex); /* Actions that are resumed may end already. */
-    *status = load(alarms);
+    const struct engine_load load = { .range.place = monitor_place,
+                                      .take = load_entry,
+                                      .context = alarms,
+                                      .module = "alarm",
+                                      .damage = "a stored alarm or action is damaged" };
+    *status = engine_load(alarms->options.engine, &load);
     pthread_mutex_unlock(&alarms->mutex);
     if (*status == ENGINE_OK)
         return alarms;
@@ -217,6 +202,8 @@ void alarms_close(struct alarms *alarms)
     if (alarms == NULL)
         return;
     alarm_delivery_destroy(alarms->delivery);
+    if (alarms->options.read_destroy != NULL)
+        alarms->options.read_destroy(alarms->options.read_context);
     for (size_t i = 0; i < alarms->count; i++)
         free(alarms->entries[i]);
     free(alarms->entries);
@@ -237,6 +224,15 @@ size_t alarms_count(struct alarms *alarms)
     size_t count = alarms->count;
     pthread_mutex_unlock(&alarms->mutex);
     return count;
+}
+
+void alarms_count_states(struct alarms *alarms, size_t counts[ALARM_STATE_COUNT])
+{
+    memset(counts, 0, ALARM_STATE_COUNT * sizeof *counts);
+    pthread_mutex_lock(&alarms->mutex);
+    for (size_t i = 0; i < alarms->count; i++)
+        counts[alarms->entries[i]->state]++;
+    pthread_mutex_unlock(&alarms->mutex);
 }
 
 bool alarms_find(struct alarms *alarms, struct arena *arena, struct bytes name, struct alarm *out)

@@ -54,6 +54,9 @@ struct alarms_options {
     size_t history_max; /* 0: ALARMS_HISTORY_MAX_DEFAULT. */
     struct alarm_delivery_outside outside;
     alarms_read *read; /* NULL: nothing is evaluated. */
+    /* Called behind the last read of a tick, on the same thread; NULL: not wanted. */
+    void (*read_end)(void *context);
+    void (*read_destroy)(void *context); /* Called by alarms_close; NULL: not wanted. */
     void *read_context;
 };
 
@@ -72,6 +75,8 @@ void alarms_set_scaler(struct alarms *alarms, alarm_scaler *scaler, void *contex
 /* --- Looking alarms up; results live in the arena --- */
 
 size_t alarms_count(struct alarms *alarms);
+/* How many are in each state. */
+void alarms_count_states(struct alarms *alarms, size_t counts[ALARM_STATE_COUNT]);
 MUST_CHECK bool alarms_find(struct alarms *alarms, struct arena *arena, struct bytes name,
                             struct alarm *out);
 /* The first alarm whose name is behind `after`; data NULL: the first of all. */

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "cloudwatch/alarm_definition.h"
 #include "cloudwatch/alarm_record.h"
+#include "engine/engine_load.h"
 #include "model/item.h"
 #include "model/item_record.h"
 
@@ -112,34 +113,27 @@ static void forget(struct dashboards *dashboards, struct bytes name)
 
 /* --- Opening --- */
 
+static bool load_entry(void *context, struct arena *arena, const struct engine_entry *entry)
+{
+    struct dashboard dashboard;
+    struct bytes name = bytes_of(entry->key.data + 1, entry->key.len - 1);
+    if (!dashboard_is_name(name) || !dashboard_decode(arena, entry->value, &dashboard))
+        return false;
+    note(context, name, dashboard.body.len, dashboard.modified_ms);
+    return true;
+}
+
 static enum engine_status load(struct dashboards *dashboards)
 {
-    struct engine_view *view = NULL;
-    struct engine_scan *scan = NULL;
-    struct engine_entry entry;
-    struct dashboard dashboard;
-    struct arena *arena = arena_create();
-    const struct engine_range range = { .place = monitor_place,
-                                        .first = BYTES("B"),
-                                        .last = BYTES("C") };
-    static_assert(MONITOR_KEY_DASHBOARD == 'B', "the range above");
-    enum engine_status status = engine_view_open(dashboards->options.engine, ENGINE_STRONG, &view);
-    if (status == ENGINE_OK)
-        status = engine_scan_open(view, &range, &scan);
-    while (status == ENGINE_OK && (status = engine_scan_next(scan, &entry)) == ENGINE_OK) {
-        struct bytes name = bytes_of(entry.key.data + 1, entry.key.len - 1);
-        if (dashboard_is_name(name) && dashboard_decode(arena, entry.value, &dashboard)) {
-            note(dashboards, name, dashboard.body.len, dashboard.modified_ms);
-        } else {
-            log_write(LOG_ERROR, "dashboard", "a stored dashboard is damaged");
-            status = ENGINE_CORRUPT;
-        }
-        arena_reset(arena);
-    }
-    engine_scan_close(scan);
-    engine_view_close(view);
-    arena_destroy(arena);
-    return status == ENGINE_END ? ENGINE_OK : status;
+    static_assert(MONITOR_KEY_DASHBOARD == 'B', "the range");
+    const struct engine_load load = {
+        .range = { .place = monitor_place, .first = BYTES("B"), .last = BYTES("C") },
+        .take = load_entry,
+        .context = dashboards,
+        .module = "dashboard",
+        .damage = "a stored dashboard is damaged"
+    };
+    return engine_load(dashboards->options.engine, &load);
 }
 
 struct dashboards *dashboards_open(const struct dashboards_options *options,

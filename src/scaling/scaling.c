@@ -7,23 +7,16 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/memory.h"
-
-struct entry {
-    struct arena *arena; /* Holds the rest. */
-    struct bytes key;
-    const void *object;
-};
-
-struct list {
-    struct entry *entries; /* Sorted by key. */
-    size_t count;
-    size_t capacity;
-};
+#include "base/object_list.h"
+#include "engine/engine_load.h"
 
 struct scaling {
     struct engine *engine;
     pthread_mutex_t mutex;
-    struct list lists[SCALING_KIND_COUNT];
+    struct object_list lists[SCALING_KIND_COUNT];
+    struct scaling_actions *actions;
+    size_t action_count, action_capacity;
+    struct arena *action_names; /* Of `actions`. */
 };
 
 static const size_t count_max[SCALING_KIND_COUNT] = {
@@ -35,60 +28,11 @@ static const size_t count_max[SCALING_KIND_COUNT] = {
 
 /* --- Lists --- */
 
-/* The index of the first entry that is not before the key. */
-static size_t lower_bound(const struct list *list, struct bytes key)
-{
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (bytes_compare(list->entries[middle].key, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool has_at(const struct list *list, size_t at, struct bytes key)
-{
-    return at < list->count && bytes_equal(list->entries[at].key, key);
-}
-
-static void list_put(struct list *list, const struct entry *entry)
-{
-    size_t at = lower_bound(list, entry->key);
-    if (has_at(list, at, entry->key)) {
-        arena_destroy(list->entries[at].arena);
-    } else {
-        if (list->count == list->capacity) {
-            list->capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
-            list->entries =
-                memory_checked(realloc(list->entries, list->capacity * sizeof list->entries[0]));
-        }
-        memmove(&list->entries[at + 1], &list->entries[at],
-                (list->count - at) * sizeof list->entries[0]);
-        list->count++;
-    }
-    list->entries[at] = *entry;
-}
-
-static void list_delete(struct list *list, struct bytes key)
-{
-    size_t at = lower_bound(list, key);
-    if (!has_at(list, at, key))
-        return;
-    struct arena *arena = list->entries[at].arena;
-    list->count--;
-    memmove(&list->entries[at], &list->entries[at + 1],
-            (list->count - at) * sizeof list->entries[0]);
-    arena_destroy(arena);
-}
-
 /* A copy with memory of its own, made by decoding the stored form. */
-static bool make_entry(const struct engine_entry *stored, struct entry *out,
+static bool make_entry(const struct engine_entry *stored, struct object_list_entry *out,
                        enum scaling_kind *kind)
 {
-    *out = (struct entry){ .arena = arena_create() };
+    *out = (struct object_list_entry){ .arena = arena_create() };
     struct engine_entry copy = { .key = arena_copy(out->arena, stored->key),
                                  .value = arena_copy(out->arena, stored->value) };
     out->key = copy.key;
@@ -101,36 +45,30 @@ static bool make_entry(const struct engine_entry *stored, struct entry *out,
 
 /* --- Open and close --- */
 
-static enum engine_status load(struct scaling *scaling)
+static bool load_entry(void *context, struct arena *arena, const struct engine_entry *stored)
 {
-    struct engine_view *view = NULL;
-    struct engine_scan *scan = NULL;
-    struct engine_entry stored;
-    const struct engine_range range = { .place = scaling_place };
-    enum engine_status status = engine_view_open(scaling->engine, ENGINE_STRONG, &view);
-    if (status == ENGINE_OK)
-        status = engine_scan_open(view, &range, &scan);
-    while (status == ENGINE_OK && (status = engine_scan_next(scan, &stored)) == ENGINE_OK) {
-        struct entry entry;
-        enum scaling_kind kind;
-        if (make_entry(&stored, &entry, &kind)) {
-            list_put(&scaling->lists[kind], &entry);
-        } else {
-            log_write(LOG_ERROR, "scaling", "damaged record of a scaling target or policy");
-            status = ENGINE_CORRUPT;
-        }
-    }
-    engine_scan_close(scan);
-    engine_view_close(view);
-    return status == ENGINE_END ? ENGINE_OK : status;
+    struct scaling *scaling = context;
+    struct object_list_entry entry;
+    enum scaling_kind kind;
+    (void)arena;
+    if (!make_entry(stored, &entry, &kind))
+        return false;
+    object_list_put(&scaling->lists[kind], &entry);
+    return true;
 }
 
 struct scaling *scaling_open(struct engine *engine, enum engine_status *status)
 {
     struct scaling *scaling = memory_checked(calloc(1, sizeof *scaling));
     scaling->engine = engine;
+    scaling->action_names = arena_create();
     pthread_mutex_init(&scaling->mutex, NULL);
-    *status = load(scaling);
+    const struct engine_load load = { .range.place = scaling_place,
+                                      .take = load_entry,
+                                      .context = scaling,
+                                      .module = "scaling",
+                                      .damage = "damaged record of a scaling target or policy" };
+    *status = engine_load(engine, &load);
     if (*status == ENGINE_OK)
         return scaling;
     scaling_close(scaling);
@@ -142,11 +80,10 @@ void scaling_close(struct scaling *scaling)
     if (scaling == NULL)
         return;
     for (size_t kind = 0; kind < SCALING_KIND_COUNT; kind++) {
-        struct list *list = &scaling->lists[kind];
-        for (size_t i = 0; i < list->count; i++)
-            arena_destroy(list->entries[i].arena);
-        free(list->entries);
+        object_list_deinit(&scaling->lists[kind]);
     }
+    free(scaling->actions);
+    arena_destroy(scaling->action_names);
     pthread_mutex_destroy(&scaling->mutex);
     free(scaling);
 }
@@ -177,12 +114,12 @@ const void *scaling_at(const struct scaling *scaling, enum scaling_kind kind, si
 size_t scaling_of_target(const struct scaling *scaling, enum scaling_kind kind,
                          const struct scaling_id *id, size_t *first)
 {
-    const struct list *list = &scaling->lists[kind];
+    const struct object_list *list = &scaling->lists[kind];
     struct arena *arena = arena_create();
     struct bytes prefix = scaling_key_prefix(arena, kind, id);
     size_t end;
     assert(kind != SCALING_ACTIVITY);
-    *first = end = lower_bound(list, prefix);
+    *first = end = object_list_lower_bound(list, prefix);
     while (end < list->count && bytes_starts_with(list->entries[end].key, prefix))
         end++;
     arena_destroy(arena);
@@ -225,6 +162,46 @@ bool scaling_is_full(const struct scaling *scaling, enum scaling_kind kind)
     return scaling->lists[kind].count >= count_max[kind];
 }
 
+/* --- Counters --- */
+
+const char *scaling_outcome_name(enum scaling_outcome outcome)
+{
+    static const char *const names[SCALING_OUTCOMES] = { [SCALING_SUCCESSFUL] = "Successful",
+                                                         [SCALING_FAILED] = "Failed",
+                                                         [SCALING_UNFULFILLED] = "Unfulfilled" };
+    assert(outcome < SCALING_OUTCOMES);
+    return names[outcome];
+}
+
+void scaling_count_action(struct scaling *scaling, const struct scaling_id *id,
+                          enum scaling_outcome outcome)
+{
+    size_t i = 0;
+    assert(outcome < SCALING_OUTCOMES);
+    while (i < scaling->action_count &&
+           (scaling->actions[i].id.dimension != id->dimension ||
+            !bytes_equal(scaling->actions[i].id.resource_id, id->resource_id)))
+        i++;
+    if (i == SCALING_TARGETS_MAX)
+        return;
+    if (i == scaling->action_capacity) {
+        scaling->action_capacity = i == 0 ? 16 : 2 * i;
+        scaling->actions = memory_checked(
+            realloc(scaling->actions, scaling->action_capacity * sizeof scaling->actions[0]));
+    }
+    if (i == scaling->action_count) {
+        scaling->actions[i] = (struct scaling_actions){ .id = *id };
+        scaling->actions[i].id.resource_id = arena_copy(scaling->action_names, id->resource_id);
+        scaling->action_count++;
+    }
+    scaling->actions[i].counts[outcome]++;
+}
+
+const struct scaling_actions *scaling_actions_at(const struct scaling *scaling, size_t index)
+{
+    return index < scaling->action_count ? &scaling->actions[index] : NULL;
+}
+
 /* --- Changing --- */
 
 void scaling_change_init(struct scaling_change *change, struct scaling *scaling,
@@ -259,7 +236,7 @@ void scaling_change_delete(struct scaling_change *change, enum scaling_kind kind
 /* A few more than were added, so that the list shrinks to its bound. */
 static void forget_activities(struct scaling_change *change, int64_t now_ms)
 {
-    const struct list *list = &change->scaling->lists[SCALING_ACTIVITY];
+    const struct object_list *list = &change->scaling->lists[SCALING_ACTIVITY];
     size_t room = SCALING_CHANGES_MAX - change->count;
     for (size_t i = 0; i < list->count && i < 8 && i < room; i++) {
         const struct scaling_head *head = list->entries[i].object;
@@ -269,7 +246,7 @@ static void forget_activities(struct scaling_change *change, int64_t now_ms)
     }
 }
 
-static void destroy_entries(struct entry *entries, size_t count)
+static void destroy_entries(struct object_list_entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         arena_destroy(entries[i].arena);
@@ -279,7 +256,7 @@ static void destroy_entries(struct entry *entries, size_t count)
  * could not be read again, so it must not be stored. The objects may be those of the lists, which
  * applying the change frees. */
 static bool prepare(struct scaling_change *change, struct engine_entry *stored,
-                    struct entry *entries)
+                    struct object_list_entry *entries)
 {
     for (size_t i = 0; i < change->count; i++) {
         enum scaling_kind kind = change->changes[i].kind, decoded;
@@ -323,6 +300,31 @@ static enum engine_status write(struct scaling_change *change, const struct engi
     return status;
 }
 
+/* Whether the write took place is not known: what the store has counts. An object that cannot be
+ * read keeps the state that it had. */
+static void reload(struct scaling_change *change, const struct engine_entry *stored)
+{
+    struct engine_view *view = NULL;
+    if (engine_view_open(change->scaling->engine, ENGINE_STRONG, &view) != ENGINE_OK)
+        return;
+    for (size_t i = 0; i < change->count; i++) {
+        struct object_list *list = &change->scaling->lists[change->changes[i].kind];
+        struct engine_address address = { .place = scaling_place, .key = stored[i].key };
+        struct engine_value value = { 0 };
+        struct object_list_entry entry;
+        enum scaling_kind kind;
+        enum engine_status status = engine_view_get(view, &address, &value);
+        if (status == ENGINE_NOT_FOUND)
+            object_list_delete(list, stored[i].key);
+        else if (status == ENGINE_OK &&
+                 make_entry(&(struct engine_entry){ .key = stored[i].key, .value = value.bytes },
+                            &entry, &kind))
+            object_list_put(list, &entry);
+        engine_value_release(&value);
+    }
+    engine_view_close(view);
+}
+
 enum engine_status scaling_change_commit(struct scaling_change *change, int64_t now_ms,
                                          const struct scaling_partner *partner)
 {
@@ -330,20 +332,23 @@ enum engine_status scaling_change_commit(struct scaling_change *change, int64_t 
     if (change->count == 0)
         return ENGINE_OK;
     struct engine_entry *stored = arena_alloc_zeroed(change->arena, change->count * sizeof *stored);
-    struct entry *entries = arena_alloc_zeroed(change->arena, change->count * sizeof *entries);
+    struct object_list_entry *entries =
+        arena_alloc_zeroed(change->arena, change->count * sizeof *entries);
     if (!prepare(change, stored, entries))
         return ENGINE_CORRUPT;
     enum engine_status status = write(change, stored, partner);
     if (status != ENGINE_OK) {
         destroy_entries(entries, change->count);
+        if (status == ENGINE_UNKNOWN)
+            reload(change, stored);
         return status;
     }
     for (size_t i = 0; i < change->count; i++) {
-        struct list *list = &change->scaling->lists[change->changes[i].kind];
+        struct object_list *list = &change->scaling->lists[change->changes[i].kind];
         if (change->changes[i].is_deleted)
-            list_delete(list, stored[i].key);
+            object_list_delete(list, stored[i].key);
         else
-            list_put(list, &entries[i]);
+            object_list_put(list, &entries[i]);
     }
     return ENGINE_OK;
 }

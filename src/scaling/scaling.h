@@ -56,6 +56,28 @@ size_t scaling_of_target(const struct scaling *scaling, enum scaling_kind kind,
 /* True if no further object of the kind has room. */
 bool scaling_is_full(const struct scaling *scaling, enum scaling_kind kind);
 
+/* --- Counters --- */
+
+enum scaling_outcome {
+    SCALING_SUCCESSFUL,
+    SCALING_FAILED,
+    SCALING_UNFULFILLED, /* An alarm asked for a change that was not possible. */
+    SCALING_OUTCOMES,
+};
+const char *scaling_outcome_name(enum scaling_outcome outcome); /* "Successful" */
+
+/* What was done for a target since the server's start. Lasts when the target goes, since counters
+ * do not fall. */
+struct scaling_actions {
+    struct scaling_id id;
+    uint64_t counts[SCALING_OUTCOMES];
+};
+/* Of no more than SCALING_TARGETS_MAX targets; those of others are not counted. */
+void scaling_count_action(struct scaling *scaling, const struct scaling_id *id,
+                          enum scaling_outcome outcome);
+/* NULL behind the last one. */
+const struct scaling_actions *scaling_actions_at(const struct scaling *scaling, size_t index);
+
 /* --- Changing --- */
 
 enum { SCALING_CHANGES_MAX = 512 }; /* A target with all that it may have fits. */

@@ -127,10 +127,11 @@ static bool take_part(struct bytes *text, const struct field *field, uint64_t *b
         if (!take_value(text, field, &first))
             return false;
         last = first;
-        if (take(text, "-") && !take_value(text, field, &last))
+        bool is_range = take(text, "-");
+        if (is_range && !take_value(text, field, &last))
             return false;
-        if (first == last && text->len > 0 && text->data[0] == '/')
-            last = field->max;
+        if (!is_range && text->len > 0 && text->data[0] == '/')
+            last = field->max; /* "5/10" begins at 5; "5-5/10" is 5 alone. */
     }
     if (take(text, "/") &&
         (!take_number(text, 4, &step) || step < 1 || step > field->max - field->min + 1))

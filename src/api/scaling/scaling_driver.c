@@ -135,6 +135,14 @@ static bool is_about(const struct scaling_activity *activity, const struct scali
     return own.dimension == id->dimension && bytes_equal(own.resource_id, id->resource_id);
 }
 
+/* One that outlasts the object, which is gone after a commit. */
+static struct scaling_id lasting_id_of(const struct turn *turn, const void *object)
+{
+    struct scaling_id id = scaling_id_of(object);
+    id.resource_id = arena_copy(turn->arena, id.resource_id);
+    return id;
+}
+
 /* NULL if there is none. */
 static const struct scaling_activity *newest_activity(const struct turn *turn,
                                                       const struct scaling_id *id)
@@ -237,7 +245,7 @@ static void finish_activity(const struct turn *turn, const struct scaling_activi
 {
     struct scaling_change change;
     struct scaling_activity draft = *activity;
-    struct scaling_id id = scaling_id_of(activity);
+    struct scaling_id id = lasting_id_of(turn, activity);
     long long units = activity->capacity.value;
     size_t first;
     draft.end_ms = (struct shape_integer){ true, turn->now_ms };
@@ -262,7 +270,8 @@ static void finish_activity(const struct turn *turn, const struct scaling_activi
             policy.last_in_ms = now;
         scaling_change_put(&change, SCALING_POLICY, &policy);
     }
-    (void)commit(turn, &change, NULL);
+    if (commit(turn, &change, NULL))
+        scaling_count_action(turn->scaling, &id, succeeded ? SCALING_SUCCESSFUL : SCALING_FAILED);
 }
 
 static const struct scaling_activity *find_activity(const struct turn *turn, struct bytes id)
@@ -441,7 +450,7 @@ static bool is_alarmed(const struct turn *turn, const struct scaling_policy *pol
 static void note_not_scaled(const struct turn *turn, const struct scaling_situation *situation,
                             const char *code)
 {
-    struct scaling_id id = scaling_id_of(situation->target);
+    struct scaling_id id = lasting_id_of(turn, situation->target);
     const struct scaling_activity *newest = newest_activity(turn, &id);
     struct scaling_change change;
     if (newest != NULL && newest->not_scaled_reason.data != NULL &&
@@ -462,7 +471,8 @@ static void note_not_scaled(const struct turn *turn, const struct scaling_situat
     activity.max = situation->target->max;
     scaling_change_init(&change, turn->scaling, turn->arena);
     scaling_change_put(&change, SCALING_ACTIVITY, &activity);
-    (void)commit(turn, &change, NULL);
+    if (commit(turn, &change, NULL))
+        scaling_count_action(turn->scaling, &id, SCALING_UNFULFILLED);
 }
 
 static struct update_call *follow_policy(const struct turn *turn,

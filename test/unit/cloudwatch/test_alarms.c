@@ -13,8 +13,10 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "cloudwatch/alarm_record.h"
 #include "cloudwatch/alarm_tracking.h"
 #include "cloudwatch/alarms.h"
+#include "engine_fixture.h"
 #include "failing_engine.h"
 #include "model/error.h"
 #include "reference_engine.h"
@@ -691,6 +693,91 @@ static void whatever_fails_the_list_is_what_is_stored(void **state)
                        .status = ENGINE_UNKNOWN, .commits_only = true, .applied = true });
 }
 
+/* Writes that may have taken place did not: the bound counts what is there. */
+static void the_history_is_counted_again_after_unknown_outcomes(void **state)
+{
+    enum { MAX = 50 };
+    struct fixture *fixture = *state;
+    enum engine_status status;
+    const struct failing_engine_plan plan = { .call = 1,
+                                              .status = ENGINE_UNKNOWN,
+                                              .commits_only = true };
+    alarms_close(fixture->alarms);
+    fixture->engine = failing_engine_create(fixture->engine);
+    fixture->options.engine = fixture->engine;
+    fixture->options.history_max = MAX;
+    open_alarms(fixture);
+    put(fixture, "{'AlarmName':'a'," METRIC "}");
+    for (int i = 0; i < MAX - 5; i++) {
+        failing_engine_set(fixture->engine, &plan);
+        enum alarms_result ignored =
+            alarms_set_state(fixture->alarms, fixture->arena, BYTES("a"), ALARM_STATE_OK,
+                             BYTES("r"), (struct bytes){ 0 }, &status);
+        (void)ignored;
+        assert_true(failing_engine_struck(fixture->engine));
+    }
+    failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
+    for (int i = 0; i < 20; i++)
+        tick(fixture, i % 2 == 0 ? 7 : 1);
+    assert_int_equal(history(fixture).count, 21);
+}
+
+/* Whatever byte of an alarm is damaged, the store does not open. */
+static void a_damaged_alarm_keeps_the_store_from_opening(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct bytes key = { (const uint8_t *)"Aa", 2 };
+    enum engine_status status;
+    struct engine_view *view = NULL;
+    struct engine_value value;
+    put(fixture, "{'AlarmName':'a'," METRIC "}");
+    const struct engine_address address = { .place = monitor_place, .key = key };
+    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(engine_view_get(view, &address, &value), ENGINE_OK);
+    struct bytes stored = arena_copy(fixture->arena, value.bytes);
+    engine_value_release(&value);
+    engine_view_close(view);
+    uint8_t *damaged = arena_alloc(fixture->arena, stored.len);
+    alarms_close(fixture->alarms);
+    for (size_t i = 0; i < stored.len; i++) {
+        memcpy(damaged, stored.data, stored.len);
+        damaged[i] ^= 1;
+        engine_fixture_put(fixture->engine, monitor_place, key, bytes_of(damaged, stored.len));
+        assert_null(alarms_open(&fixture->options, &status));
+        assert_int_equal(status, ENGINE_CORRUPT);
+    }
+    engine_fixture_put(fixture->engine, monitor_place, key, stored);
+    open_alarms(fixture);
+}
+
+static int read_ends;
+static void count_read_end(void *context)
+{
+    (void)context;
+    read_ends++;
+}
+
+static void all_reads_of_a_tick_end_together(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t counts[ALARM_STATE_COUNT];
+    fixture->options.read_end = count_read_end;
+    reopen(fixture);
+    put(fixture, "{'AlarmName':'a'," METRIC "}");
+    put(fixture, "{'AlarmName':'b'," METRIC "}");
+    alarms_count_states(fixture->alarms, counts);
+    assert_int_equal(counts[ALARM_STATE_INSUFFICIENT_DATA], 2);
+    read_ends = 0;
+    tick(fixture, 7);
+    assert_int_equal(read_ends, 1);
+    for (int i = 0; i < 2; i++) { /* The same after a restart. */
+        alarms_count_states(fixture->alarms, counts);
+        assert_int_equal(counts[ALARM_STATE_ALARM], 2);
+        assert_int_equal(counts[ALARM_STATE_INSUFFICIENT_DATA], 0);
+        reopen(fixture);
+    }
+}
+
 int main(void)
 {
 #define ALARM_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -714,6 +801,9 @@ int main(void)
         ALARM_TEST(pages_of_the_history_resume_in_both_directions),
         ALARM_TEST(alarms_change_with_another_write_or_not_at_all),
         ALARM_TEST(whatever_fails_the_list_is_what_is_stored),
+        ALARM_TEST(the_history_is_counted_again_after_unknown_outcomes),
+        ALARM_TEST(a_damaged_alarm_keeps_the_store_from_opening),
+        ALARM_TEST(all_reads_of_a_tick_end_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,6 +151,7 @@ static void the_check_finds_damaged_records(void **state)
 {
     static const char *const keys[] = { "Aa", "Bx", "H1234567", "P1234567", "Z" };
     struct fixture *fixture = *state;
+    enum engine_status status;
     int problems = 0;
     assert_int_equal(put(fixture, "b", "{}"), ENGINE_OK);
     check_store(fixture->engine, see_problem, &problems);
@@ -165,6 +166,10 @@ static void the_check_finds_damaged_records(void **state)
     }
     check_store(fixture->engine, see_problem, &problems);
     assert_int_equal(problems, (int)COUNT_OF(keys));
+    dashboards_close(fixture->dashboards);
+    fixture->dashboards = dashboards_open(&fixture->options, &status);
+    assert_null(fixture->dashboards);
+    assert_int_equal(status, ENGINE_CORRUPT);
 }
 
 int main(void)

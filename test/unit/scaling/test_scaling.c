@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "failing_engine.h"
 #include "reference_engine.h"
 #include "scaling/scaling.h"
 #include "scaling/scaling_decide.h"
@@ -28,7 +29,8 @@ static void open_scaling(struct fixture *fixture)
 static int setup(void **state)
 {
     static struct fixture fixture;
-    fixture = (struct fixture){ .engine = reference_engine_create(), .arena = arena_create() };
+    fixture = (struct fixture){ .engine = failing_engine_create(reference_engine_create()),
+                                .arena = arena_create() };
     open_scaling(&fixture);
     *state = &fixture;
     return 0;
@@ -123,6 +125,39 @@ static void a_put_replaces_and_a_delete_removes(void **state)
     scaling_close(fixture->scaling);
     open_scaling(fixture);
     assert_int_equal(scaling_count(fixture->scaling, SCALING_TARGET), 0);
+}
+
+/* The lists show what the store has, whether the write took place or not. */
+static void after_an_unknown_outcome_the_store_counts(void **state)
+{
+    struct fixture *fixture = *state;
+    struct scaling_target kept = { .head = head_of("table/K", SCALING_TABLE_READ, "", 5),
+                                   .min = { true, 1 },
+                                   .max = { true, 2 } };
+    struct scaling_target gone = { .head = head_of("table/G", SCALING_TABLE_READ, "", 5),
+                                   .min = { true, 1 },
+                                   .max = { true, 2 } };
+    const struct scaling_id kept_id = { BYTES("table/K"), SCALING_TABLE_READ };
+    const struct scaling_id gone_id = { BYTES("table/G"), SCALING_TABLE_READ };
+    put(fixture, SCALING_TARGET, &kept, 10);
+    put(fixture, SCALING_TARGET, &gone, 10);
+    for (int applied = 0; applied < 2; applied++) {
+        struct scaling_change change;
+        scaling_change_init(&change, fixture->scaling, fixture->arena);
+        kept.max.value = 3;
+        scaling_change_put(&change, SCALING_TARGET, &kept);
+        scaling_change_delete(&change, SCALING_TARGET, &gone);
+        failing_engine_set(fixture->engine,
+                           &(struct failing_engine_plan){ .call = 1,
+                                                          .status = ENGINE_UNKNOWN,
+                                                          .commits_only = true,
+                                                          .applied = applied == 1 });
+        assert_int_equal(scaling_change_commit(&change, 10, NULL), ENGINE_UNKNOWN);
+        failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
+        assert_int_equal(scaling_find_target(fixture->scaling, &kept_id)->max.value,
+                         applied == 1 ? 3 : 2);
+        assert_int_equal(scaling_find_target(fixture->scaling, &gone_id) == NULL, applied == 1);
+    }
 }
 
 static bool refuse_partner(void *context, struct engine_write *write)
@@ -301,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(objects_survive_a_restart),
         TEST(a_put_replaces_and_a_delete_removes),
+        TEST(after_an_unknown_outcome_the_store_counts),
         TEST(a_partner_that_refuses_leaves_nothing),
         TEST(activities_are_bounded_in_number_and_age),
         TEST(a_damaged_record_is_noticed),
