@@ -1,7 +1,8 @@
 /* decisions_scaling.c -- rows of the operations of Application Auto Scaling.
  *
- * Each asks for its own action on "*". Those that change what happens to a table ask for
- * dynamodb:UpdateTable on it as well, whether or not there is such a table.
+ * Each asks for its own action on "*", those about tags on the target's ARN. Those that change what
+ * happens to a table ask for dynamodb:UpdateTable on it as well, whether or not there is such a
+ * table.
  */
 #include <stddef.h>
 #include "decisions.h"
@@ -77,15 +78,23 @@ const struct decision decisions_scaling_describe_scaling_activities[] = {
 };
 #define TARGET_ARN "arn:aws:application-autoscaling:eu-west-1:" ACCOUNT ":scalable-target/0123"
 #define NO_RESOURCE FAILS(ERROR_SCALING_RESOURCE_NOT_FOUND)
+#define MAY_ON(action, arn) "{'Effect':'Allow','Action':'" SCALING action "','Resource':'" arn "'}"
+#define ASKS_FOR_TARGET(body, action, ...)                                                         \
+    { NOTHING, NULL, NULL, body, NO(SCALING action, TARGET_ARN) },                                 \
+    { ALLOW_ON("*", "*"), NULL, NULL, body, NO(SCALING action, TARGET_ARN) },                      \
+    { MAY_ON(action, TARGET_ARN "4"), NULL, NULL, body, NO(SCALING action, TARGET_ARN) },          \
+    { ALL "," MAY_NOT(action), NULL, NULL, body, DENIED(SCALING action, TARGET_ARN) },             \
+    { MAY_ON(action, TARGET_ARN), NULL, NULL, body, __VA_ARGS__ },                                 \
+    { ALL, NULL, NULL, body, __VA_ARGS__ }
 const struct decision decisions_scaling_tag_resource[] = {
-    ASKS_FOR("{'ResourceARN':'" TARGET_ARN "','Tags':{'a':'b'}}", "TagResource", NO_RESOURCE),
+    ASKS_FOR_TARGET("{'ResourceARN':'" TARGET_ARN "','Tags':{'a':'b'}}", "TagResource", NO_RESOURCE),
     END,
 };
 const struct decision decisions_scaling_untag_resource[] = {
-    ASKS_FOR("{'ResourceARN':'" TARGET_ARN "','TagKeys':['a']}", "UntagResource", NO_RESOURCE),
+    ASKS_FOR_TARGET("{'ResourceARN':'" TARGET_ARN "','TagKeys':['a']}", "UntagResource", NO_RESOURCE),
     END,
 };
 const struct decision decisions_scaling_list_tags_for_resource[] = {
-    ASKS_FOR("{'ResourceARN':'" TARGET_ARN "'}", "ListTagsForResource", NO_RESOURCE),
+    ASKS_FOR_TARGET("{'ResourceARN':'" TARGET_ARN "'}", "ListTagsForResource", NO_RESOURCE),
     END,
 };

@@ -364,6 +364,21 @@ static const struct shape list_tags_shape = {
     .type_name = "ListTagsForResourceRequest",
 };
 
+/* The exceptions about tags name their resource. Returns false. */
+static bool name_resource(struct api_call *call, struct bytes arn)
+{
+    struct buffer members;
+    struct json_writer json;
+    buffer_init(&members, call->arena);
+    json_writer_init(&json, &members);
+    json_open_object(&json);
+    json_write_name(&json, "ResourceName");
+    json_write_string(&json, arn);
+    json_close_object(&json);
+    call->error.members_json = buffer_bytes(&members);
+    return false;
+}
+
 /* The target of an ARN. NULL with ResourceNotFoundException set. */
 static const struct scaling_target *find_by_arn(struct api_call *call, struct bytes arn)
 {
@@ -375,6 +390,7 @@ static const struct scaling_target *find_by_arn(struct api_call *call, struct by
     }
     error_set(&call->error, ERROR_SCALING_RESOURCE_NOT_FOUND,
               "The specified resource does not exist: %.*s", BYTES_FMT(arn));
+    name_resource(call, arn);
     return NULL;
 }
 
@@ -429,7 +445,8 @@ static bool change_tags(struct api_call *call, const struct tags_request *reques
     draft.tags = merge_tags(call, &target->tags, request);
     if (draft.tags.count > SCALING_TAGS_MAX)
         return error_set(&call->error, ERROR_SCALING_TOO_MANY_TAGS,
-                         "A scalable target can have at most %d tags", SCALING_TAGS_MAX);
+                         "A scalable target can have at most %d tags", SCALING_TAGS_MAX) ||
+               name_resource(call, request->arn);
     scaling_change_init(&change, scaling, call->arena);
     scaling_change_put(&change, SCALING_TARGET, &draft);
     return scaling_operation_commit(call, &change, NULL);
@@ -473,12 +490,20 @@ static void run_list_tags(struct api_call *call, const void *input)
     operation_end(call, ok);
 }
 
+/* The target that the ARN names, whether or not there is one. */
+static bool admits_tags(struct api_call *call, const void *input)
+{
+    const struct tags_request *request = input;
+    return operation_may_use_arn(call, request->arn);
+}
+
 const struct operation op_scaling_tag_resource = {
     .name = "TagResource",
     .service = OPERATION_OF_SCALING,
     .kind = OPERATION_CONTROL,
     .request = &tag_shape,
-    .asks = OPERATION_ASKS_ACCOUNT,
+    .asks = OPERATION_ASKS_ITSELF,
+    .admits = admits_tags,
     .run = run_tags,
 };
 const struct operation op_scaling_untag_resource = {
@@ -486,7 +511,8 @@ const struct operation op_scaling_untag_resource = {
     .service = OPERATION_OF_SCALING,
     .kind = OPERATION_CONTROL,
     .request = &untag_shape,
-    .asks = OPERATION_ASKS_ACCOUNT,
+    .asks = OPERATION_ASKS_ITSELF,
+    .admits = admits_tags,
     .run = run_tags,
 };
 const struct operation op_scaling_list_tags_for_resource = {
@@ -495,6 +521,7 @@ const struct operation op_scaling_list_tags_for_resource = {
     .kind = OPERATION_CONTROL,
     .only_lists = true,
     .request = &list_tags_shape,
-    .asks = OPERATION_ASKS_ACCOUNT,
+    .asks = OPERATION_ASKS_ITSELF,
+    .admits = admits_tags,
     .run = run_list_tags,
 };

@@ -328,29 +328,27 @@ const struct operation op_scaling_describe_scaling_policies = {
 
 /* --- DeleteScalingPolicy --- */
 
-struct delete_request {
-    struct scaling_names names;
-    struct bytes name;
-};
 static const struct shape_field delete_fields[] = {
-    { SHAPE_FIELD(struct delete_request, name, "PolicyName", &name_shape), .required = true },
-    { SHAPE_FIELD(struct delete_request, names.service_namespace, "ServiceNamespace",
+    { SHAPE_FIELD(struct scaling_named_request, name, "PolicyName", &name_shape),
+      .required = true },
+    { SHAPE_FIELD(struct scaling_named_request, names.service_namespace, "ServiceNamespace",
                   &scaling_namespace_shape),
       .required = true },
-    { SHAPE_FIELD(struct delete_request, names.resource_id, "ResourceId",
+    { SHAPE_FIELD(struct scaling_named_request, names.resource_id, "ResourceId",
                   &scaling_resource_id_shape),
       .required = true },
-    { SHAPE_FIELD(struct delete_request, names.dimension, "ScalableDimension",
+    { SHAPE_FIELD(struct scaling_named_request, names.dimension, "ScalableDimension",
                   &scaling_dimension_shape),
       .required = true },
 };
-static const struct shape delete_shape = { SHAPE_STRUCTURE_OF(struct delete_request, delete_fields),
+static const struct shape delete_shape = { SHAPE_STRUCTURE_OF(struct scaling_named_request,
+                                                              delete_fields),
                                            .type_name = "DeleteScalingPolicyRequest" };
 
 /* With the scaling locked. */
 static bool delete_policy(struct api_call *call, const void *input, const struct scaling_id *id)
 {
-    struct bytes name = ((const struct delete_request *)input)->name;
+    struct bytes name = ((const struct scaling_named_request *)input)->name;
     struct scaling *scaling = api_scaling(call->api);
     const struct scaling_policy *policy = scaling_find_policy(scaling, id, name);
     struct scaling_change change;

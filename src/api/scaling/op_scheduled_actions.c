@@ -25,12 +25,22 @@ struct put_request {
     struct target_action_request *action;
 };
 
-/* Without ':', '/' and '|'. */
+/* Whether a control character begins there: up to U+001F, or from U+007F to U+009F. */
+static bool is_control(struct bytes text, size_t at)
+{
+    uint8_t first = text.data[at], second = at + 1 < text.len ? text.data[at + 1] : 0;
+    return first < 0x20 || first == 0x7F || (first == 0xC2 && second >= 0x80 && second <= 0x9F);
+}
+
+/* Without ':', '/', '|' and control characters, and without spaces at its ends. */
 static bool is_action_name(struct bytes name)
 {
-    for (size_t i = 0; i < name.len; i++)
-        if (strchr(":/|", name.data[i]) != NULL) /* Also NUL, which ends the set. */
+    if (name.len == 0 || name.data[0] == ' ' || name.data[name.len - 1] == ' ')
+        return false;
+    for (size_t i = 0; i < name.len; i++) {
+        if (is_control(name, i) || strchr(":/|", name.data[i]) != NULL)
             return false;
+    }
     return true;
 }
 
@@ -241,30 +251,27 @@ const struct operation op_scaling_describe_scheduled_actions = {
 
 /* --- DeleteScheduledAction --- */
 
-struct delete_request {
-    struct scaling_names names;
-    struct bytes name;
-};
 static const struct shape_field delete_fields[] = {
-    { SHAPE_FIELD(struct delete_request, names.service_namespace, "ServiceNamespace",
+    { SHAPE_FIELD(struct scaling_named_request, names.service_namespace, "ServiceNamespace",
                   &scaling_namespace_shape),
       .required = true },
-    { SHAPE_FIELD(struct delete_request, name, "ScheduledActionName", &schedule_shape),
+    { SHAPE_FIELD(struct scaling_named_request, name, "ScheduledActionName", &schedule_shape),
       .required = true },
-    { SHAPE_FIELD(struct delete_request, names.resource_id, "ResourceId",
+    { SHAPE_FIELD(struct scaling_named_request, names.resource_id, "ResourceId",
                   &scaling_resource_id_shape),
       .required = true },
-    { SHAPE_FIELD(struct delete_request, names.dimension, "ScalableDimension",
+    { SHAPE_FIELD(struct scaling_named_request, names.dimension, "ScalableDimension",
                   &scaling_dimension_shape),
       .required = true },
 };
-static const struct shape delete_shape = { SHAPE_STRUCTURE_OF(struct delete_request, delete_fields),
+static const struct shape delete_shape = { SHAPE_STRUCTURE_OF(struct scaling_named_request,
+                                                              delete_fields),
                                            .type_name = "DeleteScheduledActionRequest" };
 
 /* With the scaling locked. */
 static bool delete_action(struct api_call *call, const void *input, const struct scaling_id *id)
 {
-    struct bytes name = ((const struct delete_request *)input)->name;
+    struct bytes name = ((const struct scaling_named_request *)input)->name;
     struct scaling *scaling = api_scaling(call->api);
     const struct scaling_action *action = scaling_find_action(scaling, id, name);
     struct scaling_change change;

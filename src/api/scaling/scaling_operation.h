@@ -19,6 +19,12 @@ struct scaling_names {
     struct bytes dimension;
 };
 
+/* A request about a policy or scheduled action of a target. */
+struct scaling_named_request {
+    struct scaling_names names;
+    struct bytes name;
+};
+
 extern const struct shape scaling_namespace_shape;
 extern const struct shape scaling_resource_id_shape;
 extern const struct shape scaling_dimension_shape;

@@ -328,7 +328,8 @@ static const struct asked asked_scaling_describe_scheduled_actions[] = {
 };
 static const struct asked asked_scaling_list_tags_for_resource[] = {
     { "{'ResourceARN':'arn:aws:application-autoscaling:eu-west-1:123456789012:scalable-target/0'}",
-      "application-autoscaling:ListTagsForResource", "*" }
+      "application-autoscaling:ListTagsForResource",
+      "arn:aws:application-autoscaling:eu-west-1:123456789012:scalable-target/0" }
 };
 static const struct asked asked_scaling_put_scaling_policy[] = {
     { "{'ServiceNamespace':'dynamodb','ResourceId':'table/"
@@ -352,12 +353,14 @@ static const struct asked asked_scaling_register_scalable_target[] = {
 static const struct asked asked_scaling_tag_resource[] = {
     { "{'ResourceARN':'arn:aws:application-autoscaling:eu-west-1:123456789012:scalable-target/"
       "0','Tags':{'a':'b'}}",
-      "application-autoscaling:TagResource", "*" }
+      "application-autoscaling:TagResource",
+      "arn:aws:application-autoscaling:eu-west-1:123456789012:scalable-target/0" }
 };
 static const struct asked asked_scaling_untag_resource[] = {
     { "{'ResourceARN':'arn:aws:application-autoscaling:eu-west-1:123456789012:scalable-target/"
       "0','TagKeys':['a']}",
-      "application-autoscaling:UntagResource", "*" }
+      "application-autoscaling:UntagResource",
+      "arn:aws:application-autoscaling:eu-west-1:123456789012:scalable-target/0" }
 };
 
 /* An operation of operation_list.h that has no rows above does not compile. */
