@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include <assert.h>
 #include <stdatomic.h>
+#include "base/commit_clock.h"
 
 static_assert(CLOCK_WALL_SECOND_MAX <= INT64_MAX / 1000000 / 2,
               "a duration can be added to the latest time");
@@ -66,13 +67,14 @@ int64_t clock_take_commit_us(const struct clock *clock, int64_t after_us)
     int64_t least_us = clock_wall_us(clock);
     if (least_us <= after_us)
         least_us = after_us + 1;
-    if (clock->newest_commit_us == NULL)
+    if (clock->commits == NULL)
         return least_us;
-    int64_t newest_us = atomic_load_explicit(clock->newest_commit_us, memory_order_relaxed);
+    _Atomic int64_t *newest = &clock->commits->newest_us;
+    int64_t newest_us = atomic_load_explicit(newest, memory_order_relaxed);
     int64_t taken_us;
     do
         taken_us = least_us > newest_us ? least_us : newest_us + 1;
-    while (!atomic_compare_exchange_weak_explicit(clock->newest_commit_us, &newest_us, taken_us,
+    while (!atomic_compare_exchange_weak_explicit(newest, &newest_us, taken_us,
                                                   memory_order_relaxed, memory_order_relaxed));
     assert(taken_us > after_us && taken_us > newest_us);
     return taken_us;
@@ -80,13 +82,23 @@ int64_t clock_take_commit_us(const struct clock *clock, int64_t after_us)
 
 void clock_raise_commit_us(const struct clock *clock, int64_t seen_us)
 {
-    if (clock->newest_commit_us == NULL)
+    if (clock->commits == NULL)
         return;
-    int64_t newest_us = atomic_load_explicit(clock->newest_commit_us, memory_order_relaxed);
+    _Atomic int64_t *newest = &clock->commits->newest_us;
+    int64_t newest_us = atomic_load_explicit(newest, memory_order_relaxed);
     while (newest_us < seen_us &&
-           !atomic_compare_exchange_weak_explicit(clock->newest_commit_us, &newest_us, seen_us,
-                                                  memory_order_relaxed, memory_order_relaxed))
+           !atomic_compare_exchange_weak_explicit(newest, &newest_us, seen_us, memory_order_relaxed,
+                                                  memory_order_relaxed))
         continue;
+}
+
+int64_t clock_commit_now_us(const struct clock *clock)
+{
+    int64_t wall_us = clock_wall_us(clock);
+    if (clock->commits == NULL)
+        return wall_us;
+    int64_t newest_us = atomic_load_explicit(&clock->commits->newest_us, memory_order_relaxed);
+    return wall_us > newest_us ? wall_us : newest_us + 1;
 }
 
 int64_t clock_monotonic_ns(void)

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <time.h>
 
+struct commit_clock;
+
 struct clock {
     int64_t (*wall_us)(const struct clock *clock);
     int64_t (*server_ms)(const struct clock *clock);
@@ -25,9 +27,9 @@ struct clock {
     int64_t server_base_ms;
     /* The server time of everything that was stored without one. */
     int64_t server_origin_ms;
-    /* The newest commit time of the store. The store's owner provides it, and all threads share
-     * it. NULL: this clock is for reading only, or for a test of a single log. */
-    _Atomic int64_t *newest_commit_us;
+    /* The commit times of the store (commit_clock.h). The store's owner provides it, and all
+     * threads share it. NULL: this clock is for reading only, or for a test of a single log. */
+    struct commit_clock *commits;
 };
 
 /* The system's real-time clock. Its server time begins with the machine's start. */
@@ -72,6 +74,9 @@ static inline int64_t clock_server_ms(const struct clock *clock)
 int64_t clock_take_commit_us(const struct clock *clock, int64_t after_us);
 /* Makes all commit times that are taken from now on later than `seen_us`. */
 void clock_raise_commit_us(const struct clock *clock, int64_t seen_us);
+/* A moment behind all commit times that were taken before the call: the wall time, or one
+ * microsecond more than the newest commit time if that is later. */
+int64_t clock_commit_now_us(const struct clock *clock);
 
 /* The server time since `stamp_ms`; 0: it was stored without one. */
 static inline int64_t clock_server_age_ms(const struct clock *clock, int64_t stamp_ms)

@@ -24,6 +24,7 @@
 #include "auth/live_keys.h"
 #include "backup/backup_service.h"
 #include "base/clock.h"
+#include "base/commit_clock.h"
 #include "base/log.h"
 #include "base/log_writer.h"
 #include "base/notify.h"
@@ -61,7 +62,7 @@ struct server {
     struct http_server *metrics_http; /* NULL: metrics have no listener of their own. */
     pthread_mutex_t http_mutex;       /* Guards the two while the metrics read them. */
     struct clock clock;
-    _Atomic int64_t newest_commit_us;
+    struct commit_clock commits;
     struct backup_service *backups; /* NULL: none. */
     struct outbound *network;       /* For calls of triggers. */
     struct trigger_outside outside;
@@ -188,7 +189,7 @@ static enum engine_status start_clock(struct server *server)
     struct server_time time = { 0 };
     enum engine_status status = server_time_load(server->engine, &time);
     server->clock = clock_resume(time.origin_ms, time.position_ms);
-    server->clock.newest_commit_us = &server->newest_commit_us;
+    server->clock.commits = &server->commits;
     return status;
 }
 

@@ -40,7 +40,7 @@ void api_fixture_open_with(struct api_fixture *fixture, const struct api_options
     *fixture = (struct api_fixture){ .options = *options,
                                      .clock = clock_fixed(FIXTURE_NOW_SECONDS * INT64_C(1000)),
                                      .arena = arena_create() };
-    fixture->clock.newest_commit_us = &fixture->newest_commit_us;
+    fixture->clock.commits = &fixture->commits;
     if (fixture->options.engine == NULL)
         fixture->options.engine = reference_engine_create();
     if (fixture->options.clock == NULL)
@@ -58,6 +58,7 @@ void api_fixture_open_with(struct api_fixture *fixture, const struct api_options
 void api_fixture_restart(struct api_fixture *fixture, int64_t later_ms)
 {
     api_close(fixture->api);
+    fixture->commits = (struct commit_clock){ 0 }; /* What is in memory is gone. */
     fixture->clock.fixed_ms += later_ms;
     open_api(fixture);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include "api/api.h"
 #include "base/clock.h"
+#include "base/commit_clock.h"
 #include "model/error.h"
 
 struct arena;
@@ -19,7 +20,7 @@ struct api_fixture {
     struct api_options options;
     const struct caller *caller; /* Of the calls; NULL: none. */
     struct clock clock;          /* Stands still; a test without transitions may move `fixed_ms`. */
-    _Atomic int64_t newest_commit_us; /* Of the clock. */
+    struct commit_clock commits; /* Of the clock. */
     struct arena *arena;
     /* Calls that can pause do so as often as they can; what is between two slices, or NULL. */
     bool pauses;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/commit_clock.h"
 
 static void the_system_clock_tells_milliseconds_since_1970(void **state)
 {
@@ -81,9 +82,9 @@ static void what_has_no_server_time_is_as_old_as_the_origin(void **state)
 static void commit_time_follows_the_wall_clock_but_never_goes_back(void **state)
 {
     (void)state;
-    _Atomic int64_t newest_us = 0;
+    struct commit_clock store = { 0 };
     struct clock clock = clock_fixed(1000);
-    clock.newest_commit_us = &newest_us;
+    clock.commits = &store;
     assert_int_equal(clock_take_commit_us(&clock, 0), 1000000);
     assert_int_equal(clock_take_commit_us(&clock, 0), 1000001);
     clock.wall_ahead_ms = 5;
@@ -133,10 +134,10 @@ static void no_two_threads_take_the_same_commit_time(void **state)
     (void)state;
     static struct commits commits[COMMIT_THREADS];
     static int64_t all_us[COMMIT_THREADS * COMMITS_EACH];
-    _Atomic int64_t newest_us = 0;
+    struct commit_clock store = { 0 };
     struct clock clock = clock_fixed(1700000000000);
     pthread_t threads[COMMIT_THREADS];
-    clock.newest_commit_us = &newest_us;
+    clock.commits = &store;
     for (size_t i = 0; i < COMMIT_THREADS; i++) {
         commits[i].clock = &clock;
         assert_int_equal(pthread_create(&threads[i], NULL, take_commit_times, &commits[i]), 0);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/byte_order.h"
 #include "base/clock.h"
+#include "base/commit_clock.h"
 #include "base/compiler.h"
 #include "base/crc32c.h"
 #include "base/timed_wait.h"
@@ -42,7 +43,7 @@ struct fixture {
     struct stream_upkeep upkeep;
     struct table_definition table; /* As last stored. */
     struct clock clock;
-    _Atomic int64_t newest_commit_us;
+    struct commit_clock commits;
 };
 
 static void open_stores(struct fixture *fixture)
@@ -79,7 +80,7 @@ static int set_up_on(void **state, struct engine *engine)
     fixture->arena = arena_create();
     fixture->engine = engine;
     fixture->clock = clock_fixed(NOW_MS);
-    fixture->clock.newest_commit_us = &fixture->newest_commit_us;
+    fixture->clock.commits = &fixture->commits;
     open_stores(fixture);
     *state = fixture;
     return 0;
@@ -805,7 +806,7 @@ static void commit_times_resume_behind_those_of_the_logs(void **state)
     create_table(fixture, true);
     run(fixture, NOW_MS);
     assert_true(log_change(fixture, fixture->table.log_id, 1, ahead_ms));
-    fixture->newest_commit_us = 0;
+    fixture->commits = (struct commit_clock){ 0 };
     fixture->clock.fixed_ms = NOW_MS; /* The wall clock was wrong, and was set right. */
     restart(fixture);
     assert_int_equal(clock_take_commit_us(&fixture->clock, 0), ahead_ms * 1000 + 1);

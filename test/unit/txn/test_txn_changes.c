@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/commit_clock.h"
 #include "base/compiler.h"
 #include "base/random.h"
 #include "failing_engine.h"
@@ -53,7 +54,7 @@ struct fixture {
     struct arena *arena;
     struct engine *engine;
     struct clock clock;
-    _Atomic int64_t newest_commit_us;
+    struct commit_clock commits;
 };
 
 static void put_head_of(struct fixture *fixture, uint64_t log_id, uint64_t partition,
@@ -87,8 +88,8 @@ static int set_up(void **state)
     fixture->arena = arena_create();
     fixture->engine = failing_engine_create(reference_engine_create());
     fixture->clock = clock_fixed(NOW_MS);
-    fixture->newest_commit_us = 0;
-    fixture->clock.newest_commit_us = &fixture->newest_commit_us;
+    fixture->commits = (struct commit_clock){ 0 };
+    fixture->clock.commits = &fixture->commits;
     *state = fixture;
     return 0;
 }
@@ -341,7 +342,7 @@ static void restart_clock(struct fixture *fixture)
         change_log_newest_commit(view, SECOND_LOG_ID, second, COUNT_OF(second), &second_us),
         ENGINE_OK);
     engine_view_close(view);
-    fixture->newest_commit_us = 0;
+    fixture->commits = (struct commit_clock){ 0 };
     clock_raise_commit_us(&fixture->clock, first_us);
     clock_raise_commit_us(&fixture->clock, second_us);
 }
