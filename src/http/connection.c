@@ -135,8 +135,21 @@ void http_connection_close(struct http_connection *connection)
     set_state(connection, HTTP_CONNECTION_CLOSED);
     atomic_store_explicit(&connection->gone, true, memory_order_relaxed);
     clear_deadline(connection);
+    http_queue_remove(&connection->loop->turn.closers, &connection->waiting);
     /* An unfinished write fails before the socket closes, and drops its exchange. */
     http_transport_close(&connection->transport);
+}
+
+/* The client has closed the connection. A thousand may do so at once, and nobody waits for us to
+ * notice, so this takes its turn. Not while the handler or the transport has something to do for
+ * the connection: its events would find it closing. */
+static void close_in_turn(struct http_connection *connection)
+{
+    assert(connection->at_end);
+    if (connection->exchange != NULL || connection->loop->stopping)
+        http_connection_close(connection);
+    else if (connection->state != HTTP_CONNECTION_CLOSED && !connection->waiting.is_queued)
+        http_queue_append(&connection->loop->turn.closers, &connection->waiting);
 }
 
 /* Closing at once would reset the connection if input is unread, and a client that is still sending
@@ -165,14 +178,19 @@ static void finish_answer(struct http_connection *connection)
     advance(connection);
 }
 
+void http_connection_abandon(struct http_connection *connection)
+{
+    drop_request(connection);
+    http_connection_close(connection);
+}
+
 void http_connection_written(struct http_connection *connection, bool whole)
 {
     if (whole && connection->state == HTTP_CONNECTION_WRITING) {
         finish_answer(connection);
         return;
     }
-    drop_request(connection);
-    http_connection_close(connection);
+    http_connection_abandon(connection);
 }
 
 /* From here on the client makes progress, or the deadline expires. */
@@ -198,8 +216,7 @@ void http_connection_send(struct http_connection *connection, struct bytes head,
         http_connection_waits(connection);
         return;
     case HTTP_TRANSPORT_FAILED:
-        drop_request(connection);
-        http_connection_close(connection);
+        http_connection_abandon(connection);
         return;
     }
 }
@@ -300,7 +317,7 @@ static void hand_over(struct http_connection *connection)
 static bool wait_for_more(struct http_connection *connection)
 {
     if (connection->at_end)
-        http_connection_close(connection);
+        close_in_turn(connection);
     return false;
 }
 
@@ -443,7 +460,9 @@ static bool advance_idle(struct http_connection *connection)
         return true;
     }
     drop_input(connection);
-    if (connection->at_end || (connection->loop->stopping && !connection->late))
+    if (connection->at_end)
+        close_in_turn(connection);
+    else if (connection->loop->stopping && !connection->late)
         http_connection_close(connection);
     else if (connection->deadline.kind != HTTP_DEADLINE_IDLE)
         set_deadline(connection, HTTP_DEADLINE_IDLE);
@@ -491,8 +510,8 @@ uint8_t *http_connection_room(struct http_connection *connection, size_t *size)
 size_t http_connection_turn(struct http_connection *connection)
 {
     if (connection->state != HTTP_CONNECTION_BODY && connection->state != HTTP_CONNECTION_DRAINING)
-        return SIZE_MAX;
-    return http_loop_turn_left(connection->loop, connection);
+        return HTTP_TURN_FIRST_READ_SIZE;
+    return http_turn_read_room(&connection->loop->turn, connection);
 }
 
 /* A few bytes now and then are no progress: otherwise a client could hold 16 MB forever by sending
@@ -509,7 +528,7 @@ static void count_progress(struct http_connection *connection, size_t size)
 static void count_arrived(struct http_connection *connection, size_t size)
 {
     if (connection->state == HTTP_CONNECTION_DRAINING) {
-        http_loop_turn_count(connection->loop, size);
+        http_turn_count_read(&connection->loop->turn, size);
         connection->drained_size += size;
         if (connection->drained_size > 2 * (uint64_t)options_of(connection)->body_size_max)
             http_connection_close(connection);
@@ -517,7 +536,7 @@ static void count_arrived(struct http_connection *connection, size_t size)
     }
     bool is_body = connection->state == HTTP_CONNECTION_BODY;
     if (is_body) {
-        http_loop_turn_count(connection->loop, size);
+        http_turn_count_read(&connection->loop->turn, size);
         count_progress(connection, size);
     }
     if (is_body && connection->body_apart)
@@ -538,8 +557,9 @@ void http_connection_ended(struct http_connection *connection, bool orderly)
     enum http_connection_state state = connection->state;
     connection->at_end = true;
     if (!orderly || state == HTTP_CONNECTION_OPENING || state == HTTP_CONNECTION_DRAINING)
-        http_connection_close(connection);
-    advance(connection);
+        close_in_turn(connection);
+    else
+        advance(connection);
 }
 
 /* Reads while there is room. Usually changes nothing: each change would cost a system call. */
@@ -634,6 +654,12 @@ struct http_connection *http_connection_of_transport(struct http_transport *tran
 {
     return (struct http_connection *)(void *)((char *)transport -
                                               offsetof(struct http_connection, transport));
+}
+
+struct http_connection *http_connection_of_waiting(struct http_waiting *waiting)
+{
+    return (struct http_connection *)(void *)((char *)waiting -
+                                              offsetof(struct http_connection, waiting));
 }
 
 struct http_connection *http_connection_of_deadline(struct http_deadline *deadline)

@@ -40,6 +40,7 @@ struct http_connection {
     struct http_loop *loop;
     struct http_connection *previous, *next; /* In the loop's list while the socket is open. */
     struct http_deadline deadline;
+    struct http_waiting waiting;    /* Among the loop's closers. */
     struct http_input *input;       /* NULL while nothing has arrived. */
     struct http_exchange *exchange; /* While HANDLING or WRITING. */
     struct http_body body;          /* A body that is not in the input. */
@@ -69,6 +70,7 @@ void http_connection_close(struct http_connection *connection);
 /* The loop is stopping: closes the connection if it is between requests. */
 void http_connection_stop(struct http_connection *connection);
 
+struct http_connection *http_connection_of_waiting(struct http_waiting *waiting);
 struct http_connection *http_connection_of_deadline(struct http_deadline *deadline);
 /* The deadline has expired. On return it is cleared, or renewed after progress. */
 void http_connection_expire(struct http_connection *connection);
@@ -80,6 +82,8 @@ MUST_CHECK bool http_connection_take_back(struct http_connection *connection,
  * `closes`, closes. */
 void http_connection_send(struct http_connection *connection, struct bytes head, struct bytes body,
                           bool closes);
+/* Drops the request and closes, instead of an answer. */
+void http_connection_abandon(struct http_connection *connection);
 
 /* --- For the transport --- */
 

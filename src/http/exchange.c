@@ -9,10 +9,7 @@
 #include "http/loop.h"
 #include "http/parser.h"
 
-static uint64_t length_bit(struct bytes name)
-{
-    return UINT64_C(1) << name.len % 64;
-}
+static_assert((int)HTTP_PARSER_HEADERS_MAX < UINT8_MAX, "a header's place fits a byte");
 
 struct http_exchange *http_exchange_create(struct arena *arena, struct http_connection *connection,
                                            const struct http_parser *parser, const uint8_t *head,
@@ -20,11 +17,11 @@ struct http_exchange *http_exchange_create(struct arena *arena, struct http_conn
 {
     struct http_exchange *exchange = arena_alloc(arena, sizeof *exchange);
     struct http_header *headers = arena_alloc(arena, parser->field_count * sizeof *headers);
-    uint64_t name_lengths = 0;
-    for (size_t i = 0; i < parser->field_count; i++) {
+    memset(exchange->first_of_length, 0, sizeof exchange->first_of_length);
+    for (size_t i = parser->field_count; i-- > 0;) { /* Backwards: the first of a length stays. */
         headers[i].name = http_span_bytes(parser->fields[i].name, head);
         headers[i].value = http_span_bytes(parser->fields[i].value, head);
-        name_lengths |= length_bit(headers[i].name);
+        exchange->first_of_length[headers[i].name.len % HTTP_EXCHANGE_LENGTHS] = (uint8_t)(i + 1);
     }
     exchange->connection = connection;
     exchange->arena = arena;
@@ -33,7 +30,6 @@ struct http_exchange *http_exchange_create(struct arena *arena, struct http_conn
     exchange->body = body;
     exchange->headers = headers;
     exchange->header_count = parser->field_count;
-    exchange->name_lengths = name_lengths;
     exchange->version_1_0 = parser->version_1_0;
     exchange->keeps_alive = parser->keeps_alive;
     return exchange;
@@ -51,7 +47,7 @@ struct http_exchange *http_exchange_create_refusal(struct arena *arena,
 
 /* --- The head of an answer --- */
 
-enum { STATUS_NO_CONTENT = 204, HEAD_SIZE_USUAL = 512 };
+enum { STATUS_OK = 200, STATUS_NO_CONTENT = 204, HEAD_SIZE_USUAL = 512 };
 
 struct bytes http_date_at(struct http_date *date, time_t second)
 {
@@ -73,16 +69,22 @@ struct bytes http_date_at(struct http_date *date, time_t second)
 static const char *reason(int status)
 {
     switch (status) {
-    case 200:
+    case STATUS_OK:
         return "OK";
     case STATUS_NO_CONTENT:
         return "No Content";
+    case 206:
+        return "Partial Content";
     case 301:
         return "Moved Permanently";
     case 302:
         return "Found";
+    case 303:
+        return "See Other";
     case 304:
         return "Not Modified";
+    case 308:
+        return "Permanent Redirect";
     case 400:
         return "Bad Request";
     case 403:
@@ -97,6 +99,8 @@ static const char *reason(int status)
         return "Content Too Large";
     case 415:
         return "Unsupported Media Type";
+    case 416:
+        return "Range Not Satisfiable";
     case 417:
         return "Expectation Failed";
     case 421:
@@ -136,8 +140,7 @@ static void append_number(struct buffer *head, size_t number)
 
 static void append_header(struct buffer *head, struct bytes name, struct bytes value)
 {
-    assert(http_grammar_skip(name.data, 0, name.len, HTTP_GRAMMAR_TOKEN) == name.len);
-    assert(http_grammar_skip_value(value.data, 0, value.len) == value.len);
+    assert(name.len > 0);
     uint8_t *end = buffer_reserve(head, name.len + value.len + sizeof ": \r\n");
     end = copy_to(end, name);
     end = copy_to(end, BYTES(": "));
@@ -152,26 +155,36 @@ struct bytes http_answer_format_head(struct arena *arena, const struct http_answ
 {
     assert(answer->status >= 200 && answer->status <= 599);
     struct buffer head;
+    size_t line_count = answer->header_count + 3; /* Status line, Date, the empty one. */
     buffer_init(&head, arena);
     buffer_reserve(&head, HEAD_SIZE_USUAL);
-    buffer_append_bytes(&head, BYTES("HTTP/1.1 "));
-    append_number(&head, (size_t)answer->status);
-    buffer_append_bytes(&head, BYTES(" "));
-    buffer_append_bytes(&head, bytes_from_text(reason(answer->status)));
-    buffer_append_bytes(&head, BYTES("\r\n"));
+    if (answer->status == STATUS_OK) {
+        buffer_append_bytes(&head, BYTES("HTTP/1.1 200 OK\r\n"));
+    } else {
+        buffer_append_bytes(&head, BYTES("HTTP/1.1 "));
+        append_number(&head, (size_t)answer->status);
+        buffer_append_bytes(&head, BYTES(" "));
+        buffer_append_bytes(&head, bytes_from_text(reason(answer->status)));
+        buffer_append_bytes(&head, BYTES("\r\n"));
+    }
     append_header(&head, BYTES("Date"), date);
     if (answer->status == STATUS_NO_CONTENT) {
         assert(answer->body.len == 0); /* And no Content-Length: RFC 9110, 8.6. */
     } else {
         buffer_append_bytes(&head, BYTES("Content-Length: "));
-        append_number(&head, answer->body.len);
+        append_number(&head, answer->body.len + answer->unsent_size);
         buffer_append_bytes(&head, BYTES("\r\n"));
+        line_count++;
     }
-    if (connection != NULL)
+    if (connection != NULL) {
+        line_count++;
         append_header(&head, BYTES("Connection"), bytes_from_text(connection));
+    }
     for (size_t i = 0; i < answer->header_count; i++)
         append_header(&head, answer->headers[i].name, answer->headers[i].value);
     buffer_append_bytes(&head, BYTES("\r\n"));
+    /* No name or value ends its line early: that would let a client add headers to an answer. */
+    assert(http_grammar_count_controls(head.data, head.len) == 2 * line_count);
     return buffer_bytes(&head);
 }
 
@@ -187,6 +200,7 @@ void http_exchange_send(struct http_exchange *exchange, const struct http_answer
     struct bytes head =
         http_answer_format_head(exchange->arena, answer, http_loop_date(loop), connection);
     bool has_body = !bytes_equal(exchange->method, BYTES("HEAD"));
+    assert(!has_body || answer->unsent_size == 0);
     http_connection_send(exchange->connection, head, has_body ? answer->body : BYTES(""), closes);
 }
 
@@ -202,13 +216,23 @@ struct bytes http_exchange_target(const struct http_exchange *exchange)
     return exchange->target;
 }
 
-/* Lengths first: a request is asked for a dozen headers, most of which it does not have. */
+/* True if both are the same letter, or the same byte, or happen to differ in this bit only. */
+static bool may_be_same_letter(uint8_t a, uint8_t b)
+{
+    return ((a ^ b) & ~('a' - 'A')) == 0;
+}
+
+/* Lengths and first letters first: a request is asked for a dozen headers, most of which it does
+ * not have. */
 struct bytes http_exchange_find_header(const struct http_exchange *exchange, struct bytes name)
 {
-    if ((exchange->name_lengths & length_bit(name)) == 0)
+    assert(name.len > 0);
+    size_t first = exchange->first_of_length[name.len % HTTP_EXCHANGE_LENGTHS];
+    if (first == 0)
         return (struct bytes){ 0 };
-    for (size_t i = 0; i < exchange->header_count; i++)
+    for (size_t i = first - 1; i < exchange->header_count; i++)
         if (exchange->headers[i].name.len == name.len &&
+            may_be_same_letter(exchange->headers[i].name.data[0], name.data[0]) &&
             http_header_equal(exchange->headers[i].name, name))
             return exchange->headers[i].value;
     return (struct bytes){ 0 };
@@ -274,4 +298,11 @@ void http_exchange_answer(struct http_exchange *exchange, const struct http_answ
 {
     if (http_connection_take_back(exchange->connection, exchange))
         http_exchange_send(exchange, answer);
+}
+
+void http_exchange_abandon(struct http_exchange *exchange)
+{
+    struct http_connection *connection = exchange->connection;
+    if (http_connection_take_back(connection, exchange))
+        http_connection_abandon(connection);
 }

@@ -14,6 +14,8 @@
 struct http_connection;
 struct http_parser;
 
+enum { HTTP_EXCHANGE_LENGTHS = 32 }; /* Few names are longer. */
+
 struct http_exchange {
     struct http_connection *connection;
     struct arena *arena;
@@ -22,7 +24,9 @@ struct http_exchange {
     struct bytes body;
     struct http_header *headers;
     size_t header_count;
-    uint64_t name_lengths; /* A bit for each length that a header's name has, modulo 64. */
+    /* For each length of a name, modulo HTTP_EXCHANGE_LENGTHS: 1 plus the place of the first header
+     * whose name has it; 0: there is none. */
+    uint8_t first_of_length[HTTP_EXCHANGE_LENGTHS];
     bool version_1_0;
     bool keeps_alive;
     uv_write_t write; /* For an answer that the socket does not take at once. */

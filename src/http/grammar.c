@@ -1,6 +1,10 @@
 /* grammar.c -- see grammar.h. */
 #include "http/grammar.h"
-#include "base/byte_order.h"
+#if defined(__SSE2__)
+#include <emmintrin.h>
+
+enum { BLOCK = sizeof(__m128i) };
+#endif
 
 enum {
     T = HTTP_GRAMMAR_TOKEN,
@@ -26,40 +30,93 @@ static bool is_value_byte(uint8_t byte)
     return byte == '\t' || (byte >= 0x20 && byte != 0x7F);
 }
 
-/* Sets the top bit of each byte that is a control byte. Exact for the first one; a borrow may set
- * the bit of later bytes. */
-static uint64_t mark_controls(const uint8_t *data)
+#if defined(__SSE2__)
+/* One bit for each control byte, the first one lowest. */
+static unsigned mark_controls(const uint8_t *data)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    const uint64_t tops = ones << 7;
-    uint64_t word = load_u64_le(data);
-    uint64_t below_space = (word - ones * 0x20) & ~word & tops;
-    uint64_t delete_xor = word ^ (ones * 0x7F);
-    return below_space | ((delete_xor - ones) & ~delete_xor & tops);
+    /* There is no unsigned comparison: at most 0x1F is where the larger of the two is 0x1F. */
+    const __m128i top = _mm_set1_epi8(0x1F);
+    __m128i block = _mm_loadu_si128((const __m128i *)(const void *)data);
+    __m128i low = _mm_cmpeq_epi8(_mm_max_epu8(block, top), top);
+    __m128i delete = _mm_cmpeq_epi8(block, _mm_set1_epi8(0x7F));
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(low, delete));
 }
+#endif
 
-/* Eight bytes at a time, since values are most of a request's head. The last bytes are checked
- * together with some before them. */
-size_t http_grammar_skip_value(const uint8_t *data, size_t at, size_t end)
+/* The first byte in [at, end) that is a control byte; `end` if there is none. The tab is one. */
+static size_t find_control(const uint8_t *data, size_t at, size_t end)
 {
-    enum { WORD = sizeof(uint64_t) };
-    bool has_word = end - at >= WORD;
-    while (end - at >= WORD) {
-        uint64_t marks = mark_controls(data + at);
-        if (marks == 0) {
-            at += WORD;
-            continue;
-        }
-        at += (size_t)__builtin_ctzll(marks) / 8;
-        if (data[at] != '\t')
-            return at;
-        at++;
+#if defined(__SSE2__)
+    bool has_block = end - at >= BLOCK;
+    for (; end - at >= BLOCK; at += BLOCK) {
+        unsigned found = mark_controls(data + at);
+        if (found != 0)
+            return at + (size_t)__builtin_ctz(found);
     }
-    if (has_word && mark_controls(data + end - WORD) == 0)
+    /* The last bytes together with some before them, which are none. */
+    if (has_block && mark_controls(data + end - BLOCK) == 0)
         return end;
-    while (at < end && is_value_byte(data[at]))
+#endif
+    while (at < end && data[at] != '\t' && is_value_byte(data[at]))
         at++;
     return at;
+}
+
+size_t http_grammar_skip_value(const uint8_t *data, size_t at, size_t end)
+{
+    at = find_control(data, at, end);
+    while (at < end && data[at] == '\t')
+        at = find_control(data, at + 1, end);
+    return at;
+}
+
+size_t http_grammar_count_controls(const uint8_t *data, size_t size)
+{
+    size_t count = 0, at = 0;
+#if defined(__SSE2__)
+    /* A comparison is 0 or -1 in each byte. 64-bit halves sum up to 8 * 255 of a round. */
+    enum { ROUND = 255 * BLOCK };
+    const __m128i top = _mm_set1_epi8(0x1F), none = _mm_setzero_si128();
+    while (size - at >= BLOCK) {
+        size_t round_end = at + (size - at < ROUND ? size - at : ROUND);
+        __m128i sums = none;
+        for (; round_end - at >= BLOCK; at += BLOCK) {
+            __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(data + at));
+            __m128i low = _mm_cmpeq_epi8(_mm_max_epu8(block, top), top);
+            __m128i delete = _mm_cmpeq_epi8(block, _mm_set1_epi8(0x7F));
+            __m128i tab = _mm_cmpeq_epi8(block, _mm_set1_epi8('\t'));
+            sums = _mm_sub_epi8(sums, _mm_or_si128(_mm_andnot_si128(tab, low), delete));
+        }
+        sums = _mm_sad_epu8(sums, none);
+        count += (size_t)_mm_cvtsi128_si32(sums) + (size_t)_mm_extract_epi16(sums, 4);
+    }
+#endif
+    for (; at < size; at++)
+        count += !is_value_byte(data[at]);
+    return count;
+}
+
+size_t http_grammar_skip_name(const uint8_t *data, size_t at, size_t end)
+{
+#if defined(__SSE2__)
+    /* Letters, digits and '-' here; names with other characters are rare. */
+    const __m128i letters = _mm_set1_epi8('z' - 'a'), digits = _mm_set1_epi8('9' - '0');
+    for (; end - at >= BLOCK; at += BLOCK) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(data + at));
+        __m128i lower_case = _mm_or_si128(block, _mm_set1_epi8('a' - 'A'));
+        __m128i letter = _mm_sub_epi8(lower_case, _mm_set1_epi8('a'));
+        __m128i digit = _mm_sub_epi8(block, _mm_set1_epi8('0'));
+        __m128i usual = _mm_or_si128(_mm_cmpeq_epi8(_mm_max_epu8(letter, letters), letters),
+                                     _mm_cmpeq_epi8(_mm_max_epu8(digit, digits), digits));
+        usual = _mm_or_si128(usual, _mm_cmpeq_epi8(block, _mm_set1_epi8('-')));
+        unsigned found = (unsigned)_mm_movemask_epi8(usual) ^ 0xFFFF;
+        if (found != 0) {
+            at += (size_t)__builtin_ctz(found);
+            break;
+        }
+    }
+#endif
+    return http_grammar_skip(data, at, end, HTTP_GRAMMAR_TOKEN);
 }
 
 /* --- Headers --- */

@@ -28,9 +28,14 @@ static inline size_t http_grammar_skip(const uint8_t *data, size_t at, size_t en
     return at;
 }
 
+/* The same for HTTP_GRAMMAR_TOKEN, faster for names of headers. */
+size_t http_grammar_skip_name(const uint8_t *data, size_t at, size_t end);
+
 /* The first index in [at, end) whose byte is not allowed in a header value: a control byte other
  * than the tab. `end` if there is none. */
 size_t http_grammar_skip_value(const uint8_t *data, size_t at, size_t end);
+/* How many bytes are not allowed in a header value. */
+size_t http_grammar_count_controls(const uint8_t *data, size_t size);
 
 static inline bool http_grammar_is_blank(uint8_t byte)
 {

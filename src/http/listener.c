@@ -11,7 +11,6 @@
 
 enum {
     BACKLOG = 1024,
-    ACCEPT_BATCH = 64, /* Per turn of the loop, so that open connections are served too. */
     PAUSE_MS = 100,
 };
 
@@ -82,7 +81,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
     (void)events;
     struct http_listener *listener = poll->data;
     struct http_loop *loop = poll->loop->data;
-    for (int i = 0; i < ACCEPT_BATCH; i++) {
+    for (int i = 0; i < HTTP_TURN_ACCEPTS_MAX; i++) {
         struct sockaddr_storage peer = { 0 };
         socklen_t peer_size = sizeof peer;
         int fd = accept4(listener->fd, (struct sockaddr *)&peer, &peer_size,

@@ -106,11 +106,10 @@ struct bytes http_loop_date(struct http_loop *loop)
 
 /* --- Turns --- */
 
-enum { TURN_READERS = HTTP_TURN_SIZE / HTTP_TURN_CONNECTION_SIZE };
-
 static void end_turn(struct http_loop *loop)
 {
     const struct http_handler *handler = &loop->shared->handler;
+    loop->turn_request_count = loop->request_count;
     if (handler->turn_end != NULL)
         handler->turn_end(loop->context);
 }
@@ -118,12 +117,16 @@ static void end_turn(struct http_loop *loop)
 /* Those that have waited longest first. */
 static void run_writers(struct http_loop *loop)
 {
-    loop->writers.left = HTTP_TURN_WRITE_SIZE;
-    while (loop->writers.first != NULL && loop->writers.left >= HTTP_TURN_WRITE_SMALL_SIZE) {
-        struct http_transport *transport = loop->writers.first;
-        http_loop_remove_writer(loop, transport);
-        http_transport_go_on(transport);
-    }
+    struct http_turn *turn = &loop->turn;
+    while (turn->writers.first != NULL && http_turn_has_write_room(turn))
+        http_transport_go_on(http_transport_of_waiting(http_queue_take(&turn->writers)));
+}
+
+static void run_closers(struct http_loop *loop)
+{
+    const struct http_queue *closers = &loop->turn.closers;
+    for (int i = 0; i < HTTP_TURN_CLOSES_MAX && closers->first != NULL; i++)
+        http_connection_close(http_connection_of_waiting(closers->first));
 }
 
 static void run_tasks(struct http_loop *loop);
@@ -176,6 +179,7 @@ static void on_round_end(uv_check_t *round_end)
     uv_idle_stop(&loop->again);
     run_tasks(loop);
     end_turn(loop);
+    run_closers(loop); /* Here, so that their places are free before the next are accepted. */
     count_turn(loop);
 }
 
@@ -188,83 +192,15 @@ static void on_again(uv_idle_t *again)
 static void on_round(uv_prepare_t *round)
 {
     struct http_loop *loop = round->data;
+    http_turn_begin(&loop->turn);
     run_writers(loop);
-    end_turn(loop); /* Timers and writers may have led to requests as well. */
+    /* Timers and writers may have led to requests as well. Usually they have not, and then the turn
+     * ends once, so that work which is bounded for each end is bounded for each turn. */
+    if (loop->request_count != loop->turn_request_count)
+        end_turn(loop);
     bool may_sleep = http_inbox_may_sleep(&loop->inbox);
-    if (!may_sleep || loop->writers.first != NULL)
+    if (!may_sleep || loop->turn.writers.first != NULL || loop->turn.closers.first != NULL)
         uv_idle_start(&loop->again, on_again);
-    loop->turn.reader = NULL;
-    loop->turn.asked_before = loop->turn.asked;
-    loop->turn.asked = 0;
-    loop->turn.first += TURN_READERS;
-    if (loop->turn.first >= loop->turn.asked_before)
-        loop->turn.first = 0;
-}
-
-/* Connections ask in the same order in every turn, so the first of many would always be served.
- * Counting them, and starting further on in each turn, gives all the same share. */
-static bool is_served(struct http_loop *loop)
-{
-    size_t place = loop->turn.asked++, all = loop->turn.asked_before;
-    return all <= TURN_READERS || (place + all - loop->turn.first) % all < TURN_READERS;
-}
-
-/* libuv reads from one connection until it is done, so another reader means that it is. */
-size_t http_loop_turn_left(struct http_loop *loop, const struct http_connection *connection)
-{
-    if (loop->turn.reader != connection) {
-        loop->turn.reader = connection;
-        loop->turn.reader_left = is_served(loop) ? HTTP_TURN_CONNECTION_SIZE : 0;
-    }
-    return loop->turn.reader_left;
-}
-
-void http_loop_turn_count(struct http_loop *loop, size_t size)
-{
-    loop->turn.reader_left -= size < loop->turn.reader_left ? size : loop->turn.reader_left;
-}
-
-size_t http_loop_write_room(const struct http_loop *loop, size_t size)
-{
-    size_t left = loop->writers.left;
-    if (size <= HTTP_TURN_WRITE_SMALL_SIZE)
-        return size;
-    if (left < HTTP_TURN_WRITE_SMALL_SIZE)
-        return 0;
-    return size < left ? size : left;
-}
-
-void http_loop_count_written(struct http_loop *loop, size_t size)
-{
-    loop->writers.left -= size < loop->writers.left ? size : loop->writers.left;
-}
-
-void http_loop_queue_writer(struct http_loop *loop, struct http_transport *transport)
-{
-    assert(!transport->queued);
-    transport->queued = true;
-    transport->next_writer = NULL;
-    transport->previous_writer = loop->writers.last;
-    if (loop->writers.last != NULL)
-        loop->writers.last->next_writer = transport;
-    else
-        loop->writers.first = transport;
-    loop->writers.last = transport;
-}
-
-void http_loop_remove_writer(struct http_loop *loop, struct http_transport *transport)
-{
-    if (!transport->queued)
-        return;
-    transport->queued = false;
-    if (transport->previous_writer != NULL)
-        transport->previous_writer->next_writer = transport->next_writer;
-    else
-        loop->writers.first = transport->next_writer;
-    if (transport->next_writer != NULL)
-        transport->next_writer->previous_writer = transport->previous_writer;
-    else
-        loop->writers.last = transport->previous_writer;
 }
 
 /* --- Tasks --- */
@@ -294,6 +230,71 @@ static void run_tasks(struct http_loop *loop)
         task->run(task);
         task = next;
     }
+}
+
+/* --- Delays --- */
+
+static void remove_first_delayed(struct http_loop *loop)
+{
+    struct http_delayed *next = loop->delayed.first->next;
+    loop->delayed.first = next;
+    if (next != NULL)
+        next->previous = NULL;
+    else
+        loop->delayed.last = NULL;
+}
+
+static void on_later(uv_timer_t *timer);
+
+static void arm_later(struct http_loop *loop)
+{
+    const struct http_delayed *first = loop->delayed.first;
+    uint64_t now_ms = uv_now(&loop->uv);
+    if (first != NULL)
+        uv_timer_start(&loop->later, on_later, first->due_ms > now_ms ? first->due_ms - now_ms : 0,
+                       0);
+}
+
+/* Runs those that are due by then. */
+static void run_delayed(struct http_loop *loop, uint64_t until_ms)
+{
+    struct http_delayed *first;
+    while ((first = loop->delayed.first) != NULL && first->due_ms <= until_ms) {
+        remove_first_delayed(loop);
+        first->run(first); /* May free it. */
+    }
+}
+
+static void on_later(uv_timer_t *timer)
+{
+    struct http_loop *loop = timer->data;
+    run_delayed(loop, uv_now(&loop->uv));
+    arm_later(loop);
+}
+
+/* Most are due after those that wait already, so the place is sought from the end. */
+void http_loop_run_later(struct http_loop *loop, struct http_delayed *delayed, uint64_t delay_ms)
+{
+    if (loop->stopping) {
+        delayed->run(delayed);
+        return;
+    }
+    struct http_delayed *before = loop->delayed.last;
+    delayed->due_ms = uv_now(&loop->uv) + delay_ms;
+    while (before != NULL && before->due_ms > delayed->due_ms)
+        before = before->previous;
+    delayed->previous = before;
+    delayed->next = before == NULL ? loop->delayed.first : before->next;
+    if (delayed->next != NULL)
+        delayed->next->previous = delayed;
+    else
+        loop->delayed.last = delayed;
+    if (before != NULL)
+        before->next = delayed;
+    else
+        loop->delayed.first = delayed;
+    if (loop->delayed.first == delayed)
+        arm_later(loop);
 }
 
 /* --- Stopping --- */
@@ -350,6 +351,7 @@ static void begin_to_stop(struct http_loop *loop, uint64_t grace_ms)
     for (struct http_connection *connection = loop->connections; connection != NULL;
          connection = connection->next)
         http_connection_stop(connection);
+    run_delayed(loop, UINT64_MAX);
     uv_timer_start(&loop->grace, on_grace_over, grace_ms, 0);
     http_loop_end_if_done(loop);
 }
@@ -387,6 +389,7 @@ static int init_handles(struct http_loop *loop, int fd)
 {
     uv_timer_init(&loop->uv, &loop->timer); /* Cannot fail. */
     uv_timer_init(&loop->uv, &loop->grace);
+    uv_timer_init(&loop->uv, &loop->later);
     uv_prepare_init(&loop->uv, &loop->round);
     uv_check_init(&loop->uv, &loop->round_end);
     uv_idle_init(&loop->uv, &loop->again);
@@ -397,6 +400,7 @@ static int init_handles(struct http_loop *loop, int fd)
     uv_check_start(&loop->round_end, on_round_end);
     loop->timer.data = loop;
     loop->grace.data = loop;
+    loop->later.data = loop;
     loop->wakeup.data = loop;
     int error = uv_poll_init(&loop->uv, &loop->wakeup, loop->inbox.fd);
     if (error == 0)

@@ -18,6 +18,7 @@
 #include "http/request_memory.h"
 #include "http/server.h"
 #include "http/tls_link.h"
+#include "http/turn.h"
 
 struct http_addresses;
 struct http_connection;
@@ -28,16 +29,6 @@ enum {
      * largest body, so that the client can still read the answer. */
     HTTP_DRAIN_TIMEOUT_MS = 2000,
     HTTP_DRAIN_READ_SIZE = 64 * 1024,
-    /* How much of bodies, and of input that is thrown away, a loop reads in one turn: from one
-     * connection, and from all. A hundred bodies of 16 MB must not make small requests wait for
-     * longer than such a read takes. */
-    HTTP_TURN_CONNECTION_SIZE = 64 * 1024,
-    HTTP_TURN_SIZE = 256 * 1024,
-    /* How much of answers it writes in one turn: twenty of 1 MB that are ready at once would keep
-     * it busy for tens of milliseconds. A small answer, or the small rest of one, is always
-     * written. */
-    HTTP_TURN_WRITE_SIZE = 128 * 1024,
-    HTTP_TURN_WRITE_SMALL_SIZE = 64 * 1024,
 };
 
 /* --- Deadlines: the time-outs of a loop's connections ---
@@ -111,10 +102,14 @@ struct http_loop {
     uv_idle_t again;         /* Active: the next turn starts without waiting. */
     uv_timer_t timer;        /* For the first deadline. */
     uv_timer_t grace;
+    uv_timer_t later; /* For the first of those that were delayed. */
     struct http_listener listener;
     struct http_pool pool;
     struct http_deadlines deadlines;
     uint64_t timer_due_ms; /* UINT64_MAX while the timer is not set. */
+    struct {               /* Sorted by time. */
+        struct http_delayed *first, *last;
+    } delayed;
     struct http_date date;
     struct http_connection *connections; /* Those with an open socket. */
     size_t early_count;                  /* Those of them that came before stopping. */
@@ -125,20 +120,11 @@ struct http_loop {
     bool stopping;
     bool ending;    /* Its handles are being closed. */
     bool abandoned; /* Stopped with answers owed: never freed, see http_server_stop. */
-    uint8_t drain[HTTP_DRAIN_READ_SIZE];      /* Receives bytes that are thrown away. */
-    uv_prepare_t round;                       /* Starts a new turn, */
-    uv_check_t round_end;                     /* which ends when all input has been handled. */
-    struct {                                  /* Who reads bodies. */
-        const struct http_connection *reader; /* The connection that asked last, */
-        size_t reader_left;                   /* and how much it may still read. */
-        size_t asked;                         /* How many have asked in this turn, */
-        size_t asked_before;                  /* and in the one before. */
-        size_t first;                         /* Which of them is served first. */
-    } turn;
-    struct { /* Answers that wait for a turn to be written in. */
-        struct http_transport *first, *last;
-        size_t left; /* How much may still be written in this turn. */
-    } writers;
+    uint8_t drain[HTTP_DRAIN_READ_SIZE]; /* Receives bytes that are thrown away. */
+    uv_prepare_t round;                  /* Starts a new turn, */
+    uv_check_t round_end;                /* which ends when all input has been handled. */
+    struct http_turn turn;
+    uint64_t turn_request_count;         /* Requests at the last end of a turn. */
     uint64_t pressure_told_ms;           /* When that was logged last; 0: never. */
     struct http_task relief;             /* Posted by the loop that finds 0 in */
     atomic_size_t relief_size;           /* this: how much memory others want. */
@@ -168,16 +154,6 @@ void http_loop_read_statistics(const struct http_loop *loop, struct http_statist
 void http_loop_set_deadline(struct http_loop *loop, struct http_deadline *deadline,
                             enum http_deadline_kind kind);
 struct bytes http_loop_date(struct http_loop *loop);
-/* How much of a body the connection may read now; 0: not before the next turn. */
-size_t http_loop_turn_left(struct http_loop *loop, const struct http_connection *connection);
-void http_loop_turn_count(struct http_loop *loop, size_t size); /* It has read so much. */
-/* How much of an answer with `size` bytes left may be written now; 0: nothing in this turn. */
-size_t http_loop_write_room(const struct http_loop *loop, size_t size);
-void http_loop_count_written(struct http_loop *loop, size_t size);
-/* Has http_transport_go_on called in one of the next turns. Removing one that is not queued is
- * allowed. */
-void http_loop_queue_writer(struct http_loop *loop, struct http_transport *transport);
-void http_loop_remove_writer(struct http_loop *loop, struct http_transport *transport);
 /* To be called when a connection has closed or the handler has answered. */
 void http_loop_end_if_done(struct http_loop *loop);
 

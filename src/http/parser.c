@@ -4,6 +4,7 @@
  */
 #include "http/parser.h"
 #include <assert.h>
+#include <string.h>
 #include "base/compiler.h"
 #include "http/grammar.h"
 
@@ -128,6 +129,22 @@ static void scan_version(struct http_parser *parser, const uint8_t *data, size_t
     }
 }
 
+/* Takes the request line that nearly all requests have, if all of it is here. False: nothing was
+ * done, and the states above judge it. */
+static bool scan_usual_request_line(struct http_parser *parser, const uint8_t *data, size_t end)
+{
+    static const char usual[] = "POST / HTTP/1.1\r\n";
+    enum { SIZE = sizeof usual - 1, METHOD_SIZE = 4, TARGET_AT = 5, TARGET_SIZE = 1 };
+    if (parser->at != 0 || end < SIZE || memcmp(data, usual, SIZE) != 0)
+        return false;
+    parser->method = (struct http_span){ .at = 0, .len = METHOD_SIZE };
+    parser->target = (struct http_span){ .at = TARGET_AT, .len = TARGET_SIZE };
+    parser->at = SIZE;
+    parser->token_at = SIZE;
+    parser->state = AT_LINE;
+    return true;
+}
+
 /* --- Headers with a meaning here --- */
 
 static bool note_host(struct http_parser *parser, struct bytes value)
@@ -221,9 +238,38 @@ static void scan_line_start(struct http_parser *parser, const uint8_t *data)
     }
 }
 
+/* Takes a line that is here as a whole, as most are, without the states below. False: it is not, or
+ * something is unusual; nothing was done, and the states judge it. */
+static bool scan_whole_line(struct http_parser *parser, const uint8_t *data, size_t end)
+{
+    uint32_t name_end = (uint32_t)http_grammar_skip_name(data, parser->at, end);
+    if (name_end == parser->at || name_end == end || data[name_end] != ':' ||
+        parser->field_count == HTTP_PARSER_HEADERS_MAX)
+        return false;
+    uint32_t value_at = name_end + 1;
+    while (value_at < end && http_grammar_is_blank(data[value_at]))
+        value_at++;
+    uint32_t value_end = (uint32_t)http_grammar_skip_value(data, value_at, end);
+    if (end - value_end < 2 || data[value_end] != '\r' || data[value_end + 1] != '\n')
+        return false;
+    uint32_t line_end = value_end + 2;
+    while (value_end > value_at && http_grammar_is_blank(data[value_end - 1]))
+        value_end--;
+    struct http_field *field = &parser->fields[parser->field_count++];
+    field->name = token_until(parser, name_end);
+    field->value = (struct http_span){ .at = value_at, .len = value_end - value_at };
+    uint16_t status =
+        note_field(parser, http_span_bytes(field->name, data), http_span_bytes(field->value, data));
+    parser->at = status == 0 ? line_end : line_end - 2; /* Refused at its CR, as by the states. */
+    parser->token_at = parser->at;
+    if (status != 0)
+        refuse(parser, status);
+    return true;
+}
+
 static void scan_name(struct http_parser *parser, const uint8_t *data, size_t end)
 {
-    parser->at = (uint32_t)http_grammar_skip(data, parser->at, end, HTTP_GRAMMAR_TOKEN);
+    parser->at = (uint32_t)http_grammar_skip_name(data, parser->at, end);
     if (parser->at == end)
         return;
     if (data[parser->at] != ':') {
@@ -294,7 +340,8 @@ static void scan(struct http_parser *parser, const uint8_t *data, size_t end)
 {
     switch ((enum state)parser->state) {
     case IN_METHOD:
-        scan_method(parser, data, end);
+        if (!scan_usual_request_line(parser, data, end))
+            scan_method(parser, data, end);
         break;
     case IN_TARGET:
         scan_target(parser, data, end);
@@ -307,7 +354,8 @@ static void scan(struct http_parser *parser, const uint8_t *data, size_t end)
         expect_line_feed(parser, data, AT_LINE);
         break;
     case AT_LINE:
-        scan_line_start(parser, data);
+        if (!scan_whole_line(parser, data, end))
+            scan_line_start(parser, data);
         break;
     case IN_NAME:
         scan_name(parser, data, end);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -102,10 +103,29 @@ void http_input_compact(struct http_input *input)
 
 /* --- Bodies --- */
 
+static bool is_mapped(size_t capacity)
+{
+    return capacity >= HTTP_BODY_MAPPED_CAPACITY;
+}
+
+static void *checked_map(void *memory)
+{
+    return memory_checked(memory == MAP_FAILED ? NULL : memory);
+}
+
+static void *map(size_t size)
+{
+    return checked_map(
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+
 void http_body_deinit(struct http_body *body, struct memory_budget *budget)
 {
     memory_budget_give(budget, body->capacity);
-    free(body->data);
+    if (is_mapped(body->capacity))
+        munmap(body->data, body->capacity);
+    else
+        free(body->data);
     *body = (struct http_body){ 0 };
 }
 
@@ -122,9 +142,22 @@ size_t http_body_growth(const struct http_body *body, size_t more, size_t len_ma
 
 void http_body_grow(struct http_body *body, size_t size)
 {
-    assert(size > 0);
-    body->data = memory_checked(realloc(body->data, body->capacity + size));
-    body->capacity += size;
+    assert(size > 0 && body->len <= body->capacity);
+    size_t capacity = body->capacity + size;
+    if (is_mapped(body->capacity)) {
+        body->data = checked_map(mremap(body->data, body->capacity, capacity, MREMAP_MAYMOVE));
+    } else if (is_mapped(capacity)) {
+        uint8_t *data = map(capacity);
+        if (body->len > 0)
+            memcpy(data, body->data, body->len);
+        free(body->data);
+        body->data = data;
+        body->copied += body->len;
+    } else {
+        body->data = memory_checked(realloc(body->data, capacity));
+        body->copied += body->len;
+    }
+    body->capacity = capacity;
 }
 
 void http_body_append(struct http_body *body, struct bytes more)
@@ -145,28 +178,33 @@ struct garbage {
 
 struct http_discard {
     pthread_t thread;
-    pthread_mutex_t mutex; /* Guards the next three. */
+    pthread_mutex_t mutex; /* Guards what follows. */
     pthread_cond_t changed;
     struct garbage *garbage;
+    bool empties_shelf;
     bool stopping;
 };
 
-/* Waits for garbage, and takes all there is. NULL: stopping. */
-static struct garbage *take(struct http_discard *discard)
+/* Waits for garbage, and takes all there is; NULL: the shelf is to be emptied. False: stopping. */
+static bool take(struct http_discard *discard, struct garbage **garbage)
 {
     pthread_mutex_lock(&discard->mutex);
-    while (discard->garbage == NULL && !discard->stopping)
+    while (discard->garbage == NULL && !discard->empties_shelf && !discard->stopping)
         pthread_cond_wait(&discard->changed, &discard->mutex);
-    struct garbage *garbage = discard->garbage;
+    *garbage = discard->garbage;
+    bool empties_shelf = discard->empties_shelf;
     discard->garbage = NULL;
+    discard->empties_shelf = false;
     pthread_mutex_unlock(&discard->mutex);
-    return garbage;
+    if (empties_shelf)
+        arena_empty_shelf();
+    return empties_shelf || *garbage != NULL;
 }
 
 static void *run(void *argument)
 {
     struct garbage *item;
-    while ((item = take(argument)) != NULL) {
+    while (take(argument, &item)) {
         while (item != NULL) {
             struct garbage *next = item->next;
             arena_destroy(item->arena);
@@ -205,6 +243,15 @@ void http_discard_stop(struct http_discard *discard)
     free(discard);
 }
 
+void http_discard_shelf(struct http_discard *discard)
+{
+    pthread_mutex_lock(&discard->mutex);
+    if (!discard->empties_shelf)
+        pthread_cond_signal(&discard->changed);
+    discard->empties_shelf = true;
+    pthread_mutex_unlock(&discard->mutex);
+}
+
 static void discard_apart(struct http_discard *discard, struct arena *arena, struct http_body body)
 {
     struct garbage *item = memory_checked(malloc(sizeof *item));
@@ -226,6 +273,8 @@ void http_discard_arena(struct http_loop *loop, struct arena *arena)
 
 void http_discard_body(struct http_loop *loop, struct http_body *body)
 {
+    if (body->capacity == 0)
+        return; /* It was in the input, as small ones are: leave the shared budget alone. */
     if (body->capacity < HTTP_DISCARD_APART_SIZE) {
         http_body_deinit(body, &loop->shared->memory);
         return;
@@ -333,6 +382,7 @@ bool http_pressure_makes_room_for_body(struct http_loop *loop, size_t size)
     size_t wanted = excess(loop, size, loop->shared->memory.size_max);
     if (wanted == 0)
         return true;
+    http_discard_shelf(loop->shared->discard);
     ask_others(loop, wanted);
     if (drop_all_stalled(loop, wanted) >= wanted)
         return true;
@@ -345,6 +395,7 @@ bool http_pressure_makes_room(struct http_loop *loop)
     size_t wanted = excess(loop, 0, loop->shared->options.memory_max);
     if (wanted == 0)
         return true;
+    http_discard_shelf(loop->shared->discard);
     ask_others(loop, wanted);
     size_t found = drop_all_stalled(loop, wanted);
     if (found < wanted)

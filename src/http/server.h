@@ -28,7 +28,8 @@ struct http_answer {
     const struct http_header *headers; /* Content-Length, Date and Connection are added. */
     size_t header_count;
     struct bytes body;
-    bool close; /* Close the connection after this answer. */
+    size_t unsent_size; /* In an answer to HEAD: Content-Length counts so many more bytes. */
+    bool close;         /* Close the connection after this answer. */
 };
 
 struct http_handler {
@@ -38,7 +39,7 @@ struct http_handler {
     void *(*loop_open)(void *context, struct http_loop *loop);
     /* On the stopping thread, when the loop no longer runs. May be NULL. */
     void (*loop_close)(void *loop_context);
-    /* Must lead to exactly one http_exchange_answer, now or later. */
+    /* Must lead to exactly one http_exchange_answer, or _abandon, now or later. */
     void (*request)(void *context, void *loop_context, struct http_exchange *exchange);
     /* True if a request must be answered even if memory is short or the server is stopping: it is
      * small, costs next to nothing, and is answered at once. May be NULL: there are none. */
@@ -146,6 +147,10 @@ void http_exchange_set_hint(struct http_exchange *exchange, uint8_t hint);
  * this only cleans up. */
 void http_exchange_answer(struct http_exchange *exchange, const struct http_answer *answer);
 
+/* Closes the connection without an answer, instead of answering: what a client sees of a server
+ * that breaks down. */
+void http_exchange_abandon(struct http_exchange *exchange);
+
 /* --- Work for a loop --- */
 
 /* True if the requests of all loops hold no more memory than allowed. From any thread. */
@@ -158,5 +163,16 @@ struct http_task {
 };
 /* Runs `task` on the loop's thread. From any thread; never blocks, never fails. */
 void http_loop_post(struct http_loop *loop, struct http_task *task);
+
+/* Embedded in the caller's own structure; must live until `run` is called. */
+struct http_delayed {
+    void (*run)(struct http_delayed *delayed);
+    struct http_delayed *previous, *next; /* The loop's own, as is the next one. */
+    uint64_t due_ms;
+};
+/* Calls `run` on the loop's thread after `delay_ms`, or at once when the loop is stopping. On the
+ * loop's thread, whose callers bound how many there are: it takes time in proportion to the number
+ * of those that are due later. */
+void http_loop_run_later(struct http_loop *loop, struct http_delayed *delayed, uint64_t delay_ms);
 
 #endif

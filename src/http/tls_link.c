@@ -176,10 +176,10 @@ static enum http_transport_status push(struct http_transport *transport)
     struct http_tls_link *link = transport->link;
     struct http_loop *loop = http_connection_of_transport(transport)->loop;
     size_t rest = rest_of_answer(link);
-    size_t room = http_loop_write_room(loop, rest);
+    size_t room = http_turn_write_room(&loop->turn, rest);
     while (rest_of_answer(link) > 0 && link->unsent == NULL) {
         if (rest - rest_of_answer(link) >= room) {
-            http_loop_queue_writer(loop, transport);
+            http_queue_append(&loop->turn.writers, &transport->waiting);
             break;
         }
         struct tls_wire wire = wire_for(transport, BYTES(""));
@@ -194,8 +194,9 @@ static enum http_transport_status push(struct http_transport *transport)
         if (!flush(transport, &wire) || (status != TLS_OK && status != TLS_FULL))
             return HTTP_TRANSPORT_FAILED;
     }
-    http_loop_count_written(loop, rest - rest_of_answer(link));
-    return link->unsent == NULL && !transport->queued ? HTTP_TRANSPORT_DONE : HTTP_TRANSPORT_LATER;
+    http_turn_count_written(&loop->turn, rest - rest_of_answer(link));
+    return link->unsent == NULL && !transport->waiting.is_queued ? HTTP_TRANSPORT_DONE
+                                                                 : HTTP_TRANSPORT_LATER;
 }
 
 enum http_transport_status http_tls_link_write(struct http_transport *transport, struct bytes head,
@@ -383,7 +384,8 @@ bool http_tls_link_is_listening(const struct http_transport *transport)
 static void go_on(struct http_transport *transport, int error)
 {
     struct http_connection *connection = http_connection_of_transport(transport);
-    http_loop_remove_writer(connection->loop, transport); /* Input may have led here. */
+    /* Input may have led here. */
+    http_queue_remove(&connection->loop->turn.writers, &transport->waiting);
     if (transport->answering) {
         enum http_transport_status status = error == 0 ? push(transport) : HTTP_TRANSPORT_FAILED;
         if (status == HTTP_TRANSPORT_LATER) {

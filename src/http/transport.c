@@ -62,7 +62,8 @@ void http_transport_close(struct http_transport *transport)
 {
     if (transport->link != NULL)
         http_tls_link_end(transport);
-    http_loop_remove_writer(http_connection_of_transport(transport)->loop, transport);
+    http_queue_remove(&http_connection_of_transport(transport)->loop->turn.writers,
+                      &transport->waiting);
     uv_close((uv_handle_t *)&transport->tcp, on_closed);
 }
 
@@ -168,13 +169,14 @@ static void take(struct http_transport *transport, size_t size)
         transport->body = bytes_of(transport->body.data + size, transport->body.len - size);
 }
 
-/* Has libuv write a little as soon as the socket takes it: that shows that there is room. */
+/* Has libuv write a little as soon as the socket takes it: that shows that there is room. Only a
+ * little, because any number of sockets may become writable in one turn. */
 static enum http_transport_status wait_for_room(struct http_transport *transport)
 {
     uv_buf_t parts[2];
     size_t size = rest_of_answer(transport);
-    if (size > HTTP_TURN_WRITE_SMALL_SIZE)
-        size = HTTP_TURN_WRITE_SMALL_SIZE;
+    if (size > HTTP_TURN_WRITE_PROBE_SIZE)
+        size = HTTP_TURN_WRITE_PROBE_SIZE;
     cut(transport, size, parts);
     take(transport, size);
     transport->write->data = transport;
@@ -186,7 +188,7 @@ static enum http_transport_status wait_for_room(struct http_transport *transport
 static enum http_transport_status push(struct http_transport *transport)
 {
     struct http_loop *loop = http_connection_of_transport(transport)->loop;
-    size_t room = http_loop_write_room(loop, rest_of_answer(transport));
+    size_t room = http_turn_write_room(&loop->turn, rest_of_answer(transport));
     uv_buf_t parts[2];
     int written = 0;
     if (room > 0) {
@@ -196,14 +198,14 @@ static enum http_transport_status push(struct http_transport *transport)
             written = 0;
         if (written < 0)
             return HTTP_TRANSPORT_FAILED;
-        http_loop_count_written(loop, (size_t)written);
+        http_turn_count_written(&loop->turn, (size_t)written);
         take(transport, (size_t)written);
     }
     if (rest_of_answer(transport) == 0)
         return HTTP_TRANSPORT_DONE;
     if ((size_t)written < room)
         return wait_for_room(transport);
-    http_loop_queue_writer(loop, transport);
+    http_queue_append(&loop->turn.writers, &transport->waiting);
     return HTTP_TRANSPORT_LATER;
 }
 
@@ -224,9 +226,15 @@ enum http_transport_status http_transport_write(struct http_transport *transport
     return status;
 }
 
+struct http_transport *http_transport_of_waiting(struct http_waiting *waiting)
+{
+    return (struct http_transport *)(void *)((char *)waiting -
+                                             offsetof(struct http_transport, waiting));
+}
+
 void http_transport_go_on(struct http_transport *transport)
 {
-    assert(transport->answering && !transport->queued);
+    assert(transport->answering && !transport->waiting.is_queued);
     if (transport->link != NULL)
         http_tls_link_go_on(transport);
     else
@@ -235,7 +243,7 @@ void http_transport_go_on(struct http_transport *transport)
 
 bool http_transport_is_queued(const struct http_transport *transport)
 {
-    return transport->queued;
+    return transport->waiting.is_queued;
 }
 
 bool http_transport_write_now(struct http_transport *transport, struct bytes text)

@@ -13,19 +13,19 @@
 #include <uv.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "http/turn.h"
 
 struct http_loop;
 struct http_tls_link;
 
 /* All zero before http_transport_init. */
 struct http_transport {
-    uv_tcp_t tcp;               /* Its `data` is the connection. */
-    struct http_tls_link *link; /* NULL: no TLS. */
-    bool reading;               /* The connection wants to read. */
-    bool secure;                /* Constant once open: other threads may read it. */
-    bool queued;                /* Among the loop's writers: the answer waits for a turn. */
-    bool answering;             /* http_connection_written will be called. */
-    struct http_transport *previous_writer, *next_writer; /* The loop's. */
+    uv_tcp_t tcp;                /* Its `data` is the connection. */
+    struct http_tls_link *link;  /* NULL: no TLS. */
+    bool reading;                /* The connection wants to read. */
+    bool secure;                 /* Constant once open: other threads may read it. */
+    bool answering;              /* http_connection_written will be called. */
+    struct http_waiting waiting; /* Among the loop's writers: the answer waits for a turn. */
     /* Without TLS, the part of the answer that libuv does not have yet, and for what it has. */
     struct bytes head, body;
     uv_write_t *write;
@@ -60,6 +60,7 @@ size_t http_transport_unread(const struct http_transport *transport);
 MUST_CHECK enum http_transport_status http_transport_write(struct http_transport *transport,
                                                            uv_write_t *write, struct bytes head,
                                                            struct bytes body);
+struct http_transport *http_transport_of_waiting(struct http_waiting *waiting);
 /* Writes more of the answer; for the loop, whose queue it was in. */
 void http_transport_go_on(struct http_transport *transport);
 /* Writes a few bytes between answers, or nothing if the socket is full. False if the connection is

@@ -331,19 +331,39 @@ static void the_number_of_headers_is_bounded(void **state)
     assert_int_equal(status_with_headers(HTTP_PARSER_HEADERS_MAX + 1), 431);
 }
 
-static void every_byte_is_allowed_in_a_value_or_refused_at_every_place(void **state)
+/* Every byte, at every place of texts around the length of the blocks that are looked at at once.
+ */
+static void every_byte_is_allowed_or_refused_at_every_place(void **state)
 {
     (void)state;
+    enum { SIZE_MAX_TESTED = 40 };
     for (int byte = 0; byte < 256; byte++) {
-        bool is_allowed = byte == '\t' || (byte >= 0x20 && byte != 0x7F);
-        for (size_t at = 0; at < 20; at++) {
-            uint8_t value[20];
-            memset(value, 'v', sizeof value);
-            value[at] = (uint8_t)byte;
-            size_t stop = http_grammar_skip_value(value, 0, sizeof value);
-            assert_int_equal(stop, is_allowed ? sizeof value : at);
+        bool is_value = byte == '\t' || (byte >= 0x20 && byte != 0x7F);
+        bool is_token = (http_grammar_classes[byte] & HTTP_GRAMMAR_TOKEN) != 0;
+        for (size_t size = 1; size <= SIZE_MAX_TESTED; size++) {
+            uint8_t *text = malloc(size); /* Of just that size, so that ASan sees its end. */
+            for (size_t at = 0; at < size; at++) {
+                memset(text, 'v', size);
+                text[at] = (uint8_t)byte;
+                assert_int_equal(http_grammar_skip_value(text, 0, size), is_value ? size : at);
+                assert_int_equal(http_grammar_skip_name(text, 0, size), is_token ? size : at);
+                assert_int_equal(http_grammar_count_controls(text, size), is_value ? 0 : 1);
+            }
+            free(text);
         }
     }
+}
+
+/* More than one byte of a vector register can count. */
+static void many_controls_are_counted(void **state)
+{
+    (void)state;
+    enum { SIZE = 20000 };
+    uint8_t *text = malloc(SIZE);
+    memset(text, '\n', SIZE);
+    for (size_t size = 0; size < SIZE; size += 37)
+        assert_int_equal(http_grammar_count_controls(text, size), size);
+    free(text);
 }
 
 /* --- Chunked bodies --- */
@@ -518,7 +538,8 @@ int main(void)
         cmocka_unit_test(an_expectation_is_ignored_in_http_1_0),
         cmocka_unit_test(a_head_may_be_as_large_as_the_limit_and_no_larger),
         cmocka_unit_test(the_number_of_headers_is_bounded),
-        cmocka_unit_test(every_byte_is_allowed_in_a_value_or_refused_at_every_place),
+        cmocka_unit_test(every_byte_is_allowed_or_refused_at_every_place),
+        cmocka_unit_test(many_controls_are_counted),
         cmocka_unit_test(chunks_are_accepted_and_refused_as_listed_however_they_are_cut),
         cmocka_unit_test(extensions_are_bounded_over_all_chunks),
         cmocka_unit_test(trailers_are_bounded),
