@@ -252,3 +252,18 @@ enum comparator condition_turned(enum comparator comparator)
     assert(false);
     return comparator;
 }
+
+/* Recursion is bounded by the nesting that the parser allows. */
+bool condition_mentions(const struct condition *condition, struct bytes name)
+{
+    if (condition->left != NULL && condition_mentions(condition->left, name))
+        return true;
+    if (condition->right != NULL && condition_mentions(condition->right, name))
+        return true;
+    for (size_t i = 0; i < condition->operand_count; i++) {
+        const struct operand *operand = &condition->operands[i];
+        if (operand->type != OPERAND_VALUE && bytes_equal(operand->path.steps[0].name, name))
+            return true;
+    }
+    return false;
+}

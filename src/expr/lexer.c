@@ -2,7 +2,9 @@
  */
 #include "expr/lexer.h"
 #include <assert.h>
+#include <pthread.h>
 #include <stdbool.h>
+#include <string.h>
 #include "base/byte_order.h"
 #include "base/compiler.h"
 
@@ -183,13 +185,12 @@ struct token lexer_next(struct lexer *lexer)
 
 /* --- Reserved words ---
  *
- * A binary search in fixed rows of 16 bytes, padded with NUL: a name is folded to upper case into
- * such a row once, and each step compares two numbers.
+ * A hash table of fixed rows of 16 bytes, padded with NUL: a name is folded to upper case into such
+ * a row once, and compared as two numbers. The table is filled when it is first needed.
  */
 
 enum { ROW_SIZE = 16 };
 
-/* Sorted. */
 static const char words[][ROW_SIZE] = {
     /* clang-format off */
     "ABORT", "ABSOLUTE", "ACTION", "ADD", "AFTER", "AGENT", "AGGREGATE", "ALL", "ALLOCATE", "ALTER",
@@ -260,30 +261,60 @@ static const char words[][ROW_SIZE] = {
 };
 static_assert(COUNT_OF(words) == LEXER_RESERVED_COUNT, "the guide lists this many");
 
+struct row {
+    uint64_t head, tail;
+};
+
+enum { PLACES = 2048 };         /* A power of two, several times the number of words. */
+static uint16_t places[PLACES]; /* The number of a word plus 1; 0: free. */
+static pthread_once_t places_once = PTHREAD_ONCE_INIT;
+
+/* The letters of eight bytes in upper case. */
+static uint64_t fold(uint64_t word)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t low_bits = word & (each * 0x7F);
+    uint64_t from_a = low_bits + each * (0x80 - 'a');
+    uint64_t beyond_z = low_bits + each * (0x7F - 'z');
+    uint64_t is_lower = from_a & ~beyond_z & ~word & (each * 0x80);
+    return word - is_lower / (0x80 / ('a' - 'A'));
+}
+
+static struct row row_of_word(size_t number)
+{
+    const uint8_t *word = (const uint8_t *)words[number];
+    return (struct row){ .head = load_u64_le(word), .tail = load_u64_le(word + ROW_SIZE / 2) };
+}
+
+static size_t first_place(struct row row)
+{
+    uint64_t mixed = (row.head ^ row.tail * 31) * UINT64_C(0x9E3779B97F4A7C15);
+    return (size_t)(mixed >> 32) % PLACES;
+}
+
+static void fill_places(void)
+{
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        size_t place = first_place(row_of_word(i));
+        while (places[place] != 0)
+            place = (place + 1) % PLACES;
+        places[place] = (uint16_t)(i + 1);
+    }
+}
+
 bool lexer_is_reserved(struct bytes name)
 {
-    uint8_t row[ROW_SIZE] = { 0 };
+    uint8_t bytes[ROW_SIZE] = { 0 };
     if (name.len < 2 || name.len >= ROW_SIZE)
         return false;
-    for (size_t i = 0; i < name.len; i++) {
-        uint8_t byte = name.data[i];
-        row[i] = byte >= 'a' && byte <= 'z' ? (uint8_t)(byte - ('a' - 'A')) : byte;
-    }
-    uint64_t head = load_u64_be(row);
-    uint64_t tail = load_u64_be(row + ROW_SIZE / 2);
-    size_t low = 0;
-    size_t high = COUNT_OF(words);
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const uint8_t *word = (const uint8_t *)words[middle];
-        uint64_t word_head = load_u64_be(word);
-        uint64_t word_tail = load_u64_be(word + ROW_SIZE / 2);
-        if (head == word_head && tail == word_tail)
+    pthread_once(&places_once, fill_places);
+    memcpy(bytes, name.data, name.len);
+    struct row row = { .head = fold(load_u64_le(bytes)),
+                       .tail = fold(load_u64_le(bytes + ROW_SIZE / 2)) };
+    for (size_t at = first_place(row); places[at] != 0; at = (at + 1) % PLACES) {
+        struct row word = row_of_word(places[at] - 1U);
+        if (word.head == row.head && word.tail == row.tail)
             return true;
-        if (head < word_head || (head == word_head && tail < word_tail))
-            high = middle;
-        else
-            low = middle + 1;
     }
     return false;
 }

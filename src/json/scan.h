@@ -63,15 +63,21 @@ static inline const uint8_t *scan_plain(const uint8_t *at, const uint8_t *end)
 }
 
 #if defined(__SSE2__)
-/* One bit for each byte that needs an escape, the first one lowest. */
-static inline int scan_block_escapes(__m128i block)
+/* All bits of each byte that needs an escape. */
+static inline __m128i scan_block_marks(__m128i block)
 {
     /* There is no unsigned comparison: at most 0x1F is where the larger of the two is 0x1F. */
     __m128i top = _mm_set1_epi8(0x1F);
     __m128i control = _mm_cmpeq_epi8(_mm_max_epu8(block, top), top);
     __m128i quote = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
     __m128i backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
-    return _mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, backslash)));
+    return _mm_or_si128(control, _mm_or_si128(quote, backslash));
+}
+
+/* One bit for each byte that needs an escape, the first one lowest. */
+static inline int scan_block_escapes(__m128i block)
+{
+    return _mm_movemask_epi8(scan_block_marks(block));
 }
 #endif
 
@@ -92,21 +98,41 @@ static inline size_t scan_copy_portable(uint8_t *to, const uint8_t *from, size_t
     return at;
 }
 
-/* Copies up to the first byte that needs an escape; returns how many there are before it. `to` has
- * room for all, and what is behind the copied part there is undefined. The last block overlaps the
- * one before, and so do the halves of a short text, so that hardly any byte is looked at alone. */
-static inline size_t scan_copy_unescaped(uint8_t *to, const uint8_t *from, size_t size)
-{
 #if defined(__SSE2__)
-    for (size_t at = 0; size >= 16; at = size - at >= 32 ? at + 16 : size - 16) {
+/* scan_copy_unescaped of at least one block: by two, then by one, of which the last overlaps. */
+static inline size_t scan_copy_blocks(uint8_t *to, const uint8_t *from, size_t size)
+{
+    size_t at = 0;
+    for (; size - at >= 32; at += 32) {
+        __m128i low = _mm_loadu_si128((const __m128i *)(const void *)(from + at));
+        __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(from + at + 16));
+        if (_mm_movemask_epi8(_mm_or_si128(scan_block_marks(low), scan_block_marks(high))) != 0)
+            break;
+        _mm_storeu_si128((__m128i *)(void *)(to + at), low);
+        _mm_storeu_si128((__m128i *)(void *)(to + at + 16), high);
+    }
+    while (at < size) {
+        at = size - at < 16 ? size - 16 : at;
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(from + at));
         int found = scan_block_escapes(block);
         _mm_storeu_si128((__m128i *)(void *)(to + at), block);
         if (found != 0)
             return at + (size_t)__builtin_ctz((unsigned)found);
-        if (at + 16 == size)
-            return size;
+        at += 16;
     }
+    return size;
+}
+#endif
+
+/* Copies up to the first byte that needs an escape; returns how many there are before it. `to` has
+ * room for all, and what is behind the copied part there is undefined. The last block overlaps the
+ * one before, and so do the halves of a short text, so that hardly any byte is looked at alone. */
+static inline __attribute__((always_inline)) size_t
+scan_copy_unescaped(uint8_t *to, const uint8_t *from, size_t size)
+{
+#if defined(__SSE2__)
+    if (size >= 16)
+        return scan_copy_blocks(to, from, size);
     if (size >= 8) {
         uint64_t low, high;
         memcpy(&low, from, sizeof low);

@@ -6,6 +6,7 @@
 #include "json/utf8.h"
 #include <assert.h>
 #include <stdbool.h>
+#include "base/byte_order.h"
 
 static inline bool in_range(uint8_t byte, uint8_t low, uint8_t high)
 {
@@ -72,10 +73,24 @@ size_t utf8_prefix(struct bytes text, size_t size_max)
     return (size_t)(at - text.data);
 }
 
+/* How many bytes of eight have their top bit set in `marks`. */
+static size_t count_tops(uint64_t marks)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    return (size_t)(((marks >> 7 & each) * each) >> 56);
+}
+
+/* Every byte counts but those that continue a character; the first of four counts twice. */
 size_t utf8_utf16_length(struct bytes text)
 {
-    size_t length = 0;
-    for (size_t i = 0; i < text.len; i++)
+    enum { WORD = sizeof(uint64_t) };
+    size_t length = 0, i = 0;
+    for (; text.len - i >= WORD; i += WORD) {
+        uint64_t word = load_u64_le(text.data + i);
+        uint64_t twice = word & word << 1; /* Shifts within bytes, as far as their top bits go. */
+        length += WORD - count_tops(word & ~(word << 1)) + count_tops(twice & twice << 2);
+    }
+    for (; i < text.len; i++)
         if ((text.data[i] & 0xC0) != 0x80)
             length += text.data[i] >= 0xF0 ? 2 : 1;
     return length;

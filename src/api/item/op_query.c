@@ -12,6 +12,7 @@
 #include "api/operation.h"
 #include "base/arena.h"
 #include "expr/ast.h"
+#include "expr/condition.h"
 #include "expr/condition_parse.h"
 #include "expr/key_condition.h"
 #include "expr/legacy.h"
@@ -220,21 +221,6 @@ static bool compile_expressions(struct api_call *call, const struct read_request
            check_select(call, request, query != NULL);
 }
 
-/* Recursion is bounded by the nesting that the parser allows. */
-static bool mentions(const struct condition *condition, struct bytes name)
-{
-    if (condition->left != NULL && mentions(condition->left, name))
-        return true;
-    if (condition->right != NULL && mentions(condition->right, name))
-        return true;
-    for (size_t i = 0; i < condition->operand_count; i++) {
-        const struct operand *operand = &condition->operands[i];
-        if (operand->type != OPERAND_VALUE && bytes_equal(operand->path.steps[0].name, name))
-            return true;
-    }
-    return false;
-}
-
 /* Refuses a filter on a key attribute, which only a Scan may have. `key_names` are those of the
  * source. */
 static bool check_filter(struct api_call *call, const struct read_request *request,
@@ -244,7 +230,7 @@ static bool check_filter(struct api_call *call, const struct read_request *reque
     if (expressions->filter == NULL)
         return true;
     for (size_t i = 0; i < key_count; i++) {
-        if (mentions(expressions->filter, key_names[i]))
+        if (condition_mentions(expressions->filter, key_names[i]))
             return error_validation(
                 &call->error,
                 "%s can only contain non-primary key attributes: Primary key attribute: %.*s",

@@ -96,8 +96,8 @@ static void reserved_words_are_found_in_any_letter_case(void **state)
     static const char *const reserved[] = { "ABORT", "abort",  "Name", "sIZE",          "ttl",
                                             "by",    "status", "ZONE", "LOCALTIMESTAMP" };
     static const char *const free_words[] = {
-        "",   "a",  "abor", "aborts", "namesake", "zones", "_name",
-        "pk", "sk", "ZZZ",  "abs",    "NAME ",    "na me", "localtimestamps"
+        "",    "a",   "abor",  "aborts", "namesake",        "zones", "_name", "pk",      "sk",
+        "ZZZ", "abs", "NAME ", "na me",  "localtimestamps", "`y",    "n@me",  "N\xC1ME", "n{me"
     };
     for (size_t i = 0; i < COUNT_OF(reserved); i++)
         assert_true(lexer_is_reserved(bytes_from_text(reserved[i])));

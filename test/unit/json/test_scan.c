@@ -11,7 +11,7 @@
 
 typedef const uint8_t *scan_function(const uint8_t *at, const uint8_t *end);
 
-enum { SIZE_MAX_TRIED = 40 };
+enum { SIZE_MAX_TRIED = 80 };
 
 static bool is_plain(uint8_t byte)
 {
