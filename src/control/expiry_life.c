@@ -42,6 +42,7 @@ static bool has_step(const struct table_definition *table, void *context)
 static enum engine_status take_step(void *context, struct arena *arena,
                                     const struct table_definition *table)
 {
+    assert(has_step(table, context));
     struct expiry_life *life = context;
     struct table_definition changed = *table;
     if (table->expiry.status == EXPIRY_REMOVING) {
@@ -68,6 +69,7 @@ int64_t expiry_life_run(struct expiry_life *life, struct arena *arena)
 enum engine_status expiry_life_save(struct expiry_life *life, struct arena *arena,
                                     const struct backfill_progress *progress)
 {
+    assert(progress->index_id == BACKFILL_EXPIRY_QUEUE);
     struct table *table = catalogue_find(life->catalogue, progress->table_name);
     enum engine_status status = ENGINE_OK;
     if (table != NULL && table_definition(table)->id == progress->table_id &&

@@ -101,6 +101,7 @@ int64_t index_life_run(struct index_life *life, struct arena *arena)
 enum engine_status index_life_save(struct catalogue *catalogue, struct arena *arena,
                                    const struct backfill_progress *progress)
 {
+    assert(progress->index_id != BACKFILL_EXPIRY_QUEUE);
     struct table *table = catalogue_find(catalogue, progress->table_name);
     enum engine_status status = ENGINE_OK;
     if (table != NULL && table_definition(table)->id == progress->table_id) {

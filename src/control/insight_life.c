@@ -35,6 +35,7 @@ static void move(struct insight_definition *insight, enum insight_status to)
 static void begin(struct insight_definition *insight, enum insight_status to,
                   const struct table_life_pace *pace)
 {
+    assert(pace->now_ms > 0 && pace->transition_ms >= 0);
     move(insight, to);
     insight->updated_ms = pace->now_ms;
     insight->transition_at_ms = pace->now_ms + pace->transition_ms;
@@ -75,6 +76,7 @@ void insight_life_enable(const struct insight_life *life, struct insight_definit
         insight->accessed_since_ms = 0;
         after = 0;
     }
+    assert(after == 0 || insight->throttled_since_ms != 0);
     if (pace->transition_ms == 0 && (before & ~after) == 0)
         settle(insight);
 }

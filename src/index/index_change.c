@@ -1,5 +1,6 @@
 /* index_change.c -- see index_change.h. */
 #include "index/index_change.h"
+#include <assert.h>
 #include "base/bytes.h"
 #include "index/index_view.h"
 
@@ -12,6 +13,7 @@ struct side {
 static struct side side_of(struct arena *arena, const struct index_view *view,
                            const struct index_definition *index)
 {
+    assert(index != NULL);
     struct side side = { .exists = false };
     side.exists = view != NULL && index_view_locate(arena, view, index, &side.place);
     return side;
@@ -35,6 +37,7 @@ struct index_change index_change_between(struct arena *arena,
     } else if (old.exists || new.exists) {
         change.type = new.exists ? INDEX_CHANGE_INSERT : INDEX_CHANGE_REMOVE;
     }
+    assert((change.type != INDEX_CHANGE_NONE) == (old.exists || new.exists));
     if (old.exists) {
         change.removed = old.place.address;
         change.size_before = index_view_size(before, index);

@@ -32,6 +32,7 @@ static size_t add_name(struct bytes *names, size_t count, struct bytes name)
         if (bytes_equal(names[i], name))
             return count;
     }
+    assert(count < INDEX_ENTRY_KEYS_MAX);
     names[count] = name;
     return count + 1;
 }
@@ -40,6 +41,7 @@ size_t index_entry_key_names(const struct table_definition *table,
                              const struct index_definition *index,
                              struct bytes names[INDEX_ENTRY_KEYS_MAX])
 {
+    assert(index->hash_count > 0);
     size_t count = 0;
     for (size_t i = 0; i < index->hash_count; i++)
         count = add_name(names, count, index->hash[i].name);
@@ -105,6 +107,7 @@ struct replacement {
 
 static bool was_same(struct replacement *item, size_t position)
 {
+    assert(position < item->after.names->count);
     if (item->before == NULL)
         return false;
     if (item->before_view.item == NULL)
@@ -118,6 +121,7 @@ static bool find_fault(const struct index_definition *index, const struct key_at
                        const uint16_t *positions, size_t count, size_t size_max,
                        struct replacement *item, struct refusal *out)
 {
+    assert(size_max > 0);
     for (size_t i = 0; i < count; i++) {
         struct refusal found = { .index = index,
                                  .attribute = &attributes[i],
@@ -138,6 +142,7 @@ static bool find_fault(const struct index_definition *index, const struct key_at
 static bool find_refusal(struct arena *arena, const struct table_definition *table,
                          const struct item *before, const struct item *after, struct refusal *out)
 {
+    assert(after != NULL);
     bool refused = false;
     if (table->index_count == 0)
         return false;
@@ -155,11 +160,13 @@ static bool find_refusal(struct arena *arena, const struct table_definition *tab
                    find_fault(index, index->range, at->range, index->range_count, SORT_KEY_SIZE_MAX,
                               &item, out);
     }
+    assert(!refused || out->fault != INDEX_FAULT_NONE);
     return refused;
 }
 
 static bool refuse_type(const struct refusal *refusal, struct error *err)
 {
+    assert(refusal->fault == INDEX_FAULT_TYPE);
     return error_validation(err,
                             "One or more parameter values were invalid: Type mismatch for Index "
                             "Key %.*s Expected: %s Actual: %s IndexName: %.*s",
@@ -170,6 +177,7 @@ static bool refuse_type(const struct refusal *refusal, struct error *err)
 
 static bool refuse_size(const struct refusal *refusal, struct error *err)
 {
+    assert(refusal->fault == INDEX_FAULT_SIZE && refusal->value.data.len > refusal->size_max);
     return error_validation(err,
                             "One or more parameter values were invalid: Size limit exceeded for "
                             "Index Key %.*s Actual Size: %zu bytes Max Size: %zu bytes IndexName: "
@@ -180,6 +188,7 @@ static bool refuse_size(const struct refusal *refusal, struct error *err)
 
 static const char *type_word(const struct value *value)
 {
+    assert(value->type == VALUE_S || value->type == VALUE_B); /* A number is never empty. */
     return value->type == VALUE_S ? "string" : "binary";
 }
 

@@ -30,6 +30,7 @@ static void find_values(struct index_view *view)
         if (order == 0)
             view->values[at++] = value;
     }
+    assert(at <= view->names->count);
 }
 
 struct index_view index_view_open(struct arena *arena, const struct table_definition *table,
@@ -55,6 +56,7 @@ static const struct index_positions *positions_of(const struct index_view *view,
 
 static bool has_value(const struct index_view *view, size_t position)
 {
+    assert(position < view->names->count);
     return view->values[position].encoded.data != NULL;
 }
 
@@ -63,6 +65,7 @@ static bool has_value(const struct index_view *view, size_t position)
 enum index_fault index_view_fault(const struct key_attribute *attribute, const struct value *value,
                                   size_t size_max)
 {
+    assert(size_max > 0);
     if (value->type != attribute->type)
         return INDEX_FAULT_TYPE;
     if (value->type == VALUE_N)

@@ -132,6 +132,8 @@ void change_log_put_head(struct engine_write *write, const struct engine_address
 {
     uint8_t bytes[LOG_HEAD_SIZE];
     assert(head->next > head->shard_first && head->shard_first >= LOG_FIRST_SEQUENCE);
+    assert((head->images & ~(unsigned)CHANGE_IMAGES_ALL) == 0);
+    assert(head->commit_us >= 0 && head->server_ms >= 0); /* As a reader wants it. */
     bytes[FORMAT_AT] = LOG_HEAD_FORMAT;
     bytes[FLAGS_AT] = (uint8_t)((head->open ? FLAG_OPEN : 0) | head->images << FLAG_IMAGES_SHIFT);
     store_u64_le(bytes + NEXT_AT, head->next);
@@ -146,6 +148,7 @@ enum engine_status change_log_newest_commit(struct engine_view *view, uint64_t l
                                             const uint64_t *partitions, size_t count,
                                             int64_t *commit_us)
 {
+    assert(log_id != 0);
     enum engine_status status = ENGINE_OK;
     *commit_us = 0;
     for (size_t i = 0; i < count && status == ENGINE_OK; i++) {
@@ -164,8 +167,10 @@ enum engine_status change_log_newest_commit(struct engine_view *view, uint64_t l
 
 struct change_log_time change_log_take_time(const struct clock *clock, int64_t after_us)
 {
-    return (struct change_log_time){ .commit_us = clock_take_commit_us(clock, after_us),
-                                     .server_ms = clock_server_ms(clock) };
+    const struct change_log_time time = { .commit_us = clock_take_commit_us(clock, after_us),
+                                          .server_ms = clock_server_ms(clock) };
+    assert(time.commit_us > after_us && time.server_ms >= 0);
+    return time;
 }
 
 void change_log_append(struct arena *arena, struct engine_write *write,
@@ -173,6 +178,7 @@ void change_log_append(struct arena *arena, struct engine_write *write,
                        struct change_record *record, const struct change_log_time *time)
 {
     assert(head->open);
+    assert(place->space == ENGINE_SPACE_CHANGES);
     assert(time->commit_us >= head->commit_us); /* Equal: the same write has appended before. */
     head->commit_us = time->commit_us;
     /* Server time resumes a little earlier after a crash. Trimming searches by it, so it must not

@@ -46,6 +46,7 @@ static bool enter_shard(const struct shard *shard, struct log_cursor *cursor, ui
 enum engine_status log_read_seek(struct arena *arena, struct engine_view *view,
                                  struct log_cursor *cursor, uint64_t *lost)
 {
+    assert(cursor->log_id != 0);
     struct shard *shards;
     size_t count;
     *lost = 0;
@@ -65,6 +66,7 @@ static enum engine_status read_records(struct arena *arena, struct engine_view *
                                        const struct log_cursor *from, uint64_t end,
                                        struct log_page *page)
 {
+    assert(page->next < end);
     struct engine_address first =
         change_log_record_address(arena, from->log_id, from->partition, page->next);
     struct engine_address last =
@@ -101,6 +103,7 @@ enum engine_status log_read_page(struct arena *arena, struct engine_view *view,
     struct shard shard;
     struct shard_range range;
     assert(page->count_max > 0 && page->visit != NULL);
+    assert(from->log_id != 0);
     enum engine_status status =
         shard_get(arena, view, from->log_id, from->partition, from->shard_first, &shard);
     page->trimmed = status == ENGINE_NOT_FOUND;

@@ -77,6 +77,7 @@ static enum engine_status is_old(const struct trimming *in, uint64_t sequence, b
 static enum engine_status find_border(const struct trimming *in, uint64_t first, uint64_t end,
                                       uint64_t *out)
 {
+    assert(first <= end);
     enum engine_status status = ENGINE_OK;
     while (first < end && status == ENGINE_OK) {
         uint64_t middle = first + (end - first) / 2;
@@ -99,6 +100,7 @@ static enum engine_status begin_write(struct trimming *in)
 
 static enum engine_status delete_records(struct trimming *in, uint64_t first, uint64_t end)
 {
+    assert(first <= end);
     struct arena *arena = in->trim->arena;
     enum engine_status status = begin_write(in);
     if (status != ENGINE_OK)
@@ -143,6 +145,7 @@ static enum engine_status trim_shard(struct trimming *in, struct shard *shard, u
 
 static enum engine_status trim_partition(struct trimming *in)
 {
+    assert(in->view != NULL && in->write == NULL && in->records_max > 0);
     struct engine_address head_address = change_log_head_address(in->log_id, in->partition);
     struct change_log_head head;
     struct shard *shards = NULL;
@@ -187,6 +190,8 @@ static enum engine_status trim_once(const struct log_trim *trim, uint64_t log_id
 enum engine_status log_retention_trim(const struct log_trim *trim, uint64_t log_id,
                                       const uint64_t *partitions, size_t count)
 {
+    assert(trim->engine != NULL && trim->arena != NULL && trim->retention != NULL);
+    assert(log_id != 0);
     enum engine_status status;
     bool more;
     do
@@ -198,6 +203,7 @@ enum engine_status log_retention_trim(const struct log_trim *trim, uint64_t log_
 int64_t log_retention_wait_ms(const struct log_trim *trim, uint64_t log_id,
                               const uint64_t *partitions, size_t count, int64_t closed_ms)
 {
+    assert(trim->retention != NULL);
     enum { POSITION_WAIT_MS = 60 * 1000 };
     int64_t wait_ms = 0;
     for (size_t i = 0; i < count; i++) {

@@ -84,11 +84,13 @@ static size_t take_out_locked(struct delayed_views *views, int64_t now_ms,
     views->count -= count;
     for (size_t i = 0; i < views->count; i++)
         views->taken[i] = views->taken[i + count];
+    assert(views->count > 0); /* The one to read now stays. */
     return count;
 }
 
 int64_t delayed_views_step(struct delayed_views *views, int64_t now_ms)
 {
+    assert(views->count > 0 && views->step_ms > 0);
     struct engine_view *out[DELAYED_VIEWS_MAX];
     enum engine_status status;
     int64_t passed_ms = now_ms - views->taken[views->count - 1].taken_ms;

@@ -8,6 +8,7 @@
 bool read_items_open(struct engine *engine, bool consistent, const char *purpose,
                      struct read_items *out, struct error *err)
 {
+    assert(engine != NULL && purpose != NULL);
     *out = (struct read_items){ .purpose = purpose };
     enum engine_status status =
         engine_view_open(engine, consistent ? ENGINE_STRONG : ENGINE_EVENTUAL, &out->view);
@@ -24,7 +25,7 @@ bool read_items_get(struct read_items *items, const struct table_definition *tab
                     const struct item_address *place, enum read_item_as as, struct read_item *out,
                     struct error *err)
 {
-    assert(items->view != NULL);
+    assert(items->view != NULL && place->address.key.len > 0);
     *out = (struct read_item){ .exists = false };
     enum engine_status status =
         as == READ_ITEM_SHOWN

@@ -42,6 +42,7 @@ struct read_page {
 static enum engine_status fetch_item(struct read_page *page, const struct item *entry,
                                      struct engine_value *value, struct item *item)
 {
+    assert(page->scratch != NULL);
     const struct table_definition *table = page->source->table;
     struct item_address place;
     struct error reason;
@@ -114,6 +115,7 @@ static enum engine_status take_entry(struct read_page *page, const struct item_r
     page->end.scanned_count++;
     page->end.size += shown_item_size(out);
     uint64_t work = page->lookup.work + page->shown_work + page->end.size + page->fetched_size;
+    assert(work >= page->counted_work);
     work_clock_count(&page->clock, work - page->counted_work);
     page->counted_work = work;
     return ENGINE_OK;
@@ -214,6 +216,7 @@ static enum engine_status read_range(struct read_page *page)
 /* Reads until the page has ended or pauses. */
 static enum engine_status read_slice(struct read_page *page)
 {
+    assert(page->view != NULL && !page->ended);
     work_clock_start(&page->clock);
     while (page->request.range_count > 0) {
         enum engine_status status = read_range(page);
@@ -243,6 +246,7 @@ struct read_page *read_page_open(const struct read_page_request *request, struct
 {
     assert(request->range_count == 0 || request->ranges != NULL);
     assert(request->count_max > 0);
+    assert(request->engine != NULL && request->source != NULL && request->purpose != NULL);
     struct read_page *page = arena_alloc(request->arena, sizeof *page);
     *page = (struct read_page){
         .request = *request,

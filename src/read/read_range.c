@@ -23,11 +23,13 @@ struct read_key read_range_key(const struct read_source *source)
         key.hash[key.hash_count] = index->hash[key.hash_count];
     for (; key.range_count < index->range_count; key.range_count++)
         key.range[key.range_count] = index->range[key.range_count];
+    assert(key.hash_count > 0);
     return key;
 }
 
 struct key_condition_schema read_range_schema(const struct read_key *key)
 {
+    assert(key->hash_count > 0);
     struct key_condition_schema schema = { .hash_count = key->hash_count,
                                            .range_count = key->range_count };
     for (size_t i = 0; i < key->hash_count; i++)

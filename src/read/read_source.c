@@ -14,6 +14,7 @@
 
 static void use_table_key(const struct key_schema *key, struct read_source *source)
 {
+    assert(source->key_count == 0);
     source->key_names[source->key_count++] = key->hash.name;
     if (key->has_range)
         source->key_names[source->key_count++] = key->range.name;
@@ -59,6 +60,7 @@ bool read_source_find(struct arena *arena, const struct table_definition *table,
                 : "Consistent reads are not supported on global secondary indexes");
     out->key_count = index_entry_key_names(table, out->index, out->key_names);
     out->own_key_count = out->index->hash_count + out->index->range_count;
+    assert(out->own_key_count > 0 && out->own_key_count <= out->key_count);
     return true;
 }
 

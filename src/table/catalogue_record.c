@@ -1,5 +1,6 @@
 /* catalogue_record.c -- see catalogue_record.h. */
 #include "table/catalogue_record.h"
+#include <assert.h>
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/byte_order.h"
@@ -29,6 +30,7 @@ struct engine_address catalogue_record_dropped_address(struct arena *arena, uint
 
 struct bytes catalogue_record_encode_ids(struct arena *arena, const uint64_t *ids, size_t count)
 {
+    assert(ids != NULL && count > 0); /* A reader refuses an empty list. */
     uint8_t *data = arena_alloc(arena, count * 8);
     for (size_t i = 0; i < count; i++)
         store_u64_be(data + i * 8, ids[i]);

@@ -14,7 +14,7 @@ static_assert(SIZE_AT + 8 == LAYOUT_COLLECTION_SIZE, "the record ends with the s
 struct engine_address collection_size_address(const struct item_address *address)
 {
     const struct engine_address *item = &address->address;
-    assert(address->prefix_size <= item->key.len);
+    assert(address->prefix_size > LAYOUT_HASH_SIZE && address->prefix_size <= item->key.len);
     return (struct engine_address){
         .place = { .owner = item->place.owner,
                    .partition = item->place.partition,

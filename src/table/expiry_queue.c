@@ -29,6 +29,7 @@ static bool round_up(struct number number, int64_t *out)
 
 bool expiry_queue_second(struct bytes attribute, const struct item *item, int64_t *out)
 {
+    assert(attribute.len > 0);
     struct value value;
     struct number number;
     size_t size;
@@ -38,6 +39,7 @@ bool expiry_queue_second(struct bytes attribute, const struct item *item, int64_
 
 struct expiry_window expiry_queue_window(int64_t now_ms)
 {
+    assert(now_ms >= 0);
     int64_t now = now_ms / MS_PER_SECOND;
     int64_t from = now - EXPIRY_AGE_SECONDS_MAX;
     return (struct expiry_window){ .from = from > 0 ? from : 0, .to = now };
@@ -52,7 +54,7 @@ struct engine_place expiry_queue_place(uint64_t table_id, uint64_t partition_id)
 
 static uint8_t *make_key(struct arena *arena, int64_t second, size_t item_key_size)
 {
-    assert(second >= 0);
+    assert(second >= 0 && second <= EXPIRY_QUEUE_SECOND_MAX);
     uint8_t *key = arena_alloc(arena, LAYOUT_EXPIRY_SECOND_SIZE + item_key_size);
     store_u64_be(key, (uint64_t)second);
     return key;

@@ -60,6 +60,7 @@ static bool locate(struct arena *arena, const struct table_definition *table,
                               bytes_of(key.data + LAYOUT_HASH_SIZE, key.len - LAYOUT_HASH_SIZE));
     store_u64_be(key.data, out->hash);
     out->prefix_size = key.len;
+    assert(out->prefix_size > LAYOUT_HASH_SIZE); /* No part of a key is empty. */
     buffer_append_bytes(&key, buffer_bytes(&range));
     out->address = (struct engine_address){
         .place = item_address_of_hash(table, out->hash),

@@ -57,6 +57,7 @@ static enum engine_status read_stored(struct engine *engine, struct server_time 
 
 enum engine_status server_time_load(struct engine *engine, struct server_time *out)
 {
+    assert(engine != NULL && out != NULL);
     int64_t newest_token_ms = 0;
     enum engine_status stored = read_stored(engine, out);
     if (stored != ENGINE_OK && stored != ENGINE_NOT_FOUND)

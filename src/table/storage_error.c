@@ -12,6 +12,7 @@ static struct log_limit limit = LOG_LIMIT(20, 200);
 
 static void log_failure(const char *doing, enum engine_status status)
 {
+    assert(doing != NULL);
     uint64_t suppressed;
     if (!log_limit_take(&limit, clock_monotonic_ns(), &suppressed))
         return;
@@ -40,6 +41,7 @@ bool storage_error_set_for_table(struct error *err, enum engine_status status, c
 
 bool storage_error_set(struct error *err, enum engine_status status, const char *doing)
 {
+    assert(status != ENGINE_OK && status != ENGINE_WAITING);
     if (status == ENGINE_CONFLICT)
         return error_set(err, ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
     if (status == ENGINE_BUSY)

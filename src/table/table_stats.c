@@ -190,6 +190,7 @@ enum engine_status table_stats_drop_others(struct engine *engine,
 enum engine_status table_stats_sum(struct engine_view *view, const struct table_definition *table,
                                    struct table_stats *out, struct table_stats *indexes)
 {
+    assert(out != NULL && (indexes != NULL || table->index_count == 0));
     *out = (struct table_stats){ 0 };
     for (size_t i = 0; i < table->index_count; i++)
         indexes[i] = (struct table_stats){ 0 };

@@ -36,7 +36,8 @@ MUST_CHECK enum engine_status table_stats_change(struct engine_write *write,
  * No write that counts for such an index may be under way. */
 MUST_CHECK enum engine_status table_stats_drop_others(struct engine *engine,
                                                       const struct table_definition *table);
-/* The sums of all shards of a table: of its items, and into `indexes` of each index's entries. */
+/* The sums of all shards of a table: of its items, and into `indexes`, one for each index of the
+ * table, of their entries. */
 MUST_CHECK enum engine_status table_stats_sum(struct engine_view *view,
                                               const struct table_definition *table,
                                               struct table_stats *out, struct table_stats *indexes);

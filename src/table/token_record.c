@@ -96,6 +96,7 @@ static uint32_t checksum(const uint8_t *record)
 
 struct bytes token_record_encode(struct arena *arena, const struct token_record *record)
 {
+    assert(record->expires_at_ms >= 0);
     uint8_t *out = arena_alloc(arena, LAYOUT_TOKEN_SIZE);
     out[FORMAT_AT] = LAYOUT_TOKEN_FORMAT;
     store_u64_le(out + EXPIRY_AT, (uint64_t)record->expires_at_ms);
@@ -119,6 +120,7 @@ bool token_record_decode(struct bytes stored, struct token_record *out)
 /* The first generation that somebody may still look into. */
 static uint64_t first_kept(int64_t now_ms)
 {
+    assert(now_ms >= 0);
     uint64_t now = generation_of(now_ms);
     return now == 0 ? 0 : now - 1;
 }
@@ -187,5 +189,6 @@ enum engine_status token_record_remove_old(struct engine *engine, int64_t now_ms
 
 int64_t token_record_next_removal_ms(int64_t now_ms)
 {
+    assert(now_ms >= 0);
     return TOKEN_RECORD_LIFETIME_MS - now_ms % TOKEN_RECORD_LIFETIME_MS;
 }

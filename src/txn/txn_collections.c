@@ -23,6 +23,7 @@ bool txn_collection_is_shared(const struct txn_item *a, const struct txn_item *b
 static const struct txn_item *earlier_of_collection(const struct txn *txn,
                                                     const struct txn_item *item)
 {
+    assert(item >= txn->items && item < txn->items + txn->item_count);
     for (const struct txn_item *other = txn->items; other < item; other++) {
         if (txn_collection_is_shared(other, item))
             return other;
@@ -60,6 +61,7 @@ enum engine_status txn_collections_read(struct txn *txn, struct engine_write *wr
 /* What an item's effect does to the size of its collection. */
 static int64_t change_of(struct txn *txn, struct txn_item *item)
 {
+    assert(item->table->index_count <= INDEXES_MAX);
     const struct table_definition *table = item->table;
     struct table_stats sum = { 0 };
     struct table_stats indexes[INDEXES_MAX] = { { 0 } };

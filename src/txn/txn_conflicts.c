@@ -83,6 +83,7 @@ static bool look_locked(struct txn_conflicts *conflicts, struct txn *txn)
 
 bool txn_conflicts_enter(struct txn_conflicts *conflicts, struct txn *txn)
 {
+    assert(txn->claim_count == 0);
     if (txn->is_transaction)
         txn->claims =
             arena_alloc(txn->arena, (txn->item_count + txn->record_count) * sizeof *txn->claims);
@@ -93,6 +94,7 @@ bool txn_conflicts_enter(struct txn_conflicts *conflicts, struct txn *txn)
             claim_locked(conflicts, &txn->claims[txn->claim_count++], &txn->items[i].place.address);
         for (size_t i = 0; i < txn->record_count; i++)
             claim_locked(conflicts, &txn->claims[txn->claim_count++], &txn->records[i].address);
+        assert(txn->claim_count == txn->item_count + txn->record_count);
     }
     pthread_mutex_unlock(&conflicts->mutex);
     return free_to_go;
@@ -103,8 +105,10 @@ void txn_conflicts_leave(struct txn_conflicts *conflicts, struct txn *txn)
     pthread_mutex_lock(&conflicts->mutex);
     for (size_t i = 0; i < txn->claim_count; i++) {
         struct txn_claim **link = bucket_of(conflicts, &txn->claims[i].address);
-        while (*link != &txn->claims[i])
+        while (*link != &txn->claims[i]) {
+            assert(*link != NULL); /* It is there. */
             link = &(*link)->next;
+        }
         *link = txn->claims[i].next;
     }
     pthread_mutex_unlock(&conflicts->mutex);

@@ -3,6 +3,7 @@
  * Nothing is looked up: what is removed need not be there, and what is stored may be there already.
  */
 #include "model/table_definition.h"
+#include <assert.h>
 #include "table/expiry_queue.h"
 #include "txn/txn.h"
 #include "txn/txn_parts.h"
@@ -20,6 +21,7 @@ static int64_t second_of(const struct table_definition *table, const struct item
 static void remove_entry(struct txn *txn, const struct txn_item *item, int64_t second,
                          struct engine_write *write)
 {
+    assert(second >= NEVER);
     if (second == NEVER)
         return;
     struct engine_address entry = expiry_queue_address(txn->arena, &item->place.address, second);
@@ -29,6 +31,7 @@ static void remove_entry(struct txn *txn, const struct txn_item *item, int64_t s
 static void store_entry(struct txn *txn, const struct txn_item *item, int64_t second,
                         struct engine_write *write)
 {
+    assert(second >= NEVER);
     if (second == NEVER)
         return;
     struct engine_address entry = expiry_queue_address(txn->arena, &item->place.address, second);

@@ -20,6 +20,7 @@ static_assert((int64_t)TRANSACTION_SIZE_MAX * (GLOBAL_INDEXES_MAX + LOCAL_INDEXE
 static bool has_entry(struct txn *txn, const struct index_view *view,
                       const struct index_definition *index)
 {
+    assert(txn->write != NULL);
     struct item_address place;
     struct engine_value value = { 0 };
     if (!index_view_locate(txn->arena, view, index, &place))
@@ -49,6 +50,7 @@ static struct index_change change_of(struct txn *txn, const struct index_compari
 /* The item before and after the effect, each walked once for all indexes. */
 static void derive(struct txn *txn, struct txn_item *item)
 {
+    assert(item->index_changes != NULL && item->effect != TXN_KEEP);
     struct index_view before, after;
     bool has_after = item->effect == TXN_PUT || (item->effect == TXN_INDEX && item->exists);
     if (item->exists)
@@ -83,6 +85,7 @@ const struct index_change *txn_index_changes(struct txn *txn, struct txn_item *i
 void txn_indexes_apply(struct txn *txn, struct txn_item *item, struct engine_write *write)
 {
     const struct index_change *changes = txn_index_changes(txn, item);
+    assert(changes != NULL || item->table->index_count == 0);
     for (size_t i = 0; i < item->table->index_count; i++) {
         const struct index_change *change = &changes[i];
         if (change->type == INDEX_CHANGE_REMOVE || change->type == INDEX_CHANGE_MOVE)

@@ -1,5 +1,6 @@
 /* txn_stats.c -- the statistics of the tables that a write's items belong to. See txn_parts.h. */
 #include "table/table_stats.h"
+#include <assert.h>
 #include "model/table_definition.h"
 #include "txn/txn.h"
 #include "txn/txn_parts.h"
@@ -9,6 +10,7 @@ void txn_stats_add(const struct txn_item *item, struct table_stats *table,
 {
     if (item->effect == TXN_KEEP)
         return;
+    assert(item->index_changes != NULL || item->table->index_count == 0);
     if (item->exists && item->effect != TXN_INDEX) {
         table->item_count--;
         table->size -= item->current.size;
@@ -60,6 +62,7 @@ static enum engine_status count_shard(struct txn *txn, size_t first, bool *count
     for (size_t i = first; i < txn->item_count; i++) {
         if (!table_stats_shared(place, &txn->items[i].place))
             continue;
+        assert(!counted[i] && txn->items[i].table == table);
         counted[i] = true;
         txn_stats_add(&txn->items[i], &sum, indexes);
     }
@@ -72,6 +75,7 @@ static enum engine_status count_shard(struct txn *txn, size_t first, bool *count
 /* Items of one shard are added up first: a write does not read its own puts. */
 enum engine_status txn_stats_apply(struct txn *txn, struct engine_write *write)
 {
+    assert(txn->item_count <= TXN_ITEMS_MAX);
     bool counted[TXN_ITEMS_MAX] = { false };
     enum engine_status status = ENGINE_OK;
     for (size_t i = 0; i < txn->item_count && status == ENGINE_OK; i++) {

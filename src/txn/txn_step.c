@@ -1,5 +1,6 @@
 /* txn_step.c -- see txn_step.h. */
 #include "txn/txn_step.h"
+#include <assert.h>
 #include "txn/txn_group.h"
 
 static bool may_wait(const struct txn_step *step)
@@ -10,6 +11,8 @@ static bool may_wait(const struct txn_step *step)
 static void ready(struct engine_wait *wait, enum engine_status status, struct engine_write *write)
 {
     struct txn_step *step = (struct txn_step *)((char *)wait - offsetof(struct txn_step, wait));
+    assert(step->group != NULL && status != ENGINE_WAITING);
+    assert(status != ENGINE_OK || write != NULL);
     step->status = status;
     step->write = write;
     txn_group_post(step->group, step);
@@ -19,6 +22,7 @@ void txn_step_begin(struct txn_step *step, struct engine *engine,
                     const struct engine_address *addresses, size_t address_count,
                     void (*go_on)(struct txn_step *step))
 {
+    assert(engine != NULL && address_count > 0 && go_on != NULL);
     struct engine_write *write = NULL;
     enum engine_status status;
     step->go_on = go_on;
@@ -37,6 +41,7 @@ void txn_step_begin(struct txn_step *step, struct engine *engine,
 void txn_step_extend(struct txn_step *step, const struct engine_address *addresses,
                      size_t address_count, void (*go_on)(struct txn_step *step))
 {
+    assert(step->write != NULL && go_on != NULL);
     enum engine_status status = ENGINE_OK;
     step->go_on = go_on;
     step->wait = (struct engine_wait){ .ready = ready, .thread = step->group };
@@ -52,6 +57,7 @@ void txn_step_extend(struct txn_step *step, const struct engine_address *address
 
 void txn_step_post(struct txn_step *step, void (*go_on)(struct txn_step *step))
 {
+    assert(go_on != NULL);
     step->go_on = go_on;
     if (may_wait(step))
         go_on(step);

@@ -8,6 +8,7 @@
  * needs the total order, else filters would hide entries from it. A scan of one
  * partition key also tries the cache; when it is repeated, it caches all entries of that key.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/log.h"
@@ -99,6 +100,7 @@ static void keep_run(struct store *store, const struct store_view *view,
  * none. */
 static void render_run(struct store *store, struct store_cache_entry *run)
 {
+    assert(store->render != NULL);
     struct store_run_builder *builder = store_alloc(sizeof *builder);
     struct arena *arena = arena_create();
     struct bytes block = store_cache_content(run), rendered = { 0 };
@@ -148,6 +150,7 @@ static bool open_in_cache(struct store *store, const struct store_view *view,
 
 static bool next_of_run(struct store_scan *scan, struct engine_entry *out)
 {
+    assert(scan->run.entry != NULL);
     if (scan->run_first >= scan->run_last)
         return false;
     size_t index = scan->reverse ? --scan->run_last : scan->run_first++;
@@ -178,6 +181,7 @@ static void open_in_rocksdb(struct store *store, const struct store_view *view,
 
 static void step(struct store_scan *scan)
 {
+    assert(scan->iterator != NULL);
     if (scan->started && scan->reverse)
         rocksdb_iter_prev(scan->iterator);
     else if (scan->started)

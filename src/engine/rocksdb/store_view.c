@@ -47,6 +47,7 @@ static void release_all(struct store *store, struct store_view *views)
 {
     while (views != NULL) {
         struct store_view *next = views->next_retired;
+        assert(atomic_load(&views->references) == 0);
         rocksdb_release_snapshot(store->db, views->snapshot);
         destroy(atomic_exchange(&store->spare_view, views));
         views = next;
@@ -99,6 +100,7 @@ void store_view_publish(struct store *store, struct store_view *view)
 
 void store_view_discard(struct store *store, struct store_view *view)
 {
+    assert(view != NULL && view != atomic_load(&store->published));
     view->next_retired = NULL; /* It may have been one of a list before: see spare_view. */
     release_all(store, view);
 }
@@ -125,6 +127,7 @@ static struct store_view *count_published(struct store *store)
 {
     pthread_mutex_lock(&store->view_mutex);
     struct store_view *view = atomic_load(&store->published);
+    assert(view != NULL);
     atomic_fetch_add(&view->references, 1);
     pthread_mutex_unlock(&store->view_mutex);
     return view;
@@ -204,6 +207,7 @@ static enum engine_status get_in_rocksdb(struct store *store,
 
 static void render_entry(struct store *store, struct store_cache_entry *entry)
 {
+    assert(store->render != NULL);
     struct arena *arena = arena_create();
     store_cache_give_rendered(store->cache, entry,
                               store->render(arena, store_cache_content(entry)));

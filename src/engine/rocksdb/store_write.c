@@ -34,6 +34,7 @@ static struct store_write *take_from_pool(struct store *store)
         write->base.engine = &store->base;
         write->batch = rocksdb_writebatch_create();
     }
+    assert(write->range_count == 0 && !write->stores); /* give_back has cleared it. */
     return write;
 }
 
@@ -88,6 +89,7 @@ static struct store_write *of_held(struct latches_held *held)
 
 static void begun(struct latches_held *held, bool taken)
 {
+    assert(of_held(held)->wait->ready != NULL);
     struct store_write *write = of_held(held);
     struct engine_wait *wait = write->wait;
     if (!taken) {
@@ -101,6 +103,7 @@ enum engine_status store_write_begin(struct engine *engine, const struct engine_
                                      size_t address_count, struct engine_wait *wait,
                                      struct engine_write **out)
 {
+    assert(wait != NULL && wait->ready != NULL);
     struct store *store = (struct store *)engine;
     if (store->read_only)
         return ENGINE_UNSUPPORTED;
@@ -145,6 +148,7 @@ enum engine_status store_write_extend(struct engine_write *base,
                                       const struct engine_address *addresses, size_t address_count,
                                       struct engine_wait *wait)
 {
+    assert(wait != NULL && wait->ready != NULL);
     struct store *store = (struct store *)base->engine;
     struct store_write *write = (struct store_write *)base;
     write->wait = wait;
@@ -390,6 +394,7 @@ enum engine_status store_write_apply_slowly(struct store_write *write)
 
 void store_write_end(struct store_write *write, enum engine_status status)
 {
+    assert(status != ENGINE_WAITING);
     struct store *store = (struct store *)write->base.engine;
     struct engine_completion *completion = write->completion;
     bool waits = status == ENGINE_OK && store->syncer != NULL;
@@ -412,6 +417,7 @@ void store_write_end(struct store_write *write, enum engine_status status)
 
 void store_write_commit(struct engine_write *base, struct engine_completion *completion)
 {
+    assert(completion->done != NULL);
     struct store *store = (struct store *)base->engine;
     struct store_write *write = (struct store_write *)base;
     if (rocksdb_writebatch_count(write->batch) == 0) {
