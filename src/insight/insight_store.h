@@ -31,7 +31,7 @@ MUST_CHECK bool insight_store_read_key(struct bytes key, enum insight_rule *rule
 int64_t insight_store_first_minute_ms(int64_t wall_ms);
 int64_t insight_store_first_hour_ms(int64_t wall_ms);
 
-/* Makes an hour of the minutes of each hour that is over, as far as that was not done, and removes
+/* Merges the minutes of each hour that has ended, unless that was done before, and removes
  * what is too old. `*rolled_ms`, 0 at first, is where it resumes. Waits for the disk. */
 MUST_CHECK enum engine_status insight_store_roll(struct engine *engine, uint64_t target,
                                                  unsigned rules, size_t keys_max, int64_t wall_ms,

@@ -55,6 +55,9 @@ struct target {
     /* Guarded by the counters' mutex. */
     struct slot closing[CLOSING_MAX];
     size_t closing_count;
+    /* Rules that were forgotten while the thread that stores may be using `closing`: it drops their
+     * summaries before it stores what was left from a tick that failed. */
+    unsigned forgotten_rules;
     int64_t rolled_ms; /* Of the thread that stores. */
 };
 
@@ -481,12 +484,23 @@ static enum engine_status store_closing(struct insights *insights, struct counte
     return ENGINE_OK;
 }
 
+/* A rule that is enabled again must not find what it counted before. */
+static void drop_forgotten(struct counters *counters, struct target *target)
+{
+    pthread_mutex_lock(&counters->mutex);
+    for (size_t i = 0; i < target->closing_count; i++)
+        slot_clear(&target->closing[i], ~target->forgotten_rules);
+    target->forgotten_rules = 0;
+    pthread_mutex_unlock(&counters->mutex);
+}
+
 static enum engine_status flush(struct insights *insights, struct counters *counters,
                                 struct target *target, unsigned rules, int64_t wall_ms)
 {
     struct slot closing[CLOSING_MAX];
     enum engine_status status = ENGINE_OK;
     struct arena *arena = arena_create();
+    drop_forgotten(counters, target);
     if (target->closing_count > 0) /* Left from a tick that failed. */
         status = store_closing(insights, counters, target, rules, arena);
     size_t count = find_closed(target, wall_ms - wall_ms % INSIGHTS_MINUTE_MS, closing);
@@ -546,6 +560,7 @@ static void free_targets(struct counters *counters, const struct table *table)
         for (size_t c = 0; c < target->closing_count; c++)
             slot_clear(&target->closing[c], 0);
         target->closing_count = 0;
+        target->forgotten_rules = 0;
         target->rolled_ms = 0;
         atomic_store(&target->id, 0);
         pthread_mutex_unlock(&counters->mutex);
@@ -615,6 +630,7 @@ enum engine_status insights_forget(struct insights *insights, struct table_runti
     if (target != NULL) {
         pthread_mutex_lock(&counters->mutex);
         clear_shards(target, rules);
+        target->forgotten_rules |= ~rules;
         pthread_mutex_unlock(&counters->mutex);
     }
     return insight_store_remove(insights->options.engine, id, rules);
@@ -645,7 +661,8 @@ enum engine_status insights_look(struct insights *insights, struct table_runtime
     pthread_mutex_lock(&counters->mutex);
     enum engine_status status = engine_view_open(insights->options.engine, ENGINE_STRONG, view);
     if (status == ENGINE_OK && target != NULL) {
-        for (size_t i = 0; i < target->closing_count; i++)
+        bool is_forgotten = (target->forgotten_rules & 1U << rule) != 0;
+        for (size_t i = 0; i < target->closing_count && !is_forgotten; i++)
             copy_slot(insights, &target->closing[i], rule, true, live, live_count);
         for (size_t s = 0; s < INSIGHTS_SHARDS; s++) {
             struct shard *shard = atomic_load(&target->shards[s]);

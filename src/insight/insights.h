@@ -5,8 +5,8 @@
  * nobody is using, and if all are in use it notes the weight as missed, which reports add to their
  * error. Minutes are those of the wall clock.
  *
- * insights_tick stores the minutes that are over (insight_store.h), so a crash loses the open one
- * only. insight_report.h reads both what is stored and what is still in memory.
+ * insights_tick stores the minutes that have ended (insight_store.h), so a crash loses only the
+ * current one. insight_report.h reads both what is stored and what is still in memory.
  */
 #ifndef STATOR_INSIGHT_INSIGHTS_H
 #define STATOR_INSIGHT_INSIGHTS_H

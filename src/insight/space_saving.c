@@ -23,7 +23,10 @@ enum {
     FIRST_COUNTERS = 16,
     FIRST_KEYS_SIZE = 512,
     NONE = -1,
+    CHILDREN = 4, /* Of an entry in the heap: half as many steps as with two. */
+    NUMBER_BITS = 16,
 };
+static_assert((int)SPACE_SAVING_COUNTERS_MAX == 1 << NUMBER_BITS, "a counter's number fits");
 
 struct counter {
     uint64_t hash;
@@ -34,11 +37,6 @@ struct counter {
     uint32_t heap_at;
 };
 
-struct heap_entry {
-    uint64_t count; /* At most that of the counter. */
-    uint32_t counter;
-};
-
 struct space_saving {
     struct space_saving_options options;
     uint64_t total;
@@ -46,7 +44,7 @@ struct space_saving {
     uint64_t lift;
 
     struct counter *counters;
-    struct heap_entry *heap;
+    uint64_t *heap; /* See entry_of. */
     size_t count;
     size_t capacity; /* Of both. */
 
@@ -123,8 +121,7 @@ void space_saving_destroy(struct space_saving *summary)
 
 static size_t memory_for(size_t capacity, size_t keys_capacity)
 {
-    return sizeof(struct space_saving) +
-           capacity * (sizeof(struct counter) + sizeof(struct heap_entry)) +
+    return sizeof(struct space_saving) + capacity * (sizeof(struct counter) + sizeof(uint64_t)) +
            slots_for(capacity) * sizeof(uint32_t) + keys_capacity;
 }
 
@@ -217,33 +214,57 @@ static size_t slot_of_number(const struct space_saving *summary, uint32_t number
     return slot;
 }
 
-static void put_in_heap(struct space_saving *summary, size_t at, struct heap_entry entry)
+/* A count and, in the low bits, the number of a counter, in one word that is quickly compared. Only
+ * the order of counts matters. Those beyond SPACE_SAVING_WEIGHT_MAX, which only merging leads to,
+ * are alike. */
+static uint64_t entry_of(uint64_t count, uint32_t number)
 {
-    summary->heap[at] = entry;
-    summary->counters[entry.counter].heap_at = (uint32_t)at;
+    const uint64_t most = (UINT64_C(1) << (64 - NUMBER_BITS)) - 1;
+    return (count < most ? count : most) << NUMBER_BITS | number;
 }
 
-static void sift_up(struct space_saving *summary, size_t at, struct heap_entry entry)
+static uint32_t number_of(uint64_t entry)
 {
-    while (at > 0 && summary->heap[(at - 1) / 2].count > entry.count) {
-        put_in_heap(summary, at, summary->heap[(at - 1) / 2]);
-        at = (at - 1) / 2;
+    return (uint32_t)(entry & ((1U << NUMBER_BITS) - 1));
+}
+
+static void put_in_heap(struct space_saving *summary, size_t at, uint64_t entry)
+{
+    summary->heap[at] = entry;
+    summary->counters[number_of(entry)].heap_at = (uint32_t)at;
+}
+
+static void sift_up(struct space_saving *summary, size_t at, uint64_t entry)
+{
+    while (at > 0 && summary->heap[(at - 1) / CHILDREN] > entry) {
+        put_in_heap(summary, at, summary->heap[(at - 1) / CHILDREN]);
+        at = (at - 1) / CHILDREN;
     }
     put_in_heap(summary, at, entry);
 }
 
-static void sift_down(struct space_saving *summary, size_t at, struct heap_entry entry)
+/* The place of the smaller of two entries. */
+static inline size_t smaller(const uint64_t *heap, size_t a, size_t b)
 {
+    return heap[b] < heap[a] ? b : a;
+}
+
+static void sift_down(struct space_saving *summary, size_t at, uint64_t entry)
+{
+    const uint64_t *heap = summary->heap;
     for (;;) {
-        size_t child = 2 * at + 1;
+        size_t child = CHILDREN * at + 1, end = child + CHILDREN;
         if (child >= summary->count)
             break;
-        if (child + 1 < summary->count &&
-            summary->heap[child + 1].count < summary->heap[child].count)
-            child++;
-        if (summary->heap[child].count >= entry.count)
+        if (LIKELY(end <= summary->count))
+            child =
+                smaller(heap, smaller(heap, child, child + 1), smaller(heap, child + 2, child + 3));
+        else
+            for (size_t i = child + 1; i < summary->count; i++)
+                child = smaller(heap, child, i);
+        if (heap[child] >= entry)
             break;
-        put_in_heap(summary, at, summary->heap[child]);
+        put_in_heap(summary, at, heap[child]);
         at = child;
     }
     put_in_heap(summary, at, entry);
@@ -254,12 +275,11 @@ static uint32_t find_smallest(struct space_saving *summary)
 {
     assert(summary->count > 0);
     for (;;) {
-        struct heap_entry root = summary->heap[0];
-        uint64_t count = summary->counters[root.counter].count;
-        if (root.count == count)
-            return root.counter;
-        root.count = count;
-        sift_down(summary, 0, root);
+        uint32_t number = number_of(summary->heap[0]);
+        uint64_t entry = entry_of(summary->counters[number].count, number);
+        if (summary->heap[0] == entry)
+            return number;
+        sift_down(summary, 0, entry);
     }
 }
 
@@ -287,7 +307,7 @@ static void remove_smallest(struct space_saving *summary)
     size_t slot = slot_of_number(summary, last);
     *counter = summary->counters[last];
     summary->slots[slot] = number + 1;
-    summary->heap[counter->heap_at].counter = number;
+    summary->heap[counter->heap_at] += (uint64_t)number - last;
 }
 
 static bool has_room(const struct space_saving *summary, size_t key_size)
@@ -315,8 +335,43 @@ static void append(struct space_saving *summary, uint64_t hash, struct bytes key
     summary->keys_used += key.len;
     summary->keys_live += key.len;
     summary->count++;
-    sift_up(summary, number, (struct heap_entry){ .count = count, .counter = number });
+    sift_up(summary, number, entry_of(count, number));
     place_in_slots(summary, number);
+}
+
+/* Stores the key of a counter, whose old one is not needed any more. */
+static void replace_key(struct space_saving *summary, struct counter *counter, struct bytes key)
+{
+    summary->keys_live -= counter->key_size;
+    if (key.len > counter->key_size) {
+        counter->key_size = 0;
+        reserve_key(summary, key.len);
+        counter->key_at = (uint32_t)summary->keys_used;
+        summary->keys_used += key.len;
+    }
+    if (key.len > 0)
+        memcpy(summary->keys + counter->key_at, key.data, key.len);
+    counter->key_size = (uint32_t)key.len;
+    summary->keys_live += key.len;
+}
+
+/* Gives the smallest counter to a key that has none. Its entry in the heap stays where it is, as
+ * after any update. False if the key is too long for that. */
+static bool take_over(struct space_saving *summary, uint64_t hash, struct bytes key,
+                      uint64_t weight)
+{
+    uint32_t number = find_smallest(summary);
+    struct counter *counter = &summary->counters[number];
+    if (summary->keys_live - counter->key_size + key.len > summary->options.keys_size_max)
+        return false;
+    raise_floor(summary, counter->count + summary->lift);
+    free_slot(summary, slot_of_number(summary, number));
+    replace_key(summary, counter, key);
+    counter->hash = hash;
+    counter->error = summary->floor - summary->lift;
+    counter->count = counter->error + weight;
+    place_in_slots(summary, number);
+    return true;
 }
 
 static __attribute__((noinline)) void add_new(struct space_saving *summary, uint64_t hash,
@@ -326,6 +381,9 @@ static __attribute__((noinline)) void add_new(struct space_saving *summary, uint
         summary->floor += weight; /* It may have been the same key each time. */
         return;
     }
+    if (LIKELY(summary->count == summary->options.counters_max) &&
+        take_over(summary, hash, key, weight))
+        return;
     /* Make room first: what goes raises the floor, which the new key starts from. */
     while (!has_room(summary, key.len))
         remove_smallest(summary);

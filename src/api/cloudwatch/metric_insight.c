@@ -107,6 +107,9 @@ bool metric_insight_read(void *context, struct bytes rule, struct bytes metric,
     struct buffer body;
     struct points points;
     struct math_series *series = arena_alloc_zeroed(call->arena, sizeof *series);
+    if (insight->report_count++ == METRIC_INSIGHT_REPORTS_MAX)
+        return metric_math_fail(err, "A request may use INSIGHT_RULE_METRIC %d times at most",
+                                METRIC_INSIGHT_REPORTS_MAX);
     buffer_init(&body, call->arena);
     write_request(&body, insight, rule, metric);
     struct api_call report = { .arena = call->arena,

@@ -11,11 +11,17 @@ struct api_call;
 struct math_value;
 struct metric_math_error;
 
+enum {
+    /* Reports of one request: each may go through a day of minutes. */
+    METRIC_INSIGHT_REPORTS_MAX = 20,
+};
+
 struct metric_insight {
     struct api_call *call; /* Whose caller must be allowed to read the rule's report. */
     int64_t start_s;
     int64_t end_s;
     int64_t period_s;
+    size_t report_count; /* So far. */
 };
 
 /* For struct metric_query_run; `context` is a struct metric_insight. */

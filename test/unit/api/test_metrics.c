@@ -265,9 +265,13 @@ static void a_rule_of_contributor_insights_is_a_series(void **state)
     for (int i = 0; i < 1000 && rule[0] == '\0'; i++) {
         assert_true(
             api_fixture_call(&fixture, "DescribeContributorInsights", "{'TableName':'tab'}"));
-        const char *at = strstr((const char *)fixture.response.data, "\"DynamoDBContributor");
-        if (at != NULL && api_fixture_shows(&fixture, "'ENABLED'"))
-            snprintf(rule, sizeof rule, "%.*s", (int)strcspn(at + 1, "\""), at + 1);
+        struct bytes shown = fixture.response;
+        const char *at =
+            memmem(shown.data, shown.len, "DynamoDBContributor", strlen("DynamoDBContributor"));
+        if (at != NULL && api_fixture_shows(&fixture, "'ENABLED'")) {
+            const char *end = memchr(at, '"', (size_t)((const char *)shown.data + shown.len - at));
+            snprintf(rule, sizeof rule, "%.*s", (int)(end - at), at);
+        }
         usleep(1000);
     }
     assert_non_null(strstr(rule, "-PKC-tab-"));
@@ -287,6 +291,23 @@ static void a_rule_of_contributor_insights_is_a_series(void **state)
         ASK(1790000100, 1790000160,
             "{'Id':'e','Expression':'INSIGHT_RULE_METRIC(\\u0027no\\u0027, \\u0027Sum\\u0027)'}"),
         ERROR_VALIDATION, "Error in expression 'e': The rule no does not exist.");
+    for (int uses = 20; uses <= 21; uses++) {
+        char queries[16384] = "";
+        for (int i = 0; i < uses; i++) {
+            size_t at = strlen(queries);
+            snprintf(queries + at, sizeof queries - at,
+                     "%s{'Id':'e%d','Expression':'INSIGHT_RULE_METRIC(\\u0027%s\\u0027, "
+                     "\\u0027Sum\\u0027)','Period':60}",
+                     i == 0 ? "" : ",", i, rule);
+        }
+        char large[20000];
+        snprintf(large, sizeof large, ASK(1790000100, 1790000160, "%s"), queries);
+        if (api_fixture_call(&fixture, DATA, large) != (uses == 20))
+            fail_msg("%d: %.*s", uses, BYTES_FMT(fixture.error.message));
+    }
+    assert_true(bytes_equal_text(fixture.error.message,
+                                 "Error in expression 'e20': A request may use "
+                                 "INSIGHT_RULE_METRIC 20 times at most"));
 }
 
 /* --- Refusals --- */

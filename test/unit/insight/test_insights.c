@@ -12,6 +12,9 @@
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "base/random.h"
+#include "check/check.h"
+#include "engine_fixture.h"
+#include "failing_engine.h"
 #include "insight/insight_report.h"
 #include "insight/insight_store.h"
 #include "insight/insights.h"
@@ -273,6 +276,42 @@ static void hours_of_an_earlier_run_are_made_later(void **state)
     assert_int_equal(sums.pieces, 1);
 }
 
+static char last_problem[256];
+
+static void count_problem(void *context, const char *line)
+{
+    ++*(int *)context;
+    snprintf(last_problem, sizeof last_problem, "%s", line);
+}
+
+/* Reports and the hour leave it out, and a check reports it. */
+static void a_damaged_summary_is_left_out(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint8_t nonsense[] = { 1, 0, 0, 0, 0, 7 };
+    int problems = 0;
+    for (int64_t minute = 0; minute < 3; minute++)
+        count(fixture, 0, 1U << minute, start_ms + minute * MINUTE_MS);
+    tick(fixture, start_ms + 3 * MINUTE_MS);
+    assert_int_equal(sum(fixture, 0, start_ms + HOUR_MS, start_ms + 3 * MINUTE_MS).total, 7);
+    check_store(fixture->engine, count_problem, &problems);
+    assert_int_equal(problems, 0);
+    const struct engine_address address = insight_store_address(
+        fixture->arena, table_definition(fixture->table)->id, INSIGHT_ACCESSED_PARTITION_KEYS,
+        INSIGHT_STORE_MINUTES, start_ms + MINUTE_MS);
+    engine_fixture_put(fixture->engine, address.place, address.key,
+                       bytes_of(nonsense, sizeof nonsense));
+    assert_int_equal(sum(fixture, 0, start_ms + HOUR_MS, start_ms + 3 * MINUTE_MS).total, 5);
+    check_store(fixture->engine, count_problem, &problems);
+    assert_int_equal(problems, 1);
+    assert_string_equal(last_problem, "Tab: a summary of keys is damaged");
+    for (int i = 0; i < 25; i++) /* A tick looks at a few of the last 24 hours. */
+        tick(fixture, start_ms + HOUR_MS + 2 * MINUTE_MS);
+    tick(fixture, start_ms + 25 * HOUR_MS + 2 * MINUTE_MS);
+    assert_int_equal(
+        sum(fixture, 0, start_ms + HOUR_MS, start_ms + 25 * HOUR_MS + 2 * MINUTE_MS).total, 5);
+}
+
 static void forgetting_leaves_nothing(void **state)
 {
     struct fixture *fixture = *state;
@@ -286,6 +325,34 @@ static void forgetting_leaves_nothing(void **state)
     assert_int_equal(insights_forget(fixture->insights, table_runtime(fixture->table), id, 0),
                      ENGINE_OK);
     assert_int_equal(sum(fixture, 0, start_ms + HOUR_MS, start_ms).pieces, 0);
+}
+
+/* A rule that was disabled and enabled again must not get what an earlier one could not store. */
+static void forgetting_leaves_nothing_of_a_tick_that_failed(void **state)
+{
+    struct fixture *fixture = *state;
+    close_all(fixture);
+    fixture->engine = failing_engine_create(fixture->engine);
+    open_with(fixture, KEYS);
+    uint64_t id = table_definition(fixture->table)->id;
+    const struct failing_engine_plan plan = { .call = 1,
+                                              .status = ENGINE_IO,
+                                              .commits_only = true };
+    count(fixture, 0, 1, start_ms);
+    failing_engine_set(fixture->engine, &plan);
+    assert_int_equal(insights_tick(fixture->insights, fixture->catalogue, start_ms + MINUTE_MS),
+                     ENGINE_IO);
+    failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
+    int64_t until_ms = start_ms + HOUR_MS;
+    assert_int_equal(sum(fixture, 0, until_ms, start_ms).total, 1); /* It still shows. */
+    assert_int_equal(insights_forget(fixture->insights, table_runtime(fixture->table), id, 0),
+                     ENGINE_OK);
+    assert_int_equal(sum(fixture, 0, until_ms, start_ms).pieces, 0);
+    tick(fixture, start_ms + 2 * MINUTE_MS);
+    assert_int_equal(sum(fixture, 0, until_ms, start_ms).pieces, 0);
+    count(fixture, 0, 5, start_ms + 2 * MINUTE_MS);
+    tick(fixture, start_ms + 3 * MINUTE_MS);
+    assert_int_equal(sum(fixture, 0, until_ms, start_ms).total, 5);
 }
 
 /* --- Bounds --- */
@@ -332,7 +399,9 @@ int main(void)
         TEST(a_crash_loses_the_open_minute_only),
         TEST(hours_are_made_of_minutes_and_old_ones_go),
         TEST(hours_of_an_earlier_run_are_made_later),
+        TEST(a_damaged_summary_is_left_out),
         TEST(forgetting_leaves_nothing),
+        TEST(forgetting_leaves_nothing_of_a_tick_that_failed),
         TEST(a_million_keys_stay_within_the_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
