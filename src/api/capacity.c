@@ -40,13 +40,22 @@ void capacity_use_init(struct capacity_use *use, struct arena *arena, struct tab
     use->table_name = table_name;
     use->definition = table == NULL ? NULL : table_definition(table);
     use->limiter = NULL;
+    use->is_asked = false;
     capacity_use_clear(use);
+}
+
+static void clear_index(struct capacity_use *use, size_t index)
+{
+    use->index_half_units[index] = 0;
+    use->index_changes[index] = 0;
+    use->index_moves[index] = 0;
 }
 
 void capacity_use_clear(struct capacity_use *use)
 {
     use->kind = CAPACITY_READ;
     use->is_transaction = false;
+    use->is_consistent = false;
     use->read_count = 0;
     use->returned_count = 0;
     use->written_count = 0;
@@ -58,7 +67,7 @@ void capacity_use_clear(struct capacity_use *use)
     use->keys = NULL;
     use->key_uses = NULL;
     for (size_t i = 0; use->definition != NULL && i < use->definition->index_count; i++)
-        use->index_half_units[i] = 0;
+        clear_index(use, i);
 }
 
 int64_t capacity_use_total(const struct capacity_use *use)
@@ -146,7 +155,7 @@ static void settle(struct capacity_use *use, const struct table_definition *defi
 {
     assert(use->definition != NULL && use->definition->id == definition->id);
     for (size_t i = use->definition->index_count; i < definition->index_count; i++)
-        use->index_half_units[i] = 0;
+        clear_index(use, i);
     use->definition = definition;
 }
 
@@ -158,10 +167,14 @@ static void add_size(struct capacity_use *use, size_t size)
     if (use->put_count++ == 0) {
         memset(use->size_counts, 0, sizeof use->size_counts);
         use->put_size = 0;
+        use->large_count = 0;
+        use->huge_count = 0;
     }
     unsigned class = size <= 1 ? 0 : 64u - (unsigned)__builtin_clzll((uint64_t)size - 1);
     use->size_counts[class < CAPACITY_ITEM_SIZES ? class : CAPACITY_ITEM_SIZES - 1]++;
     use->put_size += size;
+    use->large_count += size > CAPACITY_LARGE_ITEM_SIZE;
+    use->huge_count += size > CAPACITY_HUGE_ITEM_SIZE;
 }
 
 static void add_table_units(struct capacity_use *use, const struct item_address *place,
@@ -186,6 +199,7 @@ void capacity_use_add_read(struct capacity_use *use, const struct item_address *
     use->kind = CAPACITY_READ;
     use->read_count += exists;
     use->returned_count += exists;
+    use->is_consistent = consistent;
     add_item_units(use, place, capacity_read_half_units(item_size, consistent));
 }
 
@@ -209,6 +223,10 @@ static void add_write(struct capacity_use *use, struct txn *txn, struct txn_item
     const struct index_change *changes = txn_index_changes(txn, item);
     for (size_t i = 0; i < item->table->index_count; i++) {
         use->index_half_units[i] += index_write_half_units(&changes[i]);
+        if (changes[i].type != INDEX_CHANGE_NONE)
+            use->index_changes[i]++;
+        if (changes[i].type == INDEX_CHANGE_MOVE)
+            use->index_moves[i]++;
         if (use->limiter != NULL)
             note_index_keys(use, &item->table->indexes[i], &changes[i]);
     }

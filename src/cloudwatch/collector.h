@@ -1,9 +1,9 @@
 /* collector.h -- DynamoDB's metrics for CloudWatch: from the meter and the catalogue into the
  * store.
  *
- * A minute is stored once, when it is over and settled. Until then readers of the store see it live
- * (series_live): what the meter has counted so far. At a regular end, collector_flush stores the
- * open minute too; the rest of it, counted after a restart, is added to that.
+ * A minute is stored once, when it has ended and settled. Until then readers of the store see it
+ * live (series_live): what the meter has counted so far. At a regular end, collector_flush stores
+ * the open minute too; the rest of it, counted after a restart, is added to that.
  *
  * Which metrics there are, with which dimensions and when, is in collector.c's tables and follows
  * DynamoDB's documentation.
@@ -36,7 +36,7 @@ struct collector_options {
 struct collector *collector_create(const struct collector_options *options);
 void collector_destroy(struct collector *collector); /* NULL is allowed. */
 
-/* Stores all minutes that are over and settled. A batch that cannot be stored is kept and tried
+/* Stores all minutes that have ended and settled. A batch that cannot be stored is kept and tried
  * again with the next call. May wait for the disk; one thread at a time. */
 MUST_CHECK enum engine_status collector_run(struct collector *collector);
 /* The same with the minute that is open: for the end. */

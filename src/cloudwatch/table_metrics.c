@@ -227,22 +227,32 @@ static void add_latency(struct collection *collection, const struct meter_table_
         latency_memory_set(collection->latencies, table->id, operation, &reading->latency_ns);
 }
 
-/* The third dimension of what PartiQL throttles. The meter tells reads from writes only. */
-static void add_throttled_by_kind(struct collection *collection,
-                                  const struct meter_table_reading *table,
-                                  const struct operation_rule *rule, uint64_t count,
+/* What PartiQL throttles has a third dimension: the verb of a statement, or whether a batch or
+ * transaction reads or writes. */
+static void add_throttled_by_kind(struct collection *collection, const struct operation_rule *rule,
+                                  const uint64_t throttled[METER_VERBS],
                                   struct series_dimension dimensions[3])
 {
-    uint64_t reads = 0;
-    for (size_t i = 0; i < METER_REASONS; i++)
-        reads += table->units[METER_READ].minute.throttles[i];
+    static const char *const verbs[METER_VERBS] = { [METER_VERB_SELECT] = "PartiQLSelect",
+                                                    [METER_VERB_INSERT] = "PartiQLInsert",
+                                                    [METER_VERB_UPDATE] = "PartiQLUpdate",
+                                                    [METER_VERB_DELETE] = "PartiQLDelete" };
     bool is_statement = bytes_equal_text(bytes_from_text(rule->name), "ExecuteStatement");
+    uint64_t writes = 0;
     dimensions[2].name = is_statement ? BYTES("Verb") : BYTES("OperationType");
+    for (size_t verb = METER_VERB_SELECT; verb < METER_VERBS; verb++) {
+        if (verb != METER_VERB_SELECT)
+            writes += throttled[verb];
+        dimensions[2].value = bytes_from_text(verbs[verb]);
+        if (is_statement)
+            add_events(collection, "ThrottledRequests", throttled[verb], dimensions, 3);
+    }
     if (is_statement)
-        dimensions[2].value = reads > 0 ? BYTES("PartiQLSelect") : BYTES("PartiQLUpdate");
-    else
-        dimensions[2].value = reads > 0 ? BYTES("Read") : BYTES("Write");
-    add_events(collection, "ThrottledRequests", count, dimensions, 3);
+        return;
+    dimensions[2].value = BYTES("Read");
+    add_events(collection, "ThrottledRequests", throttled[METER_VERB_SELECT], dimensions, 3);
+    dimensions[2].value = BYTES("Write");
+    add_events(collection, "ThrottledRequests", writes, dimensions, 3);
 }
 
 /* GetRecords, which the meter counts for a table whose stream it reads. */
@@ -286,9 +296,10 @@ static void add_operation(struct collection *collection, const struct meter_tabl
     }
     add_events(collection, "SystemErrors", reading->minute.system_errors, dimensions, 2);
     if (rule->throttles_by_kind)
-        add_throttled_by_kind(collection, table, rule, reading->minute.throttled, dimensions);
+        add_throttled_by_kind(collection, rule, reading->minute.throttled, dimensions);
     else
-        add_events(collection, "ThrottledRequests", reading->minute.throttled, dimensions, 2);
+        add_events(collection, "ThrottledRequests", reading->minute.throttled[METER_VERB_NONE],
+                   dimensions, 2);
 }
 
 static const struct operation_rule *find_rule(const char *name)

@@ -27,7 +27,7 @@ struct ticker {
     pthread_cond_t wake;
     bool stops;       /* Guarded by `mutex`. */
     bool is_woken;    /* The same. */
-    int64_t hooks_ms; /* When a hook wants the next round. */
+    int64_t hooks_ms; /* The same: when a hook wants the next round. */
 };
 
 struct ticker *ticker_create(const struct ticker_options *options)
@@ -79,14 +79,17 @@ void ticker_run(struct ticker *ticker)
     report(collector_run(ticker->options.collector), "store metrics");
     for (size_t i = 0; i < TICKER_UPKEEP_PARTS_MAX && more && !is_stopping(ticker); i++)
         report(series_upkeep(ticker->options.store, now_ms / 1000, &more), "remove old metrics");
-    ticker->hooks_ms = TIMED_WAIT_FOREVER;
+    int64_t hooks_ms = TIMED_WAIT_FOREVER;
     for (size_t i = 0; i < ticker->hook_count && !is_stopping(ticker); i++)
-        ticker->hooks_ms = timed_wait_sooner(
-            ticker->hooks_ms, ticker->hooks[i].hook(ticker->hooks[i].context, now_ms));
+        hooks_ms =
+            timed_wait_sooner(hooks_ms, ticker->hooks[i].hook(ticker->hooks[i].context, now_ms));
+    pthread_mutex_lock(&ticker->mutex);
+    ticker->hooks_ms = hooks_ms;
+    pthread_mutex_unlock(&ticker->mutex);
 }
 
 /* Until the next round: the interval, or when the open minute will have settled, or when a hook is
- * due. */
+ * due. With the mutex held. */
 static int64_t until_next(const struct ticker *ticker)
 {
     int64_t now_ms = clock_wall_ms(ticker->options.clock);

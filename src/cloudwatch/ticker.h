@@ -1,6 +1,6 @@
 /* ticker.h -- the one background thread of monitoring: collects, keeps house, then calls hooks.
  *
- * A round stores the minutes that are over, merges and removes what became old, and calls the hooks
+ * A round stores the minutes that have ended, merges and removes old samples, and calls the hooks
  * in the order in which they were added: alarms, scaling. Tests run rounds themselves, with a
  * virtual clock and without the thread.
  */

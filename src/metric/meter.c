@@ -431,7 +431,8 @@ static bool is_user_error(enum error_code error)
 
 __attribute__((noinline)) static void count_failure(struct meter *meter,
                                                     struct meter_operation_counters *operation,
-                                                    enum error_code error, int64_t minute)
+                                                    enum error_code error, enum meter_verb verb,
+                                                    int64_t minute)
 {
     meter_counter *failures = atomic_load_explicit(&operation->failures, memory_order_relaxed);
     if (failures == NULL) {
@@ -440,7 +441,7 @@ __attribute__((noinline)) static void count_failure(struct meter *meter,
     }
     meter_add(&failures[error], 1);
     if (is_throttle(error))
-        meter_add(&operation_minute(operation, minute)->throttled, 1);
+        meter_add(&operation_minute(operation, minute)->throttled[verb], 1);
     if (error_kind(error)->http_status >= HTTP_INTERNAL_ERROR)
         meter_add(&operation_minute(operation, minute)->system_errors, 1);
 }
@@ -471,7 +472,7 @@ static HOT void count_outcome(struct meter *meter, struct meter_operation_counte
     if (LIKELY(call->error == ERROR_NONE))
         count_success(meter, operation, call, returned_count, minute);
     else
-        count_failure(meter, operation, call->error, minute);
+        count_failure(meter, operation, call->error, call->verb, minute);
 }
 
 static HOT void count_units(struct meter_units_counters *units, int64_t half_units, int64_t minute)
@@ -500,7 +501,12 @@ static HOT void count_table_units(struct meter_table_counters *table,
     if (with_indexes == 0)
         return;
     meter_add(&units->half_units, (uint64_t)use->table_half_units);
-    add_sample(&units_minute(units, minute)->half_units, (uint64_t)with_indexes);
+    struct meter_units_minute *set = units_minute(units, minute);
+    add_sample(&set->half_units, (uint64_t)with_indexes);
+    if (use->is_consistent) {
+        meter_add(&units->consistent_half_units, (uint64_t)with_indexes);
+        meter_add(&set->consistent_half_units, (uint64_t)with_indexes);
+    }
 }
 
 static void count_index_read(struct meter_index_counters *index, const struct meter_call *call,
@@ -540,6 +546,8 @@ static bool count_indexes(struct meter *meter, struct meter_shard *shard,
             continue;
         }
         count_units(&index->units[(size_t)use->kind], use->index_half_units[i], minute);
+        meter_add(&index->changes, use->index_changes[i]);
+        meter_add(&index->moves, use->index_moves[i]);
         if (use->kind == CAPACITY_READ && !read_index) {
             count_index_read(index, call, use);
             read_index = true;
@@ -555,6 +563,8 @@ static void count_sizes(struct meter_table_counters *table, const struct capacit
             meter_add(&table->item_sizes[i], use->size_counts[i]);
     }
     meter_add(&table->item_size_sum, use->put_size);
+    meter_add(&table->large_items, use->large_count);
+    meter_add(&table->huge_items, use->huge_count);
 }
 
 __attribute__((noinline)) static void count_refusals(struct meter_table_counters *table,

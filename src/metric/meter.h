@@ -59,6 +59,17 @@ enum meter_reason {
 };
 const char *meter_reason_name(enum meter_reason reason); /* "ProvisionedThroughputExceeded" */
 
+/* What a PartiQL request does. A batch or transaction has METER_VERB_SELECT if it reads, and any of
+ * the others if it writes. */
+enum meter_verb {
+    METER_VERB_NONE, /* It is no such request, or its statement was not understood. */
+    METER_VERB_SELECT,
+    METER_VERB_INSERT,
+    METER_VERB_UPDATE,
+    METER_VERB_DELETE,
+    METER_VERBS,
+};
+
 struct meter_operation {
     const char *name;     /* As shown; static. Unique. */
     bool has_user_errors; /* DynamoDB's and its streams' operations: they count as UserErrors. */
@@ -90,6 +101,8 @@ struct meter_call {
     size_t request_size; /* Bodies, in bytes. */
     size_t response_size;
     uint32_t batch_count; /* Items or statements of a batch or transaction; 0: it is none. */
+    enum meter_verb verb;
+    int64_t queue_ns; /* How much of `elapsed_ns` it waited in queues; for the slow log. */
 };
 
 /* Counts a call that has ended, with what it did to its tables. It counts for each of them, or for
@@ -130,17 +143,19 @@ struct meter_operation_reading {
         struct meter_set latency_ns;     /* Of successes, as are the next two. */
         struct meter_set returned_items; /* Only of an operation that returns_items. */
         struct meter_set response_size;
-        uint64_t system_errors; /* HTTP 500 and above. */
-        uint64_t throttled;     /* Requests. */
+        uint64_t system_errors;          /* HTTP 500 and above. */
+        uint64_t throttled[METER_VERBS]; /* Requests. */
     } minute;
 };
 
 struct meter_units_reading {
     uint64_t half_units;
+    uint64_t consistent_half_units; /* Of reads by ConsistentRead; a table's with local indexes. */
     uint64_t throttles[METER_REASONS];
     struct {
         /* One sample for each request. A table's includes its local indexes. */
         struct meter_set half_units;
+        uint64_t consistent_half_units;
         uint64_t throttles[METER_REASONS];
     } minute;
 };
@@ -156,6 +171,8 @@ struct meter_index_reading {
         uint64_t items_returned;
     } reads[METER_INDEX_READERS_MAX];
     size_t read_count;
+    uint64_t changes; /* Entries written. */
+    uint64_t moves;   /* Of those: that moved to another key, which costs two writes. */
 };
 
 struct meter_table_reading {
@@ -172,6 +189,8 @@ struct meter_table_reading {
     uint64_t item_sizes[CAPACITY_ITEM_SIZES]; /* Items written with a size up to 2^i bytes, and
                                               above the one before. */
     uint64_t item_size_sum;
+    uint64_t large_items;        /* Of those: above CAPACITY_LARGE_ITEM_SIZE, */
+    uint64_t huge_items;         /* and above CAPACITY_HUGE_ITEM_SIZE. */
     uint64_t condition_failures; /* Items. */
     uint64_t conflicts;          /* Items. */
     uint64_t conflict_requests;

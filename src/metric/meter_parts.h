@@ -50,7 +50,7 @@ struct meter_set_counters {
 struct meter_operation_minute {
     _Atomic int64_t minute;
     struct meter_set_counters latency_ns, returned_items, response_size;
-    meter_counter system_errors, throttled;
+    meter_counter system_errors, throttled[METER_VERBS];
 };
 
 struct meter_operation_counters {
@@ -68,11 +68,13 @@ struct meter_operation_page {
 struct meter_units_minute {
     _Atomic int64_t minute;
     struct meter_set_counters half_units;
+    meter_counter consistent_half_units;
     meter_counter throttles[METER_REASONS];
 };
 
 struct meter_units_counters {
     meter_counter half_units;
+    meter_counter consistent_half_units; /* Of reads; a table's with its local indexes. */
     meter_counter throttles[METER_REASONS];
     struct meter_units_minute minutes[METER_MINUTES];
 };
@@ -84,6 +86,7 @@ struct meter_index_counters {
         meter_counter operation; /* Plus 1; 0: free. */
         meter_counter items_read, items_returned;
     } reads[METER_INDEX_READERS_MAX];
+    meter_counter changes, moves;
 };
 
 struct meter_table_minute {
@@ -97,7 +100,7 @@ struct meter_table_counters {
     _Atomic(struct meter_operation_page *) operations[METER_OPERATION_PAGES];
     struct meter_units_counters units[METER_DIRECTIONS];
     _Atomic(struct meter_index_counters *) indexes[METER_INDEXES_MAX]; /* As in the registry. */
-    meter_counter item_sizes[CAPACITY_ITEM_SIZES], item_size_sum;
+    meter_counter item_sizes[CAPACITY_ITEM_SIZES], item_size_sum, large_items, huge_items;
     meter_counter condition_failures, conflicts, conflict_requests, expired_items, stream_records;
     struct meter_table_minute minutes[METER_MINUTES];
 };

@@ -17,6 +17,7 @@ struct reading {
     size_t index_places[METER_INDEXES_MAX];
     char index_names[METER_INDEXES_MAX][TABLE_NAME_SIZE_MAX + 1];
     struct meter_index_reading indexes[METER_INDEXES_MAX];
+    bool is_set[METER_OPERATIONS_MAX]; /* Of the operations: the others are zero. */
     struct meter_operation_reading operations[];
 };
 
@@ -65,14 +66,17 @@ static void read_operation_minute(const struct meter_operation_counters *from, i
     struct meter_set returned_items = load_set(&place->returned_items);
     struct meter_set response_size = load_set(&place->response_size);
     uint64_t system_errors = meter_get(&place->system_errors);
-    uint64_t throttled = meter_get(&place->throttled);
+    uint64_t throttled[METER_VERBS];
+    for (size_t i = 0; i < METER_VERBS; i++)
+        throttled[i] = meter_get(&place->throttled[i]);
     if (!is_still(&place->minute, minute))
         return;
     merge_set(&into->minute.latency_ns, latency_ns);
     merge_set(&into->minute.returned_items, returned_items);
     merge_set(&into->minute.response_size, response_size);
     into->minute.system_errors += system_errors;
-    into->minute.throttled += throttled;
+    for (size_t i = 0; i < METER_VERBS; i++)
+        into->minute.throttled[i] += throttled[i];
 }
 
 static void read_operation(const struct meter_operation_counters *from, int64_t minute,
@@ -98,17 +102,20 @@ static void read_units(const struct meter_units_counters *from, int64_t minute,
 {
     const struct meter_units_minute *place = &from->minutes[(size_t)minute % METER_MINUTES];
     into->half_units += meter_get(&from->half_units);
+    into->consistent_half_units += meter_get(&from->consistent_half_units);
     for (size_t i = 0; i < METER_REASONS; i++)
         into->throttles[i] += meter_get(&from->throttles[i]);
     if (!is_minute(&place->minute, minute))
         return;
     struct meter_set half_units = load_set(&place->half_units);
+    uint64_t consistent_half_units = meter_get(&place->consistent_half_units);
     uint64_t throttles[METER_REASONS];
     for (size_t i = 0; i < METER_REASONS; i++)
         throttles[i] = meter_get(&place->throttles[i]);
     if (!is_still(&place->minute, minute))
         return;
     merge_set(&into->minute.half_units, half_units);
+    into->minute.consistent_half_units += consistent_half_units;
     for (size_t i = 0; i < METER_REASONS; i++)
         into->minute.throttles[i] += throttles[i];
 }
@@ -118,6 +125,8 @@ static void read_index(const struct meter_index_counters *from, int64_t minute,
 {
     for (size_t i = 0; i < METER_DIRECTIONS; i++)
         read_units(&from->units[i], minute, &into->units[i]);
+    into->changes += meter_get(&from->changes);
+    into->moves += meter_get(&from->moves);
     for (size_t i = 0; i < METER_INDEX_READERS_MAX; i++) {
         uint64_t operation = atomic_load_explicit(&from->reads[i].operation, memory_order_acquire);
         if (operation == 0)
@@ -160,8 +169,10 @@ static void read_table(const struct meter_table_counters *from, size_t operation
             page == NULL ? NULL
                          : atomic_load_explicit(&page->operations[i % METER_PAGE_OPERATIONS],
                                                 memory_order_acquire);
-        if (operation != NULL)
-            read_operation(operation, minute, &into->operations[i]);
+        if (operation == NULL)
+            continue;
+        into->is_set[i] = true;
+        read_operation(operation, minute, &into->operations[i]);
     }
     struct meter_table_reading *table = &into->table;
     for (size_t i = 0; i < METER_DIRECTIONS; i++)
@@ -176,6 +187,8 @@ static void read_table(const struct meter_table_counters *from, size_t operation
     for (size_t i = 0; i < CAPACITY_ITEM_SIZES; i++)
         table->item_sizes[i] += meter_get(&from->item_sizes[i]);
     table->item_size_sum += meter_get(&from->item_size_sum);
+    table->large_items += meter_get(&from->large_items);
+    table->huge_items += meter_get(&from->huge_items);
     table->condition_failures += meter_get(&from->condition_failures);
     table->conflicts += meter_get(&from->conflicts);
     table->conflict_requests += meter_get(&from->conflict_requests);
@@ -250,13 +263,21 @@ static void note_existence(const struct table_definition *definition, struct rea
     }
 }
 
+/* A table uses few of the operations, and their histograms are large. */
+static void clear(struct reading *reading, size_t operation_count)
+{
+    for (size_t i = 0; i < operation_count; i++)
+        if (reading->is_set[i])
+            memset(&reading->operations[i], 0, sizeof reading->operations[i]);
+    memset(reading, 0, sizeof *reading);
+}
+
 typedef void visit_table(void *context, const struct meter_table_reading *table);
 
 static void visit_slot(struct meter *meter, size_t slot, int64_t minute, struct reading *reading,
                        visit_table *visit, void *context)
 {
-    size_t operation_count = meter->options.operation_count;
-    memset(reading, 0, sizeof *reading + operation_count * sizeof reading->operations[0]);
+    clear(reading, meter->options.operation_count);
     bool is_pseudo = slot < METER_SLOT_FIRST_TABLE;
     uint64_t id = is_pseudo ? 0 : copy_registered(meter, slot, reading);
     if ((!is_pseudo && id == 0) || !read_slot(meter, slot, id, minute, reading))
@@ -284,8 +305,8 @@ static void visit_slot(struct meter *meter, size_t slot, int64_t minute, struct 
 
 void meter_read(struct meter *meter, int64_t minute, visit_table *visit, void *context)
 {
-    struct reading *reading = memory_checked(
-        malloc(sizeof *reading + meter->options.operation_count * sizeof reading->operations[0]));
+    struct reading *reading = memory_checked(calloc(
+        1, sizeof *reading + meter->options.operation_count * sizeof reading->operations[0]));
     pthread_mutex_lock(&meter->read_lock);
     meter_slots_sweep(meter);
     pthread_mutex_lock(&meter->lock);

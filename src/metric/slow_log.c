@@ -62,6 +62,7 @@ void slow_log_note(struct slow_log *log, const struct meter_call *call, int64_t 
 {
     struct slow_request request = { .wall_ms = wall_ms,
                                     .elapsed_ns = call->elapsed_ns,
+                                    .queue_ns = call->queue_ns,
                                     .operation = call->operation,
                                     .error = call->error,
                                     .batch_count = call->batch_count,

@@ -31,6 +31,7 @@ struct slow_request {
     uint64_t read_half_units, write_half_units;
     uint64_t request_size, response_size;
     uint32_t pause_count; /* How often it gave way to others. */
+    int64_t queue_ns;     /* How long it waited in queues, before it ran and after a pause. */
 };
 
 /* `threshold_ns` 0: nothing is kept. */

@@ -264,6 +264,48 @@ static void a_minute_that_a_restart_divides_is_added_up(void **state)
     expect("ConsumedWriteCapacityUnits", OF_TABLE, START_S, 2, 2, 1, 1);
 }
 
+static int set_up_enforced(void **state)
+{
+    (void)state;
+    begin(&(struct api_options){ .capacity = CAPACITY_ENFORCE });
+    return 0;
+}
+
+/* Sends it until it is throttled: a burst is 300 units of one a second. */
+static void exhaust(const char *operation, const char *body)
+{
+    for (int i = 0; i < 1000; i++) {
+        if (api_fixture_call(&fixture, operation, body))
+            continue;
+        assert_int_equal(fixture.error.code, ERROR_PROVISIONED_THROUGHPUT_EXCEEDED);
+        return;
+    }
+    fail_msg("%s is never throttled", operation);
+}
+
+static void throttled_statements_have_a_verb(void **state)
+{
+    (void)state;
+    call("CreateTable",
+         "{'TableName':'one','AttributeDefinitions':[{'AttributeName':'p','AttributeType':'S'}],"
+         "'KeySchema':[{'AttributeName':'p','KeyType':'HASH'}],"
+         "'ProvisionedThroughput':{'ReadCapacityUnits':1,'WriteCapacityUnits':1}}");
+    exhaust("ExecuteStatement",
+            "{'Statement':'DELETE FROM one WHERE p = ?','Parameters':[{'S':'x'}]}");
+    exhaust("ExecuteStatement",
+            "{'Statement':'SELECT * FROM one WHERE p = ?','Parameters':[{'S':'x'}],"
+            "'ConsistentRead':true}");
+    close_minute(START_S);
+#define VERB(verb)                                                                                 \
+    DIMENSIONS("TableName", "one", "Operation", "ExecuteStatement", "Verb", "PartiQL" verb)
+    expect("ThrottledRequests", VERB("Delete"), START_S, 1, 1, 1, 1);
+    expect("ThrottledRequests", VERB("Select"), START_S, 1, 1, 1, 1);
+    expect("ThrottledRequests", VERB("Update"), START_S, 0, 0, 0, 0);
+    expect("ThrottledRequests", VERB("Insert"), START_S, 0, 0, 0, 0);
+    expect("ThrottledRequests", DIMENSIONS("TableName", "one", "Operation", "ExecuteStatement"),
+           START_S, 0, 0, 0, 0);
+}
+
 static void a_clock_that_is_set_back_counts_nothing_twice(void **state)
 {
     (void)state;
@@ -319,6 +361,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(refusals_are_counted_by_their_kind, set_up, tear_down),
         cmocka_unit_test_setup_teardown(reads_of_a_stream_have_its_label, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_minute_that_a_restart_divides_is_added_up, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(throttled_statements_have_a_verb, set_up_enforced,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_clock_that_is_set_back_counts_nothing_twice, set_up,
                                         tear_down),

@@ -206,7 +206,22 @@ static void failures_count_by_code_and_kind(void **state)
     assert_int_equal(find->get.calls[ERROR_NONE], 0);
     assert_int_equal(find->get.latency_ns.count, 0);
     assert_int_equal(find->get.minute.system_errors, 1);
-    assert_int_equal(find->get.minute.throttled, 2);
+    assert_int_equal(find->get.minute.throttled[METER_VERB_NONE], 2);
+}
+
+static void throttled_statements_count_by_their_verb(void **state)
+{
+    struct fixture *fixture = *state;
+    for (unsigned verb = 0; verb < METER_VERBS; verb++) {
+        const struct meter_call call = { .operation = GET,
+                                         .error = ERROR_PROVISIONED_THROUGHPUT_EXCEEDED,
+                                         .verb = (enum meter_verb)verb };
+        for (unsigned i = 0; i <= verb; i++)
+            meter_count_call(fixture->meter, &call, NULL, 0);
+    }
+    const struct find *find = read_table(fixture, "", meter_minute(fixture->meter));
+    for (unsigned verb = 0; verb < METER_VERBS; verb++)
+        assert_int_equal(find->get.minute.throttled[verb], verb + 1);
 }
 
 /* --- Bounds --- */
@@ -344,6 +359,7 @@ int main(void)
         METER_TEST(a_table_of_the_same_name_begins_at_zero),
         METER_TEST(many_threads_lose_nothing),
         METER_TEST(throttles_and_expired_items_count_for_their_minute),
+        METER_TEST(throttled_statements_count_by_their_verb),
 #undef METER_TEST
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,9 @@
 
 static void note(struct slow_log *log, int64_t elapsed_ns)
 {
-    const struct meter_call call = { .operation = 3, .elapsed_ns = elapsed_ns, .request_size = 7 };
+    const struct meter_call call = {
+        .operation = 3, .elapsed_ns = elapsed_ns, .queue_ns = elapsed_ns / 4, .request_size = 7
+    };
     slow_log_note(log, &call, elapsed_ns / 2, 1, NULL, 0);
 }
 
@@ -28,6 +30,7 @@ static void the_slowest_come_first(void **state)
     assert_int_equal(found[1].elapsed_ns, 5000);
     assert_int_equal(found[0].operation, 3);
     assert_int_equal(found[0].pause_count, 1);
+    assert_int_equal(found[0].queue_ns, found[0].elapsed_ns / 4);
     assert_int_equal(found[0].table_count, 0);
     assert_string_equal(found[0].table, "");
     slow_log_destroy(log);
