@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "call/audit.h"
-#include "call/compression.h"
+#include "compression/compression.h"
 #include "call/read_queue.h"
 #include "call/slow_pool.h"
 #include "http/server.h"

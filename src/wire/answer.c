@@ -3,8 +3,9 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/byte_order.h"
 #include "base/random.h"
-#include "call/compression.h"
+#include "compression/compression.h"
 #include "http/server.h"
 #include "json/writer.h"
 #include "model/error.h"
@@ -12,27 +13,21 @@
 
 enum { ANSWER_HEADERS_MAX = 10, CRC32_TEXT_MAX = 10 };
 
-static_assert(REQUEST_ID_SIZE % 2 == 0, "symbols are made in pairs");
+/* Each byte holds a number below 32, and becomes its symbol: a digit, or a letter from A to V. */
+static uint64_t to_symbols(uint64_t numbers)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t is_letter = ((numbers + each * (0x80 - 10)) >> 7) & each;
+    return numbers + each * '0' + is_letter * ('A' - '9' - 1);
+}
 
-/* A number of 32 bits is taken as a fraction: multiplied by 36, its whole part is a symbol and the
- * rest the next fraction. 36 to the power of 6 is less than 2 to the power of 32. */
 struct bytes answer_request_id(const struct answer_context *context)
 {
-    static const char symbols[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    enum { PER_NUMBER = 6 };
-    char *id = arena_alloc(context->arena, REQUEST_ID_SIZE);
-    for (size_t i = 0; i < REQUEST_ID_SIZE;) {
-        uint64_t bits = random_next(context->random);
-        uint64_t low = (uint32_t)bits, high = bits >> 32;
-        for (int n = 0; n < PER_NUMBER && i < REQUEST_ID_SIZE; n++, i += 2) {
-            low *= 36;
-            high *= 36;
-            id[i] = symbols[low >> 32];
-            id[i + 1] = symbols[high >> 32];
-            low = (uint32_t)low;
-            high = (uint32_t)high;
-        }
-    }
+    enum { AT_ONCE = sizeof(uint64_t) };
+    char *id = arena_alloc(context->arena, REQUEST_ID_SIZE + AT_ONCE);
+    for (size_t i = 0; i < REQUEST_ID_SIZE; i += AT_ONCE)
+        store_u64_le((uint8_t *)id + i,
+                     to_symbols(random_next(context->random) & UINT64_C(0x1F1F1F1F1F1F1F1F)));
     return bytes_of(id, REQUEST_ID_SIZE);
 }
 

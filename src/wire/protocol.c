@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/log.h"
-#include "call/compression.h"
+#include "compression/compression.h"
 #include "call/request_log.h"
 #include "codec/cbor.h"
 #include "codec/form.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "base/arena.h"
-#include "call/compression.h"
+#include "compression/compression.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

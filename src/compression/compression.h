@@ -1,6 +1,6 @@
 /* compression.h -- gzip and deflate of bodies, bounded. HTTP's "deflate" is zlib's format. */
-#ifndef STATOR_CALL_COMPRESSION_H
-#define STATOR_CALL_COMPRESSION_H
+#ifndef STATOR_COMPRESSION_COMPRESSION_H
+#define STATOR_COMPRESSION_COMPRESSION_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

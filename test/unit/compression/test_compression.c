@@ -9,8 +9,9 @@
 #include "arena_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "base/give_way.h"
 #include "base/random.h"
-#include "call/compression.h"
+#include "compression/compression.h"
 
 enum { LIMIT = 100000 };
 
@@ -240,6 +241,25 @@ static void crc32_of_every_size_is_zlibs(void **state)
     }
 }
 
+static void long_work_gives_way(void **state)
+{
+    enum { SIZE = 1024 * 1024, COUNT_MIN = 100 };
+    struct arena *arena = *state;
+    struct bytes body = repeated(arena, 'x', SIZE), inflated;
+    struct bytes wanted = compression_deflate(arena, body, COMPRESSION_GZIP);
+    uint64_t before = give_way_own.count;
+    give_way_set(true);
+    struct bytes packed = compression_deflate(arena, body, COMPRESSION_GZIP);
+    uint64_t deflating = give_way_own.count - before;
+    assert_int_equal(compression_inflate(arena, packed, COMPRESSION_GZIP, SIZE, &inflated),
+                     COMPRESSION_OK);
+    give_way_set(false);
+    assert_true(bytes_equal(packed, wanted));
+    assert_true(bytes_equal(inflated, body));
+    assert_in_range(deflating, COUNT_MIN, SIZE);
+    assert_in_range(give_way_own.count - before - deflating, COUNT_MIN / 10, SIZE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +278,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_body_in_the_other_format_is_damaged, arena_fixture_open,
                                         arena_fixture_close),
         cmocka_unit_test_setup_teardown(a_gzip_body_may_have_several_members, arena_fixture_open,
+                                        arena_fixture_close),
+        cmocka_unit_test_setup_teardown(long_work_gives_way, arena_fixture_open,
                                         arena_fixture_close),
         cmocka_unit_test(the_format_is_chosen_by_quality_and_order),
         cmocka_unit_test(crc32_is_zlibs),
