@@ -350,16 +350,36 @@ static bool refuse(const struct policy_request *request, const char *because, st
                      BYTES_FMT(request->resource), because);
 }
 
-bool access_decide(struct arena *arena, const struct caller *caller,
-                   const struct access_question *question, struct error *err)
+/* Without the context keys. */
+static struct policy_request request_of(struct arena *arena, const struct caller *caller,
+                                        const struct access_question *question)
 {
     assert(question->service != NULL && question->action != NULL && question->arn.data != NULL);
     const struct bytes action[] = { bytes_from_text(question->service), BYTES(":"),
                                     bytes_from_text(question->action) };
-    struct policy_request request = { .action = arena_join(arena, action, COUNT_OF(action)),
-                                      .resource = question->arn,
-                                      .principal = caller->arn,
-                                      .account = caller->account };
+    return (struct policy_request){ .action = arena_join(arena, action, COUNT_OF(action)),
+                                    .resource = question->arn,
+                                    .principal = caller->arn,
+                                    .account = caller->account };
+}
+
+unsigned access_lists_needed(struct arena *arena, const struct caller *caller,
+                             const struct access_question *question)
+{
+    struct policy_request request = request_of(arena, caller, question);
+    const struct policy_set policies = {
+        .identity = caller->policies,
+        .identity_count = caller->policy_count,
+        .resource = question->policy == NULL ? NULL : question->policy->policy,
+    };
+    fill_keys(arena, caller, question, &request);
+    return policy_lists_needed(arena, &policies, &request);
+}
+
+bool access_decide(struct arena *arena, const struct caller *caller,
+                   const struct access_question *question, struct error *err)
+{
+    struct policy_request request = request_of(arena, caller, question);
     switch (decide(arena, caller, question, &request)) {
     case POLICY_ALLOWED:
         return true;

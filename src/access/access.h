@@ -117,4 +117,10 @@ void access_add_return_values(struct access_question *question, struct bytes wor
 MUST_CHECK bool access_decide(struct arena *arena, const struct caller *caller,
                               const struct access_question *question, struct error *err);
 
+/* Which lists of the question decide: a set of enum policy_list (auth/policy.h). A statement about
+ * this action and resource, of the caller's policies or of the resource's, has a condition on each.
+ */
+unsigned access_lists_needed(struct arena *arena, const struct caller *caller,
+                             const struct access_question *question);
+
 #endif

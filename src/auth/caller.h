@@ -8,7 +8,8 @@
 /* A plain value; borrows everything it points to. */
 struct caller {
     struct bytes key_id;
-    struct bytes arn; /* "arn:aws:iam::<account>:user/<name>" */
+    struct bytes grantor_id; /* The key whose policies count; data NULL: the same key. */
+    struct bytes arn;        /* "arn:aws:iam::<account>:user/<name>" */
     struct bytes account;
     const struct policy *const *policies;
     size_t policy_count;

@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 #include "auth/key_ring.h"
 #include "base/arena.h"
@@ -288,7 +289,8 @@ static bool give_to_owner(const struct key_file *file, int descriptor)
                               fchown(descriptor, owner.st_uid, owner.st_gid) == 0);
 }
 
-int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX])
+/* The file that writers lock, open. */
+static int open_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX])
 {
     char path[PATH_MAX];
     path_of(file->directory, "KEYS.lock", path);
@@ -297,12 +299,44 @@ int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX
         return -1;
     }
     int lock = file_open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (lock >= 0 && give_to_owner(file, lock) && flock(lock, LOCK_EX) == 0)
+    if (lock >= 0 && give_to_owner(file, lock))
         return lock;
     refuse(message, file->directory, "KEYS.lock", strerror(errno));
     if (lock >= 0)
         close(lock);
     return -1;
+}
+
+int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX])
+{
+    int lock = open_lock(file, message);
+    if (lock < 0 || flock(lock, LOCK_EX) == 0)
+        return lock;
+    refuse(message, file->directory, "KEYS.lock", strerror(errno));
+    close(lock);
+    return -1;
+}
+
+int key_file_lock_within(const struct key_file *file, int64_t wait_ms, bool *is_busy,
+                         char message[KEY_FILE_MESSAGE_MAX])
+{
+    enum { STEP_MS = 5 };
+    const struct timespec step = { .tv_nsec = STEP_MS * 1000000 };
+    int lock = open_lock(file, message);
+    *is_busy = false;
+    if (lock < 0)
+        return -1;
+    for (int64_t waited_ms = 0; flock(lock, LOCK_EX | LOCK_NB) != 0; waited_ms += STEP_MS) {
+        *is_busy = errno == EWOULDBLOCK;
+        if (!*is_busy || waited_ms >= wait_ms) {
+            refuse(message, file->directory, "KEYS.lock", strerror(errno));
+            close(lock);
+            return -1;
+        }
+        nanosleep(&step, NULL);
+    }
+    *is_busy = false;
+    return lock;
 }
 
 void key_file_unlock(int lock)

@@ -48,6 +48,9 @@ MUST_CHECK bool key_file_verify(struct arena *arena, const char *directory,
 /* Waits for the lock; release it with key_file_unlock. -1 on failure. Creates a missing directory.
  */
 MUST_CHECK int key_file_lock(const struct key_file *file, char message[KEY_FILE_MESSAGE_MAX]);
+/* The same for at most so long. If others hold the lock all the while, `*is_busy` is true. */
+MUST_CHECK int key_file_lock_within(const struct key_file *file, int64_t wait_ms, bool *is_busy,
+                                    char message[KEY_FILE_MESSAGE_MAX]);
 void key_file_unlock(int lock);
 /* Returns true once the keys are on disk. The caller holds the lock. */
 MUST_CHECK bool key_file_write(struct arena *arena, const struct key_file *file,

@@ -234,8 +234,14 @@ static struct access_key *find(const struct key_ring *ring, struct bytes id, str
 {
     struct access_key *key = key_ring_find(ring, id);
     if (key == NULL)
-        error_validation(err, "there is no access key %.*s", BYTES_FMT(id));
+        error_set(err, ERROR_RESOURCE_NOT_FOUND, "there is no access key %.*s", BYTES_FMT(id));
     return key;
+}
+
+const struct access_key *key_edit_find(const struct key_ring *ring, struct bytes id,
+                                       struct error *err)
+{
+    return find(ring, id, err);
 }
 
 /* --- Editing: new keys --- */
@@ -287,7 +293,8 @@ static const struct access_key *insert(struct arena *arena, struct key_ring *rin
 static bool check_room(const struct key_ring *ring, struct error *err)
 {
     return ring->count < KEY_RING_KEYS_MAX ||
-           error_validation(err, "there are %d access keys already", KEY_RING_KEYS_MAX);
+           error_set(err, ERROR_LIMIT_EXCEEDED, "there are %d access keys already",
+                     KEY_RING_KEYS_MAX);
 }
 
 const struct access_key *key_edit_create(struct arena *arena, struct key_ring *ring,
@@ -391,8 +398,8 @@ static struct key_policy *find_policy(const struct access_key *key, struct bytes
 
 static bool refuse_absent(struct bytes id, struct bytes name, struct error *err)
 {
-    return error_validation(err, "the access key %.*s has no policy %.*s", BYTES_FMT(id),
-                            BYTES_FMT(name));
+    return error_set(err, ERROR_RESOURCE_NOT_FOUND, "the access key %.*s has no policy %.*s",
+                     BYTES_FMT(id), BYTES_FMT(name));
 }
 
 bool key_edit_put_policy(struct arena *arena, struct key_ring *ring, struct bytes id,
@@ -415,7 +422,8 @@ bool key_edit_put_policy(struct arena *arena, struct key_ring *ring, struct byte
         return false;
     struct key_policy *place = find_policy(key, name);
     if (place == NULL && key->policy_count == KEY_POLICIES_MAX)
-        return error_validation(err, "an access key has at most %d policies", KEY_POLICIES_MAX);
+        return error_set(err, ERROR_LIMIT_EXCEEDED, "an access key has at most %d policies",
+                         KEY_POLICIES_MAX);
     if (place == NULL) {
         struct key_policy *policies = arena_alloc(arena, KEY_POLICIES_MAX * sizeof *policies);
         if (key->policy_count > 0)

@@ -1,8 +1,8 @@
 /* key_ring.h -- access keys: their secrets, their users, and the policies attached to them.
  *
- * A ring is parsed from JSON, which key_file.h keeps sealed in a file. A running server never
- * changes its ring. The commands `stator key` and `stator policy` read one, edit it, and write it
- * back.
+ * A ring is parsed from JSON, which key_file.h keeps sealed in a file. The ring in use by a
+ * running server is immutable. The commands `stator key` and `stator policy`, and the server's own
+ * operations on keys (live_keys.h), read one, edit it, and write it back.
  */
 #ifndef STATOR_AUTH_KEY_RING_H
 #define STATOR_AUTH_KEY_RING_H
@@ -71,7 +71,7 @@ bool key_name_is_valid(struct bytes name);
 /* --- Editing ---
  *
  * Each function changes the ring it is given, with memory of the arena. On failure it returns false
- * or NULL, and sets a ValidationException that tells people why. */
+ * or NULL, and sets an exception that tells people why. */
 
 enum { KEY_TOKEN_SIZE = 88 }; /* 66 random bytes in base64. */
 
@@ -97,6 +97,8 @@ MUST_CHECK bool key_edit_put_policy(struct arena *arena, struct key_ring *ring, 
 MUST_CHECK bool key_edit_delete_policy(struct key_ring *ring, struct bytes id, struct bytes name,
                                        struct error *err);
 /* NULL if there is none. */
+const struct access_key *key_edit_find(const struct key_ring *ring, struct bytes id,
+                                       struct error *err);
 const struct key_policy *key_edit_find_policy(const struct key_ring *ring, struct bytes id,
                                               struct bytes name, struct error *err);
 

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "model/error.h"
 
 struct live_keys {
     struct key_file file;
@@ -61,26 +62,29 @@ static bool same_file(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static void reload_if_changed(struct live_keys *keys)
+static uint64_t next_generation(struct live_keys *keys)
+{
+    pthread_mutex_lock(&keys->lock);
+    uint64_t generation = ++keys->generation;
+    pthread_mutex_unlock(&keys->lock);
+    return generation;
+}
+
+/* Reads the file and publishes it. The caller took the generation before: whatever the file held
+ * then, every ring of this generation or a later one has it. So a reader that was overtaken drops
+ * what it read. */
+static bool reload(struct live_keys *keys, uint64_t generation)
 {
     char message[KEY_FILE_MESSAGE_MAX];
     struct stat state = { 0 };
     struct live_ring *ring;
-    if (!key_file_stat(&keys->file, &state))
-        state = (struct stat){ 0 };
-    pthread_mutex_lock(&keys->lock);
-    bool same = same_file(&state, &keys->state);
-    uint64_t generation = same ? 0 : ++keys->generation;
-    pthread_mutex_unlock(&keys->lock);
-    if (same)
-        return;
     bool ok = read_ring(&keys->file, generation, &ring, &state, message);
     if (ok)
         log_write(LOG_INFO, "auth", "read %zu access keys", ring->ring.count);
     else
         log_write(LOG_ERROR, "auth", "all requests are refused: %s", message);
     pthread_mutex_lock(&keys->lock);
-    if (generation == keys->generation) { /* Otherwise another thread has read the file since. */
+    if (generation > keys->current->generation) {
         struct live_ring *old = keys->current;
         keys->current = ring;
         keys->state = state;
@@ -88,6 +92,19 @@ static void reload_if_changed(struct live_keys *keys)
     }
     pthread_mutex_unlock(&keys->lock);
     live_keys_release(ring);
+    return ok;
+}
+
+static void reload_if_changed(struct live_keys *keys)
+{
+    struct stat state = { 0 };
+    if (!key_file_stat(&keys->file, &state))
+        state = (struct stat){ 0 };
+    pthread_mutex_lock(&keys->lock);
+    bool same = same_file(&state, &keys->state);
+    pthread_mutex_unlock(&keys->lock);
+    if (!same)
+        (void)reload(keys, next_generation(keys));
 }
 
 struct live_ring *live_keys_acquire(struct live_keys *keys, int64_t now_ms)
@@ -111,4 +128,51 @@ void live_keys_release(struct live_ring *ring)
         return;
     arena_destroy(ring->arena);
     free(ring);
+}
+
+/* --- Changes --- */
+
+static bool fail(struct error *err, const char *message)
+{
+    log_write(LOG_ERROR, "auth", "the access keys could not be changed: %s", message);
+    return error_set(err, ERROR_INTERNAL,
+                     "The access keys could not be changed: see the server's "
+                     "log");
+}
+
+/* With the file's lock held. */
+static bool edit_locked(struct live_keys *keys, struct arena *arena, int64_t now_ms,
+                        live_keys_change *change, void *context, struct error *err)
+{
+    char message[KEY_FILE_MESSAGE_MAX];
+    struct key_ring ring;
+    struct stat state;
+    if (!key_file_read(arena, &keys->file, &ring, &state, message))
+        return fail(err, message);
+    key_edit_drop_expired(&ring, now_ms);
+    if (!change(arena, &ring, context, err))
+        return false;
+    bool is_written = key_file_write(arena, &keys->file, &ring, message);
+    /* Also after a failure: the file may have been replaced and only its folder not synced. */
+    bool is_read = reload(keys, next_generation(keys));
+    if (!is_written)
+        return fail(err, message);
+    return is_read || fail(err, "the file could not be read again");
+}
+
+bool live_keys_edit(struct live_keys *keys, struct arena *arena, int64_t now_ms,
+                    live_keys_change *change, void *context, struct error *err)
+{
+    char message[KEY_FILE_MESSAGE_MAX];
+    bool is_busy;
+    int lock = key_file_lock_within(&keys->file, LIVE_KEYS_LOCK_MS_MAX, &is_busy, message);
+    if (lock < 0 && is_busy)
+        return error_set(err, ERROR_THROTTLING,
+                         "The access keys are being changed by somebody else: try again");
+    if (lock < 0)
+        return fail(err, message);
+    bool ok = edit_locked(keys, arena, now_ms, change, context, err);
+    key_file_unlock(lock);
+    assert(ok != error_is_set(err));
+    return ok;
 }

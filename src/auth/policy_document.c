@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <strings.h>
 #include "auth/policy.h"
+#include "auth/policy_element.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
@@ -17,22 +18,6 @@
 enum { ACCOUNT_DIGITS = 12 };
 
 /* In the order in which they are shown. */
-enum element {
-    ELEMENT_SID,
-    ELEMENT_EFFECT,
-    ELEMENT_PRINCIPAL,
-    ELEMENT_NOT_PRINCIPAL,
-    ELEMENT_ACTION,
-    ELEMENT_NOT_ACTION,
-    ELEMENT_RESOURCE,
-    ELEMENT_NOT_RESOURCE,
-    ELEMENT_CONDITION,
-    ELEMENT_COUNT,
-};
-static const char *const element_names[] = { "Sid",          "Effect",      "Principal",
-                                             "NotPrincipal", "Action",      "NotAction",
-                                             "Resource",     "NotResource", "Condition" };
-static_assert(COUNT_OF(element_names) == ELEMENT_COUNT, "each element has a name");
 
 enum member { MEMBER_VERSION, MEMBER_ID, MEMBER_STATEMENT, MEMBER_COUNT };
 static const char *const member_names[] = { "Version", "Id", "Statement" };
@@ -118,7 +103,7 @@ static bool walk_next(struct walk *walk, struct json_reader elements[ELEMENT_COU
     if (walk->is_array ? !json_next_element(&walk->statements) : walk->is_done)
         return false;
     walk->is_done = true;
-    return find_members(&walk->statements, element_names, ELEMENT_COUNT, elements);
+    return find_members(&walk->statements, policy_element_names, ELEMENT_COUNT, elements);
 }
 
 /* --- Rules --- */
@@ -150,6 +135,7 @@ static const char *const table_actions[] = {
     "DescribeTableReplicaAutoScaling",
     "DescribeTimeToLive",
     "DisableKinesisStreamingDestination",
+    "DisassociateTableReplica",
     "EnableKinesisStreamingDestination",
     "ExportTableToPointInTime",
     "GetItem",
@@ -404,10 +390,10 @@ static void write_effect(struct json_writer *writer, struct json_reader *reader)
         json_write_text(writer, is_name_of(effect, "Deny") ? "Deny" : "Allow");
 }
 
-static void write_element(struct json_writer *writer, struct arena *arena, enum element element,
-                          struct json_reader *reader)
+static void write_element(struct json_writer *writer, struct arena *arena,
+                          enum policy_element element, struct json_reader *reader)
 {
-    json_write_name(writer, element_names[element]);
+    json_write_name(writer, policy_element_names[element]);
     if (element == ELEMENT_EFFECT)
         write_effect(writer, reader);
     else if (element == ELEMENT_PRINCIPAL || element == ELEMENT_NOT_PRINCIPAL)
@@ -425,7 +411,7 @@ static void write_statements(struct json_writer *writer, struct walk *walk)
     json_open_array(writer);
     while (walk_next(walk, elements)) {
         json_open_object(writer);
-        for (enum element element = ELEMENT_SID; element < ELEMENT_COUNT; element++) {
+        for (enum policy_element element = ELEMENT_SID; element < ELEMENT_COUNT; element++) {
             if (is_present(&elements[element]))
                 write_element(writer, walk->arena, element, &elements[element]);
         }

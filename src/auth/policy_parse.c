@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <strings.h>
 #include "auth/policy_parts.h"
+#include "auth/policy_element.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "json/reader.h"
@@ -325,22 +326,17 @@ static bool read_conditions(struct parser *parser, struct policy_statement *out)
 
 /* --- Statements --- */
 
-enum element {
-    ELEMENT_SID,
-    ELEMENT_EFFECT,
-    ELEMENT_ACTION,
-    ELEMENT_NOT_ACTION,
-    ELEMENT_RESOURCE,
-    ELEMENT_NOT_RESOURCE,
-    ELEMENT_PRINCIPAL,
-    ELEMENT_NOT_PRINCIPAL,
-    ELEMENT_CONDITION,
-    ELEMENT_COUNT,
+const char *const policy_element_names[ELEMENT_COUNT] = {
+    [ELEMENT_SID] = "Sid",
+    [ELEMENT_EFFECT] = "Effect",
+    [ELEMENT_PRINCIPAL] = "Principal",
+    [ELEMENT_NOT_PRINCIPAL] = "NotPrincipal",
+    [ELEMENT_ACTION] = "Action",
+    [ELEMENT_NOT_ACTION] = "NotAction",
+    [ELEMENT_RESOURCE] = "Resource",
+    [ELEMENT_NOT_RESOURCE] = "NotResource",
+    [ELEMENT_CONDITION] = "Condition",
 };
-static const char *const element_names[] = { "Sid",       "Effect",       "Action",
-                                             "NotAction", "Resource",     "NotResource",
-                                             "Principal", "NotPrincipal", "Condition" };
-static_assert(COUNT_OF(element_names) == ELEMENT_COUNT, "each element has a name");
 
 /* Observed: policies of resources may have it in any case. */
 static bool is_effect(const struct parser *parser, struct bytes text, const char *effect)
@@ -361,7 +357,8 @@ static bool read_effect(struct parser *parser, struct policy_statement *out)
            error_validation(parser->err, "Invalid effect: %.*s", BYTES_FMT(effect));
 }
 
-static bool read_element(struct parser *parser, enum element element, struct policy_statement *out)
+static bool read_element(struct parser *parser, enum policy_element element,
+                         struct policy_statement *out)
 {
     struct bytes sid;
     switch (element) {
@@ -390,16 +387,17 @@ static bool read_element(struct parser *parser, enum element element, struct pol
 }
 
 /* One of the two must be there, and not both. */
-static bool check_either(struct parser *parser, unsigned seen, enum element a, enum element b)
+static bool check_either(struct parser *parser, unsigned seen, enum policy_element a,
+                         enum policy_element b)
 {
     bool has_a = (seen >> a & 1) != 0;
     bool has_b = (seen >> b & 1) != 0;
     if (has_a != has_b)
         return true;
     if (!has_a)
-        return error_validation(parser->err, "Missing required field %s", element_names[a]);
-    return error_validation(parser->err, "A statement has both %s and %s", element_names[a],
-                            element_names[b]);
+        return error_validation(parser->err, "Missing required field %s", policy_element_names[a]);
+    return error_validation(parser->err, "A statement has both %s and %s", policy_element_names[a],
+                            policy_element_names[b]);
 }
 
 static bool check_complete(struct parser *parser, unsigned seen,
@@ -428,8 +426,8 @@ static bool read_statement(struct parser *parser, struct policy_statement *out)
     json_enter_object(&parser->reader);
     while (json_next_member(&parser->reader, &name)) {
         size_t element;
-        if (!find_name(parser, element_names, ELEMENT_COUNT, name, &seen, &element) ||
-            !read_element(parser, (enum element)element, out))
+        if (!find_name(parser, policy_element_names, ELEMENT_COUNT, name, &seen, &element) ||
+            !read_element(parser, (enum policy_element)element, out))
             return false;
     }
     if (json_failed(&parser->reader))

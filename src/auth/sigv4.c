@@ -462,15 +462,31 @@ static void append_query(struct buffer *buffer, struct bytes query)
     }
 }
 
-/* Two lines: the path and the query. */
-static void append_target(struct buffer *buffer, struct bytes target)
+void sigv4_append_escaped(struct buffer *out, struct bytes text, bool keeps_slashes)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t escaped[ESCAPED_SIZE_MAX];
+        if (text.data[i] == '/' && keeps_slashes)
+            buffer_append_byte(out, '/');
+        else
+            buffer_append(out, escaped, escape(text.data[i], escaped));
+    }
+}
+
+/* Two lines: the path and the query. S3 signs paths as they are sent: a key may have any segments.
+ */
+static void append_target(struct buffer *buffer, struct bytes target, bool is_s3)
 {
     if (LIKELY(bytes_equal_text(target, "/"))) {
         buffer_append_bytes(buffer, BYTES("/\n\n"));
         return;
     }
     struct bytes query = target;
-    append_path(buffer, take_until(&query, '?'));
+    struct bytes path = take_until(&query, '?');
+    if (is_s3)
+        buffer_append_bytes(buffer, path);
+    else
+        append_path(buffer, path);
     buffer_append_byte(buffer, '\n');
     append_query(buffer, query);
     buffer_append_byte(buffer, '\n');
@@ -486,7 +502,7 @@ static struct bytes canonical_request(struct arena *arena, const struct sigv4_re
     buffer_init(&buffer, arena);
     buffer_append_bytes(&buffer, request->method);
     buffer_append_byte(&buffer, '\n');
-    append_target(&buffer, request->target);
+    append_target(&buffer, request->target, bytes_equal_text(claim->service, "s3"));
     struct bytes rest = claim->signed_headers;
     while (rest.len > 0)
         append_header(&buffer, request, http_header_next_part(&rest, ';'));
@@ -599,7 +615,12 @@ struct bytes sigv4_authorize(struct sha256 *hasher, struct arena *arena,
     assert(claim.time.len == TIME_TEXT_SIZE);
     claim.date = bytes_of(claim.time.data, DATE_TEXT_SIZE);
     sigv4_derive_key(hasher, credentials->secret, &claim, key);
-    hash_body(hasher, request->body, hash);
+    if (request->body_hash.data != NULL) {
+        assert(request->body_hash.len == sizeof hash);
+        memcpy(hash, request->body_hash.data, sizeof hash);
+    } else {
+        hash_body(hasher, request->body, hash);
+    }
     compute(hasher, arena, request, &claim, hash, key, signature);
     explicit_bzero(key, sizeof key);
     return arena_printf(arena,

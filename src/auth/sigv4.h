@@ -33,6 +33,9 @@ struct sigv4_request {
     const struct http_header *headers;
     size_t header_count;
     struct bytes body; /* As sent. */
+    /* For sigv4_authorize, if the body was hashed already: 64 hexadecimal digits. data NULL: not.
+     */
+    struct bytes body_hash;
 };
 
 /* The scope that requests must be signed for. */
@@ -76,9 +79,15 @@ struct sigv4_credentials {
     struct bytes secret; /* At most SIGV4_SECRET_SIZE_MAX bytes. */
 };
 /* The value of the Authorization header for a request that has all its other headers, X-Amz-Date
- * among them. Signs all of them, at most SIGV4_SIGNED_HEADERS_MAX. */
+ * among them, and X-Amz-Content-Sha256 for S3. Signs all of them, at most SIGV4_SIGNED_HEADERS_MAX.
+ * The path of a request to S3 must be escaped by sigv4_append_escaped. */
 struct bytes sigv4_authorize(struct sha256 *hasher, struct arena *arena,
                              const struct sigv4_request *request, const struct sigv4_scope *scope,
                              const struct sigv4_credentials *credentials);
+
+struct buffer;
+/* Appends text as it stands in a path or a query: every byte but letters, digits and "-._~" as %XX.
+ * A slash stays if `keeps_slashes`, for paths. */
+void sigv4_append_escaped(struct buffer *out, struct bytes text, bool keeps_slashes);
 
 #endif

@@ -206,6 +206,7 @@ static void fill_caller(struct authentication *authentication, const struct http
     for (size_t i = 0; i < grantor->policy_count; i++)
         policies[i] = grantor->policies[i].policy;
     out->key_id = key->id;
+    out->grantor_id = grantor->id;
     out->account = bytes_from_text(authentication->options.account_id);
     const struct bytes arn[] = { BYTES("arn:aws:iam::"), out->account, BYTES(":user/"),
                                  grantor->user };

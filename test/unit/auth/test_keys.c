@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -557,6 +559,164 @@ static void a_server_follows_the_file_and_shuts_out_on_damage(void **state)
     scratch_destroy(files.folder);
 }
 
+/* --- Changes by a running server --- */
+
+struct naming {
+    const char *user;
+    struct bytes id;
+};
+
+static bool create_named(struct arena *arena, struct key_ring *ring, void *context,
+                         struct error *err)
+{
+    struct naming *naming = context;
+    const struct access_key *key =
+        key_edit_create(arena, ring, bytes_from_text(naming->user), NOW, err);
+    if (key != NULL)
+        naming->id = key->id;
+    return key != NULL;
+}
+
+static size_t count_stored(struct fixture *fixture, const struct files *files)
+{
+    char message[KEY_FILE_MESSAGE_MAX];
+    struct key_ring ring;
+    struct stat state;
+    assert_true(key_file_read(fixture->arena, &files->file, &ring, &state, message));
+    return ring.count;
+}
+
+static void a_change_is_stored_and_in_force_when_the_edit_returns(void **state)
+{
+    struct fixture *fixture = *state;
+    struct files files;
+    char message[KEY_FILE_MESSAGE_MAX];
+    struct naming naming = { .user = "bob" };
+    open_files(&files);
+    create(fixture, "alice");
+    store(fixture, &files);
+    struct live_keys *keys = live_keys_open(&files.file, message);
+    struct live_ring *before = live_keys_acquire(keys, NOW);
+    /* What a command has written since stays, though the server has not looked yet. */
+    create(fixture, "carol");
+    store(fixture, &files);
+    assert_true(live_keys_edit(keys, fixture->arena, NOW, create_named, &naming, &fixture->err));
+    struct live_ring *after = live_keys_acquire(keys, NOW); /* In the same second. */
+    assert_int_equal(after->ring.count, 3);
+    assert_non_null(key_ring_find(&after->ring, naming.id));
+    assert_int_not_equal(after->generation, before->generation);
+    assert_int_equal(before->ring.count, 1); /* Rings in use do not change. */
+    assert_int_equal(count_stored(fixture, &files), 3);
+    live_keys_release(before);
+    live_keys_release(after);
+    live_keys_close(keys);
+    scratch_destroy(files.folder);
+}
+
+static void a_refused_change_leaves_the_file_as_it_is(void **state)
+{
+    struct fixture *fixture = *state;
+    struct files files;
+    char message[KEY_FILE_MESSAGE_MAX], path[SCRATCH_PATH_MAX];
+    struct stat before, after;
+    open_files(&files);
+    create(fixture, "alice");
+    store(fixture, &files);
+    struct live_keys *keys = live_keys_open(&files.file, message);
+    assert_true(key_file_stat(&files.file, &before));
+    assert_false(live_keys_edit(keys, fixture->arena, NOW, create_named,
+                                &(struct naming){ .user = "no user" }, &fixture->err));
+    expect_message(fixture, "'no user' is not a valid user name: 1 to 128 of A-Z a-z 0-9 + = , . @ "
+                            "_ -");
+    assert_true(key_file_stat(&files.file, &after));
+    assert_int_equal(before.st_ino, after.st_ino);
+
+    /* A file that cannot be read is not overwritten. */
+    scratch_join(path, files.directory, "KEYS");
+    write_text(path, "nonsense");
+    assert_false(live_keys_edit(keys, fixture->arena, NOW, create_named,
+                                &(struct naming){ .user = "bob" }, &fixture->err));
+    assert_int_equal(fixture->err.code, ERROR_INTERNAL);
+    expect_message(fixture, "The access keys could not be changed: see the server's log");
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(after.st_size, strlen("nonsense"));
+    live_keys_close(keys);
+    scratch_destroy(files.folder);
+}
+
+static void a_change_waits_for_other_writers_only_so_long(void **state)
+{
+    struct fixture *fixture = *state;
+    struct files files;
+    char message[KEY_FILE_MESSAGE_MAX];
+    bool is_busy;
+    open_files(&files);
+    int held = key_file_lock(&files.file, message);
+    assert_true(held >= 0);
+    assert_int_equal(key_file_lock_within(&files.file, 20, &is_busy, message), -1);
+    assert_true(is_busy);
+    struct live_keys *keys = live_keys_open(&files.file, message);
+    assert_false(live_keys_edit(keys, fixture->arena, NOW, create_named,
+                                &(struct naming){ .user = "bob" }, &fixture->err));
+    assert_int_equal(fixture->err.code, ERROR_THROTTLING);
+    expect_message(fixture, "The access keys are being changed by somebody else: try again");
+    key_file_unlock(held);
+    int lock = key_file_lock_within(&files.file, 0, &is_busy, message);
+    assert_true(lock >= 0 && !is_busy);
+    key_file_unlock(lock);
+    live_keys_close(keys);
+    scratch_destroy(files.folder);
+}
+
+enum { WRITERS = 4, WRITES = 8 };
+
+struct writer {
+    struct live_keys *keys;
+    pthread_t thread;
+};
+
+/* Each finds its own change as soon as its edit returns. */
+static void *write_keys(void *context)
+{
+    struct writer *writer = context;
+    for (size_t i = 0; i < WRITES; i++) {
+        struct arena *arena = arena_create();
+        struct error err;
+        struct naming naming = { .user = "user" };
+        error_init(&err, arena);
+        bool ok = live_keys_edit(writer->keys, arena, NOW, create_named, &naming, &err);
+        struct live_ring *ring = live_keys_acquire(writer->keys, NOW + (int64_t)i * 2000);
+        ok = ok && key_ring_find(&ring->ring, naming.id) != NULL;
+        live_keys_release(ring);
+        arena_destroy(arena);
+        if (!ok)
+            return "lost";
+    }
+    return NULL;
+}
+
+static void changes_of_many_threads_lose_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct files files;
+    char message[KEY_FILE_MESSAGE_MAX];
+    struct writer writers[WRITERS];
+    void *result;
+    open_files(&files);
+    struct live_keys *keys = live_keys_open(&files.file, message);
+    for (size_t i = 0; i < WRITERS; i++) {
+        writers[i].keys = keys;
+        assert_int_equal(pthread_create(&writers[i].thread, NULL, write_keys, &writers[i]), 0);
+    }
+    for (size_t i = 0; i < WRITERS; i++) {
+        assert_int_equal(pthread_join(writers[i].thread, &result), 0);
+        assert_null(result);
+    }
+    assert_int_equal(count_stored(fixture, &files), WRITERS * WRITES);
+    live_keys_close(keys);
+    scratch_destroy(files.folder);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -580,6 +740,10 @@ int main(void)
         TEST(an_acl_may_name_only_us),
         TEST(a_credential_of_systemd_is_a_private_file),
         TEST(a_server_follows_the_file_and_shuts_out_on_damage),
+        TEST(a_change_is_stored_and_in_force_when_the_edit_returns),
+        TEST(a_refused_change_leaves_the_file_as_it_is),
+        TEST(a_change_waits_for_other_writers_only_so_long),
+        TEST(changes_of_many_threads_lose_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
