@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/clock.h"
+#include "http/grammar.h"
 #include "http/server.h"
 #include "http/url.h"
 #include "outbound/outbound_exchange.h"
@@ -289,8 +290,10 @@ static enum outbound_result give_addresses(struct outbound_client *client,
 /* --- The transfer --- */
 
 /* Runs the transfer to its end. False if it was cancelled. */
-static bool run(struct outbound_client *client, CURLcode *code)
+static bool run(struct outbound_client *client, const struct outbound_request *request,
+                CURLcode *code)
 {
+    const bool asks = request->is_cancelled != NULL;
     int running = 1, ignored;
     *code = CURLE_RECV_ERROR;
     while (running > 0) {
@@ -299,12 +302,13 @@ static bool run(struct outbound_client *client, CURLcode *code)
         CURLMcode step =
             cancelled ? CURLM_OK : client->curl->multi_perform(client->multi, &running);
         pthread_mutex_unlock(&client->mutex);
-        if (cancelled)
+        if (cancelled || (asks && request->is_cancelled(request->cancel_context)))
             return false;
         if (step != CURLM_OK)
             return true;
         if (running > 0 &&
-            client->curl->multi_poll(client->multi, NULL, 0, POLL_MS, NULL) != CURLM_OK)
+            client->curl->multi_poll(client->multi, NULL, 0, asks ? OUTBOUND_ASK_MS : POLL_MS,
+                                     NULL) != CURLM_OK)
             return true;
     }
     const CURLMsg *message = client->curl->multi_info_read(client->multi, &ignored);
@@ -319,7 +323,7 @@ static enum outbound_result transfer(struct outbound_client *client,
     CURLcode code;
     if (client->curl->multi_add_handle(client->multi, client->easy) != CURLM_OK)
         abort();
-    bool ended = run(client, &code);
+    bool ended = run(client, exchange->request, &code);
     enum outbound_result result =
         ended ? outbound_exchange_end(exchange, client->easy, code)
               : outbound_exchange_fail(exchange, OUTBOUND_CANCELLED, "cancelled");
@@ -327,6 +331,18 @@ static enum outbound_result transfer(struct outbound_client *client,
     if (outbound_is_unsent(result))
         forget_addresses(client); /* They may be out of date. */
     return result;
+}
+
+/* Curl sends headers as they are: a line break within one would begin another, or a request. */
+static bool headers_are_lines(const struct outbound_request *request)
+{
+    for (size_t i = 0; i < request->header_count; i++) {
+        struct bytes name = request->headers[i].name, value = request->headers[i].value;
+        if (http_grammar_skip_name(name.data, 0, name.len) != name.len ||
+            http_grammar_skip_value(value.data, 0, value.len) != value.len)
+            return false;
+    }
+    return true;
 }
 
 enum outbound_result outbound_client_send(struct outbound_client *client, struct arena *arena,
@@ -345,6 +361,8 @@ enum outbound_result outbound_client_send(struct outbound_client *client, struct
     struct curl_slist *headers = NULL, *addresses = NULL;
     outbound_exchange_init(&exchange);
     const char *problem = http_url_parse(request->url, &url);
+    if (problem == NULL && !headers_are_lines(request))
+        problem = "a header has a control character";
     if (problem != NULL)
         return outbound_exchange_fail(&exchange, OUTBOUND_UNUSABLE, problem);
     bool by_proxy = outbound->has_proxy && !is_loopback(&url);

@@ -33,7 +33,8 @@ enum {
     OUTBOUND_CONNECT_TIMEOUT_MS = 10000, /* With TLS, until its handshake is done. */
     OUTBOUND_HEAD_SIZE_MAX = 64 * 1024,
     OUTBOUND_NAME_KEPT_MS = 60000, /* How long a client reuses the addresses of a name. */
-    OUTBOUND_CA_KEPT_S = 60,       /* How soon a new CA file is read. */
+    OUTBOUND_ASK_MS = 200,
+    OUTBOUND_CA_KEPT_S = 60, /* How soon a new CA file is read. */
 };
 
 /* --- What all clients share --- */
@@ -71,12 +72,24 @@ void outbound_client_cancel(struct outbound_client *client);
 struct outbound_request {
     const char *method; /* "POST" */
     struct bytes url;   /* One that http_url_parse accepts. */
+    /* What to ask that server for instead of the URL's path: begins with a slash, is escaped, and
+     * may be longer than a URL. data NULL: the URL's. */
+    struct bytes target;
     /* Content-Length is added, and Host unless it is among them. */
     const struct http_header *headers;
     size_t header_count;
     struct bytes body; /* Empty: none. */
+    /* Use a new connection, so that the request is sent once only: see outbound_client_send. */
+    bool sends_once;
     int64_t timeout_ms;
     size_t answer_size_max;
+    /* Where the answer's body goes, of whatever status: `answer_size_max` bytes. NULL: into the
+     * arena. */
+    uint8_t *answer_memory;
+    /* Asked every OUTBOUND_ASK_MS or sooner, on the calling thread, while the exchange is under
+     * way: true ends it with OUTBOUND_CANCELLED. NULL: nobody is asked. */
+    bool (*is_cancelled)(void *context);
+    void *cancel_context;
 };
 
 enum outbound_result {
@@ -98,9 +111,9 @@ enum outbound_result {
 bool outbound_is_unsent(enum outbound_result result);
 
 struct outbound_answer {
-    int status;         /* OUTBOUND_OK only, as are the next two. */
-    struct buffer head; /* Lines of headers. */
-    struct buffer body;
+    int status;           /* OUTBOUND_OK only, as are the next two. */
+    struct buffer head;   /* Lines of headers. */
+    struct buffer body;   /* In the request's memory if it had some. */
     struct bytes problem; /* Otherwise: what went wrong, for people. Names no URL. */
 };
 

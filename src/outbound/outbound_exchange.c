@@ -8,8 +8,10 @@
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "http/grammar.h"
 #include "http/server.h"
+#include "http/url.h"
 
 enum { STATUS_FINAL_MIN = 200 }; /* Below it are interim answers. */
 
@@ -20,6 +22,7 @@ void outbound_exchange_init(struct outbound_exchange *exchange)
     *exchange->answer = (struct outbound_answer){ 0 };
     buffer_init(&exchange->answer->head, exchange->arena);
     buffer_init(&exchange->answer->body, exchange->arena);
+    exchange->answer->body.data = exchange->request->answer_memory;
 }
 
 /* --- Sockets --- */
@@ -96,7 +99,12 @@ static size_t take_body(char *data, size_t one, size_t size, void *context)
         exchange->too_large = true;
         return CURL_WRITEFUNC_ERROR;
     }
-    buffer_append(body, data, size);
+    if (exchange->request->answer_memory != NULL) {
+        memcpy(body->data + body->len, data, size);
+        body->len += size;
+    } else {
+        buffer_append(body, data, size);
+    }
     return size;
 }
 
@@ -193,18 +201,31 @@ static bool set_route(const struct curl_library *curl, CURL *easy,
            curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
 }
 
+/* With the request's target behind the server, if it has one. */
+static const char *format_url(struct arena *arena, const struct outbound_request *request)
+{
+    struct bytes url = request->url;
+    struct http_url parts;
+    if (request->target.data != NULL && http_url_parse(url, &parts) == NULL)
+        url.len = (size_t)(parts.authority.data + parts.authority.len - url.data);
+    const struct bytes pieces[] = { url, request->target.data != NULL ? request->target : BYTES(""),
+                                    bytes_of("", 1) };
+    return (const char *)arena_join(arena, pieces, COUNT_OF(pieces)).data;
+}
+
 bool outbound_exchange_prepare(struct outbound_exchange *exchange, CURL *easy,
                                const struct outbound_exchange_route *route,
                                struct curl_slist **headers)
 {
     const struct curl_library *curl = exchange->curl;
     const struct outbound_request *request = exchange->request;
-    const char *url =
-        (const char *)arena_printf(exchange->arena, "%.*s", BYTES_FMT(request->url)).data;
+    const char *url = format_url(exchange->arena, request);
     *headers = make_headers(exchange);
     return set_route(curl, easy, route, url) && set_trust(curl, easy, route) &&
            set_bounds(exchange, easy, route) && set_method(curl, easy, request) &&
            outbound_sockets_set(exchange->sockets, curl, easy) &&
+           curl->easy_setopt(easy, CURLOPT_FRESH_CONNECT, request->sends_once ? 1L : 0L) ==
+               CURLE_OK &&
            curl->easy_setopt(easy, CURLOPT_HTTPHEADER, *headers) == CURLE_OK &&
            curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_head) == CURLE_OK &&
            curl->easy_setopt(easy, CURLOPT_HEADERDATA, exchange) == CURLE_OK &&

@@ -428,6 +428,36 @@ static void nothing_is_sent_to_whom_cannot_be_reached(void **state)
     close_peer(&peer);
 }
 
+/* What a client chose may be in a header: a line break would begin another header or request. */
+static void a_header_is_one_line(void **state)
+{
+    (void)state;
+    static const struct http_header wrong[] = {
+        { BYTES("X-Key"), BYTES("a\r\nX-Other: b") },
+        { BYTES("X-Key"), BYTES("a\nb") },
+        { BYTES("X-Key\r\nX-Other"), BYTES("b") },
+    };
+    struct scripted_server server = { .answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" };
+    scripted_server_start(&server);
+    struct peer peer;
+    char url[URL_MAX];
+    open_peer(&peer, (struct outbound_options){ 0 });
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/", (unsigned)server.port);
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        struct outbound_request request = { .method = "POST",
+                                            .url = bytes_from_text(url),
+                                            .headers = &wrong[i],
+                                            .header_count = 1,
+                                            .timeout_ms = LONG_MS,
+                                            .answer_size_max = ANSWER_SIZE_MAX };
+        assert_int_equal(outbound_client_send(peer.client, peer.arena, &request, &peer.answer),
+                         OUTBOUND_UNUSABLE);
+        expect_problem(&peer, "a header has a control character");
+    }
+    close_peer(&peer);
+    scripted_server_stop(&server);
+}
+
 /* A queue of connections that is full: further ones are neither accepted nor refused. */
 static void a_connection_that_is_not_made_in_time_is_unsent(void **state)
 {
@@ -676,6 +706,7 @@ int main(void)
         cmocka_unit_test(a_connection_is_used_again),
         cmocka_unit_test(the_sockets_of_a_client_are_acknowledged_and_known_until_they_are_closed),
         cmocka_unit_test(nothing_is_sent_to_whom_cannot_be_reached),
+        cmocka_unit_test(a_header_is_one_line),
         cmocka_unit_test(a_connection_that_is_not_made_in_time_is_unsent),
         cmocka_unit_test(a_handshake_that_does_not_end_in_time_is_unsent),
         cmocka_unit_test(an_answer_that_is_late_is_none),
