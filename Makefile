@@ -112,6 +112,12 @@ $(BUILD)/$(1)/bench/load/load: $$(LOAD_SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$
 endef
 $(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
 
+# The assembler reads them, which -MMD does not see.
+$(foreach name,$(FLAVOURS),$(BUILD)/$(name)/src/command/model_samples.o): \
+	$(sort $(wildcard examples/models/*.json))
+$(foreach name,$(FLAVOURS),$(BUILD)/$(name)/src/codegen/model_code.o): \
+	$(sort $(wildcard src/codegen/*.py src/codegen/*.ts))
+
 $(foreach name,$(FLAVOURS),$(BUILD)/$(name)/src/engine/rocksdb/store_ahead.o): \
 	CPPFLAGS += -DSTATOR_ROCKSDB_VERSION='"$(ROCKSDB_VERSION)"'
 $(foreach name,$(FLAVOURS),$(BUILD)/$(name)/src/command/version.o): $(BUILD)/commit
