@@ -173,6 +173,8 @@ static void a_scan_resumes_behind_its_last_key(void **state)
 static void a_scan_shows_its_view_while_writes_go_on(void **state)
 {
     struct engine *engine = engine_of(state);
+    if (!engine_fixture_keeps_views(*state))
+        skip();
     put_letters(engine);
     struct engine_view *view = engine_fixture_view(engine);
     struct engine_range range = { .place = items };
@@ -258,8 +260,10 @@ static void range_deletes_respect_bounds(void **state)
         scan_keys(after, &range, keys, sizeof keys);
         if (strcmp(keys, delete_cases[i].left) != 0)
             fail_msg("%s: %s", delete_cases[i].name, keys);
-        scan_keys(before, &range, keys, sizeof keys);
-        assert_string_equal(keys, "bcdefgh");
+        if (engine_fixture_keeps_views(*state)) {
+            scan_keys(before, &range, keys, sizeof keys);
+            assert_string_equal(keys, "bcdefgh");
+        }
         for (size_t j = 0; j < COUNT_OF(neighbours); j++)
             assert_true(engine_fixture_view_has(after, neighbours[j], BYTES("e"), BYTES("x")));
         engine_view_close(after);

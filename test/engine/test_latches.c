@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/compiler.h"
 #include "base/random.h"
-#include "engine/rocksdb/latches.h"
+#include "engine/latches.h"
 
 enum { LONG_WAIT_MS = 60 * 1000, SHORT_WAIT_MS = 20, KEY_SIZE = 16 };
 

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/arena.h"
+#include "engine/commit/commit_engine.h"
 #include "failing_engine.h"
+#include "partition_memory.h"
 #include "reference_engine.h"
 
 const char *engine_fixture_kind_name(enum engine_fixture_kind kind)
@@ -13,6 +15,8 @@ const char *engine_fixture_kind_name(enum engine_fixture_kind kind)
         [ENGINE_FIXTURE_REFERENCE] = "reference",
         [ENGINE_FIXTURE_FORWARD] = "forward only",
         [ENGINE_FIXTURE_FAILING] = "failing wrapper that never fails",
+        [ENGINE_FIXTURE_COMMIT] = "commit protocol over partitions",
+        [ENGINE_FIXTURE_COMMIT_FORWARD] = "commit protocol, forward only",
         [ENGINE_FIXTURE_ROCKSDB_MEMORY] = "RocksDB in memory",
         [ENGINE_FIXTURE_ROCKSDB_OS] = "RocksDB, durability os",
         [ENGINE_FIXTURE_ROCKSDB_SYNC] = "RocksDB, durability sync",
@@ -58,6 +62,15 @@ static struct engine *open_rocksdb(const struct engine_fixture *fixture)
     return engine;
 }
 
+static struct engine *open_commit(bool reverse)
+{
+    char message[ENGINE_MESSAGE_MAX];
+    struct engine *engine =
+        commit_engine_create(partition_memory_create(reverse), &commit_time_system, 1, message);
+    assert(engine != NULL);
+    return engine;
+}
+
 static struct engine *open_kind(const struct engine_fixture *fixture)
 {
     switch (fixture->kind) {
@@ -67,6 +80,10 @@ static struct engine *open_kind(const struct engine_fixture *fixture)
         return reference_engine_create_with(ENGINE_GLOBAL_ATOMIC);
     case ENGINE_FIXTURE_FAILING:
         return failing_engine_create(reference_engine_create());
+    case ENGINE_FIXTURE_COMMIT:
+        return open_commit(true);
+    case ENGINE_FIXTURE_COMMIT_FORWARD:
+        return open_commit(false);
     default:
         return open_rocksdb(fixture);
     }
@@ -85,6 +102,11 @@ bool engine_fixture_is_persistent(const struct engine_fixture *fixture)
 {
     return fixture->kind == ENGINE_FIXTURE_ROCKSDB_OS ||
            fixture->kind == ENGINE_FIXTURE_ROCKSDB_SYNC;
+}
+
+bool engine_fixture_keeps_views(const struct engine_fixture *fixture)
+{
+    return fixture->kind != ENGINE_FIXTURE_COMMIT && fixture->kind != ENGINE_FIXTURE_COMMIT_FORWARD;
 }
 
 void engine_fixture_reopen(struct engine_fixture *fixture)

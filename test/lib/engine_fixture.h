@@ -8,8 +8,10 @@
 
 enum engine_fixture_kind {
     ENGINE_FIXTURE_REFERENCE,
-    ENGINE_FIXTURE_FORWARD, /* The reference without reverse scans and range deletes. */
-    ENGINE_FIXTURE_FAILING, /* The failing wrapper that never fails, around the reference. */
+    ENGINE_FIXTURE_FORWARD,        /* The reference without reverse scans and range deletes. */
+    ENGINE_FIXTURE_FAILING,        /* The failing wrapper that never fails, around the reference. */
+    ENGINE_FIXTURE_COMMIT,         /* engine/commit/ over partitions in memory. */
+    ENGINE_FIXTURE_COMMIT_FORWARD, /* The same over a store that only reads forward. */
     ENGINE_FIXTURE_ROCKSDB_MEMORY,
     ENGINE_FIXTURE_ROCKSDB_OS,
     ENGINE_FIXTURE_ROCKSDB_SYNC,
@@ -26,6 +28,9 @@ const char *engine_fixture_kind_name(enum engine_fixture_kind kind);
 void engine_fixture_open(struct engine_fixture *fixture, enum engine_fixture_kind kind);
 /* Whether content outlives the engine. */
 bool engine_fixture_is_persistent(const struct engine_fixture *fixture);
+/* Whether a view shows the state of its opening for as long as it is open. Without that, one that
+ * has read what others changed later answers ENGINE_CONFLICT (engine/commit/commit_engine.h). */
+bool engine_fixture_keeps_views(const struct engine_fixture *fixture);
 void engine_fixture_reopen(struct engine_fixture *fixture);
 void engine_fixture_close(struct engine_fixture *fixture);
 

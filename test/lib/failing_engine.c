@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/random.h"
 #include "engine/engine_ops.h"
 
@@ -19,8 +20,10 @@ struct failing_engine {
     /* A commit whose completion waits. */
     bool holds_next;
     struct engine_completion holder;
-    struct engine_completion *held;
+    struct engine_completion *holding; /* Of the commit under way. */
     enum engine_status held_status;
+    /* Set when that commit has ended: whoever reads it may touch what the writer has written. */
+    struct engine_completion *_Atomic held;
 
     struct failing_engine_obstacles obstacles;
     struct random random;
@@ -360,13 +363,14 @@ static void keep_status(struct engine_completion *base, enum engine_status statu
     struct failing_engine *engine =
         (struct failing_engine *)((char *)base - offsetof(struct failing_engine, holder));
     engine->held_status = status;
+    atomic_store(&engine->held, engine->holding);
 }
 
 static void hold(struct failing_engine *engine, struct engine_write *inner,
                  struct engine_completion *completion)
 {
     engine->holds_next = false;
-    engine->held = completion;
+    engine->holding = completion;
     engine->holder.done = keep_status;
     engine_write_commit(inner, &engine->holder);
 }
@@ -488,9 +492,9 @@ void failing_engine_hold_commit(struct engine *base)
 void failing_engine_let_go(struct engine *base)
 {
     struct failing_engine *engine = (struct failing_engine *)base;
-    struct engine_completion *held = engine->held;
-    assert(held != NULL);
-    engine->held = NULL;
+    struct engine_completion *held;
+    while ((held = atomic_exchange(&engine->held, NULL)) == NULL)
+        usleep(1000);
     held->done(held, engine->held_status);
 }
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "engine/engine_ops.h"
-#include "engine/rocksdb/latches.h"
+#include "engine/latches.h"
 #include "engine/rocksdb/store_directory.h"
 #include "engine/rocksdb/store_space.h"
 #include "engine/rocksdb/store_touches.h"

@@ -16,8 +16,8 @@
  *
  * Waits are bounded: a watcher thread ends waits that take too long. It sleeps while none waits.
  */
-#ifndef STATOR_ENGINE_ROCKSDB_LATCHES_H
-#define STATOR_ENGINE_ROCKSDB_LATCHES_H
+#ifndef STATOR_ENGINE_LATCHES_H
+#define STATOR_ENGINE_LATCHES_H
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * exactly while its state is LATCH_QUEUED, and only under the mutex does that state come or go. So
  * whoever releases a latch notices a queue, and nobody takes a latch past one.
  */
-#include "engine/rocksdb/latches.h"
+#include "engine/latches.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
