@@ -29,8 +29,25 @@
     ROW(ERROR_REQUEST_LIMIT_EXCEEDED, DYNAMODB "RequestLimitExceeded", 400, true, "message", NULL) \
     ROW(ERROR_THROTTLING, DYNAMODB "ThrottlingException", 400, true, "message", NULL)              \
     ROW(ERROR_TABLE_NOT_FOUND, DYNAMODB "TableNotFoundException", 400, false, "message", NULL)     \
+    ROW(ERROR_GLOBAL_TABLE_NOT_FOUND, DYNAMODB "GlobalTableNotFoundException", 400, false,         \
+        "message", NULL)                                                                           \
     ROW(ERROR_CONTINUOUS_BACKUPS_UNAVAILABLE, DYNAMODB "ContinuousBackupsUnavailableException",    \
         400, true, "message", NULL)                                                                \
+    ROW(ERROR_IMPORT_CONFLICT, DYNAMODB "ImportConflictException", 400, false, "message", NULL)    \
+    ROW(ERROR_IMPORT_NOT_FOUND, DYNAMODB "ImportNotFoundException", 400, false, "message", NULL)   \
+    ROW(ERROR_POINT_IN_TIME_RECOVERY_UNAVAILABLE,                                                  \
+        DYNAMODB "PointInTimeRecoveryUnavailableException", 400, false, "message", NULL)           \
+    ROW(ERROR_EXPORT_CONFLICT, DYNAMODB "ExportConflictException", 400, false, "message", NULL)    \
+    ROW(ERROR_EXPORT_NOT_FOUND, DYNAMODB "ExportNotFoundException", 400, false, "message", NULL)   \
+    ROW(ERROR_INVALID_EXPORT_TIME, DYNAMODB "InvalidExportTimeException", 400, false, "message",   \
+        NULL)                                                                                      \
+    ROW(ERROR_BACKUP_NOT_FOUND, DYNAMODB "BackupNotFoundException", 400, false, "message", NULL)   \
+    ROW(ERROR_BACKUP_IN_USE, DYNAMODB "BackupInUseException", 400, false, "message", NULL)         \
+    ROW(ERROR_TABLE_ALREADY_EXISTS, DYNAMODB "TableAlreadyExistsException", 400, false, "message", \
+        NULL)                                                                                      \
+    ROW(ERROR_TABLE_IN_USE, DYNAMODB "TableInUseException", 400, false, "message", NULL)           \
+    ROW(ERROR_INVALID_RESTORE_TIME, DYNAMODB "InvalidRestoreTimeException", 400, false, "message", \
+        NULL)                                                                                      \
     ROW(ERROR_POLICY_NOT_FOUND, DYNAMODB "PolicyNotFoundException", 400, false, "message", NULL)   \
     ROW(ERROR_TRANSACTION_CANCELED, DYNAMODB "TransactionCanceledException", 400, false,           \
         "Message", NULL)                                                                           \
@@ -84,6 +101,27 @@
     ROW(ERROR_SCALING_RESOURCE_NOT_FOUND, "ResourceNotFoundException", 400, false, "Message",      \
         NULL)                                                                                      \
     ROW(ERROR_SCALING_TOO_MANY_TAGS, "TooManyTagsException", 400, false, "Message", NULL)          \
+    ROW(ERROR_CFN_ALREADY_EXISTS, "AlreadyExistsException", 400, false, "Message", NULL)           \
+    ROW(ERROR_CFN_CHANGE_SET_NOT_FOUND, "ChangeSetNotFound", 404, false, "Message", NULL)          \
+    ROW(ERROR_CFN_INVALID_CHANGE_SET_STATUS, "InvalidChangeSetStatus", 400, false, "Message",      \
+        NULL)                                                                                      \
+    ROW(ERROR_CFN_INSUFFICIENT_CAPABILITIES, "InsufficientCapabilitiesException", 400, false,      \
+        "Message", NULL)                                                                           \
+    ROW(ERROR_CFN_LIMIT_EXCEEDED, "LimitExceededException", 400, false, "Message", NULL)           \
+    ROW(ERROR_SSM_PARAMETER_NOT_FOUND, "ParameterNotFound", 400, false, "message", NULL)           \
+    ROW(ERROR_S3_NO_SUCH_BUCKET, "NoSuchBucket", 404, false, "Message", NULL)                      \
+    ROW(ERROR_S3_NO_SUCH_KEY, "NoSuchKey", 404, false, "Message", NULL)                            \
+    ROW(ERROR_S3_NO_ENCRYPTION, "ServerSideEncryptionConfigurationNotFoundError", 404, false,      \
+        "Message", NULL)                                                                           \
+    ROW(ERROR_S3_INVALID_ARGUMENT, "InvalidArgument", 400, false, "Message", NULL)                 \
+    ROW(ERROR_S3_TOO_LARGE, "EntityTooLarge", 400, false, "Message", NULL)                         \
+    ROW(ERROR_S3_TOO_SMALL, "EntityTooSmall", 400, false, "Message", NULL)                         \
+    ROW(ERROR_S3_NO_SUCH_UPLOAD, "NoSuchUpload", 404, false, "Message", NULL)                      \
+    ROW(ERROR_S3_INVALID_PART, "InvalidPart", 400, false, "Message", NULL)                         \
+    ROW(ERROR_S3_INVALID_PART_ORDER, "InvalidPartOrder", 400, false, "Message", NULL)              \
+    ROW(ERROR_S3_MALFORMED_XML, "MalformedXML", 400, false, "Message", NULL)                       \
+    ROW(ERROR_S3_INVALID_RANGE, "InvalidRange", 416, false, "Message", NULL)                       \
+    ROW(ERROR_S3_NOT_IMPLEMENTED, "NotImplemented", 501, false, "Message", NULL)                   \
     ROW(ERROR_INTERNAL, DYNAMODB "InternalServerError", 500, true, "message", NULL)                \
     ROW(ERROR_SERVICE_UNAVAILABLE, SERVICE "ServiceUnavailableException", 503, true, "message",    \
         NULL)                                                                                      \

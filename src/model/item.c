@@ -34,6 +34,14 @@ bool item_open(struct bytes encoded, struct item *out)
     return varint_read(&out->attributes, &out->count);
 }
 
+struct item item_copy(struct arena *arena, const struct item *item)
+{
+    struct item copy = *item;
+    copy.encoded = arena_copy(arena, item->encoded);
+    copy.attributes.data = copy.encoded.data + (item->attributes.data - item->encoded.data);
+    return copy;
+}
+
 bool item_verify(const struct item *item)
 {
     if (!value_verify_members(item->attributes, item->count, NESTING_DEPTH_MAX))

@@ -24,6 +24,8 @@ struct item {
 /* Opens stored bytes. False if the format is unknown, the checksum is wrong or the header is
  * damaged. Does not walk the attributes: the checksum vouches for them. */
 MUST_CHECK bool item_open(struct bytes encoded, struct item *out);
+/* The same item, in memory of the arena. */
+struct item item_copy(struct arena *arena, const struct item *item);
 /* Walks everything: for `stator check` and the fuzzers. */
 MUST_CHECK bool item_verify(const struct item *item);
 

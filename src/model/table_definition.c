@@ -21,6 +21,12 @@ static const char *const expiry_status_names[EXPIRY_STATUS_COUNT] = {
     [EXPIRY_NONE] = "NONE",     [EXPIRY_ALLOCATING] = "ALLOCATING", [EXPIRY_FILLING] = "FILLING",
     [EXPIRY_ACTIVE] = "ACTIVE", [EXPIRY_REMOVING] = "REMOVING",
 };
+static const char *const history_status_names[HISTORY_STATUS_COUNT] = {
+    [HISTORY_NONE] = "NONE",
+    [HISTORY_OPENING] = "OPENING",
+    [HISTORY_ACTIVE] = "ACTIVE",
+    [HISTORY_CLOSING] = "CLOSING",
+};
 static const char *const billing_mode_names[] = {
     [BILLING_PROVISIONED] = "PROVISIONED",
     [BILLING_PAY_PER_REQUEST] = "PAY_PER_REQUEST",
@@ -35,6 +41,9 @@ static const char *const projection_names[] = {
     [PROJECTION_INCLUDE] = "INCLUDE",
 };
 
+static const char *const model_mode_names[] = {
+    [MODEL_NONE] = "NONE", [MODEL_OBSERVE] = "OBSERVE", [MODEL_ENFORCE] = "ENFORCE"
+};
 static const char *const capacity_names[] = {
     [CAPACITY_UNSET] = "", /* No setting has this name. */
     [CAPACITY_OFF] = "off",
@@ -67,6 +76,12 @@ const char *expiry_status_name(enum expiry_status status)
 {
     assert(status < EXPIRY_STATUS_COUNT);
     return expiry_status_names[status];
+}
+
+const char *history_status_name(enum history_status status)
+{
+    assert(status < HISTORY_STATUS_COUNT);
+    return history_status_names[status];
 }
 
 const char *billing_mode_name(enum billing_mode mode)
@@ -108,11 +123,31 @@ bool expiry_status_parse(struct bytes text, enum expiry_status *out)
     return index < COUNT_OF(expiry_status_names);
 }
 
+bool history_status_parse(struct bytes text, enum history_status *out)
+{
+    size_t index = find_name(history_status_names, COUNT_OF(history_status_names), text);
+    *out = (enum history_status)index;
+    return index < COUNT_OF(history_status_names);
+}
+
 bool billing_mode_parse(struct bytes text, enum billing_mode *out)
 {
     size_t index = find_name(billing_mode_names, COUNT_OF(billing_mode_names), text);
     *out = (enum billing_mode)index;
     return index < COUNT_OF(billing_mode_names);
+}
+
+const char *model_mode_name(enum model_mode mode)
+{
+    assert(mode < COUNT_OF(model_mode_names));
+    return model_mode_names[mode];
+}
+
+bool model_mode_parse(struct bytes text, enum model_mode *out)
+{
+    size_t index = find_name(model_mode_names, COUNT_OF(model_mode_names), text);
+    *out = (enum model_mode)index;
+    return index != MODEL_NONE && index < COUNT_OF(model_mode_names);
 }
 
 bool capacity_setting_parse(struct bytes text, enum capacity_setting *out)
@@ -221,6 +256,10 @@ struct log_needs table_definition_log_needs(const struct table_definition *defin
     if (definition->stream_enabled) {
         needs.changes = true;
         needs.images |= change_image_of_view_type(definition->stream_view_type);
+    }
+    if (definition->feeds_kinesis) { /* Its records always have both images. */
+        needs.changes = true;
+        needs.images |= CHANGE_IMAGES_ALL;
     }
     return needs;
 }

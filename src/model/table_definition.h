@@ -14,8 +14,10 @@
 #include "model/item.h"
 #include "model/key.h"
 #include "model/limits.h"
+#include "model/replica_definition.h"
 
 struct arena;
+struct entity_rules;
 struct index_names;
 
 enum table_status {
@@ -58,6 +60,18 @@ enum expiry_status {
 const char *expiry_status_name(enum expiry_status status);
 MUST_CHECK bool expiry_status_parse(struct bytes text, enum expiry_status *out);
 
+/* The history of a table's items (history/history_entry.h), which recovery to a point in time
+ * reads. As with an index, a write may hold the version of its table before the current one. */
+enum history_status {
+    HISTORY_NONE,
+    HISTORY_OPENING, /* A write keeps it; an older one may not have done so. */
+    HISTORY_ACTIVE,  /* It holds every change since `since_us`. */
+    HISTORY_CLOSING, /* No write looks at it any more; it is about to be removed. */
+    HISTORY_STATUS_COUNT,
+};
+const char *history_status_name(enum history_status status);
+MUST_CHECK bool history_status_parse(struct bytes text, enum history_status *out);
+
 enum billing_mode { BILLING_PROVISIONED, BILLING_PAY_PER_REQUEST };
 enum table_class { TABLE_CLASS_STANDARD, TABLE_CLASS_STANDARD_INFREQUENT_ACCESS };
 enum projection_type { PROJECTION_ALL, PROJECTION_KEYS_ONLY, PROJECTION_INCLUDE };
@@ -95,6 +109,8 @@ struct index_definition {
     struct bytes name;
     bool global;
     uint64_t id; /* The owner of its entries; never reused. */
+    /* When UpdateTable added it; 0: with its table, or before this was noted. */
+    int64_t created_ms;
     struct key_attribute hash[INDEX_HASH_KEYS_MAX];
     struct key_attribute range[INDEX_RANGE_KEYS_MAX];
     size_t hash_count;
@@ -121,6 +137,54 @@ struct expiry_definition {
     /* EXPIRY_FILLING: items whose key is below this are in the queue; empty: none need be. */
     struct bytes filled;
 };
+
+struct history_definition {
+    enum history_status status;
+    uint64_t id; /* The owner of its entries; never reused. 0: HISTORY_NONE. */
+    int64_t
+        since_us; /* HISTORY_ACTIVE: every change with this commit time or a later one is there. */
+};
+/* Whether writes keep the history. */
+static inline bool history_definition_is_kept(const struct history_definition *history)
+{
+    return history->status == HISTORY_OPENING || history->status == HISTORY_ACTIVE;
+}
+
+/* What fills a table that is being made by a job. Stored: the numbers stay. */
+enum table_origin {
+    TABLE_ORIGIN_NONE = 0, /* A client does, as usual. */
+    TABLE_ORIGIN_BACKUP = 1,
+    TABLE_ORIGIN_TIME = 2, /* The state of another table at a time. */
+    TABLE_ORIGIN_IMPORT = 3,
+};
+/* The table is CREATING, without an end that is due, until the job ends: then it becomes ACTIVE and
+ * all of this is forgotten, in the batch that stores the job's end. Nobody else can use its items
+ * before that. */
+struct origin_definition {
+    enum table_origin kind;
+    struct bytes job_id;     /* Of its record (jobs/job_record.h). */
+    struct bytes backup_arn; /* RestoreSummary.SourceBackupArn; data NULL: none. */
+    struct bytes table_arn;  /* RestoreSummary.SourceTableArn; data NULL: none. */
+    int64_t restored_ms;     /* RestoreSummary.RestoreDateTime; 0: none. */
+};
+
+/* What becomes of items that do not follow their table's model. Stored: the numbers stay. */
+enum model_mode {
+    MODEL_NONE = 0,    /* The table has no model. */
+    MODEL_OBSERVE = 1, /* They are counted. */
+    MODEL_ENFORCE = 2, /* And refused. */
+};
+/* "OBSERVE" and "ENFORCE"; parsing is false for any other text. */
+const char *model_mode_name(enum model_mode mode);
+MUST_CHECK bool model_mode_parse(struct bytes text, enum model_mode *out);
+
+/* The entities that the items of a table are of (schema/entity_rules.h). */
+struct model_definition {
+    enum model_mode mode;
+    struct bytes text; /* As JSON; NULL: MODEL_NONE. */
+    int64_t updated_ms;
+};
+enum { MODEL_TEXT_SIZE_MAX = 128 * 1024 };
 
 struct resource_policy {
     struct bytes text; /* As given; NULL: none. */
@@ -161,6 +225,8 @@ enum {
     INDEXES_MAX = GLOBAL_INDEXES_MAX + LOCAL_INDEXES_MAX,
     /* Every key attribute of the table and of all indexes may be another one. */
     ATTRIBUTES_MAX = 2 + INDEXES_MAX * (INDEX_HASH_KEYS_MAX + INDEX_RANGE_KEYS_MAX),
+    ORIGIN_JOB_ID_SIZE_MAX = 64,
+    ORIGIN_ARN_SIZE_MAX = 1024,
     STREAM_LABEL_SIZE_MAX = 64,
     STREAM_VIEW_TYPE_SIZE_MAX = 32,
     INCLUDED_NAMES_PER_INDEX_MAX = 20,
@@ -177,7 +243,9 @@ struct table_definition {
     struct bytes uuid; /* DescribeTable's TableId, 36 characters. */
     int64_t created_ms;
     enum table_status status;
-    int64_t transition_at_ms; /* When a transient status ends; 0: not transient. */
+    /* When a transient status ends; 0: it is not transient, or a job ends it (`origin`). */
+    int64_t transition_at_ms;
+    struct origin_definition origin;
 
     struct key_schema key;
     struct key_attribute *attributes; /* AttributeDefinitions, in the order given. */
@@ -212,12 +280,17 @@ struct table_definition {
     bool stream_enabled;
     struct bytes stream_view_type; /* As given: "KEYS_ONLY", "NEW_IMAGE", ... */
     struct bytes stream_label;     /* LatestStreamLabel; NULL: never had a stream. */
+    /* A Kinesis destination (kinesis/destinations.h) reads the log of its changes. */
+    bool feeds_kinesis;
     /* The owner of the log of its changes, where writers look for its heads; 0: it has none. */
     uint64_t log_id;
 
-    /* Point-in-time recovery: since when, and how many days back at most; both 0: disabled. */
+    /* Point-in-time recovery: since when, and how many days back at most; both 0: disabled. Since
+     * when the table can really be restored: history/history_window.h. */
     int64_t recovery_since_ms;
     int64_t recovery_days;
+    /* Also there while a job needs it (history/history_holds.h). */
+    struct history_definition history;
 
     struct resource_policy resource_policy;
     struct resource_policy stream_policy;
@@ -230,6 +303,14 @@ struct table_definition {
      * indexes has any. */
     unsigned insight_rules;
     bool counts_keys;
+
+    /* The group of regions that a global table is replicated in. */
+    struct replica_definition replicas;
+
+    struct model_definition model;
+    /* The model compiled, in the arena of the version. Set by the catalogue; NULL: no model, or a
+     * definition that is no version of a table. */
+    const struct entity_rules *entity_rules;
 
     struct tag_list tags;
     struct tag_list stream_tags; /* Of the stream whose label is `stream_label`. */

@@ -375,6 +375,10 @@ static void read_index(struct decoder *in, const struct table_definition *table,
     read_throughput(in, &out->throughput);
     read_units(in, "o", &out->on_demand_max);
     read_units(in, "w", &out->warm_throughput);
+    struct value created = find(in, "c", VALUE_N);
+    if (is_present(&created))
+        out->created_ms = as_signed(in, &created);
+    require(in, out->created_ms >= 0 && (out->global || out->created_ms == 0));
     read_insight(in, &out->insight);
     require(in, out->global || out->insight.status == INSIGHT_NEVER);
 }
@@ -446,6 +450,26 @@ static void read_identity(struct decoder *in, struct table_definition *out)
     out->transition_at_ms = find_integer(in, "sa");
 }
 
+static void read_origin(struct decoder *in, struct table_definition *out)
+{
+    int64_t kind = find_integer(in, "ro");
+    out->origin.job_id = find_text(in, "rj");
+    out->origin.backup_arn = find_text(in, "rb");
+    out->origin.table_arn = find_text(in, "rt");
+    out->origin.restored_ms = find_integer(in, "rd");
+    require(in, kind >= TABLE_ORIGIN_NONE && kind <= TABLE_ORIGIN_IMPORT);
+    require(in, (kind == TABLE_ORIGIN_NONE) == (out->origin.job_id.data == NULL));
+    require(in, out->origin.job_id.len <= ORIGIN_JOB_ID_SIZE_MAX &&
+                    out->origin.backup_arn.len <= ORIGIN_ARN_SIZE_MAX &&
+                    out->origin.table_arn.len <= ORIGIN_ARN_SIZE_MAX);
+    require(in, out->origin.restored_ms >= 0);
+    if (in->failed || kind == TABLE_ORIGIN_NONE)
+        return;
+    out->origin.kind = (enum table_origin)kind;
+    /* Until its end nothing else is due. */
+    require(in, out->status == TABLE_CREATING && out->transition_at_ms == 0);
+}
+
 static void read_recovery(struct decoder *in, struct table_definition *out)
 {
     out->recovery_since_ms = find_integer(in, "ps");
@@ -455,6 +479,17 @@ static void read_recovery(struct decoder *in, struct table_definition *out)
     require(in, enabled ? out->recovery_days >= RECOVERY_DAYS_MIN &&
                               out->recovery_days <= RECOVERY_DAYS_MAX
                         : out->recovery_days == 0);
+}
+
+static void read_history(struct decoder *in, struct history_definition *out)
+{
+    struct bytes status = find_text(in, "hs");
+    out->id = find_id(in, "hi");
+    out->since_us = find_integer(in, "hf");
+    require(in, (status.data == NULL) == (out->id == 0));
+    if (status.data != NULL)
+        require(in, history_status_parse(status, &out->status) && out->status != HISTORY_NONE);
+    require(in, out->status == HISTORY_ACTIVE ? out->since_us > 0 : out->since_us == 0);
 }
 
 static struct resource_policy read_policy(struct decoder *in, const char *text_name,
@@ -483,7 +518,102 @@ static void read_expiry(struct decoder *in, struct expiry_definition *out)
     out->filled = arena_copy(in->arena, filled.data);
 }
 
+static void read_model(struct decoder *in, struct model_definition *out)
+{
+    int64_t mode = find_integer(in, "mm");
+    out->text = find_text(in, "mt");
+    out->updated_ms = find_integer(in, "mu");
+    require(in, mode >= MODEL_NONE && mode <= MODEL_ENFORCE && out->updated_ms >= 0);
+    require(in, (mode == MODEL_NONE) == (out->text.data == NULL));
+    require(in,
+            mode == MODEL_NONE ? out->updated_ms == 0 : is_word(out->text, MODEL_TEXT_SIZE_MAX));
+    if (!in->failed)
+        out->mode = (enum model_mode)mode;
+}
+
 /* Records of tables that turned at most once have no list. */
+/* --- Replicas --- */
+
+static int64_t required_integer(struct decoder *in, const char *name)
+{
+    struct value value = find_required(in, name, VALUE_N);
+    return as_signed(in, &value);
+}
+
+static void read_override(struct decoder *in, const struct value *map, bool is_of_index,
+                          struct replica_override *out)
+{
+    require(in, map->type == VALUE_M);
+    if (in->failed)
+        return;
+    struct decoder nested = { .arena = in->arena, .map = map };
+    out->read_units = required_integer(&nested, "r");
+    out->on_demand_read_max = required_integer(&nested, "m");
+    out->index_name = find_text(&nested, "n");
+    require(&nested, out->read_units >= UNITS_UNSET && out->on_demand_read_max >= UNITS_UNSET);
+    require(&nested, is_of_index ? is_word(out->index_name, TABLE_NAME_SIZE_MAX)
+                                 : out->index_name.data == NULL);
+    require(in, !nested.failed);
+}
+
+static void read_member(struct decoder *in, struct replica_member *out)
+{
+    struct value_iter iter;
+    struct value list = find_required(in, "i", VALUE_L), table = find_required(in, "o", VALUE_M);
+    struct value is_noted = find_required(in, "k", VALUE_BOOL);
+    struct value table_class = find(in, "c", VALUE_N);
+    out->region = find_name(in, "n", 1, REPLICA_REGION_SIZE_MAX);
+    out->id = replica_region_id(out->region);
+    out->added_ms = required_integer(in, "a");
+    out->source = find_text(in, "f");
+    require(in, out->added_ms >= 0 && out->source.len <= REPLICA_REGION_SIZE_MAX);
+    require(in, replica_status_parse(find_text(in, "s"), &out->status));
+    out->is_noted = is_noted.boolean;
+    out->table_class_given = is_present(&table_class);
+    int64_t class_number = out->table_class_given ? as_signed(in, &table_class) : 0;
+    require(in, class_number == TABLE_CLASS_STANDARD ||
+                    class_number == TABLE_CLASS_STANDARD_INFREQUENT_ACCESS);
+    out->table_class = (int)class_number;
+    read_override(in, &table, false, &out->override);
+    size_t count = open_list(in, &list, REPLICA_INDEX_OVERRIDES_MAX, &iter);
+    out->index_overrides = arena_alloc_zeroed(in->arena, count * sizeof(*out->index_overrides));
+    for (; out->index_override_count < count && !in->failed; out->index_override_count++) {
+        struct value element = next_element(in, &iter);
+        read_override(in, &element, true, &out->index_overrides[out->index_override_count]);
+    }
+}
+
+/* The own region comes first. */
+static void read_replicas(struct decoder *in, struct replica_definition *out)
+{
+    struct value list = find(in, "gm", VALUE_L);
+    struct value_iter iter;
+    if (!is_present(&list))
+        return;
+    struct bytes group_id = find_name(in, "gi", UUID_SIZE, UUID_SIZE);
+    out->epoch = find_integer(in, "ge");
+    out->coordinator = find_name(in, "gc", 1, REPLICA_REGION_SIZE_MAX);
+    size_t count = open_list(in, &list, REPLICAS_MAX + 1, &iter);
+    require(in, count >= 1 && out->epoch > 0);
+    if (in->failed)
+        return;
+    out->members = arena_alloc_zeroed(in->arena, count * sizeof(*out->members));
+    for (size_t i = 0; i < count && !in->failed; i++) {
+        struct value map = next_element(in, &iter);
+        struct decoder nested = { .arena = in->arena, .map = &map };
+        require(in, map.type == VALUE_M);
+        if (in->failed)
+            return;
+        struct replica_member *member = i == 0 ? &out->own : &out->members[out->count];
+        read_member(&nested, member);
+        require(in, !nested.failed);
+        require(in, replica_definition_find(out, member->region) == NULL);
+        require(in, i == 0 || member->id != out->own.id);
+        out->count += i > 0;
+    }
+    out->group_id = group_id;
+}
+
 static void read_turns(struct decoder *in, struct table_definition *out)
 {
     struct value list;
@@ -517,13 +647,17 @@ static void read_settings(struct decoder *in, struct table_definition *out)
     out->stream_label = find_text(in, "xl");
     require(in, !out->stream_enabled || is_word(out->stream_view_type, STREAM_VIEW_TYPE_SIZE_MAX));
     require(in, !out->stream_enabled || is_word(out->stream_label, STREAM_LABEL_SIZE_MAX));
+    out->feeds_kinesis = find_flag(in, "xk");
     out->log_id = find_id(in, "l");
     read_recovery(in, out);
+    read_history(in, &out->history);
     out->resource_policy = read_policy(in, "rp", "rr");
     out->stream_policy = read_policy(in, "xp", "xr");
     out->stream_policy_label = find_text(in, "xo");
     read_expiry(in, &out->expiry);
     read_insight(in, &out->insight);
+    read_model(in, &out->model);
+    read_replicas(in, &out->replicas);
 }
 
 /* Calls look at these, so they are derived once. */
@@ -544,6 +678,7 @@ bool table_definition_decode(struct arena *arena, const struct item *record,
     struct decoder in = { .arena = arena, .record = record };
     *out = (struct table_definition){ 0 };
     read_identity(&in, out);
+    read_origin(&in, out);
     read_attributes(&in, out);
     read_table_key(&in, out);
     read_indexes(&in, out);

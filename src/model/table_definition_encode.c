@@ -134,6 +134,8 @@ static void append_index(struct buffer *out, const struct index_definition *inde
     struct map_writer map = { .count = 0 };
     buffer_init(&map.members, out->arena);
     value_append_bool(map_member(&map, "b"), index->status == INDEX_ACTIVE);
+    if (index->created_ms > 0)
+        append_signed(map_member(&map, "c"), index->created_ms);
     if (index->insight.status != INSIGHT_NEVER)
         append_insight(map_member(&map, "ci"), &index->insight);
     if (index->backfilled.len > 0)
@@ -287,6 +289,15 @@ static void add_expiry(struct record_writer *record, const struct expiry_definit
     finish_attribute(record, "qf");
 }
 
+static void add_history(struct record_writer *record, const struct history_definition *history)
+{
+    if (history->status == HISTORY_NONE)
+        return;
+    add_id(record, "hi", history->id);
+    add_name(record, "hs", history_status_name(history->status));
+    add_integer(record, "hf", history->since_us);
+}
+
 static void add_insight(struct record_writer *record, const struct insight_definition *insight)
 {
     if (insight->status == INSIGHT_NEVER)
@@ -295,8 +306,85 @@ static void add_insight(struct record_writer *record, const struct insight_defin
     finish_attribute(record, "ci");
 }
 
+static void add_model(struct record_writer *record, const struct model_definition *model)
+{
+    if (model->mode == MODEL_NONE)
+        return;
+    add_integer(record, "mm", model->mode);
+    add_text(record, "mt", model->text);
+    add_integer(record, "mu", model->updated_ms);
+}
+
+static void append_override(struct buffer *out, const struct replica_override *override)
+{
+    struct map_writer map = { .count = 0 };
+    buffer_init(&map.members, out->arena);
+    append_signed(map_member(&map, "m"), override->on_demand_read_max);
+    if (override->index_name.data != NULL)
+        value_append_string(map_member(&map, "n"), override->index_name);
+    append_signed(map_member(&map, "r"), override->read_units);
+    value_append_container(out, VALUE_M, map.count, buffer_bytes(&map.members));
+}
+
+static void append_member(struct buffer *out, const struct replica_member *member)
+{
+    struct map_writer map = { .count = 0 };
+    struct buffer list;
+    buffer_init(&map.members, out->arena);
+    append_signed(map_member(&map, "a"), member->added_ms);
+    if (member->table_class_given)
+        append_signed(map_member(&map, "c"), member->table_class);
+    if (member->source.len > 0)
+        value_append_string(map_member(&map, "f"), member->source);
+    buffer_init(&list, out->arena);
+    for (size_t i = 0; i < member->index_override_count; i++)
+        append_override(&list, &member->index_overrides[i]);
+    append_list(map_member(&map, "i"), (uint32_t)member->index_override_count, &list);
+    value_append_bool(map_member(&map, "k"), member->is_noted);
+    value_append_string(map_member(&map, "n"), member->region);
+    append_override(map_member(&map, "o"), &member->override);
+    append_text(map_member(&map, "s"), replica_status_name(member->status));
+    value_append_container(out, VALUE_M, map.count, buffer_bytes(&map.members));
+}
+
+/* The own region comes first. */
+static void add_replicas(struct record_writer *record, const struct replica_definition *replicas)
+{
+    struct buffer list;
+    if (!replica_definition_is_group(replicas))
+        return;
+    add_text(record, "gi", replicas->group_id);
+    add_integer(record, "ge", replicas->epoch);
+    add_text(record, "gc", replicas->coordinator);
+    buffer_init(&list, record->builder.arena);
+    append_member(&list, &replicas->own);
+    for (size_t i = 0; i < replicas->count; i++)
+        append_member(&list, &replicas->members[i]);
+    append_list(begin_attribute(record), (uint32_t)replicas->count + 1, &list);
+    finish_attribute(record, "gm");
+}
+
+static void add_origin(struct record_writer *record, const struct origin_definition *origin)
+{
+    if (origin->kind == TABLE_ORIGIN_NONE)
+        return;
+    add_integer(record, "ro", origin->kind);
+    add_text(record, "rj", origin->job_id);
+    add_text(record, "rb", origin->backup_arn);
+    add_text(record, "rt", origin->table_arn);
+    add_integer(record, "rd", origin->restored_ms);
+}
+
 int64_t table_record_version(const struct table_definition *definition)
 {
+    if (replica_definition_is_group(&definition->replicas))
+        return TABLE_RECORD_VERSION_REPLICAS;
+    if (definition->model.mode != MODEL_NONE)
+        return TABLE_RECORD_VERSION_MODEL;
+    if (definition->origin.kind != TABLE_ORIGIN_NONE)
+        return TABLE_RECORD_VERSION_ORIGIN;
+    if (definition->history.status != HISTORY_NONE)
+        return TABLE_RECORD_VERSION_RECOVERY;
     if (definition->hash != TABLE_HASH_XXH3)
         return TABLE_RECORD_VERSION_HASH;
     if (definition->expiry.status != EXPIRY_NONE)
@@ -320,6 +408,7 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_integer(&record, "c", definition->created_ms);
     add_name(&record, "s", table_status_name(definition->status));
     add_integer(&record, "sa", definition->transition_at_ms);
+    add_origin(&record, &definition->origin);
     add_keys(&record, definition);
     add_indexes(&record, definition);
     add_integer(&record, "h", definition->hash);
@@ -334,9 +423,11 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_flag(&record, "x", definition->stream_enabled);
     add_text(&record, "xv", definition->stream_view_type);
     add_text(&record, "xl", definition->stream_label);
+    add_flag(&record, "xk", definition->feeds_kinesis);
     add_id(&record, "l", definition->log_id);
     add_integer(&record, "ps", definition->recovery_since_ms);
     add_integer(&record, "pd", definition->recovery_days);
+    add_history(&record, &definition->history);
     add_text(&record, "rp", definition->resource_policy.text);
     add_integer(&record, "rr", definition->resource_policy.revision);
     add_text(&record, "xp", definition->stream_policy.text);
@@ -344,6 +435,8 @@ struct item table_definition_encode(struct arena *arena, const struct table_defi
     add_text(&record, "xo", definition->stream_policy_label);
     add_expiry(&record, &definition->expiry);
     add_insight(&record, &definition->insight);
+    add_model(&record, &definition->model);
+    add_replicas(&record, &definition->replicas);
     if (definition->stream_tags.count > 0)
         add_tags(&record, "xg", &definition->stream_tags);
     add_tags(&record, "g", &definition->tags);

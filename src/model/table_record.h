@@ -13,6 +13,14 @@ enum {
     /* Of a record with time to live, whose queue a reader that knew nothing of it would neglect. */
     TABLE_RECORD_VERSION_EXPIRY = 3,
     TABLE_RECORD_VERSION_HASH = 4, /* Its items are ordered by another hash. */
+    /* Of a record with a history, past which an older program would write. */
+    TABLE_RECORD_VERSION_RECOVERY = 5,
+    /* A job fills it: a reader that knew nothing of that would let clients use half a table. */
+    TABLE_RECORD_VERSION_ORIGIN = 6,
+    /* It has a model, which an older program would not enforce. */
+    TABLE_RECORD_VERSION_MODEL = 7,
+    /* It is replicated: an older program would write without stamps, and lose writes. */
+    TABLE_RECORD_VERSION_REPLICAS = 8,
     TABLE_RECORD_THROUGHPUT_FIELDS = 5,
     TABLE_RECORD_UNIT_PAIR_FIELDS = 2,
     TABLE_RECORD_PARTITION_FIELDS = 3,

@@ -32,8 +32,16 @@ enum {
     LAYOUT_SERVER_TIME_FORMAT = 1,
     LAYOUT_SERVER_TIME_SIZE = 1 + 4 + 8 + 8,
 
+    /* And what commit times have not reached (history/commit_ceiling.h). */
+    LAYOUT_COMMIT_CEILING_PARTITION = 4,
+
+    /* So are the records of long work (jobs/job_record.h). */
+    LAYOUT_JOBS_PARTITION = 5,
+
     /* Scaling targets and policies, in a partition of the monitors' space. */
     LAYOUT_SCALING_PARTITION = 16,
+    /* And the stacks of CloudFormation beside them. */
+    LAYOUT_STACKS_PARTITION = 17,
 
     LAYOUT_HASH_SIZE = 8, /* Before the partition key in an item's key, big-endian. */
 

@@ -190,6 +190,9 @@ static void assert_same_index(const struct index_definition *a, const struct ind
 
 static void assert_same_settings(const struct table_definition *a, const struct table_definition *b)
 {
+    assert_int_equal(a->model.mode, b->model.mode);
+    assert_int_equal(a->model.updated_ms, b->model.updated_ms);
+    assert_true(bytes_equal(a->model.text, b->model.text));
     assert_int_equal(a->billing_mode, b->billing_mode);
     assert_int_equal(a->on_demand_since_ms, b->on_demand_since_ms);
     assert_int_equal(a->billing_mode_given, b->billing_mode_given);
@@ -213,6 +216,9 @@ static void assert_same_settings(const struct table_definition *a, const struct 
     assert_same_text(a->stream_policy.text, b->stream_policy.text);
     assert_int_equal(a->stream_policy.revision, b->stream_policy.revision);
     assert_same_text(a->stream_policy_label, b->stream_policy_label);
+    assert_int_equal(a->history.status, b->history.status);
+    assert_int_equal(a->history.id, b->history.id);
+    assert_int_equal(a->history.since_us, b->history.since_us);
     assert_int_equal(a->expiry.status, b->expiry.status);
     assert_same_text(a->expiry.attribute, b->expiry.attribute);
     assert_same_text(a->expiry.filled, b->expiry.filled);
@@ -307,6 +313,26 @@ static struct item record_with_index(enum index_status status, size_t position_s
     return table_definition_encode(arena, &table);
 }
 
+static void a_model_is_kept_and_older_programs_refuse_its_record(void **state)
+{
+    (void)state;
+    for (int mode = MODEL_OBSERVE; mode <= MODEL_ENFORCE; mode++) {
+        struct table_definition table = full_table(), decoded;
+        struct value version;
+        table.model = (struct model_definition){ .mode = (enum model_mode)mode,
+                                                 .text = BYTES("{\"Entities\":[]}"),
+                                                 .updated_ms = 1700000000002 };
+        struct item record = table_definition_encode(arena, &table);
+        assert_true(table_definition_decode(arena, &record, &decoded));
+        assert_same_table(&table, &decoded);
+        assert_true(item_find(&record, BYTES("v"), &version));
+        assert_true(bytes_equal(version.encoded, encoded_number(7, 0)));
+        table.model.text.len = 0;
+        record = table_definition_encode(arena, &table);
+        assert_false(decodes(&record));
+    }
+}
+
 static void every_status_of_an_index_is_kept(void **state)
 {
     (void)state;
@@ -320,6 +346,43 @@ static void every_status_of_an_index_is_kept(void **state)
         assert_true(item_find(&record, BYTES("v"), &version));
         assert_true(
             bytes_equal(version.encoded, encoded_number(status == INDEX_ACTIVE ? 1 : 2, 0)));
+    }
+}
+
+static void a_table_that_a_job_fills_is_kept_with_its_origin(void **state)
+{
+    (void)state;
+    for (int kind = TABLE_ORIGIN_BACKUP; kind <= TABLE_ORIGIN_IMPORT; kind++) {
+        struct table_definition table = small_table(), decoded;
+        struct value version;
+        table.status = TABLE_CREATING;
+        table.origin = (struct origin_definition){ .kind = (enum table_origin)kind,
+                                                   .job_id = BYTES("01763300000123-00000abc"),
+                                                   .backup_arn = BYTES("arn:backup"),
+                                                   .table_arn = BYTES("arn:table"),
+                                                   .restored_ms = 1763300000123 };
+        struct item record = table_definition_encode(arena, &table);
+        assert_true(table_definition_decode(arena, &record, &decoded));
+        assert_int_equal(decoded.origin.kind, kind);
+        assert_same_text(decoded.origin.job_id, table.origin.job_id);
+        assert_same_text(decoded.origin.backup_arn, table.origin.backup_arn);
+        assert_same_text(decoded.origin.table_arn, table.origin.table_arn);
+        assert_int_equal(decoded.origin.restored_ms, table.origin.restored_ms);
+        /* Programs that know nothing of jobs refuse the record. */
+        assert_true(item_find(&record, BYTES("v"), &version));
+        assert_true(bytes_equal(version.encoded, encoded_number(6, 0)));
+
+        table.status = TABLE_ACTIVE; /* Half a table must not be in use. */
+        record = table_definition_encode(arena, &table);
+        assert_false(decodes(&record));
+        table.status = TABLE_CREATING;
+        table.transition_at_ms = 1;
+        record = table_definition_encode(arena, &table);
+        assert_false(decodes(&record));
+        table.transition_at_ms = 0;
+        table.origin.job_id = (struct bytes){ 0 };
+        record = table_definition_encode(arena, &table);
+        assert_false(decodes(&record));
     }
 }
 
@@ -370,6 +433,49 @@ static void every_status_of_time_to_live_is_kept(void **state)
         /* Programs that know of no queue refuse the record. */
         assert_true(item_find(&record, BYTES("v"), &version));
         assert_true(bytes_equal(version.encoded, encoded_number(status == EXPIRY_NONE ? 1 : 3, 0)));
+    }
+}
+
+static struct item record_with_history(enum history_status status, uint64_t id, int64_t since_us)
+{
+    struct table_definition table = small_table();
+    table.history = (struct history_definition){ .status = status, .id = id, .since_us = since_us };
+    return table_definition_encode(arena, &table);
+}
+
+static void every_status_of_a_history_is_kept(void **state)
+{
+    (void)state;
+    for (int status = 0; status < HISTORY_STATUS_COUNT; status++) {
+        struct item record =
+            record_with_history((enum history_status)status, 7, status == HISTORY_ACTIVE ? 9 : 0);
+        struct table_definition decoded;
+        struct value version;
+        assert_true(table_definition_decode(arena, &record, &decoded));
+        assert_int_equal(decoded.history.status, status);
+        assert_int_equal(decoded.history.id, status == HISTORY_NONE ? 0 : 7);
+        assert_int_equal(decoded.history.since_us, status == HISTORY_ACTIVE ? 9 : 0);
+        /* Programs that know of no history refuse the record. */
+        assert_true(item_find(&record, BYTES("v"), &version));
+        assert_true(
+            bytes_equal(version.encoded, encoded_number(status == HISTORY_NONE ? 1 : 5, 0)));
+    }
+}
+
+static void a_history_has_an_owner_and_a_beginning(void **state)
+{
+    (void)state;
+    static const struct {
+        enum history_status status;
+        uint64_t id;
+        int64_t since_us;
+    } cases[] = {
+        { HISTORY_ACTIVE, 0, 9 },  { HISTORY_ACTIVE, 7, 0 },  { HISTORY_ACTIVE, 7, -1 },
+        { HISTORY_OPENING, 7, 9 }, { HISTORY_CLOSING, 7, 9 }, { HISTORY_CLOSING, 0, 0 },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct item record = record_with_history(cases[i].status, cases[i].id, cases[i].since_us);
+        assert_false(decodes(&record));
     }
 }
 
@@ -700,9 +806,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_decodes_to_what_was_encoded),
         cmocka_unit_test(every_status_is_kept),
+        cmocka_unit_test(a_model_is_kept_and_older_programs_refuse_its_record),
         cmocka_unit_test(every_status_of_an_index_is_kept),
         cmocka_unit_test(a_position_is_bounded_and_belongs_to_a_backfill),
         cmocka_unit_test(every_status_of_time_to_live_is_kept),
+        cmocka_unit_test(every_status_of_a_history_is_kept),
+        cmocka_unit_test(a_history_has_an_owner_and_a_beginning),
         cmocka_unit_test(time_to_live_has_an_attribute_and_a_bounded_position),
         cmocka_unit_test(an_index_goes_with_the_definitions_that_only_it_refers_to),
         cmocka_unit_test(an_index_that_is_being_deleted_uses_nothing),
@@ -713,6 +822,7 @@ int main(void)
         cmocka_unit_test(definitions_out_of_bounds_are_refused),
         cmocka_unit_test(the_longest_names_fit),
         cmocka_unit_test(the_number_of_tags_is_bounded),
+        cmocka_unit_test(a_table_that_a_job_fills_is_kept_with_its_origin),
         cmocka_unit_test(the_size_of_policies_is_bounded),
         cmocka_unit_test(indexes_and_attributes_are_found_by_name),
         cmocka_unit_test(words_and_enumerations_correspond),
