@@ -67,7 +67,9 @@ enum engine_space {
     ENGINE_SPACE_TOKENS = 6,
     ENGINE_SPACE_STATS = 7,       /* Item counts and sizes. */
     ENGINE_SPACE_COLLECTIONS = 8, /* Sizes of item collections. */
-    /* 9 and 10 are set aside: old images of items, and stamps of replication. */
+    ENGINE_SPACE_HISTORY = 9,     /* What items were before their changes. */
+    /* Stamps of the items of global tables, and which of them wait for which region. */
+    ENGINE_SPACE_REPLICAS = 10,
     ENGINE_SPACE_METRICS = 11,  /* Samples of metrics. */
     ENGINE_SPACE_INSIGHTS = 12, /* Which keys were accessed most. */
     ENGINE_SPACE_MONITORS = 13, /* Alarms, dashboards, scaling policies. */
@@ -341,8 +343,9 @@ MUST_CHECK enum engine_status engine_write_extend_later(struct engine_write *wri
                                                         size_t address_count,
                                                         struct engine_wait *wait);
 /* Reads the newest state, which may not be durable yet, without this write's own puts. The address
- * must be among those of the write, or be that of an index entry (ENGINE_SPACE_INDEX): an entry
- * only changes in writes that began with its item. The value must be released before the commit. */
+ * must be among those of the write, or be that of an index entry (ENGINE_SPACE_INDEX) or of a stamp
+ * or queue entry (ENGINE_SPACE_REPLICAS): both only change in writes that began with their item.
+ * The value must be released before the commit. */
 MUST_CHECK enum engine_status engine_write_get(struct engine_write *write,
                                                const struct engine_address *address,
                                                struct engine_value *out);

@@ -78,16 +78,33 @@ struct table *catalogue_find_next(struct catalogue *catalogue, struct bytes afte
                                                void *context),
                                   void *context);
 
+/* Records of others that a change of the catalogue stores in its own batch, so that both happen or
+ * neither does. */
+struct catalogue_extra {
+    struct engine_address address;
+    struct bytes value;
+};
+
 /* Control. Gives the draft its table, index and partition ids (written into `draft`), and one to
  * the log of its changes if it needs one, stores it and makes it findable. The name must be free.
  */
 MUST_CHECK enum engine_status catalogue_create(struct catalogue *catalogue, struct arena *arena,
                                                struct table_definition *draft);
+/* Control. The same with a record of somebody else in the same batch. */
+MUST_CHECK enum engine_status catalogue_create_with(struct catalogue *catalogue,
+                                                    struct arena *arena,
+                                                    struct table_definition *draft,
+                                                    const struct catalogue_extra *extra);
 /* Control. Replaces the definition of the table of that name and id; gives ids, and partitions of
- * their own to global ones, to indexes that have none; the log of its changes gets one when it is
- * first needed and loses it when it is not. */
+ * their own to global ones, to indexes that have none, and one to a history; the log of its changes
+ * gets one when it is first needed and loses it when it is not. */
 MUST_CHECK enum engine_status catalogue_update(struct catalogue *catalogue, struct arena *arena,
                                                struct table_definition *changed);
+/* Control. The same with a record of somebody else in the same batch. */
+MUST_CHECK enum engine_status catalogue_update_with(struct catalogue *catalogue,
+                                                    struct arena *arena,
+                                                    struct table_definition *changed,
+                                                    const struct catalogue_extra *extra);
 /* Control. The same with a definition that lacks an index; the entries of that one, whose id it is,
  * go in the same step. */
 MUST_CHECK enum engine_status catalogue_remove_index(struct catalogue *catalogue,
@@ -99,14 +116,54 @@ MUST_CHECK enum engine_status catalogue_remove_index(struct catalogue *catalogue
 MUST_CHECK enum engine_status catalogue_remove_expiry(struct catalogue *catalogue,
                                                       struct arena *arena,
                                                       struct table_definition *changed);
+/* Control. The same with a definition without a group of regions; stamps and queues go in the same
+ * step. */
+MUST_CHECK enum engine_status catalogue_remove_replicas(struct catalogue *catalogue,
+                                                        struct arena *arena,
+                                                        struct table_definition *changed);
+/* Control. The same with a definition without a history; the history, whose owner it is, goes in
+ * the same step. */
+MUST_CHECK enum engine_status catalogue_remove_history(struct catalogue *catalogue,
+                                                       struct arena *arena,
+                                                       struct table_definition *changed,
+                                                       uint64_t history_id);
+
+/* What becomes of the data of dropped tables. Both may be NULL. */
+struct catalogue_keeper {
+    /* Asked when a table is dropped. `*is_kept`: the items and the history belong to a record that
+     * it has put into `write`, which is the write that drops the table. If it fails, the table
+     * stays. */
+    enum engine_status (*keep)(void *context, struct arena *arena,
+                               const struct table_definition *definition,
+                               struct engine_write *write, bool *is_kept);
+    /* Whether somebody still reads the data of a table that was dropped. */
+    bool (*is_read)(void *context, uint64_t table_id);
+    void *context;
+};
+/* Before the control thread starts. The keeper is copied. Without one nothing is kept. */
+void catalogue_set_keeper(struct catalogue *catalogue, const struct catalogue_keeper *keeper);
+
 /* Control. Takes the table out of the catalogue and notes its data for removal. Returns when that
  * is durable; the data goes later (catalogue_remove_dropped). */
 MUST_CHECK enum engine_status catalogue_drop(struct catalogue *catalogue, struct arena *arena,
                                              struct bytes name);
+/* Control. The same with a record of somebody else in the same batch. */
+MUST_CHECK enum engine_status catalogue_drop_with(struct catalogue *catalogue, struct arena *arena,
+                                                  struct bytes name,
+                                                  const struct catalogue_extra *extra);
+
+/* Control. Removes a record that kept data of a dropped table, and notes the owners of that data,
+ * the table's first, for removal. Returns when that is durable. */
+MUST_CHECK enum engine_status catalogue_give_up(struct catalogue *catalogue, struct arena *arena,
+                                                const struct engine_address *record,
+                                                const uint64_t *owners, size_t owner_count);
 
 /* Control. Removes the data of one dropped table that nobody holds any more. ENGINE_END if there is
  * none to do now; `*waiting`: some are still referenced. */
 MUST_CHECK enum engine_status catalogue_remove_dropped(struct catalogue *catalogue,
                                                        struct arena *arena, bool *waiting);
+/* Control. Whether all dropped tables that are left are read by jobs, which takes long: no request
+ * uses one any more. */
+bool catalogue_waits_for_jobs(struct catalogue *catalogue);
 
 #endif

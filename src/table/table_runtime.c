@@ -41,12 +41,16 @@ struct table_runtime *table_runtime_acquire(struct table_runtime *runtime)
 
 void table_runtime_release(struct table_runtime *runtime)
 {
+    assert(runtime != NULL);
     if (!release(&runtime->references))
         return;
     limiter_destroy(atomic_load(&runtime->limiter));
     struct table_runtime_part *insight = atomic_load(&runtime->insight);
     if (insight != NULL)
         insight->destroy(insight);
+    struct table_runtime_part *model = atomic_load(&runtime->model);
+    if (model != NULL)
+        model->destroy(model);
     free(runtime);
 }
 

@@ -31,6 +31,11 @@ struct table_runtime {
     _Atomic(struct limiter *) limiter;
     /* Counters of keys (insight/insights.h); NULL: none yet. Set once. */
     _Atomic(struct table_runtime_part *) insight;
+    /* Violations of the table's model (api/model/model_watch.h); NULL: none yet. Set once. */
+    _Atomic(struct table_runtime_part *) model;
+    /* The largest item collection that a write has met, in bytes, for the adviser; only of those
+     * beyond half of what is allowed. */
+    _Atomic int64_t collection_size_max;
 };
 
 struct partition_runtime {

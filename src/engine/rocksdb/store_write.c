@@ -184,6 +184,7 @@ enum engine_status store_write_get(struct engine_write *base, const struct engin
 {
     struct store *store = (struct store *)base->engine;
     assert(address->place.space == ENGINE_SPACE_INDEX || /* Guarded by its item's latch. */
+           address->place.space == ENGINE_SPACE_REPLICAS ||
            latches_cover(&((struct store_write *)base)->held, address));
     struct store_key key;
     store_key_init(&key, &address->place, address->key);

@@ -300,6 +300,120 @@ static void all_versions_of_a_table_share_its_runtime(void **state)
     table_release(third);
 }
 
+/* --- Data that somebody keeps --- */
+
+static const struct engine_place kept_record = { .partition = 99, .space = ENGINE_SPACE_CATALOGUE };
+
+static enum engine_status keep(void *context, struct arena *arena,
+                               const struct table_definition *definition,
+                               struct engine_write *write, bool *is_kept)
+{
+    const struct engine_address address = { .place = kept_record, .key = definition->name };
+    const bool *keeps = context;
+    (void)arena;
+    if (*keeps)
+        engine_write_put(write, &address, BYTES("record"));
+    *is_kept = *keeps;
+    return ENGINE_OK;
+}
+
+static void what_a_record_keeps_of_a_dropped_table_stays(void **state)
+{
+    struct fixture *fixture = *state;
+    bool keeps = true, waiting;
+    catalogue_set_keeper(fixture->catalogue,
+                         &(struct catalogue_keeper){ .keep = keep, .context = &keeps });
+    struct table_definition draft = table_fixture_draft(fixture->arena, BYTES("orders"));
+    table_fixture_add_index(fixture->arena, &draft, INDEX_ACTIVE);
+    assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &draft), ENGINE_OK);
+    const struct engine_place items = { .owner = draft.id,
+                                        .partition = draft.partitions[0].id,
+                                        .space = ENGINE_SPACE_ITEMS };
+    const struct engine_place entries = { .owner = draft.indexes[0].id,
+                                          .partition = draft.indexes[0].partitions[0].id,
+                                          .space = ENGINE_SPACE_INDEX };
+    engine_fixture_put(fixture->engine, items, BYTES("k"), BYTES("v"));
+    engine_fixture_put(fixture->engine, entries, BYTES("k"), BYTES("v"));
+    assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("orders")),
+                     ENGINE_OK);
+    reopen(fixture);
+    while (catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting) == ENGINE_OK)
+        continue;
+    assert_true(engine_fixture_has(fixture->engine, items, BYTES("k"), BYTES("v")));
+    assert_true(engine_fixture_has(fixture->engine, kept_record, BYTES("orders"), BYTES("record")));
+    assert_true(engine_fixture_lacks(fixture->engine, entries, BYTES("k")));
+    /* What is given up goes, also after a restart. */
+    const struct engine_address record = { .place = kept_record, .key = BYTES("orders") };
+    assert_int_equal(catalogue_give_up(fixture->catalogue, fixture->arena, &record, &draft.id, 1),
+                     ENGINE_OK);
+    assert_true(engine_fixture_lacks(fixture->engine, kept_record, BYTES("orders")));
+    reopen(fixture);
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_OK);
+    assert_true(engine_fixture_lacks(fixture->engine, items, BYTES("k")));
+}
+
+static enum engine_status fail_to_keep(void *context, struct arena *arena,
+                                       const struct table_definition *definition,
+                                       struct engine_write *write, bool *is_kept)
+{
+    (void)context;
+    (void)arena;
+    (void)definition;
+    (void)write;
+    (void)is_kept;
+    return ENGINE_IO;
+}
+
+static void a_table_that_cannot_be_kept_stays(void **state)
+{
+    struct fixture *fixture = *state;
+    catalogue_set_keeper(fixture->catalogue, &(struct catalogue_keeper){ .keep = fail_to_keep });
+    struct table_definition draft = table_fixture_draft(fixture->arena, BYTES("orders"));
+    assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &draft), ENGINE_OK);
+    assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("orders")),
+                     ENGINE_IO);
+    struct table *table = catalogue_find(fixture->catalogue, BYTES("orders"));
+    assert_non_null(table);
+    table_release(table);
+    reopen(fixture);
+    table = catalogue_find(fixture->catalogue, BYTES("orders"));
+    assert_non_null(table);
+    table_release(table);
+}
+
+static bool is_read(void *context, uint64_t table_id)
+{
+    const uint64_t *read_id = context;
+    return *read_id == table_id;
+}
+
+static void what_is_still_read_of_a_dropped_table_goes_later(void **state)
+{
+    struct fixture *fixture = *state;
+    uint64_t read_id;
+    bool waiting;
+    struct table_definition draft = table_fixture_draft(fixture->arena, BYTES("orders"));
+    assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &draft), ENGINE_OK);
+    read_id = draft.id;
+    catalogue_set_keeper(fixture->catalogue,
+                         &(struct catalogue_keeper){ .is_read = is_read, .context = &read_id });
+    const struct engine_place items = { .owner = draft.id,
+                                        .partition = draft.partitions[0].id,
+                                        .space = ENGINE_SPACE_ITEMS };
+    engine_fixture_put(fixture->engine, items, BYTES("k"), BYTES("v"));
+    assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("orders")),
+                     ENGINE_OK);
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_END);
+    assert_true(waiting);
+    assert_true(engine_fixture_has(fixture->engine, items, BYTES("k"), BYTES("v")));
+    read_id = 0;
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_OK);
+    assert_true(engine_fixture_lacks(fixture->engine, items, BYTES("k")));
+}
+
 static void the_runtime_of_a_partition_goes_with_its_index(void **state)
 {
     struct fixture *fixture = *state;
@@ -495,6 +609,31 @@ static void a_dropped_tables_data_goes_once_nobody_holds_it(void **state)
     assert_false(waiting);
 }
 
+/* A request ends soon, a job after minutes: the control thread looks again accordingly. */
+static void a_dropped_table_waits_for_requests_or_for_jobs(void **state)
+{
+    struct fixture *fixture = *state;
+    bool waiting;
+    assert_int_equal(create(fixture, "orders"), ENGINE_OK);
+    uint64_t read_id = id_of(fixture, "orders");
+    catalogue_set_keeper(fixture->catalogue,
+                         &(struct catalogue_keeper){ .is_read = is_read, .context = &read_id });
+    struct table *held = catalogue_find(fixture->catalogue, BYTES("orders"));
+    assert_false(catalogue_waits_for_jobs(fixture->catalogue));
+    assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("orders")),
+                     ENGINE_OK);
+    assert_false(catalogue_waits_for_jobs(fixture->catalogue));
+    table_release(held);
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_END);
+    assert_true(waiting);
+    assert_true(catalogue_waits_for_jobs(fixture->catalogue));
+    read_id = 0;
+    assert_false(catalogue_waits_for_jobs(fixture->catalogue));
+    assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
+                     ENGINE_OK);
+}
+
 static void a_holder_of_an_older_version_also_keeps_the_data(void **state)
 {
     struct fixture *fixture = *state;
@@ -575,6 +714,25 @@ static void a_failed_change_changes_nothing(void **state)
     }
 }
 
+/* Parts of definitions come from servers of other regions. */
+static void a_definition_that_cannot_be_read_again_is_not_stored(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(create(fixture, "kept"), ENGINE_OK);
+    struct table *table = catalogue_find(fixture->catalogue, BYTES("kept"));
+    struct table_definition changed =
+        table_definition_copy(fixture->arena, table_definition(table));
+    table_release(table);
+    changed.on_demand_since_ms = 5;
+    changed.on_demand_turns_ms[0] = 7;
+    changed.on_demand_turns_ms[1] = 6;
+    assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &changed),
+                     ENGINE_CORRUPT);
+    assert_true(has(fixture, "kept"));
+    reopen(fixture);
+    assert_true(has(fixture, "kept"));
+}
+
 static void a_damaged_record_is_refused_at_the_start(void **state)
 {
     struct fixture *fixture = *state;
@@ -599,6 +757,9 @@ int main(void)
         TEST(tables_that_pass_a_test_are_found_in_order),
         TEST(an_index_goes_together_with_its_entries),
         TEST(all_versions_of_a_table_share_its_runtime),
+        TEST(what_a_record_keeps_of_a_dropped_table_stays),
+        TEST(a_table_that_cannot_be_kept_stays),
+        TEST(what_is_still_read_of_a_dropped_table_goes_later),
         TEST(the_runtime_of_a_partition_goes_with_its_index),
         TEST(a_version_is_the_only_one_once_nobody_holds_another),
         TEST(a_borrowed_version_is_held_like_a_counted_one),
@@ -609,10 +770,13 @@ int main(void)
         TEST(a_page_may_start_behind_a_name_that_does_not_exist),
         TEST(an_update_leaves_the_old_definition_to_its_holders),
         TEST(a_dropped_tables_data_goes_once_nobody_holds_it),
+        TEST(a_dropped_table_waits_for_requests_or_for_jobs),
+        TEST(the_removal_of_dropped_data_survives_a_restart),
         TEST(a_holder_of_an_older_version_also_keeps_the_data),
         TEST(the_removal_of_dropped_data_survives_a_restart),
         TEST(the_table_whose_transition_ends_first_is_found),
         TEST(a_failed_change_changes_nothing),
+        TEST(a_definition_that_cannot_be_read_again_is_not_stored),
         TEST(a_damaged_record_is_refused_at_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
