@@ -22,9 +22,11 @@
  *   because it began after the other one was answered, then its commit time is later, whichever
  *   tables the two changed: the other one took its time before it released its latches. So all
  *   writes up to a moment are a state that clients could have seen.
- * - This holds across restarts: a server that starts reads the heads of all logs and resumes behind
- *   the latest commit time it finds (streams_open). It holds across steps of the wall clock, too:
- *   after a step back, commit times advance by a microsecond per write until wall time catches up.
+ * - This holds across restarts, also when a log was removed meanwhile: a server that starts resumes
+ *   behind a stored time that is later than all commit times (history/commit_ceiling.h); stores
+ * that older versions wrote have none, so it also reads the heads of all logs (streams_open). It
+ * holds across steps of the wall clock, too: after a step back, commit times advance by a
+ * microsecond per write until wall time catches up.
  *
  * The reverse is not true: a write with a later commit time may become visible before one with an
  * earlier commit time that does not concern it. Before a reader relies on having all records up to

@@ -41,6 +41,7 @@ static enum engine_status read_items(struct txn *txn, struct engine_write *write
             return status;
         item->exists = status == ENGINE_OK;
         item->effect = TXN_KEEP;
+        item->is_taken = false;
         item->index_changes = NULL;
     }
     enum engine_status status = txn_collections_read(txn, write);
@@ -61,9 +62,11 @@ static size_t size_of_items(const struct txn *txn)
 
 enum engine_status txn_decide(struct txn *txn, struct engine_write *write, bool *changes)
 {
+    assert(txn->decide != NULL && write != NULL);
     txn->write = write;
     txn->read_status = ENGINE_OK;
     txn->index_entries_size = 0;
+    txn->answer = NULL;
     enum engine_status status = read_items(txn, write);
     *changes = status == ENGINE_OK && txn->decide(txn);
     if (status == ENGINE_OK && txn->group != NULL)
@@ -79,6 +82,7 @@ static bool settle_effects(struct txn *txn)
         struct txn_item *item = &txn->items[i];
         if (!item->exists && item->effect != TXN_PUT)
             item->effect = TXN_KEEP;
+        assert(item->effect != TXN_PUT || item->replacement.encoded.len > 0);
         if (item->effect != TXN_KEEP)
             txn_index_changes(txn, item);
     }
@@ -87,6 +91,7 @@ static bool settle_effects(struct txn *txn)
 
 enum engine_status txn_apply_own(struct txn *txn, struct engine_write *write)
 {
+    assert(txn->write == write); /* That it was decided in. */
     if (!settle_effects(txn))
         return ENGINE_TOO_LARGE;
     for (size_t i = 0; i < txn->item_count; i++) {
@@ -123,9 +128,44 @@ void txn_release(struct txn *txn)
 
 void txn_finish(struct txn *txn, enum engine_status status)
 {
+    assert(txn->commit.ticket == 0); /* txn_history_end_time was called. */
     if (txn->claim_count > 0)
         txn_conflicts_leave(txn->conflicts, txn);
     txn->done(txn, status);
+}
+
+void txn_begin_commit(struct txn *txn,
+                      void (*settle)(struct txn *txn, enum engine_status commit_status))
+{
+    assert(settle != NULL);
+    txn->settle = settle;
+    if (txn->answer != NULL)
+        atomic_store_explicit(&txn->ends_left, 2, memory_order_relaxed);
+}
+
+static bool is_last_end(struct txn *txn)
+{
+    unsigned before = atomic_fetch_sub_explicit(&txn->ends_left, 1, memory_order_acq_rel);
+    assert(before == 1 || before == 2);
+    return before == 1;
+}
+
+void txn_end_commit(struct txn *txn, enum engine_status status)
+{
+    if (txn->answer != NULL) {
+        txn->commit_status = status;
+        if (!is_last_end(txn))
+            return;
+    }
+    txn->settle(txn, status);
+}
+
+void txn_form_answer(struct txn *txn)
+{
+    assert(txn->answer != NULL);
+    txn->answer(txn);
+    if (is_last_end(txn))
+        txn->settle(txn, txn->commit_status);
 }
 
 /* --- A write of its own --- */
@@ -145,19 +185,27 @@ static void attempt_again(struct txn_step *step)
     txn_attempt(of_step(step));
 }
 
+static void settle(struct txn *txn, enum engine_status commit_status)
+{
+    assert(txn->attempts > 0);
+    if (commit_status == ENGINE_CONFLICT && txn->attempts < TXN_ATTEMPTS_MAX)
+        txn_step_post(&txn->step, attempt_again);
+    else
+        txn_finish(txn, commit_status);
+}
+
 static void completed(struct engine_completion *completion, enum engine_status status)
 {
     struct txn *txn = txn_of_completion(completion);
-    if (status == ENGINE_CONFLICT && txn->attempts < TXN_ATTEMPTS_MAX)
-        txn_step_post(&txn->step, attempt_again);
-    else
-        txn_finish(txn, status);
+    txn_history_end_time(txn, status);
+    txn_end_commit(txn, status);
 }
 
 static struct txn_addresses allocate_addresses(struct txn *txn, size_t count_max)
 {
     return (struct txn_addresses){
         .list = arena_alloc(txn->arena, count_max * sizeof(struct engine_address)),
+        .max = count_max,
     };
 }
 
@@ -165,13 +213,19 @@ static struct txn_addresses allocate_addresses(struct txn *txn, size_t count_max
 static void end_write(struct txn *txn, enum engine_status status)
 {
     struct engine_write *write = txn->step.write;
+    assert(write != NULL && status != ENGINE_WAITING);
     txn_release(txn);
     if (status == ENGINE_OK) {
+        bool has_answer = txn->answer != NULL;
         txn->completion.done = completed;
+        txn_begin_commit(txn, settle);
         engine_write_commit(write, &txn->completion);
+        if (has_answer) /* Otherwise the txn may be gone. */
+            txn_form_answer(txn);
         return;
     }
     engine_write_abandon(write);
+    txn_history_end_time(txn, status);
     txn_finish(txn, status);
 }
 
@@ -192,6 +246,7 @@ static void begun(struct txn_step *step)
         txn_finish(txn, step->status);
         return;
     }
+    assert(step->write != NULL);
     enum engine_status status = txn_decide(txn, step->write, &changes);
     if (status == ENGINE_OK && changes)
         status = txn_apply_own(txn, step->write);
@@ -207,6 +262,7 @@ static void begun(struct txn_step *step)
 
 void txn_attempt(struct txn *txn)
 {
+    assert(txn->attempts < TXN_ATTEMPTS_MAX);
     txn->attempts++;
     txn->step.group = txn->group;
     struct txn_addresses own =
@@ -234,7 +290,10 @@ void txn_start(struct txn *txn)
 {
     assert(txn->item_count > 0 && txn->item_count <= TXN_ITEMS_MAX);
     assert(txn->record_count <= TXN_RECORDS_MAX);
-    assert(txn->clock != NULL);
+    assert(txn->clock != NULL && txn->engine != NULL && txn->arena != NULL);
+    assert(txn->decide != NULL && txn->done != NULL);
+    assert(txn->records != NULL || txn->record_count == 0);
+    assert(txn->attempts == 0 && txn->claim_count == 0); /* It is not started twice. */
     share_definitions(txn);
     if (txn->conflicts != NULL && !txn_conflicts_enter(txn->conflicts, txn))
         txn->done(txn, ENGINE_CONFLICT);

@@ -1,13 +1,14 @@
 /* txn.h -- the one write path: read the items under their latches, decide, write one batch.
  *
  * Whoever changes items describes which ones and how to decide; everything that must change in
- * the same step (the items, their index entries, change records, expiry times, the sizes of item
- * collections and the table's statistics) is derived here and goes into the same engine batch. What
- * many writes share, statistics and the heads of change logs, is read and changed once all else is
- * decided, so that it is held for a moment only.
+ * the same step (the items, their index entries, change records, histories, expiry times, the sizes
+ * of item collections and the table's statistics) is derived here and goes into the same engine
+ * batch. What many writes share, statistics and the heads of change logs, is read and changed once
+ * all else is decided, so that it is held for a moment only.
  */
 #ifndef STATOR_TXN_TXN_H
 #define STATOR_TXN_TXN_H
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 #include "index/index_change.h"
 #include "model/item.h"
 #include "table/item_address.h"
+#include "table/replica_stamp.h"
 #include "txn/txn_step.h"
 
 struct arena;
@@ -48,6 +50,11 @@ struct txn_item {
     const struct table_definition *table;
     struct item_address place;
     bool by_service; /* The change log tells that the service made this change, not a client. */
+    /* The change was made in another region, at `stamp`, and is not sent to any (txn_replicas). A
+     * decision that takes it sets `is_taken`, also if the item is what it should be already. */
+    bool is_replicated;
+    bool is_taken;
+    struct replica_stamp stamp;
     /* The expiry queue has an entry for this item: it is deleted unless it is still correct. */
     bool queued;
     int64_t queued_second;
@@ -84,6 +91,12 @@ struct txn_record {
     struct engine_value held; /* txn's own. */
 };
 
+/* What a commit time that was taken leaves to be done when the write ends; zero: nothing. */
+struct txn_commit {
+    unsigned ticket;    /* Of commit_clock_enter. */
+    int64_t ceiling_us; /* That the write stores. */
+};
+
 /* Embedded in the caller's own structure; lives until `done` was called. */
 struct txn {
     struct arena *arena; /* Used by whichever thread runs the decision. */
@@ -102,6 +115,11 @@ struct txn {
      * than once, so it starts from scratch each time. Runs under the latches, on the calling thread
      * if there is a group: it must not wait. */
     bool (*decide)(struct txn *txn);
+    /* A decision may set this to have the rest of its answer formed once the latches are gone; NULL
+     * before each. Called on the thread of the decision, after what was read has been released, and
+     * before `done`, which waits for it. Perhaps in vain: `done` may tell of a failure, and a
+     * decision may still be repeated. */
+    void (*answer)(struct txn *txn);
     /* Called exactly once, on any thread, perhaps before txn_start returns: with ENGINE_OK when the
      * effects, or what a refusal was based on, are durable; with ENGINE_CONFLICT if a transaction
      * has one of the items (`conflicts`), or others changed them again and again; with ENGINE_BUSY
@@ -111,13 +129,19 @@ struct txn {
 
     struct engine_completion completion; /* txn's own, like what follows. */
     struct txn_step step;
-    struct txn *next; /* In the group, and in a batch of it. */
+    struct txn *next;        /* In the group, and in a batch of it. */
+    struct txn *next_answer; /* Of the batch's txns that have one. */
+    /* With `answer`: the commit and the answer. The second of them to end goes on with `settle`. */
+    atomic_uint ends_left;
+    enum engine_status commit_status;
+    void (*settle)(struct txn *txn, enum engine_status commit_status);
     unsigned attempts;
     struct txn_claim *claims; /* With `conflicts`. */
     size_t claim_count;
     struct engine_write *write;     /* While it is decided and applied. */
     enum engine_status read_status; /* What failed during the decision. */
     size_t index_entries_size;      /* Of those that were derived. */
+    struct txn_commit commit;
 };
 
 /* Whether the item's effect changes its data. Documented: a PutItem or UpdateItem that changes no

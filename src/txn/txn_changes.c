@@ -1,5 +1,7 @@
-/* txn_changes.c -- the change records of a write's items. See txn_parts.h. */
+/* txn_changes.c -- what a write tells of its changes: records in change logs, entries in histories.
+ * See txn_parts.h. */
 #include "model/table_definition.h"
+#include <assert.h>
 #include "log/change_log.h"
 #include "log/change_record.h"
 #include "txn/txn.h"
@@ -7,6 +9,7 @@
 
 static struct engine_address head_of(const struct txn_item *item)
 {
+    assert(item->table->log_id != 0);
     return change_log_head_address(item->table->log_id, item->place.address.place.partition);
 }
 
@@ -52,6 +55,7 @@ static enum engine_status find_log(const struct txn_item *item, struct engine_wr
     *out = i;
     if (i < *count)
         return ENGINE_OK;
+    assert(i < TXN_ITEMS_MAX);
     logs[i].address = head_of(item);
     *count = i + 1;
     return change_log_read_head(write, &logs[i].address, &logs[i].head);
@@ -62,6 +66,7 @@ static void append(struct txn *txn, const struct txn_item *item, struct engine_w
 {
     const struct item *before = item->exists ? &item->current : NULL;
     const struct item *after = item->effect == TXN_PUT ? &item->replacement : NULL;
+    assert(before != NULL || after != NULL);
     struct change_record record =
         change_record_between(txn->arena, &item->table->key, before, after, log->head.images);
     record.by_service = item->by_service;
@@ -69,7 +74,8 @@ static void append(struct txn *txn, const struct txn_item *item, struct engine_w
 }
 
 /* A write does not read its own puts, so it reads each head once and puts it once. All heads come
- * first: every record gets the same commit time, which is later than those of all heads. */
+ * first: every record gets the same commit time, which is later than those of all heads. So do the
+ * entries of histories, which have no heads. */
 enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write)
 {
     enum { NOT_LOGGED = TXN_ITEMS_MAX };
@@ -78,6 +84,7 @@ enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write
     size_t log_count = 0;
     bool any_open = false;
     int64_t newest_us = 0;
+    assert(txn->item_count <= TXN_ITEMS_MAX);
     for (size_t i = 0; i < txn->item_count; i++) {
         const struct txn_item *item = &txn->items[i];
         log_of[i] = NOT_LOGGED;
@@ -91,9 +98,17 @@ enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write
         if (head->commit_us > newest_us)
             newest_us = head->commit_us;
     }
-    if (!any_open)
+    bool history = txn_history_is_kept(txn);
+    bool stamped = txn_replicas_are_stamped(txn);
+    if (!any_open && !history && !stamped)
         return ENGINE_OK;
-    const struct change_log_time time = change_log_take_time(txn->clock, newest_us);
+    const struct change_log_time time =
+        txn_history_take_time(txn, write, newest_us, history || stamped);
+    assert(time.commit_us > newest_us);
+    if (stamped)
+        txn_replicas_apply(txn, write, time.commit_us);
+    if (history)
+        txn_history_apply(txn, write, time.commit_us);
     for (size_t i = 0; i < txn->item_count; i++) {
         if (log_of[i] != NOT_LOGGED && logs[log_of[i]].head.open)
             append(txn, &txn->items[i], write, &logs[log_of[i]], &time);

@@ -60,6 +60,7 @@ struct txn_group {
 
 static void list_add(struct list *list, struct txn *txn)
 {
+    assert(txn->item_count > 0);
     txn->next = NULL;
     if (list->first == NULL)
         list->first = txn;
@@ -72,6 +73,7 @@ static void list_add(struct list *list, struct txn *txn)
 
 static struct txn *list_take(struct list *list)
 {
+    assert(list->first != NULL && list->count > 0);
     struct txn *txn = list->first;
     list->first = txn->next;
     list->count--;
@@ -140,6 +142,7 @@ static struct list take_batch(struct list *source)
     struct list batch = { 0 };
     while (source->first != NULL && fits(&batch, source->first))
         list_add(&batch, list_take(source));
+    assert(batch.count > 0 || source->first == NULL); /* Any txn fits alone. */
     return batch;
 }
 
@@ -157,6 +160,7 @@ static struct txn_batch *take_spare(struct txn_group *group)
 
 static void give_back(struct txn_group *group, struct txn_batch *batch)
 {
+    assert(group->spare_count <= TXN_GROUP_BATCHES_KEPT_MAX);
     if (group->spare_count == TXN_GROUP_BATCHES_KEPT_MAX) {
         free(batch);
         return;
@@ -182,21 +186,26 @@ static void try_alone(struct txn *txn, enum engine_status status)
     txn_attempt(txn);
 }
 
-static void try_each_alone(struct txn_step *step)
+static void attempt_alone(struct txn_step *step)
 {
-    struct txn *first = (struct txn *)((char *)step - offsetof(struct txn, step));
-    end_all(first, ENGINE_OK, try_alone);
+    txn_attempt((struct txn *)((char *)step - offsetof(struct txn, step)));
+}
+
+static void settle(struct txn *txn, enum engine_status commit_status)
+{
+    if (commit_status == ENGINE_OK) {
+        txn_finish(txn, commit_status);
+        return;
+    }
+    txn->step.group = txn->group;
+    txn_step_post(&txn->step, attempt_alone);
 }
 
 static void completed(struct engine_completion *completion, enum engine_status status)
 {
     struct txn *first = txn_of_completion(completion);
-    if (status == ENGINE_OK) {
-        end_all(first, status, txn_finish);
-        return;
-    }
-    first->step.group = first->group;
-    txn_step_post(&first->step, try_each_alone);
+    txn_history_end_time(first, status);
+    end_all(first, status, txn_end_commit);
 }
 
 static bool turn_is_over(const struct txn_group *group)
@@ -222,10 +231,32 @@ static enum engine_status decide_all(struct txn_batch *batch)
         if (!changes)
             continue;
         status = txn_apply_own(txn, batch->step.write);
+        assert(all->item_count + txn->item_count <= TXN_ITEMS_MAX);
         for (size_t i = 0; i < txn->item_count; i++)
             all->items[all->item_count++] = txn->items[i];
     }
     return status;
+}
+
+/* Then forms the answers that were left for now, while the disk works. */
+static void commit_together(struct engine_write *write, struct txn *first)
+{
+    assert(write != NULL && first != NULL);
+    struct txn *answers = NULL, **end = &answers;
+    for (struct txn *txn = first; txn != NULL; txn = txn->next) {
+        txn_begin_commit(txn, settle);
+        txn->next_answer = NULL;
+        if (txn->answer == NULL)
+            continue;
+        *end = txn;
+        end = &txn->next_answer;
+    }
+    first->completion.done = completed;
+    engine_write_commit(write, &first->completion);
+    for (struct txn *txn = answers, *next; txn != NULL; txn = next) {
+        next = txn->next_answer;
+        txn_form_answer(txn);
+    }
 }
 
 /* Ends the engine's write: `status` tells whether everything was put into it. */
@@ -235,13 +266,14 @@ static void end_write(struct txn_batch *batch, enum engine_status status)
     struct engine_write *write = batch->step.write;
     for (struct txn *txn = first; txn != NULL; txn = txn->next)
         txn_release(txn);
+    first->commit = batch->all.commit;
     give_back(batch->step.group, batch);
     if (status == ENGINE_OK) {
-        first->completion.done = completed;
-        engine_write_commit(write, &first->completion);
+        commit_together(write, first);
         return;
     }
     engine_write_abandon(write);
+    txn_history_end_time(first, status);
     end_all(first, status, try_alone);
 }
 
@@ -266,7 +298,7 @@ static void decide_together(struct txn_batch *batch)
         end_write(batch, status);
         return;
     }
-    struct txn_addresses shared = { .list = batch->addresses };
+    struct txn_addresses shared = { .list = batch->addresses, .max = ENGINE_WRITE_ADDRESSES_MAX };
     txn_add_shared_addresses(&batch->all, &shared);
     txn_step_extend(&batch->step, shared.list, shared.count, extended);
 }
@@ -282,7 +314,8 @@ static void split(struct txn_batch *batch, size_t address_count, struct list *li
     for (size_t i = 0; i < address_count; i++)
         any |= batch->busy[i];
     for (struct txn *txn = list->first, *next; txn != NULL; txn = next) {
-        struct txn_addresses own = { .list = batch->addresses + at };
+        struct txn_addresses own = { .list = batch->addresses + at,
+                                     .max = ENGINE_WRITE_ADDRESSES_MAX - at };
         bool busy = !any;
         next = txn->next;
         txn_add_own_addresses(txn, &own);
@@ -300,7 +333,7 @@ static void split(struct txn_batch *batch, size_t address_count, struct list *li
 static bool begin_together(struct txn_batch *batch, struct list *list, struct list *alone)
 {
     for (int tries = 0; tries < TXN_GROUP_TRIES_MAX && list->count > 1; tries++) {
-        struct txn_addresses own = { .list = batch->addresses };
+        struct txn_addresses own = { .list = batch->addresses, .max = ENGINE_WRITE_ADDRESSES_MAX };
         for (struct txn *txn = list->first; txn != NULL; txn = txn->next)
             txn_add_own_addresses(txn, &own);
         assert(own.count <= ENGINE_WRITE_ADDRESSES_MAX);
@@ -317,6 +350,7 @@ static bool begin_together(struct txn_batch *batch, struct list *list, struct li
 
 static void carry_out_together(struct txn_group *group, struct list *source, struct list list)
 {
+    assert(list.count > 1);
     struct txn_batch *batch = take_spare(group);
     struct list alone = { 0 };
     batch->step = (struct txn_step){ .group = group };
@@ -369,6 +403,7 @@ bool txn_group_may_wait(const struct txn_group *group)
 
 void txn_group_post(struct txn_group *group, struct txn_step *step)
 {
+    assert(group->wake != NULL); /* Otherwise its thread waits, and nothing is posted. */
     pthread_mutex_lock(&group->mutex);
     step->next = NULL;
     *group->posted_end = step;
@@ -428,6 +463,7 @@ void txn_group_count(struct txn_group *group, const struct txn *txn, size_t size
 
 static void carry_out_next(struct txn_group *group, struct list *source)
 {
+    assert(source->first != NULL);
     struct list list = take_batch(source);
     if (list.count == 1)
         txn_attempt(list.first);
@@ -456,6 +492,7 @@ static void take_turn(struct txn_group *group, bool is_woken, bool adds)
 {
     size_t steps = 0;
     struct txn_step *step;
+    assert(!group->running);
     group->running = true;
     group->turn_size = 0;
     begin_to_look(group, is_woken);
@@ -499,6 +536,7 @@ void txn_group_resume(struct txn_group *group)
 
 void txn_group_add(struct txn_group *group, struct txn *txn)
 {
+    assert(txn->group == group);
     bool slow = group->slow_table != 0 && txn->items[0].table->id == group->slow_table;
     list_add(slow ? &group->set_aside : &group->added, txn);
     if (group->added.count >= TXN_GROUP_MAX)

@@ -5,9 +5,11 @@
  */
 #ifndef STATOR_TXN_TXN_PARTS_H
 #define STATOR_TXN_TXN_PARTS_H
+#include <assert.h>
 #include "base/compiler.h"
 #include "engine/engine.h"
 
+struct change_log_time;
 struct engine_completion;
 struct table_stats;
 struct txn;
@@ -21,9 +23,11 @@ enum { TXN_OWN_ADDRESSES_PER_ITEM = 2, TXN_SHARED_ADDRESSES_PER_ITEM = 2 };
 struct txn_addresses {
     struct engine_address *list;
     size_t count;
+    size_t max;
 };
 static inline void txn_addresses_add(struct txn_addresses *addresses, struct engine_address address)
 {
+    assert(addresses->count < addresses->max);
     addresses->list[addresses->count++] = address;
 }
 
@@ -46,6 +50,15 @@ MUST_CHECK enum engine_status txn_apply_own(struct txn *txn, struct engine_write
 MUST_CHECK enum engine_status txn_apply_shared(struct txn *txn, struct engine_write *write);
 void txn_release(struct txn *txn);
 void txn_finish(struct txn *txn, enum engine_status status); /* The txn may be gone then. */
+/* Before the commit: `settle` is called, on any thread, once both the commit has ended and the
+ * answer is formed, if the decision wants that. Then txn_end_commit for each txn, from the commit's
+ * end, and txn_form_answer, by the deciding thread, for those that have an `answer`: others may be
+ * gone.
+ */
+void txn_begin_commit(struct txn *txn,
+                      void (*settle)(struct txn *txn, enum engine_status commit_status));
+void txn_end_commit(struct txn *txn, enum engine_status status);
+void txn_form_answer(struct txn *txn);
 /* All of it, in an engine write of its own, now or when it is its turn. */
 void txn_attempt(struct txn *txn);
 struct txn *txn_of_completion(struct engine_completion *completion);
@@ -59,9 +72,27 @@ void txn_indexes_apply(struct txn *txn, struct txn_item *item, struct engine_wri
  * here and is not the item's goes. */
 void txn_expiry_apply(struct txn *txn, const struct txn_item *item, struct engine_write *write);
 
-/* The records in the change logs of all tables that have one. Addresses are those of changes. */
+/* The records in the change logs of all tables that have one, and the entries in their histories.
+ * Takes the write's commit time if there are any. Addresses are those of the logs' heads. */
 void txn_changes_add_addresses(const struct txn_item *item, struct txn_addresses *addresses);
 MUST_CHECK enum engine_status txn_changes_apply(struct txn *txn, struct engine_write *write);
+
+/* Whether any change goes into a history. Entries need no latches: their keys hold the item's. */
+bool txn_history_is_kept(const struct txn *txn);
+void txn_history_apply(struct txn *txn, struct engine_write *write, int64_t commit_us);
+
+/* Takes the commit time of a write that holds all it will ever hold; `history`: who reads the state
+ * at a moment waits for it (history/history_cut.h). Puts a ceiling if that is due. */
+struct change_log_time txn_history_take_time(struct txn *txn, struct engine_write *write,
+                                             int64_t after_us, bool history);
+/* The write with that time ended: to be called exactly once, whether it was made or not. Without
+ * one it does nothing. */
+void txn_history_end_time(struct txn *txn, enum engine_status status);
+
+/* The stamps of items of global tables, and their entries in the queues of other regions. Neither
+ * needs latches: their keys hold the item's. */
+bool txn_replicas_are_stamped(const struct txn *txn);
+void txn_replicas_apply(struct txn *txn, struct engine_write *write, int64_t commit_us);
 
 /* The statistics of all tables that the items belong to. Index changes are known by then. Addresses
  * are those of shards that change. */

@@ -150,7 +150,9 @@ struct addition {
     const char *pad; /* As the loop's when it was started. */
     const char *keys[ITEMS_MAX];
     unsigned decisions, ends;
-    bool strange; /* It was decided on another thread. */
+    bool answers;                     /* It forms an answer, and then */
+    unsigned answered, answered_late; /* how often, and how often after its end. */
+    bool strange;                     /* It was decided or answered on another thread. */
     enum engine_status status;
 };
 
@@ -179,10 +181,30 @@ static long number_of(const struct item *item)
     return strtol(text, NULL, 10);
 }
 
+/* Nobody holds the items any more. */
+static void answer(struct txn *txn)
+{
+    struct addition *addition = (struct addition *)txn;
+    addition->answered++;
+    addition->answered_late += addition->ends > 0;
+    addition->strange |= !pthread_equal(addition->loop->thread, pthread_self());
+    for (size_t i = 0; i < txn->item_count; i++) {
+        struct engine_write *write;
+        bool busy;
+        assert_int_equal(
+            engine_write_try(txn->engine, &txn->items[i].place.address, 1, &busy, &write),
+            ENGINE_OK);
+        engine_write_abandon(write);
+    }
+}
+
 static bool decide(struct txn *txn)
 {
     struct addition *addition = (struct addition *)txn;
     addition->decisions++;
+    assert_null(txn->answer);
+    if (addition->answers)
+        txn->answer = answer;
     addition->strange |= !pthread_equal(addition->loop->thread, pthread_self());
     for (size_t i = 0; i < txn->item_count; i++) {
         struct txn_item *item = &txn->items[i];
@@ -274,6 +296,30 @@ static void let_go_elsewhere(struct engine_write *write)
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, abandon, write), 0);
     pthread_join(thread, NULL);
+}
+
+static void answers_are_formed_when_the_latches_are_gone_and_before_the_end(void **state)
+{
+    struct loop *loop = *state;
+    struct addition alone, together[4];
+    start_one(loop, &alone, "a");
+    alone.answers = true;
+    txn_group_run(loop->group);
+    expect_ended(&alone, ENGINE_OK, 1);
+    assert_int_equal(alone.answered, 1);
+    assert_int_equal(alone.answered_late, 0);
+    static const char *const keys[] = { "a", "b", "c", "d" };
+    for (size_t i = 0; i < COUNT_OF(together); i++) {
+        start_one(loop, &together[i], keys[i]);
+        together[i].answers = i % 2 == 0;
+    }
+    txn_group_run(loop->group);
+    for (size_t i = 0; i < COUNT_OF(together); i++) {
+        expect_ended(&together[i], ENGINE_OK, 1);
+        assert_int_equal(together[i].txn.attempts, 0); /* In one batch. */
+        assert_int_equal(together[i].answered, i % 2 == 0);
+        assert_int_equal(together[i].answered_late, 0);
+    }
 }
 
 static void one_held_item_holds_up_nobody_else_of_its_group(void **state)
@@ -607,6 +653,7 @@ int main(void)
 {
 #define TEST(name, with) cmocka_unit_test_setup_teardown(name, with, tear_down)
     const struct CMUnitTest tests[] = {
+        TEST(answers_are_formed_when_the_latches_are_gone_and_before_the_end, set_up),
         TEST(one_held_item_holds_up_nobody_else_of_its_group, set_up),
         TEST(a_txn_goes_on_on_the_thread_of_its_group, set_up),
         TEST(held_statistics_are_waited_for_after_the_decision, set_up),
