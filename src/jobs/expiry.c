@@ -43,6 +43,7 @@ struct sweep {
     int64_t look_ns; /* What finding the fronts of the queues took. */
     size_t table_count;
     bool is_partial; /* Something is left. */
+    bool is_held;    /* What has expired in a global table waits for other regions. */
     bool found_damage;
 };
 
@@ -216,7 +217,7 @@ static enum engine_status sweep_partition(struct sweep *sweep, const struct batc
         .items = { .owner = table->id, .partition = partition, .space = ENGINE_SPACE_ITEMS },
         .range = { .place = expiry_queue_place(table->id, partition),
                    .first = expiry_queue_first_key(arena, sweep->from),
-                   .last = expiry_queue_first_key(arena, sweep->window.to + 1),
+                   .last = expiry_queue_first_key(arena, context->window->to + 1),
                    .count_max = sweep->batch_items }
     };
     enum engine_status status = ENGINE_OK;
@@ -235,7 +236,15 @@ static enum engine_status sweep_table(struct sweep *sweep, const struct table *t
 {
     const struct table_definition *definition = table_definition(table);
     enum engine_status status = ENGINE_OK;
-    const struct batch_context context = { .window = &sweep->window,
+    const struct expiry_options *options = &sweep->expiry->options;
+    struct expiry_window window = sweep->window;
+    if (options->limit != NULL && definition->replicas.count > 0)
+        window.to = options->limit(options->limit_context, definition, window.to);
+    if (window.to < sweep->window.to)
+        sweep->is_partial = sweep->is_held = true;
+    if (window.to < window.from)
+        return ENGINE_OK;
+    const struct batch_context context = { .window = &window,
                                            .meter = sweep->expiry->options.meter,
                                            .table = table };
     for (size_t i = 0; i < definition->partition_count && status == ENGINE_OK; i++)
@@ -292,7 +301,9 @@ int64_t expiry_run_round(struct expiry *expiry)
     if (sweep.is_partial) {
         if (looks_back)
             atomic_store(&expiry->look_back, true);
-        return sweep.found_damage ? EXPIRY_FAILURE_RETRY_MS : 0;
+        return sweep.found_damage ? EXPIRY_FAILURE_RETRY_MS
+               : sweep.is_held    ? expiry->options.interval_ms
+                                  : 0;
     }
     expiry->swept = sweep.window.to;
     if (looks_back)

@@ -15,6 +15,7 @@ struct catalogue;
 struct clock;
 struct expiry;
 struct meter;
+struct table_definition;
 
 enum {
     /* Of one partition, until others have their turn. */
@@ -30,6 +31,10 @@ struct expiry_options {
     const struct clock *clock;
     struct catalogue *catalogue;
     struct meter *meter; /* Counts what was deleted; NULL: nobody does. Borrowed as well. */
+    /* The last second at which items of a global table may expire, `to` or an earlier one: other
+     * regions may have renewed them. NULL: `to`. */
+    int64_t (*limit)(void *context, const struct table_definition *table, int64_t to);
+    void *limit_context;
     int64_t interval_ms; /* From round to round; 0: no thread, the owner calls expiry_run_round. */
 };
 
