@@ -71,6 +71,34 @@ int64_t consumer_idle_ms(const struct consumer_turn *turn)
 
 /* --- Records --- */
 
+/* The partition's place in arrays of the log. */
+static size_t partition_index(const struct consumer_turn *turn)
+{
+    size_t i = 0;
+    while (i + 1 < turn->log->partition_count && turn->log->partitions[i] != turn->partition)
+        i++;
+    assert(turn->log->partitions[i] == turn->partition);
+    return i;
+}
+
+/* Sets the cursor to its first record, within the bounds of the log. ENGINE_NOT_FOUND if there is
+ * none, and never will be if the log is closed. */
+static enum engine_status seek(const struct consumer_turn *turn, struct engine_view *view,
+                               struct log_cursor *cursor, uint64_t *lost)
+{
+    const struct consumer_log *log = turn->log;
+    size_t i = log->firsts == NULL && log->ends == NULL ? 0 : partition_index(turn);
+    bool from_oldest = cursor->next == 0;
+    if (log->firsts != NULL && cursor->next < log->firsts[i])
+        cursor->next = log->firsts[i];
+    enum engine_status status = log_read_seek(turn->arena, view, cursor, lost);
+    if (from_oldest)
+        *lost = 0;
+    if (status == ENGINE_OK && log->ends != NULL && cursor->next >= log->ends[i])
+        return ENGINE_NOT_FOUND;
+    return status;
+}
+
 enum engine_status consumer_read(const struct consumer_turn *turn, struct log_page *page,
                                  struct consumer_found *out)
 {
@@ -84,12 +112,13 @@ enum engine_status consumer_read(const struct consumer_turn *turn, struct log_pa
     enum engine_status status =
         engine_view_open(turn->consumer->options.engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK)
-        status = log_read_seek(turn->arena, view, &cursor, &out->lost);
+        status = seek(turn, view, &cursor, &out->lost);
     if (status == ENGINE_OK) {
         out->first = cursor.next;
         status = log_read_page(turn->arena, view, &cursor, page);
         assert(status != ENGINE_OK || !page->trimmed); /* The same view has sought it. */
     } else if (status == ENGINE_NOT_FOUND) {
+        out->lost = 0;
         out->ended = turn->log->closed;
         status = ENGINE_OK;
     }

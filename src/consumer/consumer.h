@@ -2,8 +2,8 @@
  * its stored position on, and lets its owner work on the records.
  *
  * The owner knows what to do with records. The consumer knows where to resume, when to look again,
- * what to do if the store fails, and when to stop. Triggers own consumers today; Kinesis delivery
- * and replication will be the next owners.
+ * what to do if the store fails, and when to stop. Triggers and Kinesis destinations own consumers;
+ * replication will be the next owner.
  *
  * A turn is about one partition: the owner reads records (consumer_read), works on them, and stores
  * the position behind those that are done (consumer_store). The position is stored after the work,
@@ -50,7 +50,11 @@ struct consumer_log {
     uint64_t log_id;
     const uint64_t *partitions; /* Never change while a consumer lives. */
     size_t partition_count;
-    bool closed; /* Nothing will be appended any more. */
+    /* For each partition, the numbers of the first record to read and of the first one that is
+     * none of the consumer's any more. Shards begin with both. NULL: there is no such bound. */
+    const uint64_t *firsts;
+    const uint64_t *ends;
+    bool closed; /* Nothing will be appended before the end. */
 };
 
 struct consumer_turn {

@@ -18,6 +18,9 @@ struct arena;
 enum {
     /* First byte of the key; then the UUID and the partition, big-endian. */
     CONSUMER_POSITION_KEY = 'P',
+    /* First byte of the keys of definitions, which lie in the same place; then the UUID. */
+    CONSUMER_TRIGGER_KEY = 'D',
+    CONSUMER_DESTINATION_KEY = 'K', /* Of Kinesis. */
     CONSUMER_POSITION_KEY_SIZE = 1 + UUID_TEXT_SIZE + 8,
     CONSUMER_POSITION_FORMAT = 1,
     CONSUMER_POSITION_SIZE = 1 + 4 + 8,

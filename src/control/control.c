@@ -273,7 +273,8 @@ struct control *control_start(const struct control_options *options)
                                                  .expiry = control->expiry };
     control->insight_life =
         (struct insight_life){ .catalogue = options->catalogue, .insights = options->insights };
-    log_retention_add(&control->retention, &stream_upkeep_reader);
+    const struct log_retention_reader streams = stream_upkeep_reader(options->streams);
+    log_retention_add(&control->retention, &streams);
     control->streams = (struct stream_upkeep){ .engine = options->engine,
                                                .catalogue = options->catalogue,
                                                .streams = options->streams,

@@ -86,7 +86,8 @@ enum engine_status shard_iterator_find_shard(struct arena *arena, struct engine_
     if (status != ENGINE_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
-        if (shards[i].created_ms == created_ms) {
+        if (shards[i].created_ms == created_ms &&
+            stream_definition_has_shard(stream, partition, shards[i].first)) {
             *out = shards[i];
             return ENGINE_OK;
         }

@@ -25,13 +25,32 @@ bool stream_status_may_follow(enum stream_status from, enum stream_status to)
            (from == STREAM_ENABLED && to == STREAM_DISABLED);
 }
 
+struct bytes stream_definition_hidden_label(struct arena *arena, uint64_t log_id)
+{
+    return arena_printf(arena, "log-%llu", (unsigned long long)log_id);
+}
+
+/* `partition_count` if the stream has no such partition. */
+static size_t position_of(const struct stream_definition *definition, uint64_t partition)
+{
+    size_t i = 0;
+    while (i < definition->partition_count && definition->partitions[i] != partition)
+        i++;
+    return i;
+}
+
 bool stream_definition_has_partition(const struct stream_definition *definition, uint64_t partition)
 {
-    for (size_t i = 0; i < definition->partition_count; i++) {
-        if (definition->partitions[i] == partition)
-            return true;
-    }
-    return false;
+    return position_of(definition, partition) < definition->partition_count;
+}
+
+bool stream_definition_has_shard(const struct stream_definition *definition, uint64_t partition,
+                                 uint64_t first)
+{
+    size_t i = position_of(definition, partition);
+    return i < definition->partition_count &&
+           (definition->firsts == NULL || first >= definition->firsts[i]) &&
+           (definition->ends == NULL || first < definition->ends[i]);
 }
 
 /* --- Encoding --- */
@@ -54,7 +73,8 @@ struct item stream_definition_encode(struct arena *arena,
     item_builder_init(&builder, arena);
     item_record_add_text(&builder, "n", definition->table_name);
     item_record_add_text(&builder, "l", definition->label);
-    item_record_add_text(&builder, "w", definition->view_type);
+    if (!stream_definition_is_hidden(definition))
+        item_record_add_text(&builder, "w", definition->view_type);
     item_record_add_text(&builder, "s", bytes_from_text(stream_status_name(definition->status)));
     add_key(&builder, "h", "ht", &definition->key.hash);
     if (definition->key.has_range)
@@ -64,6 +84,10 @@ struct item stream_definition_encode(struct arena *arena,
     item_record_add_numbers(&builder, "i", &images, 1);
     item_record_add_numbers(&builder, "t", times, COUNT_OF(times));
     item_record_add_numbers(&builder, "p", definition->partitions, definition->partition_count);
+    if (definition->firsts != NULL)
+        item_record_add_numbers(&builder, "b", definition->firsts, definition->partition_count);
+    if (definition->ends != NULL)
+        item_record_add_numbers(&builder, "e", definition->ends, definition->partition_count);
     return item_builder_finish(&builder);
 }
 
@@ -130,6 +154,25 @@ static bool find_times(struct arena *arena, const struct item *record,
     return true;
 }
 
+/* Numbers for each partition; absent: NULL. */
+static bool find_borders(struct arena *arena, const struct item *record, const char *name,
+                         size_t partition_count, uint64_t **out)
+{
+    struct value ignored;
+    size_t count;
+    if (!item_find(record, bytes_from_text(name), &ignored))
+        return true;
+    return item_record_find_numbers(arena, record, name, PARTITIONS_MAX, out, &count) &&
+           count == partition_count;
+}
+
+/* A detached stream is one that was disabled. */
+static bool is_consistent(const struct stream_definition *definition)
+{
+    return !stream_definition_is_detached(definition) ||
+           (definition->status == STREAM_DISABLED && !stream_definition_is_hidden(definition));
+}
+
 bool stream_definition_decode(struct arena *arena, uint64_t log_id, const struct item *record,
                               struct stream_definition *out)
 {
@@ -137,9 +180,11 @@ bool stream_definition_decode(struct arena *arena, uint64_t log_id, const struct
     *out = (struct stream_definition){ .log_id = log_id };
     out->key.has_range = item_find(record, BYTES("r"), &ignored);
     bool has_policy = item_find(record, BYTES("o"), &ignored);
+    bool is_shown = item_find(record, BYTES("w"), &ignored);
     return item_record_find_text(arena, record, "n", TABLE_NAME_SIZE_MAX, &out->table_name) &&
            item_record_find_text(arena, record, "l", STREAM_LABEL_SIZE_MAX, &out->label) &&
-           item_record_find_text(arena, record, "w", STREAM_VIEW_TYPE_SIZE_MAX, &out->view_type) &&
+           (!is_shown || item_record_find_text(arena, record, "w", STREAM_VIEW_TYPE_SIZE_MAX,
+                                               &out->view_type)) &&
            find_status(arena, record, &out->status) &&
            find_key(arena, record, "h", "ht", &out->key.hash) &&
            (!out->key.has_range || find_key(arena, record, "r", "rt", &out->key.range)) &&
@@ -147,5 +192,7 @@ bool stream_definition_decode(struct arena *arena, uint64_t log_id, const struct
             item_record_find_text(arena, record, "o", RESOURCE_POLICY_SIZE_MAX, &out->policy)) &&
            find_images(arena, record, &out->images) && find_times(arena, record, out) &&
            item_record_find_numbers(arena, record, "p", PARTITIONS_MAX, &out->partitions,
-                                    &out->partition_count);
+                                    &out->partition_count) &&
+           find_borders(arena, record, "b", out->partition_count, &out->firsts) &&
+           find_borders(arena, record, "e", out->partition_count, &out->ends) && is_consistent(out);
 }

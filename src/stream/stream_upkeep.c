@@ -57,13 +57,19 @@ static struct log_trim trim_of(const struct stream_upkeep *upkeep, const struct 
 static struct log_need stream_need(void *context, uint64_t log_id, uint64_t partition,
                                    int64_t now_ms)
 {
-    (void)context;
-    (void)log_id;
+    const struct streams *streams = context;
     (void)partition;
-    return (struct log_need){ .server_ms = now_ms - STREAM_RETENTION_MS, .sequence = UINT64_MAX };
+    return (struct log_need){ .server_ms = streams_shows_log(streams, log_id)
+                                               ? now_ms - STREAM_RETENTION_MS
+                                               : INT64_MAX,
+                              .sequence = UINT64_MAX };
 }
 
-const struct log_retention_reader stream_upkeep_reader = { .name = "streams", .need = stream_need };
+struct log_retention_reader stream_upkeep_reader(struct streams *streams)
+{
+    return (
+        struct log_retention_reader){ .name = "streams", .need = stream_need, .context = streams };
+}
 
 /* --- A step over all partitions of a log --- */
 
@@ -71,6 +77,10 @@ const struct log_retention_reader stream_upkeep_reader = { .name = "streams", .n
 struct partition_step {
     const struct step *step;
     const struct stream_definition *definition;
+    /* Stored with the definition; NULL: none. */
+    const struct stream_definition *detached;
+    /* For each partition, where its newest shard begins after the step; NULL: nobody asks. */
+    uint64_t *borders;
     struct engine_view *view; /* For shards, which only the control thread writes. */
     struct engine_write *write;
 };
@@ -98,6 +108,8 @@ static enum engine_status change_some(struct partition_step *in, size_t first,
             status = visit(in, partitions[i], &head);
         if (status == ENGINE_OK && head.next != 0)
             change_log_put_head(in->write, &heads[i], &head);
+        if (in->borders != NULL)
+            in->borders[first + i] = head.shard_first;
     }
     if (status != ENGINE_OK) {
         engine_write_abandon(in->write);
@@ -105,6 +117,8 @@ static enum engine_status change_some(struct partition_step *in, size_t first,
     }
     if (count == left)
         streams_put(in->step->arena, in->write, in->definition);
+    if (count == left && in->detached != NULL)
+        streams_put(in->step->arena, in->write, in->detached);
     return engine_write_commit_wait(in->write);
 }
 
@@ -116,6 +130,9 @@ static enum engine_status change_all(struct partition_step *in, partition_visito
          first += ENGINE_WRITE_ADDRESSES_MAX)
         status = change_some(in, first, visit);
     engine_view_close(in->view);
+    /* First, because it borrows from the main definition, which is replaced. */
+    if (status == ENGINE_OK && in->detached != NULL)
+        streams_publish(in->step->streams, in->detached);
     if (status == ENGINE_OK)
         streams_publish(in->step->streams, in->definition);
     return status;
@@ -199,18 +216,34 @@ static enum engine_status close_partition(const struct partition_step *in, uint6
 
 /* --- Steps --- */
 
+/* The label that the main definition of the table's log is to have. */
+static struct bytes label_of(struct arena *arena, const struct table_definition *table)
+{
+    return table->stream_enabled ? table->stream_label
+                                 : stream_definition_hidden_label(arena, table->log_id);
+}
+
+/* Makes it the stream that the table's definition names, or a hidden one if it names none. */
+static void name_stream(const struct step *step, const struct table_definition *table,
+                        struct stream_definition *out)
+{
+    out->label = label_of(step->arena, table);
+    out->view_type = table->stream_enabled ? table->stream_view_type : BYTES("");
+    out->policy = (struct bytes){ 0 };
+    out->created_ms =
+        table->stream_enabled ? stream_names_label_ms(table->stream_label) : step->now_ms;
+}
+
 /* Stores the stream that the table's definition names: ENABLING. */
 static enum engine_status announce_stream(const struct step *step,
                                           const struct table_definition *table)
 {
     struct stream_definition draft = { .log_id = table->log_id,
                                        .table_name = table->name,
-                                       .label = table->stream_label,
-                                       .view_type = table->stream_view_type,
                                        .key = table->key,
                                        .status = STREAM_ENABLING,
-                                       .created_ms = stream_names_label_ms(table->stream_label),
                                        .partition_count = table->partition_count };
+    name_stream(step, table, &draft);
     draft.partitions = arena_alloc(step->arena, draft.partition_count * sizeof *draft.partitions);
     for (size_t i = 0; i < draft.partition_count; i++)
         draft.partitions[i] = table->partitions[i].id;
@@ -236,6 +269,8 @@ static enum engine_status open_stream(const struct step *step,
     changed.status = STREAM_ENABLED;
     changed.rolled_ms = step->now_ms;
     changed.images = table_definition_log_needs(table).images;
+    if (!bytes_equal(changed.label, label_of(step->arena, table)))
+        name_stream(step, table, &changed);
     /* After a crash server time resumes at the stored position. Records written from now on must
      * not be far ahead of it, so store it first. */
     enum engine_status status =
@@ -257,6 +292,48 @@ static enum engine_status set_images_stream(const struct step *step,
     changed.images = images;
     struct partition_step in = { .step = step, .definition = &changed };
     return change_all(&in, set_partition_images);
+}
+
+static uint64_t *new_borders(const struct step *step, const struct stream_definition *definition)
+{
+    return arena_alloc_zeroed(step->arena, definition->partition_count * sizeof(uint64_t));
+}
+
+/* The stream that shows the log was disabled, and the log goes on: the stream ends with the open
+ * shards, and the log's main definition is hidden from now on. */
+static enum engine_status detach_stream(const struct step *step,
+                                        const struct stream_definition *definition,
+                                        const struct table_definition *table)
+{
+    struct stream_definition changed = *definition, detached = *definition;
+    struct table_definition without = *table;
+    assert(definition->status == STREAM_ENABLED && !stream_definition_is_hidden(definition));
+    without.stream_enabled = false;
+    name_stream(step, &without, &changed);
+    changed.rolled_ms = step->now_ms;
+    changed.firsts = NULL;
+    detached.status = STREAM_DISABLED;
+    detached.disabled_ms = step->now_ms;
+    detached.disabled_server_ms = step->server_ms;
+    detached.ends = new_borders(step, definition);
+    struct partition_step in = {
+        .step = step, .definition = &changed, .detached = &detached, .borders = detached.ends
+    };
+    return change_all(&in, roll_partition);
+}
+
+/* A stream was enabled on an open log: it begins with new shards. */
+static enum engine_status attach_stream(const struct step *step,
+                                        const struct stream_definition *definition,
+                                        const struct table_definition *table)
+{
+    struct stream_definition changed = *definition;
+    assert(definition->status == STREAM_ENABLED && stream_definition_is_hidden(definition));
+    name_stream(step, table, &changed);
+    changed.rolled_ms = step->now_ms;
+    changed.firsts = new_borders(step, definition);
+    struct partition_step in = { .step = step, .definition = &changed, .borders = changed.firsts };
+    return change_all(&in, roll_partition);
 }
 
 /* Ends the open shards and begins their children. */
@@ -296,21 +373,50 @@ static enum engine_status remove_stream(const struct step *step,
     if (status != ENGINE_OK)
         return status;
     engine_write_delete_owner(write, log_id);
-    streams_delete(step->arena, write, log_id);
+    streams_delete(step->arena, write, definition);
     status = engine_write_commit_wait(write);
     if (status == ENGINE_OK)
-        streams_unpublish(step->streams, log_id);
+        streams_unpublish(step->streams, definition);
+    return status;
+}
+
+/* Removes a detached stream. Its records are the log's, and are trimmed with the others. */
+static enum engine_status remove_detached(const struct step *step,
+                                          const struct stream_definition *definition)
+{
+    struct engine_write *write = NULL;
+    assert(stream_definition_is_detached(definition));
+    enum engine_status status = engine_write_begin(step->engine, NULL, 0, &write);
+    if (status != ENGINE_OK)
+        return status;
+    streams_delete(step->arena, write, definition);
+    status = engine_write_commit_wait(write);
+    if (status == ENGINE_OK)
+        streams_unpublish(step->streams, definition);
     return status;
 }
 
 /* --- Tables without their stream --- */
 
+struct lacking {
+    const struct streams *streams;
+    struct arena *arena;
+};
+
 static bool lacks_stream(const struct table_definition *table, void *context)
 {
-    if (!table->stream_enabled || table->log_id == 0)
-        return table->stream_enabled;
+    const struct lacking *in = context;
+    bool needed = table_definition_log_needs(table).changes;
+    if (!needed || table->log_id == 0)
+        return needed;
     const struct stream_definition *stream =
-        streams_named(context, table->name, table->stream_label);
+        table->stream_enabled ? streams_named(in->streams, table->name, table->stream_label) : NULL;
+    /* The main definition may have another label until the next step renames it. */
+    if (stream == NULL)
+        stream = streams_named(in->streams, table->name,
+                               stream_definition_hidden_label(in->arena, table->log_id));
+    if (stream == NULL)
+        stream = streams_of_log(in->streams, table->log_id);
     return stream == NULL || stream->log_id != table->log_id;
 }
 
@@ -331,9 +437,9 @@ static enum engine_status announce_all(const struct stream_upkeep *upkeep, const
 {
     enum engine_status status = ENGINE_OK;
     struct table *table = NULL;
-    while (status == ENGINE_OK &&
-           (table = catalogue_find_next(upkeep->catalogue, BYTES(""), lacks_stream,
-                                        upkeep->streams)) != NULL) {
+    struct lacking lacking = { .streams = upkeep->streams, .arena = step->arena };
+    while (status == ENGINE_OK && (table = catalogue_find_next(upkeep->catalogue, BYTES(""),
+                                                               lacks_stream, &lacking)) != NULL) {
         status = announce(upkeep, step, table);
         table_release(table);
     }
@@ -409,6 +515,10 @@ static struct due run_enabled(const struct stream_upkeep *upkeep, const struct s
 {
     if (table == NULL)
         return (struct due){ .status = close_stream(step, stream) };
+    if (!bytes_equal(stream->label, label_of(step->arena, table_definition(table))))
+        return (struct due){ .status = stream_definition_is_hidden(stream)
+                                           ? attach_stream(step, stream, table_definition(table))
+                                           : detach_stream(step, stream, table_definition(table)) };
     unsigned images = table_definition_log_needs(table_definition(table)).images;
     if (images != stream->images)
         return (struct due){ .status = set_images_stream(step, stream, images) };
@@ -420,12 +530,25 @@ static struct due run_enabled(const struct stream_upkeep *upkeep, const struct s
     return (struct due){ .status = roll_stream(step, stream), .wait_ms = upkeep->rollover_ms };
 }
 
+static struct due run_detached(const struct step *step, const struct stream_definition *stream)
+{
+    int64_t closed_ms =
+        stream->disabled_server_ms > step->origin_ms ? stream->disabled_server_ms : step->origin_ms;
+    int64_t wait_ms = closed_ms + STREAM_RETENTION_MS - step->server_ms;
+    if (wait_ms > 0)
+        return (struct due){ .status = ENGINE_OK, .wait_ms = wait_ms };
+    return done(remove_detached(step, stream));
+}
+
 static struct due run_disabled(const struct stream_upkeep *upkeep, const struct step *step,
                                const struct stream_definition *stream, const struct table *table)
 {
+    if (stream_definition_is_detached(stream))
+        return run_detached(step, stream);
     if (table != NULL) {
         struct table_definition changed = *table_definition(table);
         changed.stream_enabled = false;
+        changed.feeds_kinesis = false; /* A log is closed when its last reader goes. */
         return (struct due){
             .status = catalogue_update(upkeep->catalogue, step->arena, &changed),
             .wait_ms = 0,
@@ -436,6 +559,8 @@ static struct due run_disabled(const struct stream_upkeep *upkeep, const struct 
                                             stream->partition_count, stream->disabled_server_ms);
     if (wait_ms > 0)
         return (struct due){ .status = ENGINE_OK, .wait_ms = wait_ms };
+    if (streams_has_detached(upkeep->streams, stream->log_id)) /* They go first. */
+        return (struct due){ .status = ENGINE_OK, .wait_ms = STREAM_UPKEEP_RETRY_MS };
     return done(remove_stream(step, stream));
 }
 
@@ -475,6 +600,8 @@ static void trim_all(const struct stream_upkeep *upkeep, const struct step *step
     struct log_trim trim = trim_of(upkeep, step);
     for (size_t i = 0; i < streams_count(upkeep->streams); i++) {
         const struct stream_definition *stream = streams_at(upkeep->streams, i);
+        if (stream_definition_is_detached(stream))
+            continue; /* Trimmed with its log. */
         enum engine_status status =
             log_retention_trim(&trim, stream->log_id, stream->partitions, stream->partition_count);
         if (status != ENGINE_OK)

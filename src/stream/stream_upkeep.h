@@ -6,12 +6,15 @@
  *
  *   a table needs a log, and there is no stream of it          -> announce
  *   ENABLING, and nobody uses an older definition any more      -> open
+ *   ENABLED and shown, and its table's stream was disabled      -> detach the stream
+ *   ENABLED and hidden, and its table has a stream              -> attach the stream
  *   ENABLED, and readers of the log need other images           -> set the heads
  *   ENABLED, and it is time                                     -> roll over
  *   ENABLED, and its table is gone or has another log or none   -> close
  *   any, and its policy in the table's definition has changed   -> copy it
  *   DISABLED, and its table still names it                      -> remove it from the definition
  *   DISABLED, and no reader of the log needs its records        -> remove
+ *   detached, and 24 hours have passed                          -> remove
  */
 #ifndef STATOR_STREAM_STREAM_UPKEEP_H
 #define STATOR_STREAM_STREAM_UPKEEP_H
@@ -33,14 +36,15 @@ enum {
     STREAM_UPKEEP_TRIM_INTERVAL_MS = 10 * 60 * 1000,
 };
 
-/* Streams as a reader of change logs: they need STREAM_RETENTION_MS. */
-extern const struct log_retention_reader stream_upkeep_reader;
+/* Streams as a reader of change logs: they need STREAM_RETENTION_MS of a log that a client can see.
+ * `streams` must outlive it. */
+struct log_retention_reader stream_upkeep_reader(struct streams *streams);
 
 struct stream_upkeep {
     struct engine *engine;
     struct catalogue *catalogue;
     struct streams *streams;
-    const struct log_retention *retention; /* With stream_upkeep_reader among its readers. */
+    const struct log_retention *retention; /* With stream_upkeep_reader's among its readers. */
     int64_t rollover_ms;                   /* How long a shard is open; 0: for good. */
     int64_t next_trim_ms;                  /* Server time; 0: at once. */
 };

@@ -39,14 +39,12 @@ const struct engine_place streams_place = { .owner = LAYOUT_CATALOGUE_OWNER,
 enum { DECODED_SIZE = 256 };
 
 /* NULL if the record is not a definition. */
-static struct stream *stream_create(uint64_t log_id, struct bytes record)
+static struct stream *stream_create(const struct engine_entry *entry)
 {
     struct stream *stream = memory_checked(malloc(sizeof *stream));
-    struct item item;
     atomic_init(&stream->references, 1);
-    stream->arena = arena_create_sized(2 * record.len + DECODED_SIZE);
-    if (item_open(record, &item) &&
-        stream_definition_decode(stream->arena, log_id, &item, &stream->definition))
+    stream->arena = arena_create_sized(2 * entry->value.len + DECODED_SIZE);
+    if (streams_open_entry(stream->arena, entry, &stream->definition))
         return stream;
     stream_release(stream);
     return NULL;
@@ -97,7 +95,32 @@ struct stream *streams_find(struct streams *streams, struct bytes table_name, st
     struct stream *stream = NULL;
     pthread_rwlock_rdlock(&streams->lock);
     size_t position = position_of(streams, table_name, label);
-    if (is_at(streams, position, table_name, label)) {
+    if (is_at(streams, position, table_name, label) &&
+        !stream_definition_is_hidden(&streams->list[position]->definition)) {
+        stream = streams->list[position];
+        atomic_fetch_add(&stream->references, 1);
+    }
+    pthread_rwlock_unlock(&streams->lock);
+    return stream;
+}
+
+/* `count` if there is none. */
+static size_t position_of_log(const struct streams *streams, uint64_t log_id)
+{
+    size_t position = 0;
+    while (position < streams->count &&
+           (streams->list[position]->definition.log_id != log_id ||
+            stream_definition_is_detached(&streams->list[position]->definition)))
+        position++;
+    return position;
+}
+
+struct stream *streams_find_log(struct streams *streams, uint64_t log_id)
+{
+    struct stream *stream = NULL;
+    pthread_rwlock_rdlock(&streams->lock);
+    size_t position = position_of_log(streams, log_id);
+    if (position < streams->count) {
         stream = streams->list[position];
         atomic_fetch_add(&stream->references, 1);
     }
@@ -115,7 +138,8 @@ size_t streams_list(struct streams *streams, struct arena *arena, struct bytes t
         position++;
     for (; position < streams->count && count < names_max; position++) {
         const struct stream_definition *found = &streams->list[position]->definition;
-        if (table_name.data != NULL && !bytes_equal(found->table_name, table_name))
+        if ((table_name.data != NULL && !bytes_equal(found->table_name, table_name)) ||
+            stream_definition_is_hidden(found))
             continue;
         names[count++] = (struct stream_name){ .table_name = arena_copy(arena, found->table_name),
                                                .label = arena_copy(arena, found->label) };
@@ -137,15 +161,6 @@ const struct stream_definition *streams_at(const struct streams *streams, size_t
     return &streams->list[index]->definition;
 }
 
-/* `count` if there is none. */
-static size_t position_of_log(const struct streams *streams, uint64_t log_id)
-{
-    size_t position = 0;
-    while (position < streams->count && streams->list[position]->definition.log_id != log_id)
-        position++;
-    return position;
-}
-
 const struct stream_definition *streams_named(const struct streams *streams,
                                               struct bytes table_name, struct bytes label)
 {
@@ -160,25 +175,68 @@ const struct stream_definition *streams_of_log(const struct streams *streams, ui
     return position == streams->count ? NULL : &streams->list[position]->definition;
 }
 
-static struct engine_address record_address(struct arena *arena, uint64_t log_id)
+bool streams_shows_log(const struct streams *streams, uint64_t log_id)
 {
-    uint8_t *key = arena_alloc(arena, 8);
-    store_u64_be(key, log_id);
-    return (struct engine_address){ .place = streams_place, .key = bytes_of(key, 8) };
+    for (size_t i = 0; i < streams->count; i++) {
+        const struct stream_definition *stream = &streams->list[i]->definition;
+        if (stream->log_id == log_id && !stream_definition_is_hidden(stream))
+            return true;
+    }
+    return false;
+}
+
+bool streams_has_detached(const struct streams *streams, uint64_t log_id)
+{
+    for (size_t i = 0; i < streams->count; i++) {
+        const struct stream_definition *stream = &streams->list[i]->definition;
+        if (stream->log_id == log_id && stream_definition_is_detached(stream))
+            return true;
+    }
+    return false;
+}
+
+/* --- Records --- */
+
+enum { LOG_ID_SIZE = 8 };
+
+static struct engine_address record_address(struct arena *arena,
+                                            const struct stream_definition *definition)
+{
+    size_t label_size = stream_definition_is_detached(definition) ? definition->label.len : 0;
+    uint8_t *key = arena_alloc(arena, LOG_ID_SIZE + label_size);
+    store_u64_be(key, definition->log_id);
+    memcpy(key + LOG_ID_SIZE, definition->label.data, label_size);
+    return (struct engine_address){ .place = streams_place,
+                                    .key = bytes_of(key, LOG_ID_SIZE + label_size) };
+}
+
+bool streams_open_entry(struct arena *arena, const struct engine_entry *entry,
+                        struct stream_definition *out)
+{
+    struct item item;
+    if (entry->key.len < LOG_ID_SIZE || !item_open(arena_copy(arena, entry->value), &item) ||
+        !item_verify(&item) ||
+        !stream_definition_decode(arena, load_u64_be(entry->key.data), &item, out))
+        return false;
+    struct engine_address address = record_address(arena, out);
+    return bytes_equal(address.key, entry->key);
 }
 
 void streams_put(struct arena *arena, struct engine_write *write,
                  const struct stream_definition *definition)
 {
-    struct engine_address address = record_address(arena, definition->log_id);
+    struct engine_address address = record_address(arena, definition);
     engine_write_put(write, &address, stream_definition_encode(arena, definition).encoded);
 }
 
-void streams_delete(struct arena *arena, struct engine_write *write, uint64_t log_id)
+void streams_delete(struct arena *arena, struct engine_write *write,
+                    const struct stream_definition *definition)
 {
-    struct engine_address address = record_address(arena, log_id);
+    struct engine_address address = record_address(arena, definition);
     engine_write_delete(write, &address);
 }
+
+/* --- Changes of the list --- */
 
 static void insert(struct streams *streams, struct stream *stream)
 {
@@ -194,11 +252,24 @@ static void insert(struct streams *streams, struct stream *stream)
     streams->count++;
 }
 
-/* Removes the stream of that log from the list and returns it; NULL if there is none. */
-static struct stream *take_out(struct streams *streams, uint64_t log_id)
+/* Whether it is in the list, where. A main definition may have had another label. */
+static bool find_position(const struct streams *streams, const struct stream_definition *definition,
+                          size_t *out)
 {
-    size_t position = position_of_log(streams, log_id);
-    if (position == streams->count)
+    if (!stream_definition_is_detached(definition)) {
+        *out = position_of_log(streams, definition->log_id);
+        return *out < streams->count;
+    }
+    *out = position_of(streams, definition->table_name, definition->label);
+    return is_at(streams, *out, definition->table_name, definition->label) &&
+           stream_definition_is_detached(&streams->list[*out]->definition);
+}
+
+/* Removes the definition from the list and returns it; NULL if there is none. */
+static struct stream *take_out(struct streams *streams, const struct stream_definition *definition)
+{
+    size_t position;
+    if (!find_position(streams, definition, &position))
         return NULL;
     struct stream *stream = streams->list[position];
     streams->count--;
@@ -210,7 +281,7 @@ static struct stream *take_out(struct streams *streams, uint64_t log_id)
 static void publish(struct streams *streams, struct stream *stream)
 {
     pthread_rwlock_wrlock(&streams->lock);
-    struct stream *replaced = take_out(streams, stream->definition.log_id);
+    struct stream *replaced = take_out(streams, &stream->definition);
     insert(streams, stream);
     pthread_rwlock_unlock(&streams->lock);
     stream_release(replaced);
@@ -219,17 +290,18 @@ static void publish(struct streams *streams, struct stream *stream)
 void streams_publish(struct streams *streams, const struct stream_definition *definition)
 {
     struct arena *arena = arena_create();
-    struct item record = stream_definition_encode(arena, definition);
-    struct stream *stream = stream_create(definition->log_id, record.encoded);
+    struct engine_entry entry = { .key = record_address(arena, definition).key,
+                                  .value = stream_definition_encode(arena, definition).encoded };
+    struct stream *stream = stream_create(&entry);
     arena_destroy(arena);
     assert(stream != NULL); /* It was encoded here. */
     publish(streams, stream);
 }
 
-void streams_unpublish(struct streams *streams, uint64_t log_id)
+void streams_unpublish(struct streams *streams, const struct stream_definition *definition)
 {
     pthread_rwlock_wrlock(&streams->lock);
-    struct stream *stream = take_out(streams, log_id);
+    struct stream *stream = take_out(streams, definition);
     pthread_rwlock_unlock(&streams->lock);
     stream_release(stream);
 }
@@ -238,9 +310,7 @@ void streams_unpublish(struct streams *streams, uint64_t log_id)
 
 static bool load_record(struct streams *streams, const struct engine_entry *entry)
 {
-    if (entry->key.len != 8)
-        return false;
-    struct stream *stream = stream_create(load_u64_be(entry->key.data), entry->value);
+    struct stream *stream = stream_create(entry);
     if (stream == NULL)
         return false;
     publish(streams, stream);

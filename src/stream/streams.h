@@ -6,6 +6,7 @@
  */
 #ifndef STATOR_STREAM_STREAMS_H
 #define STATOR_STREAM_STREAMS_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
@@ -24,8 +25,11 @@ MUST_CHECK struct streams *streams_open(struct engine *engine, const struct cloc
                                         enum engine_status *status);
 void streams_close(struct streams *streams); /* Closing NULL is allowed. */
 
-/* NULL if there is none of that name. The caller owes a stream_release. */
+/* NULL if there is none of that name, or it is hidden. The caller owes a stream_release. */
 struct stream *streams_find(struct streams *streams, struct bytes table_name, struct bytes label);
+/* The log's main definition, hidden or not; NULL if there is none. The caller owes a
+ * stream_release. Linear. */
+struct stream *streams_find_log(struct streams *streams, uint64_t log_id);
 void stream_release(struct stream *stream); /* Releasing NULL is allowed. */
 /* Valid as long as the reference. */
 const struct stream_definition *stream_definition(const struct stream *stream);
@@ -34,20 +38,24 @@ struct stream_name {
     struct bytes table_name;
     struct bytes label;
 };
-/* Copies up to `names_max` names behind `after` (empty: from the start) into the arena, sorted by
- * table and label. `table_name` with data NULL: of all tables. */
+/* Without hidden ones. Copies up to `names_max` names behind `after` (empty: from the start) into
+ * the arena, sorted by table and label. `table_name` with data NULL: of all tables. */
 size_t streams_list(struct streams *streams, struct arena *arena, struct bytes table_name,
                     struct stream_name after, struct stream_name *names, size_t names_max);
 
-/* Where the records of streams are, each under its log's id. */
+/* Where the records of streams are, each under its log's id, and a detached one's label. */
 extern const struct engine_place streams_place;
+/* Decodes an entry of it into the arena. False if it is damaged. */
+MUST_CHECK bool streams_open_entry(struct arena *arena, const struct engine_entry *entry,
+                                   struct stream_definition *out);
 
 /* --- Control --- */
 
 size_t streams_count(const struct streams *streams);
 /* Valid until the next change. */
 const struct stream_definition *streams_at(const struct streams *streams, size_t index);
-/* Both return NULL if there is none. Valid until the next change. The second one is linear. */
+/* Both return NULL if there is none. Valid until the next change. The second one is linear, and
+ * finds the log's main definition. */
 const struct stream_definition *streams_named(const struct streams *streams,
                                               struct bytes table_name, struct bytes label);
 const struct stream_definition *streams_of_log(const struct streams *streams, uint64_t log_id);
@@ -56,9 +64,13 @@ const struct stream_definition *streams_of_log(const struct streams *streams, ui
  * durable. */
 void streams_put(struct arena *arena, struct engine_write *write,
                  const struct stream_definition *definition);
-void streams_delete(struct arena *arena, struct engine_write *write, uint64_t log_id);
-/* Replaces the stream of the same log, or adds one. */
+void streams_delete(struct arena *arena, struct engine_write *write,
+                    const struct stream_definition *definition);
+/* Replaces the log's main definition, or adds one; a detached one replaces itself. */
 void streams_publish(struct streams *streams, const struct stream_definition *definition);
-void streams_unpublish(struct streams *streams, uint64_t log_id);
+void streams_unpublish(struct streams *streams, const struct stream_definition *definition);
+/* True if a client can see a stream of that log: its main definition, or a detached one. */
+bool streams_shows_log(const struct streams *streams, uint64_t log_id);
+bool streams_has_detached(const struct streams *streams, uint64_t log_id);
 
 #endif

@@ -170,7 +170,7 @@ struct engine_address trigger_definition_address(struct arena *arena, struct byt
 {
     uint8_t *key = arena_alloc(arena, TRIGGER_DEFINITION_KEY_SIZE);
     assert(uuid.len == UUID_TEXT_SIZE);
-    key[0] = TRIGGER_DEFINITION_KEY;
+    key[0] = CONSUMER_TRIGGER_KEY;
     memcpy(key + 1, uuid.data, UUID_TEXT_SIZE);
     return (struct engine_address){ .place = consumer_position_place,
                                     .key = bytes_of(key, TRIGGER_DEFINITION_KEY_SIZE) };
@@ -215,7 +215,9 @@ struct trigger_record trigger_definition_open_entry(struct arena *arena,
                                         .uuid = position.uuid,
                                         .partition = position.partition,
                                         .next = position.next };
-    if (key.len != TRIGGER_DEFINITION_KEY_SIZE || key.data[0] != TRIGGER_DEFINITION_KEY)
+    if (key.len > 0 && key.data[0] == CONSUMER_DESTINATION_KEY)
+        return (struct trigger_record){ .kind = TRIGGER_RECORD_DESTINATION };
+    if (key.len != TRIGGER_DEFINITION_KEY_SIZE || key.data[0] != CONSUMER_TRIGGER_KEY)
         return (struct trigger_record){ .kind = TRIGGER_RECORD_NONE };
     struct trigger_record record = { .kind = TRIGGER_RECORD_DEFINITION,
                                      .uuid = bytes_of(key.data + 1, UUID_TEXT_SIZE) };

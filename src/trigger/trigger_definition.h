@@ -29,9 +29,7 @@ enum {
     TRIGGER_FILTERS_MAX = 10,
     TRIGGER_DEAD_LETTER_FILE_SIZE_MAX = 128,
 
-    /* First byte of the key of a stored definition; then the UUID. */
-    TRIGGER_DEFINITION_KEY = 'D',
-    TRIGGER_DEFINITION_KEY_SIZE = 1 + UUID_TEXT_SIZE,
+    TRIGGER_DEFINITION_KEY_SIZE = 1 + UUID_TEXT_SIZE, /* CONSUMER_TRIGGER_KEY, then the UUID. */
 };
 
 struct trigger_definition {
@@ -85,7 +83,8 @@ MUST_CHECK enum engine_status trigger_definition_delete(struct arena *arena, str
 /* What an entry beside the positions is. */
 enum trigger_record_kind {
     TRIGGER_RECORD_DEFINITION,
-    TRIGGER_RECORD_POSITION,
+    TRIGGER_RECORD_POSITION, /* Of a trigger or a Kinesis destination. */
+    TRIGGER_RECORD_DESTINATION,
     TRIGGER_RECORD_NONE
 };
 struct trigger_record {

@@ -300,6 +300,8 @@ static bool find_log(void *context, struct consumer_log *out)
     *out = (struct consumer_log){ .log_id = stream->log_id,
                                   .partitions = stream->partitions,
                                   .partition_count = stream->partition_count,
+                                  .firsts = stream->firsts,
+                                  .ends = stream->ends,
                                   .closed = stream->status == STREAM_DISABLED };
     return true;
 }

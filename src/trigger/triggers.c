@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/timed_wait.h"
 #include "consumer/consumer_position.h"
+#include "engine/engine_load.h"
 #include "log/change_log.h"
 #include "stream/stream_definition.h"
 #include "trigger/trigger_definition.h"
@@ -273,9 +274,11 @@ enum engine_status triggers_remove(struct triggers *triggers, struct arena *aren
 
 /* --- Loading --- */
 
-static bool load_entry(struct triggers *triggers, const struct engine_entry *entry)
+static bool load_entry(void *context, struct arena *arena, const struct engine_entry *entry)
 {
+    struct triggers *triggers = context;
     struct trigger *trigger = trigger_create();
+    (void)arena;
     struct trigger_record record =
         trigger_definition_open_entry(trigger->arena, entry, &trigger->definition);
     bool is_definition = record.kind == TRIGGER_RECORD_DEFINITION;
@@ -284,27 +287,8 @@ static bool load_entry(struct triggers *triggers, const struct engine_entry *ent
         return true;
     }
     trigger_destroy(trigger);
-    return record.kind == TRIGGER_RECORD_POSITION; /* Its consumer reads it. */
-}
-
-static enum engine_status load(struct triggers *triggers)
-{
-    struct engine_view *view = NULL;
-    struct engine_scan *scan = NULL;
-    struct engine_entry entry;
-    struct engine_range range = { .place = consumer_position_place };
-    enum engine_status status = engine_view_open(triggers->options.engine, ENGINE_STRONG, &view);
-    if (status == ENGINE_OK)
-        status = engine_scan_open(view, &range, &scan);
-    while (status == ENGINE_OK && (status = engine_scan_next(scan, &entry)) == ENGINE_OK) {
-        if (!load_entry(triggers, &entry)) {
-            log_write(LOG_ERROR, "trigger", "damaged record of a trigger");
-            status = ENGINE_CORRUPT;
-        }
-    }
-    engine_scan_close(scan);
-    engine_view_close(view);
-    return status == ENGINE_END ? ENGINE_OK : status;
+    return record.kind == TRIGGER_RECORD_POSITION || /* Its consumer reads it. */
+           record.kind == TRIGGER_RECORD_DESTINATION;
 }
 
 struct triggers *triggers_open(const struct trigger_runner_options *options,
@@ -313,7 +297,12 @@ struct triggers *triggers_open(const struct trigger_runner_options *options,
     struct triggers *triggers = memory_checked(calloc(1, sizeof *triggers));
     triggers->options = *options;
     pthread_mutex_init(&triggers->mutex, NULL);
-    *status = load(triggers);
+    const struct engine_load load = { .range.place = consumer_position_place,
+                                      .take = load_entry,
+                                      .context = triggers,
+                                      .module = "trigger",
+                                      .damage = "damaged record of a trigger" };
+    *status = engine_load(options->engine, &load);
     if (*status != ENGINE_OK) {
         triggers_close(triggers);
         return NULL;

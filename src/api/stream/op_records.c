@@ -229,12 +229,15 @@ static bool read_and_answer(struct page_writer *page, size_t count_max, struct b
     return true;
 }
 
-/* An iterator names its stream twice: by ARN, for people, and by log, which no other stream ever
- * has. */
-static struct stream *find_stream(struct api_call *call, struct bytes arn, uint64_t log_id)
+/* An iterator names its stream twice: by ARN, for people, and by the log and a shard in it, which
+ * only one stream shows. */
+static struct stream *find_stream(struct api_call *call, struct bytes arn,
+                                  const struct log_cursor *at)
 {
     struct stream *stream = stream_operation_find(call, arn);
-    if (stream == NULL || stream_definition(stream)->log_id == log_id)
+    if (stream == NULL ||
+        (stream_definition(stream)->log_id == at->log_id &&
+         stream_definition_has_shard(stream_definition(stream), at->partition, at->shard_first)))
         return stream;
     stream_release(stream);
     stream_operation_no_shard(call);
@@ -275,7 +278,7 @@ static void run_records(struct api_call *call, const void *input)
     struct bytes arn;
     struct stream *stream = NULL;
     bool ok = check_records(call, request, &arn, &page.iterator) && operation_may_use(call, arn) &&
-              (stream = find_stream(call, arn, page.iterator.at.log_id)) != NULL;
+              (stream = find_stream(call, arn, &page.iterator.at)) != NULL;
     if (ok) {
         page.form = (struct record_json){ .arena = call->arena,
                                           .stream = stream_definition(stream),

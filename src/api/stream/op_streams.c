@@ -164,8 +164,10 @@ static enum engine_status list_shards(struct api_call *call, const struct stream
         size_t shard_count;
         status = shard_list(call->arena, view, stream->log_id, stream->partitions[i], &shards,
                             &shard_count);
-        if (status == ENGINE_OK)
-            buffer_append(&all, shards, shard_count * sizeof *shards);
+        for (size_t j = 0; status == ENGINE_OK && j < shard_count; j++) {
+            if (stream_definition_has_shard(stream, stream->partitions[i], shards[j].first))
+                buffer_append(&all, &shards[j], sizeof *shards);
+        }
     }
     engine_view_close(view);
     *out = (struct shard *)(void *)all.data;

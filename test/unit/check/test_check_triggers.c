@@ -24,7 +24,7 @@ static void find_records(void)
     assert_int_equal(engine_scan_open(view, &range, &scan), ENGINE_OK);
     while (engine_scan_next(scan, &entry) == ENGINE_OK) {
         struct check_fixture_entry *out =
-            entry.key.data[0] == TRIGGER_DEFINITION_KEY ? &definition : &position;
+            entry.key.data[0] == CONSUMER_TRIGGER_KEY ? &definition : &position;
         *out = (struct check_fixture_entry){ .place = consumer_position_place,
                                              .key = arena_copy(fixture.arena, entry.key),
                                              .value = arena_copy(fixture.arena, entry.value) };
@@ -83,10 +83,11 @@ static void a_position_of_no_trigger_is_reported(void **state)
     check_fixture_delete(&fixture, &definition);
     struct check_result result = check_fixture_expect(
         &fixture,
-        (const char *const[]){ "trigger *, partition *: is the position of no trigger",
-                               "trigger *, partition *: is the position of no trigger",
-                               "trigger *, partition *: is the position of no trigger",
-                               "trigger *, partition *: is the position of no trigger", NULL });
+        (const char *const[]){
+            "reader *, partition *: is the position of no trigger and no destination",
+            "reader *, partition *: is the position of no trigger and no destination",
+            "reader *, partition *: is the position of no trigger and no destination",
+            "reader *, partition *: is the position of no trigger and no destination", NULL });
     assert_int_equal(result.problem_count, 4);
 }
 
@@ -103,13 +104,13 @@ static void a_position_outside_of_the_stream_is_reported(void **state)
     check_fixture_put(&fixture, &strange);
     check_fixture_expect(
         &fixture,
-        (const char *const[]){ "trigger *, partition 99: is no partition of its stream", NULL });
+        (const char *const[]){ "reader *, partition 99: is no partition of its stream", NULL });
     check_fixture_delete(&fixture, &strange);
     strange.key = position.key;
     store_u64_le(value + 5, 1000);
     store_u32_le(value + 1, crc32c(bytes_of(value + 5, 8)));
     check_fixture_put(&fixture, &strange);
-    check_fixture_expect(&fixture, (const char *const[]){ "trigger *, partition *: its position "
+    check_fixture_expect(&fixture, (const char *const[]){ "reader *, partition *: its position "
                                                           "lies behind the newest record",
                                                           NULL });
 }

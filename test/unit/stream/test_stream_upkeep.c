@@ -28,60 +28,17 @@
 #include "stream/stream_names.h"
 #include "stream/stream_upkeep.h"
 #include "stream/streams.h"
+#include "stream_fixture.h"
 #include "table/catalogue.h"
 #include "table/server_time.h"
 
-#define NOW_MS INT64_C(1700000000000)
+#define NOW_MS STREAM_FIXTURE_NOW_MS
 #define ROLLOVER_MS INT64_C(14400000)
-
-struct fixture {
-    struct arena *arena;
-    struct engine *engine;
-    struct catalogue *catalogue;
-    struct streams *streams;
-    struct log_retention retention;
-    struct stream_upkeep upkeep;
-    struct table_definition table; /* As last stored. */
-    struct clock clock;
-    struct commit_clock commits;
-};
-
-static void open_stores(struct fixture *fixture)
-{
-    enum engine_status status;
-    fixture->catalogue = catalogue_open(fixture->engine, &status);
-    assert_non_null(fixture->catalogue);
-    fixture->streams = streams_open(fixture->engine, &fixture->clock, &status);
-    assert_non_null(fixture->streams);
-    fixture->retention = (struct log_retention){ 0 };
-    log_retention_add(&fixture->retention, &stream_upkeep_reader);
-    fixture->upkeep = (struct stream_upkeep){ .engine = fixture->engine,
-                                              .catalogue = fixture->catalogue,
-                                              .streams = fixture->streams,
-                                              .retention = &fixture->retention,
-                                              .rollover_ms = ROLLOVER_MS };
-}
-
-static void close_stores(struct fixture *fixture)
-{
-    streams_close(fixture->streams);
-    catalogue_close(fixture->catalogue);
-}
-
-static void restart(struct fixture *fixture)
-{
-    close_stores(fixture);
-    open_stores(fixture);
-}
 
 static int set_up_on(void **state, struct engine *engine)
 {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    fixture->arena = arena_create();
-    fixture->engine = engine;
-    fixture->clock = clock_fixed(NOW_MS);
-    fixture->clock.commits = &fixture->commits;
-    open_stores(fixture);
+    struct stream_fixture *fixture = stream_fixture_open(engine);
+    fixture->upkeep.rollover_ms = ROLLOVER_MS;
     *state = fixture;
     return 0;
 }
@@ -98,95 +55,11 @@ static int set_up_without_range_deletes(void **state)
 
 static int tear_down(void **state)
 {
-    struct fixture *fixture = *state;
-    close_stores(fixture);
-    engine_close(fixture->engine);
-    arena_destroy(fixture->arena);
-    free(fixture);
+    stream_fixture_close(*state);
     return 0;
 }
 
-/* --- Tables and changes --- */
-
-static struct key_attribute attributes[] = { { { (const uint8_t *)"p", 1 }, VALUE_S } };
-
-static void create_table(struct fixture *fixture, bool stream)
-{
-    fixture->table = (struct table_definition){
-        .name = BYTES("table"),
-        .uuid = BYTES("00000000-0000-4000-8000-000000000000"),
-        .created_ms = NOW_MS,
-        .status = TABLE_ACTIVE,
-        .key = { .hash = attributes[0] },
-        .attributes = attributes,
-        .attribute_count = COUNT_OF(attributes),
-        .billing_mode = BILLING_PAY_PER_REQUEST,
-        .on_demand_max = { UNITS_UNSET, UNITS_UNSET },
-        .warm_throughput = { UNITS_UNSET, UNITS_UNSET },
-        .stream_enabled = stream,
-        .stream_view_type = BYTES("NEW_IMAGE"),
-        .stream_label = stream_names_label(fixture->arena, NOW_MS),
-    };
-    assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &fixture->table),
-                     ENGINE_OK);
-}
-
-static void set_stream(struct fixture *fixture, bool enabled, int64_t now_ms)
-{
-    fixture->table.stream_enabled = enabled;
-    fixture->table.stream_label = stream_names_label(fixture->arena, now_ms);
-    assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &fixture->table),
-                     ENGINE_OK);
-}
-
-static int64_t run(struct fixture *fixture, int64_t now_ms)
-{
-    fixture->clock.fixed_ms = now_ms;
-    return stream_upkeep_run(&fixture->upkeep, fixture->arena, &fixture->clock);
-}
-
-/* Logs a change in one of the table's partitions. False if the log is closed. */
-static bool log_change(struct fixture *fixture, uint64_t log_id, size_t partition, int64_t now_ms)
-{
-    struct change_record record = { .event = CHANGE_INSERT,
-                                    .keys = item_fixture_read(fixture->arena, "{'p':{'S':'a'}}") };
-    fixture->clock.fixed_ms = now_ms;
-    return log_fixture_append(fixture->engine, fixture->arena, &fixture->clock, log_id,
-                              fixture->table.partitions[partition].id, &record);
-}
-
-static enum engine_status close_stream(struct fixture *fixture, uint64_t log_id, int64_t now_ms)
-{
-    fixture->clock.fixed_ms = now_ms;
-    return stream_upkeep_close(&fixture->upkeep, fixture->arena, log_id, &fixture->clock);
-}
-
 /* --- What is there --- */
-
-static void fail_on_problem(void *context, const char *line)
-{
-    (void)context;
-    fail_msg("%s", line);
-}
-
-/* The whole store is as `stator check` wants it. */
-static void assert_whole(struct fixture *fixture)
-{
-    assert_int_equal(check_store(fixture->engine, fail_on_problem, NULL).problem_count, 0);
-}
-
-static struct shard *shards_of(struct fixture *fixture, uint64_t log_id, size_t partition,
-                               size_t *count)
-{
-    struct engine_view *view;
-    struct shard *shards;
-    assert_int_equal(engine_view_open(fixture->engine, ENGINE_STRONG, &view), ENGINE_OK);
-    assert_int_equal(shard_list(fixture->arena, view, log_id,
-                                fixture->table.partitions[partition].id, &shards, count),
-                     ENGINE_OK);
-    engine_view_close(view);
-    return shards;
-}
 
 static bool count_record(void *context, uint64_t sequence, const struct change_record *record)
 {
@@ -197,7 +70,7 @@ static bool count_record(void *context, uint64_t sequence, const struct change_r
 }
 
 /* How many records can be read of a shard from its oldest on; -1: that place is gone. */
-static int readable(struct fixture *fixture, uint64_t log_id, const struct shard *shard,
+static int readable(struct stream_fixture *fixture, uint64_t log_id, const struct shard *shard,
                     uint64_t from)
 {
     size_t count = 0;
@@ -212,59 +85,53 @@ static int readable(struct fixture *fixture, uint64_t log_id, const struct shard
     return page.trimmed ? -1 : (int)count;
 }
 
-static enum stream_status status_of(struct fixture *fixture, uint64_t log_id)
-{
-    const struct stream_definition *stream = streams_of_log(fixture->streams, log_id);
-    return stream == NULL ? STREAM_STATUS_COUNT : stream->status;
-}
-
 /* --- Rules --- */
 
 static void a_table_with_a_stream_gets_one_open_shard_per_partition(void **state)
 {
-    struct fixture *fixture = *state;
-    create_table(fixture, true);
+    struct stream_fixture *fixture = *state;
+    stream_fixture_create_table(fixture, true);
     assert_int_not_equal(fixture->table.log_id, 0);
-    run(fixture, NOW_MS);
-    assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
+    stream_fixture_run(fixture, NOW_MS);
+    assert_int_equal(stream_fixture_status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
     for (size_t p = 0; p < CATALOGUE_ON_DEMAND_PARTITIONS; p++) {
         size_t count;
-        struct shard *shards = shards_of(fixture, fixture->table.log_id, p, &count);
+        struct shard *shards = stream_fixture_shards_of(fixture, fixture->table.log_id, p, &count);
         assert_int_equal(count, 1);
         assert_true(shard_is_open(&shards[0]) && shards[0].parent_created_ms == 0);
-        assert_true(log_change(fixture, fixture->table.log_id, p, NOW_MS));
+        assert_true(stream_fixture_log_change(fixture, fixture->table.log_id, p, NOW_MS));
     }
     assert_int_equal(streams_of_log(fixture->streams, fixture->table.log_id)->created_ms, NOW_MS);
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 static void a_table_without_a_stream_has_none(void **state)
 {
-    struct fixture *fixture = *state;
-    create_table(fixture, false);
+    struct stream_fixture *fixture = *state;
+    stream_fixture_create_table(fixture, false);
     assert_int_equal(fixture->table.log_id, 0);
-    assert_int_equal(run(fixture, NOW_MS), TIMED_WAIT_FOREVER);
+    assert_int_equal(stream_fixture_run(fixture, NOW_MS), TIMED_WAIT_FOREVER);
     assert_int_equal(streams_count(fixture->streams), 0);
 }
 
 /* Their changes would be missing between those of others. */
 static void a_log_opens_when_nobody_uses_an_older_definition(void **state)
 {
-    struct fixture *fixture = *state;
-    create_table(fixture, false);
+    struct stream_fixture *fixture = *state;
+    stream_fixture_create_table(fixture, false);
     struct table *old = catalogue_find(fixture->catalogue, BYTES("table"));
-    set_stream(fixture, true, NOW_MS);
-    assert_int_equal(run(fixture, NOW_MS), STREAM_UPKEEP_RETRY_MS);
-    assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLING);
-    assert_false(log_change(fixture, fixture->table.log_id, 0, NOW_MS));
-    assert_whole(fixture);
+    stream_fixture_set_stream(fixture, true, NOW_MS);
+    assert_int_equal(stream_fixture_run(fixture, NOW_MS), STREAM_UPKEEP_RETRY_MS);
+    assert_int_equal(stream_fixture_status_of(fixture, fixture->table.log_id), STREAM_ENABLING);
+    assert_false(stream_fixture_log_change(fixture, fixture->table.log_id, 0, NOW_MS));
+    stream_fixture_assert_whole(fixture);
     table_release(old);
-    run(fixture, NOW_MS);
-    assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
-    assert_true(log_change(fixture, fixture->table.log_id, 0, NOW_MS));
+    stream_fixture_run(fixture, NOW_MS);
+    assert_int_equal(stream_fixture_status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
+    assert_true(stream_fixture_log_change(fixture, fixture->table.log_id, 0, NOW_MS));
 }
 
-static unsigned images_of_head(struct fixture *fixture, uint64_t log_id, size_t partition)
+static unsigned images_of_head(struct stream_fixture *fixture, uint64_t log_id, size_t partition)
 {
     struct engine_view *view;
     struct change_log_head head;
@@ -279,38 +146,38 @@ static unsigned images_of_head(struct fixture *fixture, uint64_t log_id, size_t 
 /* A stream's view type never changes; other readers of the log come and go. */
 static void records_hold_what_the_readers_of_the_log_need_now(void **state)
 {
-    struct fixture *fixture = *state;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    struct stream_fixture *fixture = *state;
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
     assert_int_equal(images_of_head(fixture, log_id, 3), CHANGE_NEW_IMAGE);
-    assert_true(log_change(fixture, log_id, 3, NOW_MS));
+    assert_true(stream_fixture_log_change(fixture, log_id, 3, NOW_MS));
     fixture->table.stream_view_type = BYTES("NEW_AND_OLD_IMAGES");
     assert_int_equal(catalogue_update(fixture->catalogue, fixture->arena, &fixture->table),
                      ENGINE_OK);
-    run(fixture, NOW_MS);
+    stream_fixture_run(fixture, NOW_MS);
     assert_int_equal(images_of_head(fixture, log_id, 3), CHANGE_IMAGES_ALL);
-    assert_true(log_change(fixture, log_id, 3, NOW_MS));
-    restart(fixture);
+    assert_true(stream_fixture_log_change(fixture, log_id, 3, NOW_MS));
+    stream_fixture_restart(fixture);
     assert_int_equal(streams_of_log(fixture->streams, log_id)->images, CHANGE_IMAGES_ALL);
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 static void shards_roll_over_in_time_and_know_their_parents(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
-    assert_true(log_change(fixture, log_id, 1, NOW_MS));
-    run(fixture, NOW_MS + ROLLOVER_MS - 1);
-    shards_of(fixture, log_id, 1, &count);
+    assert_true(stream_fixture_log_change(fixture, log_id, 1, NOW_MS));
+    stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS - 1);
+    stream_fixture_shards_of(fixture, log_id, 1, &count);
     assert_int_equal(count, 1);
-    run(fixture, NOW_MS + ROLLOVER_MS);
-    assert_true(log_change(fixture, log_id, 1, NOW_MS + ROLLOVER_MS));
-    assert_true(log_change(fixture, log_id, 1, NOW_MS + ROLLOVER_MS));
-    struct shard *shards = shards_of(fixture, log_id, 1, &count);
+    stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS);
+    assert_true(stream_fixture_log_change(fixture, log_id, 1, NOW_MS + ROLLOVER_MS));
+    assert_true(stream_fixture_log_change(fixture, log_id, 1, NOW_MS + ROLLOVER_MS));
+    struct shard *shards = stream_fixture_shards_of(fixture, log_id, 1, &count);
     assert_int_equal(count, 2);
     assert_int_equal(shards[0].last, 2);
     assert_int_equal(shards[0].closed_ms, NOW_MS + ROLLOVER_MS);
@@ -319,24 +186,24 @@ static void shards_roll_over_in_time_and_know_their_parents(void **state)
     assert_int_equal(shards[1].parent_created_ms, shards[0].created_ms);
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
     assert_int_equal(readable(fixture, log_id, &shards[1], shards[1].kept), 2);
-    shards = shards_of(fixture, log_id, 0, &count); /* Nothing was written here. */
+    shards = stream_fixture_shards_of(fixture, log_id, 0, &count); /* Nothing was written here. */
     assert_int_equal(count, 2);
     assert_int_equal(shards[0].last, shards[0].first);
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 /* The clock may be set back. Shards are told apart by the times of their creation. */
 static void a_child_is_younger_than_its_parent_whatever_the_clock_says(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     fixture->upkeep.rollover_ms = 1;
-    run(fixture, NOW_MS + 1);
+    stream_fixture_run(fixture, NOW_MS + 1);
     fixture->upkeep.rollover_ms = -10000;
-    run(fixture, NOW_MS - 5000);
-    struct shard *shards = shards_of(fixture, fixture->table.log_id, 0, &count);
+    stream_fixture_run(fixture, NOW_MS - 5000);
+    struct shard *shards = stream_fixture_shards_of(fixture, fixture->table.log_id, 0, &count);
     assert_int_equal(count, 3);
     assert_true(shards[1].created_ms > shards[0].created_ms);
     assert_true(shards[2].created_ms > shards[1].created_ms);
@@ -344,91 +211,92 @@ static void a_child_is_younger_than_its_parent_whatever_the_clock_says(void **st
 
 static void a_clock_that_is_set_back_does_not_stop_rollover_and_trimming(void **state)
 {
-    struct fixture *fixture = *state;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    struct stream_fixture *fixture = *state;
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     fixture->clock.wall_ahead_ms = -STREAM_RETENTION_MS;
-    assert_true(run(fixture, NOW_MS) <= STREAM_UPKEEP_TRIM_INTERVAL_MS);
+    assert_true(stream_fixture_run(fixture, NOW_MS) <= STREAM_UPKEEP_TRIM_INTERVAL_MS);
     assert_int_equal(streams_of_log(fixture->streams, fixture->table.log_id)->rolled_ms,
                      NOW_MS - STREAM_RETENTION_MS);
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 /* A year ahead for two rollovers, say because of an empty battery. */
 static void shards_that_a_clock_ahead_closed_go_after_a_day(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
     fixture->clock.wall_ahead_ms = 365 * STREAM_RETENTION_MS;
     for (int i = 0; i < 2; i++) {
-        assert_true(log_change(fixture, log_id, 0, NOW_MS + i * ROLLOVER_MS));
-        run(fixture, NOW_MS + i * ROLLOVER_MS);
+        assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS + i * ROLLOVER_MS));
+        stream_fixture_run(fixture, NOW_MS + i * ROLLOVER_MS);
     }
-    shards_of(fixture, log_id, 0, &count);
+    stream_fixture_shards_of(fixture, log_id, 0, &count);
     assert_int_equal(count, 3);
     fixture->clock.wall_ahead_ms = 0;
     fixture->upkeep.rollover_ms = 0;
-    run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS);
-    struct shard *shards = shards_of(fixture, log_id, 0, &count);
+    stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS);
+    struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
     assert_int_equal(count, 2); /* The second one ended just a day ago. */
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
-    assert_whole(fixture);
-    run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS + STREAM_UPKEEP_TRIM_INTERVAL_MS);
-    shards = shards_of(fixture, log_id, 0, &count);
+    stream_fixture_assert_whole(fixture);
+    stream_fixture_run(fixture,
+                       NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS + STREAM_UPKEEP_TRIM_INTERVAL_MS);
+    shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
     assert_int_equal(count, 1);
     assert_true(shard_is_open(&shards[0]));
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 static void records_are_trimmed_after_a_day(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
     fixture->upkeep.rollover_ms = 0;
     for (int64_t i = 0; i < 10; i++)
-        assert_true(log_change(fixture, log_id, 0, NOW_MS + i * 1000));
+        assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS + i * 1000));
     static const struct {
         int64_t after_ms; /* The first record is a day old by then. */
         int left;
     } steps[] = { { -1, 10 }, { 0, 10 }, { 1, 9 }, { 4000, 6 }, { 4001, 5 }, { 9001, 0 } };
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
         fixture->upkeep.next_trim_ms = 0;
-        run(fixture, NOW_MS + STREAM_RETENTION_MS + steps[i].after_ms);
-        struct shard *shards = shards_of(fixture, log_id, 0, &count);
+        stream_fixture_run(fixture, NOW_MS + STREAM_RETENTION_MS + steps[i].after_ms);
+        struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
         assert_int_equal(count, 1);
         assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), steps[i].left);
         if (shards[0].kept > shards[0].first + 1)
             assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept - 1), -1);
-        assert_whole(fixture);
+        stream_fixture_assert_whole(fixture);
     }
-    assert_true(log_change(fixture, log_id, 0, NOW_MS + STREAM_RETENTION_MS * 2));
-    assert_whole(fixture);
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS + STREAM_RETENTION_MS * 2));
+    stream_fixture_assert_whole(fixture);
 }
 
 static void an_engine_without_range_deletes_trims_in_steps(void **state)
 {
     enum { OLD = 2 * ENGINE_RANGE_KEYS_MAX + 5 };
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
     fixture->upkeep.rollover_ms = 0;
     for (int64_t i = 0; i < OLD; i++)
-        assert_true(log_change(fixture, log_id, 0, NOW_MS));
-    assert_true(log_change(fixture, log_id, 0, NOW_MS + 1000));
+        assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS));
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS + 1000));
     fixture->upkeep.next_trim_ms = 0;
-    run(fixture, NOW_MS + STREAM_RETENTION_MS + 1);
-    struct shard *shards = shards_of(fixture, log_id, 0, &count);
+    stream_fixture_run(fixture, NOW_MS + STREAM_RETENTION_MS + 1);
+    struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
     assert_int_equal(count, 1);
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 /* A reader of a test, which needs what it is given. */
@@ -444,20 +312,20 @@ static struct log_need given_need(void *context, uint64_t log_id, uint64_t parti
 static void trimming_keeps_what_any_reader_needs(void **state)
 {
     enum { RECORDS = 10 };
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     struct log_need given = { .server_ms = INT64_MAX, .sequence = UINT64_MAX };
     const struct log_retention_reader reader = { .name = "test",
                                                  .need = given_need,
                                                  .context = &given };
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
     fixture->upkeep.rollover_ms = 0;
     log_retention_add(&fixture->retention, &reader);
     for (int64_t i = 0; i < RECORDS; i++)
-        assert_true(log_change(fixture, log_id, 0, NOW_MS + i * 1000));
-    uint64_t first = shards_of(fixture, log_id, 0, &count)->kept;
+        assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS + i * 1000));
+    uint64_t first = stream_fixture_shards_of(fixture, log_id, 0, &count)->kept;
     const struct {
         int64_t day_after_ms; /* Until here streams need nothing any more. */
         struct log_need given;
@@ -479,39 +347,40 @@ static void trimming_keeps_what_any_reader_needs(void **state)
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
         given = steps[i].given;
         fixture->upkeep.next_trim_ms = 0;
-        run(fixture, NOW_MS + STREAM_RETENTION_MS + steps[i].day_after_ms);
-        struct shard *shards = shards_of(fixture, log_id, 0, &count);
+        stream_fixture_run(fixture, NOW_MS + STREAM_RETENTION_MS + steps[i].day_after_ms);
+        struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
         assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), steps[i].left);
-        assert_whole(fixture);
+        stream_fixture_assert_whole(fixture);
     }
 }
 
 static void a_closed_log_stays_while_any_reader_needs_it(void **state)
 {
     const int64_t day_after_ms = NOW_MS + STREAM_RETENTION_MS;
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     struct log_need given = { .server_ms = INT64_MAX, .sequence = 2 };
     const struct log_retention_reader reader = { .name = "test",
                                                  .need = given_need,
                                                  .context = &given };
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
     log_retention_add(&fixture->retention, &reader);
-    assert_true(log_change(fixture, log_id, 0, NOW_MS));
-    set_stream(fixture, false, NOW_MS);
-    run(fixture, NOW_MS);
-    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS));
+    stream_fixture_set_stream(fixture, false, NOW_MS);
+    stream_fixture_run(fixture, NOW_MS);
+    assert_int_equal(stream_fixture_status_of(fixture, log_id), STREAM_DISABLED);
     fixture->upkeep.next_trim_ms = 0;
-    assert_true(run(fixture, day_after_ms + 1) > 0);
-    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
-    assert_int_equal(readable(fixture, log_id, shards_of(fixture, log_id, 0, &count), 2), 1);
+    assert_true(stream_fixture_run(fixture, day_after_ms + 1) > 0);
+    assert_int_equal(stream_fixture_status_of(fixture, log_id), STREAM_DISABLED);
+    assert_int_equal(
+        readable(fixture, log_id, stream_fixture_shards_of(fixture, log_id, 0, &count), 2), 1);
     given = (struct log_need){ .server_ms = NOW_MS - 1, .sequence = UINT64_MAX };
-    run(fixture, day_after_ms + 1);
-    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
+    stream_fixture_run(fixture, day_after_ms + 1);
+    assert_int_equal(stream_fixture_status_of(fixture, log_id), STREAM_DISABLED);
     given.server_ms = INT64_MAX;
-    run(fixture, day_after_ms + 1);
+    stream_fixture_run(fixture, day_after_ms + 1);
     assert_null(streams_of_log(fixture->streams, log_id));
 }
 
@@ -519,72 +388,73 @@ static void a_closed_log_stays_while_any_reader_needs_it(void **state)
 static void a_step_of_the_wall_clock_trims_nothing(void **state)
 {
     static const int64_t steps_days[] = { 1, 30, 365000, -1, -30, -365 };
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
-    assert_true(log_change(fixture, log_id, 0, NOW_MS));
-    run(fixture, NOW_MS + ROLLOVER_MS);
-    assert_true(log_change(fixture, log_id, 0, NOW_MS + ROLLOVER_MS));
-    assert_int_equal(close_stream(fixture, log_id, NOW_MS + ROLLOVER_MS), ENGINE_OK);
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS));
+    stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS);
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS + ROLLOVER_MS));
+    assert_int_equal(stream_fixture_close_stream(fixture, log_id, NOW_MS + ROLLOVER_MS), ENGINE_OK);
     for (size_t i = 0; i < COUNT_OF(steps_days); i++) {
         fixture->clock.wall_ahead_ms = steps_days[i] * STREAM_RETENTION_MS;
         fixture->upkeep.next_trim_ms = 0;
         if (i % 2 == 1)
-            restart(fixture);
-        run(fixture, NOW_MS + ROLLOVER_MS + 1000);
-        struct shard *shards = shards_of(fixture, log_id, 0, &count);
+            stream_fixture_restart(fixture);
+        stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS + 1000);
+        struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
         assert_int_equal(count, 2);
         assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
         assert_int_equal(readable(fixture, log_id, &shards[1], shards[1].kept), 1);
-        assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
-        assert_whole(fixture);
+        assert_int_equal(stream_fixture_status_of(fixture, log_id), STREAM_DISABLED);
+        stream_fixture_assert_whole(fixture);
     }
 }
 
 /* The wall clock never moves, or runs a month behind. */
 static void a_day_of_server_time_trims_whatever_the_wall_clock_says(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
     fixture->upkeep.rollover_ms = 0;
-    assert_true(log_change(fixture, log_id, 0, NOW_MS));
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS));
     for (int64_t later_ms = 0; later_ms <= 1; later_ms++) {
         int64_t passed_ms = STREAM_RETENTION_MS + later_ms;
         fixture->clock.wall_ahead_ms = later_ms == 0 ? -passed_ms : -30 * STREAM_RETENTION_MS;
         fixture->upkeep.next_trim_ms = 0;
-        run(fixture, NOW_MS + passed_ms);
-        struct shard *shards = shards_of(fixture, log_id, 0, &count);
+        stream_fixture_run(fixture, NOW_MS + passed_ms);
+        struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
         assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1 - later_ms);
     }
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 /* After a crash server time resumes up to an interval earlier. */
 static void a_crash_makes_trimming_later_never_earlier(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
     fixture->upkeep.rollover_ms = 0;
-    assert_true(log_change(fixture, log_id, 0, NOW_MS));
-    restart(fixture);
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS));
+    stream_fixture_restart(fixture);
     fixture->upkeep.rollover_ms = 0;
     /* What is logged now counts as if it had been logged together with the one before. */
-    assert_true(log_change(fixture, log_id, 0, NOW_MS - SERVER_TIME_STORE_INTERVAL_MS));
-    assert_whole(fixture);
-    run(fixture, NOW_MS + STREAM_RETENTION_MS);
-    struct shard *shards = shards_of(fixture, log_id, 0, &count);
+    assert_true(
+        stream_fixture_log_change(fixture, log_id, 0, NOW_MS - SERVER_TIME_STORE_INTERVAL_MS));
+    stream_fixture_assert_whole(fixture);
+    stream_fixture_run(fixture, NOW_MS + STREAM_RETENTION_MS);
+    struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 2);
     fixture->upkeep.next_trim_ms = 0;
-    run(fixture, NOW_MS + STREAM_RETENTION_MS + 1);
-    shards = shards_of(fixture, log_id, 0, &count);
+    stream_fixture_run(fixture, NOW_MS + STREAM_RETENTION_MS + 1);
+    shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 0);
 }
 
@@ -596,7 +466,7 @@ static void store_checksum(uint8_t *bytes, size_t size)
 }
 
 /* Rewrites an entry of a log as format 1, which has no server time: eight bytes less at `at`. */
-static void make_unstamped(struct fixture *fixture, struct engine_address address, size_t at)
+static void make_unstamped(struct stream_fixture *fixture, struct engine_address address, size_t at)
 {
     uint8_t bytes[1024];
     struct engine_view *view;
@@ -621,26 +491,26 @@ static void make_unstamped(struct fixture *fixture, struct engine_address addres
 static void what_has_no_server_time_stays_for_a_day_after_the_store_got_one(void **state)
 {
     enum { HEAD_STAMP_AT = 30, RECORD_STAMP_AT = 14, SHARD_STAMP_AT = 45 };
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id, partition = fixture->table.partitions[0].id;
-    assert_true(log_change(fixture, log_id, 0, NOW_MS));
-    run(fixture, NOW_MS + ROLLOVER_MS);
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS));
+    stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS);
     fixture->upkeep.rollover_ms = 0;
     make_unstamped(fixture, change_log_head_address(log_id, partition), HEAD_STAMP_AT);
     make_unstamped(fixture, change_log_record_address(fixture->arena, log_id, partition, 2),
                    RECORD_STAMP_AT);
     make_unstamped(fixture, shard_address(fixture->arena, log_id, partition, 1), SHARD_STAMP_AT);
-    restart(fixture);
+    stream_fixture_restart(fixture);
     fixture->upkeep.rollover_ms = 0;
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 
     const int64_t origin_ms = 7 * STREAM_RETENTION_MS; /* Of an arbitrary beginning. */
     fixture->clock.server_origin_ms = origin_ms;
     fixture->clock.wall_ahead_ms = 30 * STREAM_RETENTION_MS;
-    assert_true(log_change(fixture, log_id, 0, origin_ms + 1000));
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, origin_ms + 1000));
     static const struct {
         int64_t after_ms;
         size_t shards;
@@ -652,192 +522,193 @@ static void what_has_no_server_time_stays_for_a_day_after_the_store_got_one(void
                   { STREAM_RETENTION_MS + 1001, 1, 0 } };
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
         fixture->upkeep.next_trim_ms = 0;
-        run(fixture, origin_ms + steps[i].after_ms);
-        struct shard *shards = shards_of(fixture, log_id, 0, &count);
+        stream_fixture_run(fixture, origin_ms + steps[i].after_ms);
+        struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
         struct shard *newest = &shards[count - 1];
         assert_int_equal(count, steps[i].shards);
         assert_int_equal(readable(fixture, log_id, newest, newest->kept), steps[i].newest);
         if (count == 2)
             assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
-        assert_whole(fixture);
+        stream_fixture_assert_whole(fixture);
     }
 }
 
 /* Otherwise an idle server, which does not store it, could forget hours in a crash. */
 static void a_stream_that_opens_has_the_server_time_stored_first(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     struct server_time time;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
-    assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
+    assert_int_equal(stream_fixture_status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
     assert_int_equal(server_time_load(fixture->engine, &time), ENGINE_OK);
     assert_int_equal(time.position_ms, NOW_MS);
 }
 
 static void trimming_runs_at_intervals(void **state)
 {
-    struct fixture *fixture = *state;
-    create_table(fixture, true);
+    struct stream_fixture *fixture = *state;
+    stream_fixture_create_table(fixture, true);
     fixture->upkeep.rollover_ms = 0;
-    run(fixture, NOW_MS);
-    assert_int_equal(run(fixture, NOW_MS + 1), STREAM_UPKEEP_TRIM_INTERVAL_MS - 1);
-    assert_int_equal(run(fixture, NOW_MS + STREAM_UPKEEP_TRIM_INTERVAL_MS),
+    stream_fixture_run(fixture, NOW_MS);
+    assert_int_equal(stream_fixture_run(fixture, NOW_MS + 1), STREAM_UPKEEP_TRIM_INTERVAL_MS - 1);
+    assert_int_equal(stream_fixture_run(fixture, NOW_MS + STREAM_UPKEEP_TRIM_INTERVAL_MS),
                      STREAM_UPKEEP_TRIM_INTERVAL_MS);
 }
 
 static void shards_go_a_day_after_they_ended(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
-    assert_true(log_change(fixture, log_id, 0, NOW_MS));
-    run(fixture, NOW_MS + ROLLOVER_MS);
-    assert_true(log_change(fixture, log_id, 0, NOW_MS + ROLLOVER_MS));
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS));
+    stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS);
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS + ROLLOVER_MS));
     fixture->upkeep.rollover_ms = 0;
     fixture->upkeep.next_trim_ms = 0;
-    run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS);
-    struct shard *shards = shards_of(fixture, log_id, 0, &count);
+    stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS);
+    struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
     assert_int_equal(count, 2);
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 0);
     struct shard gone = shards[0];
     fixture->upkeep.next_trim_ms = 0;
-    run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS + 1);
-    shards_of(fixture, log_id, 0, &count);
+    stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS + STREAM_RETENTION_MS + 1);
+    stream_fixture_shards_of(fixture, log_id, 0, &count);
     assert_int_equal(count, 1);
     assert_int_equal(readable(fixture, log_id, &gone, gone.kept), -1);
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 static void a_disabled_stream_stays_for_a_day_and_a_new_one_has_another_log(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
-    assert_true(log_change(fixture, log_id, 2, NOW_MS));
-    assert_int_equal(close_stream(fixture, log_id, NOW_MS + 5), ENGINE_OK);
-    assert_false(log_change(fixture, log_id, 2, NOW_MS + 5));
-    set_stream(fixture, false, NOW_MS);
+    assert_true(stream_fixture_log_change(fixture, log_id, 2, NOW_MS));
+    assert_int_equal(stream_fixture_close_stream(fixture, log_id, NOW_MS + 5), ENGINE_OK);
+    assert_false(stream_fixture_log_change(fixture, log_id, 2, NOW_MS + 5));
+    stream_fixture_set_stream(fixture, false, NOW_MS);
     assert_int_equal(fixture->table.log_id, 0);
-    run(fixture, NOW_MS + 5);
-    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
-    set_stream(fixture, true, NOW_MS + 6);
-    run(fixture, NOW_MS + 6);
+    stream_fixture_run(fixture, NOW_MS + 5);
+    assert_int_equal(stream_fixture_status_of(fixture, log_id), STREAM_DISABLED);
+    stream_fixture_set_stream(fixture, true, NOW_MS + 6);
+    stream_fixture_run(fixture, NOW_MS + 6);
     assert_int_not_equal(fixture->table.log_id, log_id);
-    assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
-    struct shard *shards = shards_of(fixture, log_id, 2, &count);
+    assert_int_equal(stream_fixture_status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
+    struct shard *shards = stream_fixture_shards_of(fixture, log_id, 2, &count);
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
     fixture->upkeep.rollover_ms = 0;
-    run(fixture, NOW_MS + 5 + STREAM_RETENTION_MS - 1);
-    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
-    run(fixture, NOW_MS + 5 + STREAM_RETENTION_MS);
-    assert_int_equal(status_of(fixture, log_id), STREAM_STATUS_COUNT);
-    assert_whole(fixture);
+    stream_fixture_run(fixture, NOW_MS + 5 + STREAM_RETENTION_MS - 1);
+    assert_int_equal(stream_fixture_status_of(fixture, log_id), STREAM_DISABLED);
+    stream_fixture_run(fixture, NOW_MS + 5 + STREAM_RETENTION_MS);
+    assert_int_equal(stream_fixture_status_of(fixture, log_id), STREAM_STATUS_COUNT);
+    stream_fixture_assert_whole(fixture);
 }
 
 static void the_stream_of_a_dropped_table_is_disabled_and_goes_after_a_day(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     bool waiting;
     size_t count;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
-    assert_true(log_change(fixture, log_id, 3, NOW_MS));
+    assert_true(stream_fixture_log_change(fixture, log_id, 3, NOW_MS));
     assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("table")), ENGINE_OK);
-    run(fixture, NOW_MS + 1);
+    stream_fixture_run(fixture, NOW_MS + 1);
     assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
                      ENGINE_OK);
-    assert_int_equal(status_of(fixture, log_id), STREAM_DISABLED);
-    assert_false(log_change(fixture, log_id, 3, NOW_MS + 1));
-    struct shard *shards = shards_of(fixture, log_id, 3, &count);
+    assert_int_equal(stream_fixture_status_of(fixture, log_id), STREAM_DISABLED);
+    assert_false(stream_fixture_log_change(fixture, log_id, 3, NOW_MS + 1));
+    struct shard *shards = stream_fixture_shards_of(fixture, log_id, 3, &count);
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
-    assert_whole(fixture);
-    run(fixture, NOW_MS + 1 + STREAM_RETENTION_MS);
+    stream_fixture_assert_whole(fixture);
+    stream_fixture_run(fixture, NOW_MS + 1 + STREAM_RETENTION_MS);
     assert_int_equal(streams_count(fixture->streams), 0);
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 /* The process ended between closing the stream and changing the table. */
 static void a_table_that_names_a_disabled_stream_loses_it(void **state)
 {
-    struct fixture *fixture = *state;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
-    assert_int_equal(close_stream(fixture, fixture->table.log_id, NOW_MS), ENGINE_OK);
-    restart(fixture);
-    run(fixture, NOW_MS);
+    struct stream_fixture *fixture = *state;
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
+    assert_int_equal(stream_fixture_close_stream(fixture, fixture->table.log_id, NOW_MS),
+                     ENGINE_OK);
+    stream_fixture_restart(fixture);
+    stream_fixture_run(fixture, NOW_MS);
     struct table *table = catalogue_find(fixture->catalogue, BYTES("table"));
     assert_false(table_definition(table)->stream_enabled);
     assert_int_equal(table_definition(table)->log_id, 0);
     table_release(table);
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 static void a_restart_changes_nothing(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     size_t count;
-    create_table(fixture, true);
-    restart(fixture); /* Before the stream was even announced. */
-    run(fixture, NOW_MS);
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_restart(fixture); /* Before the stream was even announced. */
+    stream_fixture_run(fixture, NOW_MS);
     uint64_t log_id = fixture->table.log_id;
-    assert_true(log_change(fixture, log_id, 0, NOW_MS));
-    run(fixture, NOW_MS + ROLLOVER_MS);
-    restart(fixture);
-    assert_int_equal(status_of(fixture, log_id), STREAM_ENABLED);
-    run(fixture, NOW_MS + ROLLOVER_MS);
-    struct shard *shards = shards_of(fixture, log_id, 0, &count);
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS));
+    stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS);
+    stream_fixture_restart(fixture);
+    assert_int_equal(stream_fixture_status_of(fixture, log_id), STREAM_ENABLED);
+    stream_fixture_run(fixture, NOW_MS + ROLLOVER_MS);
+    struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
     assert_int_equal(count, 2);
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
-    assert_whole(fixture);
+    stream_fixture_assert_whole(fixture);
 }
 
 /* A whole life, with one call of the engine failing; the next run makes up for it. */
 static void commit_times_resume_behind_those_of_the_logs(void **state)
 {
     const int64_t ahead_ms = NOW_MS + 3600 * 1000;
-    struct fixture *fixture = *state;
-    create_table(fixture, true);
-    run(fixture, NOW_MS);
-    assert_true(log_change(fixture, fixture->table.log_id, 1, ahead_ms));
+    struct stream_fixture *fixture = *state;
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
+    assert_true(stream_fixture_log_change(fixture, fixture->table.log_id, 1, ahead_ms));
     fixture->commits = (struct commit_clock){ 0 };
     fixture->clock.fixed_ms = NOW_MS; /* The wall clock was wrong, and was set right. */
-    restart(fixture);
+    stream_fixture_restart(fixture);
     assert_int_equal(clock_take_commit_us(&fixture->clock, 0), ahead_ms * 1000 + 1);
 }
 
 static void a_step_that_failed_is_taken_again(void **state)
 {
-    struct fixture *fixture = *state;
+    struct stream_fixture *fixture = *state;
     bool struck = true;
     for (uint64_t call = 1; struck; call++) {
         bool waiting;
-        create_table(fixture, true);
+        stream_fixture_create_table(fixture, true);
         failing_engine_set(fixture->engine,
                            &(struct failing_engine_plan){ .call = call, .status = ENGINE_IO });
         const int64_t moments[] = { NOW_MS, NOW_MS + ROLLOVER_MS, NOW_MS + STREAM_RETENTION_MS };
         for (size_t i = 0; i < COUNT_OF(moments); i++) {
-            if (run(fixture, moments[i]) == STREAM_UPKEEP_FAILURE_RETRY_MS)
-                run(fixture, moments[i]);
+            if (stream_fixture_run(fixture, moments[i]) == STREAM_UPKEEP_FAILURE_RETRY_MS)
+                stream_fixture_run(fixture, moments[i]);
         }
         struck = failing_engine_struck(fixture->engine);
         failing_engine_set(fixture->engine, &(struct failing_engine_plan){ 0 });
-        assert_int_equal(status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
-        assert_whole(fixture);
+        assert_int_equal(stream_fixture_status_of(fixture, fixture->table.log_id), STREAM_ENABLED);
+        stream_fixture_assert_whole(fixture);
         assert_int_equal(catalogue_drop(fixture->catalogue, fixture->arena, BYTES("table")),
                          ENGINE_OK);
         assert_int_equal(catalogue_remove_dropped(fixture->catalogue, fixture->arena, &waiting),
                          ENGINE_OK);
-        run(fixture, NOW_MS + STREAM_RETENTION_MS * 2);
-        run(fixture, NOW_MS + STREAM_RETENTION_MS * 3);
+        stream_fixture_run(fixture, NOW_MS + STREAM_RETENTION_MS * 2);
+        stream_fixture_run(fixture, NOW_MS + STREAM_RETENTION_MS * 3);
         assert_int_equal(streams_count(fixture->streams), 0);
-        assert_whole(fixture);
+        stream_fixture_assert_whole(fixture);
         fixture->upkeep.next_trim_ms = 0;
     }
 }
