@@ -1,0 +1,90 @@
+/* replica_collect.c -- removes stamps that every region is past, and ends groups without members.
+ * See replicas.h. */
+#include "base/arena.h"
+#include <assert.h>
+#include "base/log.h"
+#include "model/table_definition.h"
+#include "replica/replica_internal.h"
+#include "replica/replica_rows.h"
+#include "table/catalogue.h"
+
+static bool is_group(const struct table_definition *table, void *context)
+{
+    (void)context;
+    return replica_definition_is_group(&table->replicas);
+}
+
+/* Where the last pass is noted: at the link of the first member. NULL: it has none. */
+static struct replica_link *note_of(struct replicas *replicas,
+                                    const struct replica_definition *group)
+{
+    struct replica_peer_state *peer = replica_peer_find(replicas, group->members[0].region);
+    if (peer == NULL)
+        return NULL;
+    pthread_mutex_lock(&replicas->mutex);
+    struct replica_link *link = replica_link_find_locked(peer, group);
+    pthread_mutex_unlock(&replicas->mutex);
+    return link;
+}
+
+/* Nothing is looked at while the low time stays, as it does while a member is away: no stamp that
+ * is stored meanwhile is so old. */
+static enum engine_status collect_table(struct replicas *replicas, struct arena *arena,
+                                        const struct table *table)
+{
+    const struct table_definition *definition = table_definition(table);
+    int64_t low_us = replicas_low_us(replicas, definition);
+    enum engine_status status = ENGINE_OK;
+    uint64_t removed = 0;
+    if (low_us <= 0)
+        return ENGINE_OK;
+    struct replica_link *note = note_of(replicas, &definition->replicas);
+    if (note != NULL && note->collected_us == low_us)
+        return ENGINE_OK;
+    for (size_t i = 0; i < definition->partition_count && status == ENGINE_OK; i++) {
+        struct replica_walk walk = { .engine = replicas->options.engine,
+                                     .table = definition,
+                                     .partition = definition->partitions[i].id };
+        while (!walk.ended && status == ENGINE_OK && !job_thread_is_stopping(&replicas->collector))
+            status = replica_rows_collect(arena, &walk, low_us, &removed);
+    }
+    if (note != NULL && status == ENGINE_OK && !job_thread_is_stopping(&replicas->collector))
+        note->collected_us = low_us;
+    return status;
+}
+
+static enum engine_status serve(struct replicas *replicas, struct arena *arena,
+                                const struct table *table)
+{
+    const struct table_definition *definition = table_definition(table);
+    if (definition->replicas.count > 0)
+        return collect_table(replicas, arena, table);
+    if (definition->replicas.own.status == REPLICA_CREATING && definition->status == TABLE_CREATING)
+        return replica_step_take(replicas, definition, REPLICA_STEP_DROP, BYTES(""));
+    /* No write with an older version of the definition may store a stamp afterwards. */
+    if (definition->replicas.own.status != REPLICA_ACTIVE || !table_is_only_version(table))
+        return ENGINE_OK;
+    return replica_step_take(replicas, definition, REPLICA_STEP_END, BYTES(""));
+}
+
+int64_t replica_collect_round(void *context)
+{
+    struct replicas *replicas = context;
+    struct catalogue *catalogue = replicas->options.catalogue;
+    struct arena *arena = arena_create(), *names = arena_create();
+    struct bytes after = BYTES("");
+    struct table *table;
+    while (!job_thread_is_stopping(&replicas->collector) &&
+           (table = catalogue_find_next(catalogue, after, is_group, NULL)) != NULL) {
+        const struct table_definition *definition = table_definition(table);
+        after = arena_copy(names, definition->name);
+        enum engine_status status = serve(replicas, arena, table);
+        if (status != ENGINE_OK && status != ENGINE_BUSY)
+            log_write(LOG_ERROR, "replica", "table %.*s: removing old stamps: %s", BYTES_FMT(after),
+                      engine_status_name(status));
+        table_release(table);
+    }
+    arena_destroy(names);
+    arena_destroy(arena);
+    return REPLICA_COLLECT_MS;
+}

@@ -1,0 +1,33 @@
+/* replica_message.h -- the bodies of calls between regions, and what their answers say. */
+#ifndef STATOR_REPLICA_REPLICA_MESSAGE_H
+#define STATOR_REPLICA_REPLICA_MESSAGE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/bytes.h"
+#include "base/compiler.h"
+
+struct arena;
+struct replica_batch;
+struct replica_page;
+struct table_definition;
+
+/* Of ReplicateSettings: the table as this region stores it. */
+struct bytes replica_message_table(struct arena *arena, struct bytes from,
+                                   const struct table_definition *table);
+/* Of WriteDataForReplication: those rows of the page that are sent. */
+struct bytes replica_message_rows(struct arena *arena, const struct table_definition *table,
+                                  const struct replica_batch *batch,
+                                  const struct replica_page *page);
+
+/* What an answer says. */
+struct replica_said {
+    int64_t epoch;        /* Of ReplicateSettings: that the server knows. */
+    bool is_gone;         /* It has no such table, or is no member any more. */
+    bool is_applied;      /* Of WriteDataForReplication. */
+    struct bytes session; /* To be used from now on, */
+    int64_t number;       /* behind this number. */
+};
+MUST_CHECK bool replica_message_read(struct arena *arena, struct bytes body,
+                                     struct replica_said *out);
+
+#endif
