@@ -9,16 +9,22 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timed_wait.h"
+#include "control/destination_life.h"
 #include "control/expiry_life.h"
+#include "control/history_life.h"
 #include "control/index_life.h"
 #include "control/insight_life.h"
+#include "control/kept_life.h"
 #include "control/table_life.h"
 #include "jobs/backfill.h"
 #include "jobs/expiry.h"
+#include "jobs/job_record.h"
+#include "kinesis/destinations.h"
 #include "log/log_retention.h"
 #include "model/table_definition.h"
 #include "stream/stream_upkeep.h"
 #include "stream/streams.h"
+#include "table/catalogue.h"
 #include "table/server_time.h"
 #include "table/token_record.h"
 #include "trigger/triggers.h"
@@ -31,10 +37,15 @@ struct control {
     /* The thread's own. Times are server times. */
     struct index_life index_life;
     struct expiry_life expiry_life;
+    struct history_life history_life;
+    struct kept_life kept_life;
     struct insight_life insight_life;
     struct log_retention retention; /* Who reads change logs. */
     struct stream_upkeep streams;
-    int64_t tokens_due_ms;      /* When old tokens are to be removed. */
+    struct destination_life destination_life;
+    int64_t tokens_due_ms; /* When old tokens are to be removed. */
+    int64_t jobs_due_ms;   /* When records of old jobs are to be removed. */
+    struct job_record_sweep sweep;
     int64_t server_time_due_ms; /* When the server time is to be stored. */
     int64_t server_time_stored_ms;
 
@@ -82,6 +93,7 @@ static void run_save(struct control *control, struct arena *arena)
     pthread_mutex_unlock(&control->mutex);
     if (save == NULL)
         return;
+    assert(!save->ended);
     if (save->progress->index_id == BACKFILL_EXPIRY_QUEUE)
         save->status = expiry_life_save(&control->expiry_life, arena, save->progress);
     else
@@ -98,8 +110,13 @@ static void run_save(struct control *control, struct arena *arena)
 /* Whether anything stored has a retention period. If not, an idle server need not write. */
 static enum engine_status find_retained(struct control *control, bool *out)
 {
+    enum engine_status status = ENGINE_OK;
     *out = streams_count(control->options.streams) > 0;
-    return *out ? ENGINE_OK : token_record_find_any(control->options.engine, out);
+    if (!*out)
+        status = token_record_find_any(control->options.engine, out);
+    if (status == ENGINE_OK && !*out)
+        status = job_record_find_any(control->options.engine, out);
+    return status;
 }
 
 static enum engine_status store_server_time(struct control *control, int64_t now_ms)
@@ -152,17 +169,60 @@ static int64_t remove_old_tokens(struct control *control)
     return wait_ms;
 }
 
+/* --- Records of old jobs --- */
+
+/* Milliseconds until it is worth looking again. */
+static int64_t remove_old_jobs(struct control *control)
+{
+    const struct control_options *options = &control->options;
+    int64_t now_ms = clock_server_ms(options->clock);
+    bool more;
+    if (now_ms < control->jobs_due_ms)
+        return control->jobs_due_ms - now_ms;
+    enum engine_status status =
+        job_record_remove_old(options->engine, options->clock, &control->sweep, &more);
+    /* After a failure too: a damaged record would fail every time. */
+    int64_t wait_ms = status == ENGINE_OK && more ? 0 : CONTROL_JOB_RECORDS_INTERVAL_MS;
+    if (status != ENGINE_OK)
+        log_write(LOG_ERROR, "control", "removal of old jobs: %s", engine_status_name(status));
+    control->jobs_due_ms = now_ms + wait_ms;
+    return wait_ms;
+}
+
 /* --- Streams --- */
 
-void control_settle_streams(struct control *control, struct arena *arena,
-                            const struct table_definition *table)
+void control_settle_streams(struct control *control, struct arena *arena, uint64_t log_id)
 {
     const struct timespec pause = { .tv_nsec = STREAM_UPKEEP_RETRY_MS * 1000000L };
     for (int waited_ms = 0;; waited_ms += STREAM_UPKEEP_RETRY_MS) {
         stream_upkeep_run(&control->streams, arena, control->options.clock);
-        if (table == NULL || !table->stream_enabled ||
-            stream_upkeep_is_open(&control->streams, table->log_id) ||
+        if (log_id == 0 || stream_upkeep_is_open(&control->streams, log_id) ||
             waited_ms >= CONTROL_SETTLE_MS_MAX)
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* --- Histories --- */
+
+static bool history_is_settled(struct control *control, struct bytes table_name)
+{
+    struct table *table = catalogue_find(control->options.catalogue, table_name);
+    enum history_status status =
+        table == NULL ? HISTORY_NONE : table_definition(table)->history.status;
+    bool needed = table != NULL && table_definition(table)->recovery_days != 0;
+    table_release(table);
+    return status == HISTORY_ACTIVE || (status == HISTORY_NONE && !needed);
+}
+
+void control_settle_history(struct control *control, struct arena *arena, struct bytes table_name)
+{
+    enum { PAUSE_MS = 2 };
+    const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
+    history_life_trim_soon(&control->history_life);
+    for (int waited_ms = 0;; waited_ms += PAUSE_MS) {
+        history_life_run(&control->history_life, arena);
+        if (history_is_settled(control, table_name) || waited_ms >= CONTROL_SETTLE_MS_MAX)
             return;
         nanosleep(&pause, NULL);
     }
@@ -210,11 +270,17 @@ static int64_t run_due(struct control *control, struct arena *arena)
     int64_t wait_ms = table_life_run(options->catalogue, arena, &pace);
     wait_ms = timed_wait_sooner(wait_ms, index_life_run(&control->index_life, arena));
     wait_ms = timed_wait_sooner(wait_ms, expiry_life_run(&control->expiry_life, arena));
+    wait_ms = timed_wait_sooner(wait_ms, history_life_run(&control->history_life, arena));
+    wait_ms = timed_wait_sooner(wait_ms, kept_life_run(&control->kept_life, arena));
     wait_ms = timed_wait_sooner(wait_ms, insight_life_run(&control->insight_life, arena, &pace));
     wait_ms =
         timed_wait_sooner(wait_ms, stream_upkeep_run(&control->streams, arena, options->clock));
     wait_ms = timed_wait_sooner(wait_ms, triggers_upkeep(options->triggers));
+    if (options->destinations != NULL)
+        wait_ms =
+            timed_wait_sooner(wait_ms, destination_life_run(&control->destination_life, arena));
     wait_ms = timed_wait_sooner(wait_ms, keep_server_time(control));
+    wait_ms = timed_wait_sooner(wait_ms, remove_old_jobs(control));
     return timed_wait_sooner(wait_ms, remove_old_tokens(control));
 }
 
@@ -251,7 +317,24 @@ static void start_jobs(struct control *control)
                                                .clock = options->clock,
                                                .catalogue = options->catalogue,
                                                .meter = options->meter,
+                                               .limit = options->expiry_limit,
+                                               .limit_context = options->expiry_limit_context,
                                                .interval_ms = options->expiry_interval_ms });
+}
+
+static void start_destinations(struct control *control)
+{
+    const struct control_options *options = &control->options;
+    if (options->destinations == NULL)
+        return;
+    const struct log_retention_reader reader = destinations_reader(options->destinations);
+    log_retention_add(&control->retention, &reader);
+    control->destination_life =
+        (struct destination_life){ .catalogue = options->catalogue,
+                                   .destinations = options->destinations,
+                                   .streams = &control->streams,
+                                   .clock = options->clock,
+                                   .retention_ms = options->kinesis_retention_ms };
 }
 
 struct control *control_start(const struct control_options *options)
@@ -271,6 +354,14 @@ struct control *control_start(const struct control_options *options)
     control->expiry_life = (struct expiry_life){ .catalogue = options->catalogue,
                                                  .backfill = control->backfill,
                                                  .expiry = control->expiry };
+    control->history_life = (struct history_life){ .engine = options->engine,
+                                                   .clock = options->clock,
+                                                   .catalogue = options->catalogue,
+                                                   .holds = options->holds };
+    control->kept_life = (struct kept_life){ .engine = options->engine,
+                                             .clock = options->clock,
+                                             .catalogue = options->catalogue,
+                                             .holds = options->holds };
     control->insight_life =
         (struct insight_life){ .catalogue = options->catalogue, .insights = options->insights };
     const struct log_retention_reader streams = stream_upkeep_reader(options->streams);
@@ -280,6 +371,7 @@ struct control *control_start(const struct control_options *options)
                                                .streams = options->streams,
                                                .retention = &control->retention,
                                                .rollover_ms = options->rollover_ms };
+    start_destinations(control);
     if (pthread_create(&control->thread, NULL, control_main, control) != 0) {
         log_write(LOG_ERROR, "control", "cannot start a thread");
         abort();
@@ -319,4 +411,46 @@ bool control_submit(struct control *control, struct control_task *task)
     }
     pthread_mutex_unlock(&control->mutex);
     return accepted;
+}
+
+/* --- Waiting for a task --- */
+
+enum { FULL_RETRY_MS = 10 };
+
+struct control_wait {
+    struct control_task task;
+    void (*run)(void *context);
+    void *context;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool ended; /* Guarded by the mutex. */
+};
+
+static void run_waited(void *context)
+{
+    struct control_wait *wait = context;
+    wait->run(wait->context);
+    pthread_mutex_lock(&wait->mutex);
+    wait->ended = true;
+    pthread_cond_signal(&wait->changed); /* Under the mutex: the waiter frees both. */
+    pthread_mutex_unlock(&wait->mutex);
+}
+
+void control_run(struct control *control, void (*run)(void *context), void *context)
+{
+    assert(run != NULL);
+    const struct timespec pause = { .tv_nsec = FULL_RETRY_MS * 1000000L };
+    struct control_wait wait = { .run = run, .context = context };
+    assert(!pthread_equal(pthread_self(), control->thread));
+    wait.task = (struct control_task){ .run = run_waited, .context = &wait };
+    pthread_mutex_init(&wait.mutex, NULL);
+    timed_wait_init(&wait.changed);
+    while (!control_submit(control, &wait.task))
+        nanosleep(&pause, NULL);
+    pthread_mutex_lock(&wait.mutex);
+    while (!wait.ended)
+        pthread_cond_wait(&wait.changed, &wait.mutex);
+    pthread_mutex_unlock(&wait.mutex);
+    pthread_cond_destroy(&wait.changed);
+    pthread_mutex_destroy(&wait.mutex);
 }

@@ -21,6 +21,14 @@ bool table_life_may_move(enum table_status from, enum table_status to)
     return allowed[from][to];
 }
 
+bool table_life_may_delete(const struct table_definition *definition)
+{
+    return table_life_may_move(definition->status, TABLE_DELETING) ||
+           (definition->status == TABLE_CREATING &&
+            replica_definition_is_group(&definition->replicas) &&
+            definition->replicas.own.status == REPLICA_CREATING);
+}
+
 static void become_active(struct table_definition *definition)
 {
     assert(table_life_may_move(definition->status, TABLE_ACTIVE));
@@ -32,7 +40,8 @@ void table_life_begin(struct table_definition *definition, enum table_status tra
                       const struct table_life_pace *pace)
 {
     assert(transient != TABLE_ACTIVE);
-    assert(transient == TABLE_CREATING || table_life_may_move(definition->status, transient));
+    assert(transient == TABLE_CREATING || table_life_may_move(definition->status, transient) ||
+           (transient == TABLE_DELETING && table_life_may_delete(definition)));
     assert(pace->transition_ms >= 0);
     definition->status = transient;
     definition->transition_at_ms = pace->now_ms + pace->transition_ms;
@@ -40,11 +49,18 @@ void table_life_begin(struct table_definition *definition, enum table_status tra
         become_active(definition);
 }
 
+void table_life_end_origin(struct table_definition *definition)
+{
+    assert(definition->origin.kind != TABLE_ORIGIN_NONE);
+    definition->origin = (struct origin_definition){ 0 };
+    become_active(definition);
+}
+
 enum engine_status table_life_delete(struct catalogue *catalogue, struct arena *arena,
                                      const struct table_definition *definition,
                                      const struct table_life_pace *pace)
 {
-    assert(table_life_may_move(definition->status, TABLE_DELETING));
+    assert(table_life_may_delete(definition));
     if (pace->transition_ms == 0)
         return catalogue_drop(catalogue, arena, definition->name);
     struct table_definition changed = *definition;
@@ -57,6 +73,7 @@ enum engine_status table_life_delete(struct catalogue *catalogue, struct arena *
 static enum engine_status end_transition(struct catalogue *catalogue, struct arena *arena,
                                          const struct table_definition *definition)
 {
+    assert(definition->status != TABLE_ACTIVE);
     if (definition->status == TABLE_DELETING)
         return catalogue_drop(catalogue, arena, definition->name);
     struct table_definition changed = *definition;
@@ -94,8 +111,10 @@ static int64_t remove_dropped(struct catalogue *catalogue, struct arena *arena)
     enum engine_status status = ENGINE_OK;
     while (status == ENGINE_OK)
         status = catalogue_remove_dropped(catalogue, arena, &waiting);
+    if (status == ENGINE_END && waiting)
+        return catalogue_waits_for_jobs(catalogue) ? CONTROL_JOB_RETRY_MS : CONTROL_RETRY_MS;
     if (status == ENGINE_END)
-        return waiting ? CONTROL_RETRY_MS : TIMED_WAIT_FOREVER;
+        return TIMED_WAIT_FOREVER;
     log_write(LOG_ERROR, "control", "removal of a dropped table: %s", engine_status_name(status));
     return CONTROL_FAILURE_RETRY_MS;
 }
@@ -127,6 +146,7 @@ static int64_t step_table(const struct table *table, struct arena *arena,
 int64_t table_life_run_part(struct catalogue *catalogue, struct arena *arena,
                             const struct table_life_part *part)
 {
+    assert(part->name != NULL && part->has_step != NULL && part->take_step != NULL);
     struct bytes after = BYTES("");
     int64_t wait_ms = TIMED_WAIT_FOREVER;
     struct table *table;

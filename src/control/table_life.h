@@ -1,8 +1,11 @@
 /* table_life.h -- the life cycle of a table, and how the lives of its parts proceed.
  *
  *   (none) --CreateTable--> CREATING --due--> ACTIVE
+ *   (none) --restore, import--> CREATING --the job ends--> ACTIVE, or dropped if it failed
  *   ACTIVE --UpdateTable--> UPDATING --due--> ACTIVE
  *   ACTIVE --DeleteTable--> DELETING --due--> dropped --unreferenced--> removed
+ *
+ * A replica of a global table is CREATING until it is filled, and may be deleted before.
  *
  * A request moves a table into a transient status; table_life_run ends that status when it is due.
  * Where transitions take no time, no transient status is ever stored. A dropped table is no longer
@@ -24,6 +27,9 @@ struct catalogue;
 /* The allowed transitions. */
 bool table_life_may_move(enum table_status from, enum table_status to);
 
+/* Whether the table may become DELETING now: also a replica that is still being filled. */
+bool table_life_may_delete(const struct table_definition *definition);
+
 /* When a transient status begins, and how long it lasts; 0: it ends at once. */
 struct table_life_pace {
     int64_t now_ms; /* Wall clock. */
@@ -33,6 +39,9 @@ struct table_life_pace {
  * that is to become CREATING is a draft, which has no status yet. */
 void table_life_begin(struct table_definition *definition, enum table_status transient,
                       const struct table_life_pace *pace);
+/* Ends the CREATING of a table that a job has filled: it becomes ACTIVE, and nothing tells it from
+ * others. The caller stores it. */
+void table_life_end_origin(struct table_definition *definition);
 /* Control. Stores DELETING, or drops the table if transitions take no time. */
 MUST_CHECK enum engine_status table_life_delete(struct catalogue *catalogue, struct arena *arena,
                                                 const struct table_definition *definition,

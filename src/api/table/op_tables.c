@@ -68,7 +68,7 @@ static bool create(struct api_call *call, struct table_definition *draft)
     enum engine_status status = catalogue_create(api_catalogue(call->api), call->arena, draft);
     if (status != ENGINE_OK)
         return storage_error_set_for_table(&call->error, status, "CreateTable");
-    control_settle_streams(api_control(call->api), call->arena, draft);
+    control_settle_streams(api_control(call->api), call->arena, draft->log_id);
     operation_find_table(call, draft->name);
     struct table_answer answer = { .member = "TableDescription",
                                    .kind = DESCRIPTION_OF_CREATION,
@@ -209,7 +209,7 @@ static void run_update(struct api_call *call, const void *input)
               update(call, request, table, &changed);
     if (ok) {
         operation_release_tables(call); /* The stream opens once nobody holds an older version. */
-        control_settle_streams(api_control(call->api), call->arena, &changed);
+        control_settle_streams(api_control(call->api), call->arena, changed.log_id);
         table = operation_find_table(call, request->table_name);
         admission_configure(call->api, table);
     }
@@ -268,7 +268,7 @@ static void run_delete(struct api_call *call, const void *input)
     }
     if (ok) {
         operation_release_tables(call);
-        control_settle_streams(api_control(call->api), call->arena, NULL);
+        control_settle_streams(api_control(call->api), call->arena, 0);
     }
     operation_end(call, ok);
 }

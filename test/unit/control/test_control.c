@@ -1,4 +1,5 @@
-/* test_control.c -- the control thread runs tasks in order, a bounded number of them. */
+/* test_control.c -- the control thread runs tasks in order, a bounded number of them, and removes
+ * what is old. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,9 +7,11 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include "base/arena.h"
 #include "base/clock.h"
 #include "control/control.h"
 #include "insight/insights.h"
+#include "jobs/job_record.h"
 #include "reference_engine.h"
 #include "stream/streams.h"
 #include "table/catalogue.h"
@@ -32,6 +35,16 @@ struct numbered_task {
     unsigned number;
 };
 
+static void start_control(struct fixture *fixture, const struct clock *clock)
+{
+    fixture->control = control_start(&(struct control_options){ .engine = fixture->engine,
+                                                                .clock = clock,
+                                                                .catalogue = fixture->catalogue,
+                                                                .streams = fixture->streams,
+                                                                .insights = fixture->insights,
+                                                                .triggers = fixture->triggers });
+}
+
 static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
@@ -46,12 +59,7 @@ static int set_up(void **state)
     assert_int_equal(status, ENGINE_OK);
     pthread_mutex_init(&fixture->gate, NULL);
     fixture->insights = insights_create(&(struct insights_options){ .engine = fixture->engine });
-    fixture->control = control_start(&(struct control_options){ .engine = fixture->engine,
-                                                                .clock = &clock_system,
-                                                                .catalogue = fixture->catalogue,
-                                                                .streams = fixture->streams,
-                                                                .insights = fixture->insights,
-                                                                .triggers = fixture->triggers });
+    start_control(fixture, &clock_system);
     *state = fixture;
     return 0;
 }
@@ -102,9 +110,41 @@ static void so_many_tasks_wait_at_most_and_all_run_in_order(void **state)
     assert_false(fixture->out_of_order);
 }
 
+#define DAY_MS INT64_C(86400000)
+
+/* Stores the record of an export that was made so many days ago. */
+static void store_job(struct fixture *fixture, const struct clock *clock, int64_t days,
+                      enum job_state state)
+{
+    struct arena *arena = arena_create();
+    struct job_record record = { .letter = JOB_EXPORT,
+                                 .state = state,
+                                 .created_ms = clock_wall_ms(clock) - days * DAY_MS,
+                                 .created_server_ms = clock_server_ms(clock) - days * DAY_MS };
+    job_record_make_id(record.created_ms, 1, record.id);
+    assert_int_equal(job_record_store(fixture->engine, arena, &record), ENGINE_OK);
+    arena_destroy(arena);
+}
+
+static void records_of_old_jobs_are_removed(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct clock later = clock_fixed(INT64_C(1700000000000));
+    size_t count;
+    control_stop(fixture->control);
+    store_job(fixture, &later, JOB_RECORD_LIFETIME_DAYS + 2, JOB_RUNNING);
+    store_job(fixture, &later, JOB_RECORD_LIFETIME_DAYS + 1, JOB_COMPLETED);
+    store_job(fixture, &later, JOB_RECORD_LIFETIME_DAYS - 1, JOB_COMPLETED);
+    start_control(fixture, &later);
+    control_stop(fixture->control);
+    assert_int_equal(job_record_count(fixture->engine, JOB_EXPORT, &count), ENGINE_OK);
+    assert_int_equal(count, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(records_of_old_jobs_are_removed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(so_many_tasks_wait_at_most_and_all_run_in_order, set_up,
                                         tear_down),
     };

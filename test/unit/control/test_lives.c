@@ -113,6 +113,30 @@ static void a_table_moves_only_where_its_life_allows_it(void **state)
     }
 }
 
+static void a_replica_that_is_not_filled_may_be_deleted(void **state)
+{
+    struct fixture *fixture = *state;
+    struct table_definition draft = table_fixture_draft(fixture->arena, BYTES("table"));
+    draft.status = TABLE_CREATING;
+    assert_false(table_life_may_delete(&draft));
+    draft.replicas =
+        (struct replica_definition){ .group_id = BYTES("00000000-0000-0000-0000-000000000000"),
+                                     .epoch = 1,
+                                     .coordinator = BYTES("a"),
+                                     .own = { .region = BYTES("a"), .status = REPLICA_CREATING } };
+    draft.replicas.own.override =
+        (struct replica_override){ .read_units = UNITS_UNSET, .on_demand_read_max = UNITS_UNSET };
+    assert_true(table_life_may_delete(&draft));
+    assert_int_equal(catalogue_create(fixture->catalogue, fixture->arena, &draft), ENGINE_OK);
+    assert_int_equal(table_life_delete(fixture->catalogue, fixture->arena, &draft, &slow),
+                     ENGINE_OK);
+    assert_int_equal(current(fixture, BYTES("table")).status, TABLE_DELETING);
+    struct table_life_pace pace = slow;
+    pace.now_ms += TRANSITION_MS;
+    assert_int_equal(table_life_run(fixture->catalogue, fixture->arena, &pace), TIMED_WAIT_FOREVER);
+    assert_int_equal(catalogue_table_count(fixture->catalogue), 0);
+}
+
 static void the_life_of_an_index_has_one_direction(void **state)
 {
     (void)state;
@@ -318,6 +342,7 @@ int main(void)
         cmocka_unit_test(a_table_moves_only_where_its_life_allows_it),
         cmocka_unit_test(the_life_of_an_index_has_one_direction),
         cmocka_unit_test(the_life_of_an_expiry_queue_is_a_circle),
+        LIFE_TEST(a_replica_that_is_not_filled_may_be_deleted),
         LIFE_TEST(a_transient_status_ends_when_it_is_due),
         LIFE_TEST(no_transient_status_is_stored_where_transitions_take_no_time),
         LIFE_TEST(a_deleted_table_is_dropped_when_due_and_removed_when_unreferenced),
