@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include "base/arena.h"
 #include "check/check_catalogue.h"
+#include "check/check_history.h"
 #include "check/check_insights.h"
+#include "check/check_jobs.h"
 #include "check/check_metrics.h"
 #include "check/check_monitors.h"
 #include "check/check_stream.h"
@@ -14,6 +16,8 @@
 #include "cloudwatch/series_chunk.h"
 #include "insight/insight_store.h"
 #include "engine/engine.h"
+#include "history/commit_ceiling.h"
+#include "jobs/job_record.h"
 #include "stream/stream_definition.h"
 #include "stream/streams.h"
 #include "table/catalogue_record.h"
@@ -21,6 +25,7 @@
 #include "table/server_time.h"
 #include "table/token_record.h"
 #include "consumer/consumer_position.h"
+#include "cloudformation/stack_objects.h"
 #include "scaling/scaling_objects.h"
 
 /* --- Records of ClientRequestTokens: each whole and under a token's key --- */
@@ -100,12 +105,17 @@ static bool has_place(const struct check_owner *owner, const struct engine_place
     const struct table_definition *table = owner->table;
     const struct index_definition *index = owner->index;
     const struct insight_target target = { .table = table, .index = index };
+    if (owner->is_history)
+        return place->space == ENGINE_SPACE_HISTORY &&
+               has_partition(table->partitions, table->partition_count, place->partition);
     if (place->space == ENGINE_SPACE_INSIGHTS)
         return place->partition == INSIGHT_STORE_PARTITION &&
                insight_target_definition(&target)->status != INSIGHT_NEVER;
     if (index == NULL)
         return (place->space == ENGINE_SPACE_ITEMS || place->space == ENGINE_SPACE_STATS ||
                 (place->space == ENGINE_SPACE_EXPIRY && table->expiry.status != EXPIRY_NONE) ||
+                (place->space == ENGINE_SPACE_REPLICAS &&
+                 replica_definition_is_group(&table->replicas)) ||
                 (place->space == ENGINE_SPACE_COLLECTIONS &&
                  table_definition_has_local_index(table))) &&
                has_partition(table->partitions, table->partition_count, place->partition);
@@ -146,10 +156,13 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
         if (!engine_place_equal(place, &catalogue_record_place) &&
             !engine_place_equal(place, &token_record_place) &&
             !engine_place_equal(place, &server_time_place) &&
+            !engine_place_equal(place, &commit_ceiling_place) &&
+            !engine_place_equal(place, &job_record_place) &&
             !engine_place_equal(place, &streams_place) &&
             !engine_place_equal(place, &series_place) &&
             !engine_place_equal(place, &monitor_place) &&
             !engine_place_equal(place, &scaling_place) &&
+            !engine_place_equal(place, &stack_place) &&
             !engine_place_equal(place, &consumer_position_place))
             report_unknown(report, NULL, place);
         return;
@@ -168,7 +181,7 @@ static void judge(const struct check_catalogue *catalogue, struct check_report *
         check_report_problem(
             report,
             "owner %" PRIu64
-            ": holds data that belongs to no table, index, stream or dropped table",
+            ": holds data that belongs to no table, index, stream, backup or dropped table",
             place->owner);
     /* The same holds for all places of this owner: skip them. */
     place->partition = UINT64_MAX;
@@ -190,16 +203,25 @@ static void check_places(struct engine_view *view, const struct check_catalogue 
 
 /* --- The store --- */
 
+static void check_data(struct engine_view *view, const struct table_definition *table,
+                       int64_t ceiling_us, struct check_report *report, struct check_result *result)
+{
+    struct check_table_counts counts = check_table(view, table, report);
+    result->item_count += counts.item_count;
+    result->entry_count += counts.entry_count;
+    check_insights(view, table, report);
+    check_history(view, table, ceiling_us, report);
+}
+
 static void check_tables(struct engine_view *view, const struct check_catalogue *catalogue,
                          struct check_report *report, struct check_result *result)
 {
+    int64_t ceiling_us = check_history_ceiling(view, report);
     result->table_count = catalogue->table_count;
-    for (size_t i = 0; i < catalogue->table_count; i++) {
-        struct check_table_counts counts = check_table(view, &catalogue->tables[i], report);
-        result->item_count += counts.item_count;
-        result->entry_count += counts.entry_count;
-        check_insights(view, &catalogue->tables[i], report);
-    }
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        check_data(view, &catalogue->tables[i], ceiling_us, report, result);
+    for (size_t i = 0; i < catalogue->kept_count; i++)
+        check_data(view, &catalogue->kept[i], ceiling_us, report, result);
 }
 
 struct check_result check_store(struct engine *engine, check_report_sink *sink, void *context)
@@ -221,6 +243,7 @@ struct check_result check_store_watched(struct engine *engine, check_report_sink
         check_tables(view, &catalogue, &report, &result);
         check_tokens(view, &report);
         check_server_time(view, &report);
+        check_jobs(view, &report);
         check_metrics(view, &report);
         check_monitors(view, &report);
         for (size_t i = 0; i < catalogue.stream_count; i++)

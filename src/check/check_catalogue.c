@@ -7,15 +7,20 @@
 #include "base/byte_order.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
+#include "jobs/job_record.h"
+#include "jobs/kept_table.h"
 #include "stream/stream_definition.h"
 #include "stream/streams.h"
+#include "schema/entity_rules.h"
 #include "table/catalogue_record.h"
 #include "table/layout.h"
 
 struct reading {
     struct arena *arena;
+    struct arena *scratch; /* Of one record at a time. */
     struct check_report *report;
     struct buffer tables;  /* struct table_definition each. */
+    struct buffer kept;    /* struct table_definition each. */
     struct buffer owners;  /* struct check_owner each. */
     struct buffer streams; /* struct stream_definition each. */
     struct buffer ids;     /* uint64_t each: all that were given out. */
@@ -44,10 +49,18 @@ static bool is_owner(uint64_t id)
 
 static bool has_owners(const struct table_definition *table)
 {
-    bool all = is_owner(table->id);
+    bool all = is_owner(table->id) &&
+               (table->history.status == HISTORY_NONE || is_owner(table->history.id));
     for (size_t i = 0; i < table->index_count; i++)
         all &= is_owner(table->indexes[i].id);
     return all;
+}
+
+/* A server would refuse to open a store with a model that does not compile. */
+static bool has_valid_model(struct arena *arena, const struct table_definition *table)
+{
+    return table->model.mode == MODEL_NONE ||
+           entity_rules_compile(arena, table->model.text, table) != NULL;
 }
 
 static bool read_table(struct reading *reading, struct bytes name, struct bytes record)
@@ -56,10 +69,12 @@ static bool read_table(struct reading *reading, struct bytes name, struct bytes 
     struct table_definition table;
     if (!item_open(arena_copy(reading->arena, record), &item) || !item_verify(&item) ||
         !table_definition_decode(reading->arena, &item, &table) || !bytes_equal(table.name, name) ||
-        !has_owners(&table))
+        !has_owners(&table) || !has_valid_model(reading->arena, &table))
         return false;
     buffer_append(&reading->tables, &table, sizeof table);
     add_id(reading, table.id);
+    if (table.history.status != HISTORY_NONE)
+        add_id(reading, table.history.id);
     add_partitions(reading, table.partitions, table.partition_count);
     for (size_t i = 0; i < table.index_count; i++) {
         add_id(reading, table.indexes[i].id);
@@ -71,7 +86,7 @@ static bool read_table(struct reading *reading, struct bytes name, struct bytes 
 static bool read_dropped(struct reading *reading, struct bytes key, struct bytes record)
 {
     struct bytes ids = catalogue_record_decode_ids(record);
-    /* The table's own id comes first and is also the key. */
+    /* The first id is also the key. */
     if (ids.data == NULL || key.len != 8 || memcmp(key.data, ids.data, 8) != 0)
         return false;
     for (size_t at = 0; at < ids.len; at += 8) {
@@ -119,15 +134,26 @@ static bool visit_record(void *context, const struct engine_place *place,
     return true;
 }
 
-static bool read_stream(struct reading *reading, struct bytes key, struct bytes record)
+/* A log's main definition comes before its detached streams, whose keys are longer. */
+static bool has_log(const struct reading *reading, uint64_t log_id)
 {
-    struct item item;
+    const struct stream_definition *streams =
+        (const struct stream_definition *)(const void *)reading->streams.data;
+    size_t count = reading->streams.len / sizeof *streams;
+    return count > 0 && streams[count - 1].log_id == log_id;
+}
+
+static bool read_stream(struct reading *reading, const struct engine_entry *entry)
+{
     struct stream_definition stream;
-    if (key.len != 8 || !item_open(arena_copy(reading->arena, record), &item) ||
-        !item_verify(&item) ||
-        !stream_definition_decode(reading->arena, load_u64_be(key.data), &item, &stream) ||
-        !is_owner(stream.log_id))
+    if (!streams_open_entry(reading->arena, entry, &stream) || !is_owner(stream.log_id))
         return false;
+    if (stream_definition_is_detached(&stream)) {
+        if (!has_log(reading, stream.log_id))
+            check_report_problem(reading->report, "stream %.*s/%.*s: its log is gone",
+                                 BYTES_FMT(stream.table_name), BYTES_FMT(stream.label));
+        return true;
+    }
     buffer_append(&reading->streams, &stream, sizeof stream);
     add_id(reading, stream.log_id);
     return true;
@@ -139,10 +165,38 @@ static bool visit_stream(void *context, const struct engine_place *place,
     (void)place;
     struct reading *reading = context;
     char text[CHECK_REPORT_KEY_TEXT_MAX];
-    if (!read_stream(reading, entry->key, entry->value)) {
+    if (!read_stream(reading, entry)) {
         check_report_format_bytes(entry->key, text);
         check_report_problem(reading->report, "streams: record %s is damaged or unknown", text);
     }
+    return true;
+}
+
+/* Records that are damaged as a whole are check_jobs' to report. */
+static bool visit_job(void *context, const struct engine_place *place,
+                      const struct engine_entry *entry)
+{
+    (void)place;
+    struct reading *reading = context;
+    struct job_record record;
+    struct table_definition table;
+    char text[CHECK_REPORT_KEY_TEXT_MAX];
+    arena_reset(reading->scratch);
+    if (!job_record_decode(reading->scratch, entry->key, entry->value, &record) ||
+        !kept_table_is(&record))
+        return true;
+    if (!kept_table_decode(reading->arena, &record, &table) || !has_owners(&table)) {
+        check_report_format_bytes(entry->key, text);
+        check_report_problem(reading->report, "record of a job, %s: keeps no deleted table", text);
+        return true;
+    }
+    for (size_t i = 0; i < table.index_count; i++)
+        table.indexes[i].status = INDEX_DELETING; /* With the table, as any dropped one's. */
+    buffer_append(&reading->kept, &table, sizeof table);
+    add_id(reading, table.id);
+    if (table.history.status != HISTORY_NONE)
+        add_id(reading, table.history.id);
+    add_partitions(reading, table.partitions, table.partition_count);
     return true;
 }
 
@@ -181,11 +235,17 @@ static int compare_owners(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
-static void add_owners(struct reading *reading, const struct table_definition *table)
+static void add_owners(struct reading *reading, const struct table_definition *table, bool is_kept)
 {
     struct check_owner owner = { .id = table->id, .table = table };
     buffer_append(&reading->owners, &owner, sizeof owner);
-    for (size_t i = 0; i < table->index_count; i++) {
+    if (table->history.status != HISTORY_NONE) {
+        const struct check_owner history = { .id = table->history.id,
+                                             .table = table,
+                                             .is_history = true };
+        buffer_append(&reading->owners, &history, sizeof history);
+    }
+    for (size_t i = 0; !is_kept && i < table->index_count; i++) {
         owner.index = &table->indexes[i];
         owner.id = owner.index->id;
         buffer_append(&reading->owners, &owner, sizeof owner);
@@ -195,8 +255,11 @@ static void add_owners(struct reading *reading, const struct table_definition *t
 struct check_catalogue check_catalogue_read(struct engine_view *view, struct arena *arena,
                                             struct check_report *report)
 {
-    struct reading reading = { .arena = arena, .report = report, .next_id = LAYOUT_FIRST_ID };
+    struct reading reading = {
+        .arena = arena, .scratch = arena_create(), .report = report, .next_id = LAYOUT_FIRST_ID
+    };
     buffer_init(&reading.tables, arena);
+    buffer_init(&reading.kept, arena);
     buffer_init(&reading.owners, arena);
     buffer_init(&reading.streams, arena);
     buffer_init(&reading.ids, arena);
@@ -206,16 +269,24 @@ struct check_catalogue check_catalogue_read(struct engine_view *view, struct are
     status = check_walk(view, &streams_place, visit_stream, &reading);
     if (status != ENGINE_OK)
         check_report_unreadable(report, status, "streams");
+    status = check_walk(view, &job_record_place, visit_job, &reading);
+    if (status != ENGINE_OK)
+        check_report_unreadable(report, status, "the records of jobs");
+    arena_destroy(reading.scratch);
     check_ids(&reading);
     struct check_catalogue catalogue = {
         .tables = (struct table_definition *)(void *)reading.tables.data,
         .table_count = reading.tables.len / sizeof(struct table_definition),
+        .kept = (struct table_definition *)(void *)reading.kept.data,
+        .kept_count = reading.kept.len / sizeof(struct table_definition),
         .streams = (struct stream_definition *)(void *)reading.streams.data,
         .stream_count = reading.streams.len / sizeof(struct stream_definition),
     };
     for (size_t i = 0; i < catalogue.table_count; i++)
-        add_owners(&reading,
-                   &catalogue.tables[i]); /* Only now: the buffer may move while it grows. */
+        add_owners(&reading, &catalogue.tables[i],
+                   false); /* Only now: the buffer may move while it grows. */
+    for (size_t i = 0; i < catalogue.kept_count; i++)
+        add_owners(&reading, &catalogue.kept[i], true);
     for (size_t i = 0; i < catalogue.stream_count; i++) {
         struct check_owner owner = { .id = catalogue.streams[i].log_id,
                                      .stream = &catalogue.streams[i] };

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
+#include "cloudformation/stack_objects.h"
 #include "cloudwatch/alarm_record.h"
 #include "cloudwatch/dashboards.h"
 #include "scaling/scaling_objects.h"
@@ -79,6 +80,20 @@ static bool visit_scaling(void *context, const struct engine_place *place,
     return true;
 }
 
+static bool visit_stacks(void *context, const struct engine_place *place,
+                         const struct engine_entry *entry)
+{
+    struct monitors_walk *walk = context;
+    char text[CHECK_REPORT_KEY_TEXT_MAX];
+    (void)place;
+    if (!stack_record_is_whole(walk->arena, entry)) {
+        check_report_format_bytes(entry->key, text);
+        check_report_problem(walk->report, "stacks, record %s: is damaged", text);
+    }
+    arena_reset(walk->arena);
+    return true;
+}
+
 void check_monitors(struct engine_view *view, struct check_report *report)
 {
     struct monitors_walk walk = { .report = report, .arena = arena_create() };
@@ -88,5 +103,8 @@ void check_monitors(struct engine_view *view, struct check_report *report)
     status = check_walk(view, &scaling_place, visit_scaling, &walk);
     if (status != ENGINE_OK)
         check_report_unreadable(report, status, "the scaling targets and policies");
+    status = check_walk(view, &stack_place, visit_stacks, &walk);
+    if (status != ENGINE_OK)
+        check_report_unreadable(report, status, "the stacks");
     arena_destroy(walk.arena);
 }

@@ -3,11 +3,13 @@
  * The shards say which sequence numbers the log must hold; one walk compares its records with them.
  * The shards are compared with the head of the log and with one another.
  *
- * Of triggers, definitions sort before positions and are few, so one walk finds both.
+ * Of triggers and Kinesis destinations, definitions sort before positions and are few, so one walk
+ * finds both.
  */
 #include "check/check_stream.h"
 #include <inttypes.h>
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "check/check_catalogue.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
@@ -17,8 +19,9 @@
 #include "log/log_layout.h"
 #include "log/shard.h"
 #include "stream/stream_definition.h"
-#include "trigger/trigger_definition.h"
 #include "consumer/consumer_position.h"
+#include "kinesis/destination_definition.h"
+#include "trigger/trigger_definition.h"
 #include "trigger/triggers.h"
 
 struct log_check {
@@ -216,6 +219,7 @@ struct trigger_check {
     struct arena *arena; /* Holds the definitions. */
     struct trigger_definition *triggers;
     size_t count;
+    struct buffer destinations; /* struct destination_definition each. */
 };
 
 static const struct stream_definition *find_stream(const struct trigger_check *check,
@@ -228,21 +232,37 @@ static const struct stream_definition *find_stream(const struct trigger_check *c
 static void report_position(const struct trigger_check *check, const struct trigger_record *record,
                             const char *problem)
 {
-    check_report_problem(check->report, "trigger %.*s, partition %" PRIu64 ": %s",
+    check_report_problem(check->report, "reader %.*s, partition %" PRIu64 ": %s",
                          BYTES_FMT(record->uuid), record->partition, problem);
+}
+
+/* The log of the trigger or destination. False if there is no such one. */
+static bool find_log(const struct trigger_check *check, struct bytes uuid, uint64_t *out)
+{
+    const struct destination_definition *destinations =
+        (const struct destination_definition *)(const void *)check->destinations.data;
+    for (size_t i = 0; i < check->count; i++) {
+        *out = check->triggers[i].log_id;
+        if (bytes_equal(check->triggers[i].uuid, uuid))
+            return true;
+    }
+    for (size_t i = 0; i < check->destinations.len / sizeof *destinations; i++) {
+        *out = destinations[i].log_id;
+        if (bytes_equal(destinations[i].uuid, uuid))
+            return *out != 0; /* One that has ended has no positions. */
+    }
+    return false;
 }
 
 /* A trigger outlives its stream; its positions then have nothing to be compared with. */
 static void check_position(const struct trigger_check *check, const struct trigger_record *record)
 {
-    size_t i = 0;
-    while (i < check->count && !bytes_equal(check->triggers[i].uuid, record->uuid))
-        i++;
-    if (i == check->count) {
-        report_position(check, record, "is the position of no trigger");
+    uint64_t log_id;
+    if (!find_log(check, record->uuid, &log_id)) {
+        report_position(check, record, "is the position of no trigger and no destination");
         return;
     }
-    const struct stream_definition *stream = find_stream(check, check->triggers[i].log_id);
+    const struct stream_definition *stream = find_stream(check, log_id);
     if (stream == NULL)
         return;
     if (!stream_definition_has_partition(stream, record->partition)) {
@@ -255,6 +275,16 @@ static void check_position(const struct trigger_check *check, const struct trigg
         report_position(check, record, "its position lies behind the newest record");
 }
 
+static void check_destination(struct trigger_check *check, const struct engine_entry *entry)
+{
+    struct destination_definition definition;
+    bool ok = false;
+    if (destination_definition_open_entry(check->arena, entry, &definition, &ok) && ok)
+        buffer_append(&check->destinations, &definition, sizeof definition);
+    else
+        check_report_problem(check->report, "a record of a Kinesis destination is damaged");
+}
+
 static bool visit_trigger(void *context, const struct engine_place *place,
                           const struct engine_entry *entry)
 {
@@ -264,6 +294,8 @@ static bool visit_trigger(void *context, const struct engine_place *place,
     struct trigger_record record = trigger_definition_open_entry(check->arena, entry, &definition);
     if (record.kind == TRIGGER_RECORD_POSITION)
         check_position(check, &record);
+    else if (record.kind == TRIGGER_RECORD_DESTINATION)
+        check_destination(check, entry);
     else if (record.kind == TRIGGER_RECORD_NONE)
         check_report_problem(check->report, "a record of a trigger is damaged or unknown");
     else if (check->count == TRIGGERS_MAX)
@@ -283,6 +315,7 @@ void check_stream_triggers(struct engine_view *view, const struct check_catalogu
                                    .arena = arena,
                                    .triggers =
                                        arena_alloc(arena, TRIGGERS_MAX * sizeof *check.triggers) };
+    buffer_init(&check.destinations, arena);
     enum engine_status status = check_walk(view, &consumer_position_place, visit_trigger, &check);
     if (status != ENGINE_OK)
         check_report_unreadable(report, status, "the triggers");

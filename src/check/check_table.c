@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "check/check_replicas.h"
 #include "check/check_report.h"
 #include "check/check_walk.h"
 #include "index/index_entry.h"
@@ -101,7 +102,8 @@ static struct engine_address record_address(const struct collections *check, uin
                                             struct bytes prefix)
 {
     struct item_address place = { .address = { .place = { .owner = check->table->id,
-                                                          .partition = partition },
+                                                          .partition = partition,
+                                                          .space = ENGINE_SPACE_ITEMS },
                                                .key = prefix },
                                   .prefix_size = prefix.len };
     return collection_size_address(&place);
@@ -606,6 +608,7 @@ struct check_table_counts check_table(struct engine_view *view,
     walk_partitions(&check, table->partitions, table->partition_count, place, visit_item);
     collections_end(&check.collections);
     check_queues(&check.expiry);
+    check_replicas(view, table, report);
     place.space = ENGINE_SPACE_STATS;
     walk_partitions(&check, table->partitions, table->partition_count, place, visit_stats);
     struct check_table_counts counts = { .item_count = (uint64_t)items.stats.item_count };

@@ -151,7 +151,7 @@ static void put_in_other_spaces(struct check_fixture *fixture)
 
 #define DAMAGED(key) "catalogue: record " key " is damaged or unknown"
 #define OWNED_BY_NOBODY(owner)                                                                     \
-    "owner " owner ": holds data that belongs to no table, index, stream or dropped table"
+    "owner " owner ": holds data that belongs to no table, index, stream, backup or dropped table"
 #define NOTHING_READS(place) place ": holds what nothing reads"
 
 static const struct {

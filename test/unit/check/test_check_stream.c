@@ -303,7 +303,8 @@ static const struct {
     { "a damaged stream",
       damage_stream,
       { "streams: record * is damaged or unknown",
-        "owner [0-9]*: holds data that belongs to no table, index, stream or dropped table" } },
+        "owner [0-9]*: holds data that belongs to no table, index, stream, backup or dropped "
+        "table" } },
 };
 
 static void each_kind_of_damage_is_found_and_named(void **state)
