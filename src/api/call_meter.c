@@ -129,6 +129,8 @@ void call_meter_count(struct call_meter *call_meter, const struct api_call *call
         .request_size = call->body.len,
         .response_size = outcome->error == ERROR_NONE ? call->response.len : 0,
         .batch_count = call->batch_count,
+        .verb = (enum meter_verb)call->verb,
+        .queue_ns = call->queue_ns,
     };
     meter_count_call(call_meter->meter, &counted, call->uses, call->use_count);
     if (UNLIKELY(outcome->elapsed_ns >= call_meter->slow_ns))

@@ -23,6 +23,12 @@
 #include "table/catalogue.h"
 #include "txn/txn.h"
 
+/* What the response has as Attributes. */
+struct shown {
+    const struct item *item;     /* NULL: nothing. */
+    const struct update *update; /* Only the parts that it changes; NULL: the whole item. */
+};
+
 struct item_write {
     struct txn txn;
     struct txn_item item;
@@ -32,9 +38,12 @@ struct item_write {
     const struct item *key; /* Has at least the key attributes. */
     bool puts_key;          /* It is the item to be put. */
     struct item_expressions expressions;
-    /* Called if the condition holds. Sets the item's effect and writes the whole response, or sets
-     * call->error and returns false. May run more than once: call->response is empty each time. */
+    /* Called if the condition holds. Sets the item's effect and calls `answer`, or sets call->error
+     * and returns false. May run more than once: call->response is empty each time. */
     bool (*decide)(struct item_write *write);
+    struct shown shown;
+    struct item shown_copy;  /* Of the old item. */
+    int64_t collection_size; /* If the answer has it. */
 };
 
 /* The arguments of start_write. */
@@ -76,12 +85,6 @@ static bool check_return_values(struct api_call *call, struct bytes return_value
 
 /* --- The answer --- */
 
-/* What the response has as Attributes. */
-struct shown {
-    const struct item *item;     /* NULL: nothing. */
-    const struct update *update; /* Only the parts that it changes; NULL: the whole item. */
-};
-
 /* The old item if ReturnValues is ALL_OLD and there was one. */
 static struct shown old_item(const struct item_write *write)
 {
@@ -90,50 +93,78 @@ static struct shown old_item(const struct item_write *write)
     return (struct shown){ .item = shows ? &write->item.current : NULL };
 }
 
-/* Others wait for the latches meanwhile, so a whole item goes straight into the response. */
-static void write_attributes(struct item_write *write, struct json_writer *writer,
-                             struct shown shown)
+static struct item_write *of_txn(struct txn *txn)
 {
-    if (shown.item == NULL)
+    return (struct item_write *)((char *)txn - offsetof(struct item_write, txn));
+}
+
+static void write_attributes(struct item_write *write, struct json_writer *writer)
+{
+    const struct shown *shown = &write->shown;
+    if (shown->item == NULL)
         return;
-    if (shown.update == NULL) {
+    if (shown->update == NULL) {
         json_write_name(writer, "Attributes");
-        item_json_write(writer, shown.item);
+        item_json_write(writer, shown->item);
         return;
     }
-    struct bytes parts = item_change_updated_json(write->call->arena, shown.update, shown.item);
+    struct bytes parts = item_change_updated_json(write->call->arena, shown->update, shown->item);
     if (parts.len > 0) {
         json_write_name(writer, "Attributes");
         json_write_raw(writer, parts);
     }
 }
 
-/* An object with Attributes, ConsumedCapacity and ItemCollectionMetrics. The item's effect is set.
- */
-static void answer(struct item_write *write, struct shown shown)
+/* An object with Attributes, ConsumedCapacity and ItemCollectionMetrics. */
+static void write_answer(struct txn *txn)
 {
-    const struct table_definition *table = write->item.table;
+    struct item_write *write = of_txn(txn);
+    const struct condition_request *request = write->condition_request;
     struct json_writer writer;
     json_writer_init(&writer, &write->call->response);
     json_open_object(&writer);
-    write_attributes(write, &writer, shown);
-    capacity_use_add_write(write->call->uses, &write->txn, &write->item);
-    capacity_write_json(&writer, write->condition_request->return_consumed_capacity,
-                        write->call->uses);
-    if (item_change_wants_collection(write->condition_request->return_item_collection_metrics,
-                                     table)) {
+    write_attributes(write, &writer);
+    capacity_write_json(&writer, request->return_consumed_capacity, write->call->uses);
+    if (item_change_wants_collection(request->return_item_collection_metrics, write->item.table)) {
         json_write_name(&writer, "ItemCollectionMetrics");
-        item_change_write_collection(&writer, table, write->key,
-                                     txn_collection_size_after(&write->txn, &write->item));
+        item_change_write_collection(&writer, write->item.table, write->key,
+                                     write->collection_size);
     }
     json_close_object(&writer);
 }
 
+/* Keeps what will be shown: the old item is only valid during the decision. */
+static void keep_shown(struct item_write *write, struct shown shown)
+{
+    if (shown.item == &write->item.current) {
+        write->shown_copy = item_copy(write->call->arena, shown.item);
+        shown.item = &write->shown_copy;
+    }
+    write->shown = shown;
+}
+
+/* The item's effect is set. An answer with an item is written when the latches are gone, for which
+ * others wait; the usual one is so short that it may as well be written now. */
+static void answer(struct item_write *write, struct shown shown)
+{
+    const struct table_definition *table = write->item.table;
+    capacity_use_add_write(write->call->uses, &write->txn, &write->item);
+    if (item_change_wants_collection(write->condition_request->return_item_collection_metrics,
+                                     table))
+        write->collection_size = txn_collection_size_after(&write->txn, &write->item);
+    keep_shown(write, shown);
+    if (shown.item == NULL)
+        write_answer(&write->txn);
+    else
+        write->txn.answer = write_answer;
+}
+
 /* --- The write --- */
 
-static struct item_write *of_txn(struct txn *txn)
+static void write_refused_item(struct txn *txn)
 {
-    return (struct item_write *)((char *)txn - offsetof(struct item_write, txn));
+    struct item_write *write = of_txn(txn);
+    write->call->error.item_json = item_change_item_json(write->call->arena, write->shown.item);
 }
 
 static bool refuse(struct item_write *write)
@@ -145,12 +176,14 @@ static bool refuse(struct item_write *write)
                                    write->puts_key ? write->key->size : 0);
     if (write->item.exists &&
         bytes_equal_text(write->condition_request->return_values_on_condition_check_failure,
-                         "ALL_OLD"))
-        call->error.item_json = item_change_item_json(call->arena, &write->item.current);
+                         "ALL_OLD")) {
+        keep_shown(write, (struct shown){ .item = &write->item.current });
+        write->txn.answer = write_refused_item;
+    }
     return false;
 }
 
-/* Asks as if nothing had been counted: the answer, which has the cost, is complete by now. */
+/* Asks as if nothing had been counted. */
 static bool admit_indexes(struct item_write *write)
 {
     struct capacity_use *use = write->call->uses;
@@ -347,7 +380,7 @@ static bool decide_update(struct item_write *write)
         return false;
     write->item.effect = TXN_PUT;
     write->item.replacement = updated;
-    answer(write, updated_attributes(write, &updated));
+    answer(write, updated_attributes(write, &write->item.replacement));
     return true;
 }
 

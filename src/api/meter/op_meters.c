@@ -14,8 +14,10 @@
 #include "metric/meter.h"
 #include "metric/slow_log.h"
 #include "model/error.h"
+#include "model/insight_definition.h"
+#include "model/table_definition.h"
 
-enum { SLOW_SHOWN_DEFAULT = 20 };
+enum { SLOW_SHOWN_DEFAULT = 20, COUNTS_ACCESSES = 1 << INSIGHT_ACCESSED_PARTITION_KEYS };
 
 /* --- GetMeters --- */
 
@@ -110,6 +112,10 @@ static void write_table(void *context, const struct meter_table_reading *table)
     write_count(json, "Throttles", throttles);
     write_count(json, "ConditionalCheckFailed", table->condition_failures);
     write_count(json, "TransactionConflicts", table->conflicts);
+    if (table->definition != NULL && (table->definition->insight_rules & COUNTS_ACCESSES) != 0) {
+        json_write_name(json, "CountsKeys"); /* GetHotKeys knows the most used ones. */
+        json_write_bool(json, true);
+    }
     json_write_name(json, "Operations");
     json_open_array(json);
     for (size_t i = 0; i < meter_operation_count(meters->meter); i++) {
@@ -192,6 +198,8 @@ static void write_slow(struct json_writer *json, struct meter *meter,
     write_count(json, "RequestBytes", request->request_size);
     write_count(json, "ResponseBytes", request->response_size);
     write_count(json, "Pauses", request->pause_count);
+    json_write_name(json, "QueueSeconds");
+    json_write_double(json, (double)request->queue_ns / 1e9);
     json_close_object(json);
 }
 

@@ -20,6 +20,7 @@
 #include "expr/lookup.h"
 #include "expr/projection.h"
 #include "json/writer.h"
+#include "metric/meter.h"
 #include "model/error.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
@@ -42,9 +43,10 @@ struct batch_member {
     struct item key;            /* Reads. */
     struct partiql_write write; /* Writes. */
     struct item_address place;
-    size_t item_index; /* Writes: the index of its item in the txn. */
-    bool was_run;      /* The response shows the table's name. */
-    struct bytes item_json;
+    size_t item_index;                /* Writes: the index of its item in the txn. */
+    bool was_run;                     /* The response shows the table's name. */
+    struct bytes item_json;           /* Reads. */
+    struct partiql_returned returned; /* Writes. */
 };
 
 struct statement_batch {
@@ -55,6 +57,8 @@ struct statement_batch {
     bool is_read;
     struct batch_member members[BATCH_STATEMENTS_MAX];
     size_t count;
+    struct capacity_use *shown_uses; /* What the answer shows of the call's. */
+    size_t shown_use_count;
 };
 
 static struct statement_batch *of_txn(struct txn *txn)
@@ -210,20 +214,22 @@ static void write_error(struct json_writer *writer, const struct error *fault)
 }
 
 /* Only for the tables of statements that were executed. */
-static void write_capacity(struct statement_batch *batch, struct json_writer *writer)
+static void keep_shown_uses(struct statement_batch *batch)
 {
     const struct api_call *call = batch->call;
-    struct capacity_use used[BATCH_STATEMENTS_MAX];
+    struct capacity_use *shown = arena_alloc(call->arena, call->use_count * sizeof *shown);
     size_t count = 0;
     for (size_t i = 0; i < call->use_count; i++) {
         if (call->uses[i].table_half_units > 0)
-            used[count++] = call->uses[i];
+            shown[count++] = call->uses[i];
     }
-    capacity_write_list(writer, batch->request->return_consumed_capacity, used, count);
+    batch->shown_uses = shown;
+    batch->shown_use_count = count;
 }
 
-static void answer(struct statement_batch *batch)
+static void write_answer(struct statement_batch *batch)
 {
+    struct arena *arena = batch->call->arena;
     struct json_writer writer;
     json_writer_init(&writer, &batch->call->response);
     json_open_object(&writer);
@@ -238,15 +244,51 @@ static void answer(struct statement_batch *batch)
             json_write_name(&writer, "TableName");
             json_write_string(&writer, member->statement.table_name);
         }
-        if (member->item_json.len > 0) {
+        struct bytes item_json = batch->is_read
+                                     ? member->item_json
+                                     : partiql_write_returned_json(arena, &member->returned);
+        if (item_json.len > 0) {
             json_write_name(&writer, "Item");
-            json_write_raw(&writer, member->item_json);
+            json_write_raw(&writer, item_json);
         }
         json_close_object(&writer);
     }
     json_close_array(&writer);
-    write_capacity(batch, &writer);
+    capacity_write_list(&writer, batch->request->return_consumed_capacity, batch->shown_uses,
+                        batch->shown_use_count);
     json_close_object(&writer);
+}
+
+static void answer(struct statement_batch *batch)
+{
+    keep_shown_uses(batch);
+    write_answer(batch);
+}
+
+static void write_answer_of_txn(struct txn *txn)
+{
+    write_answer(of_txn(txn));
+}
+
+/* An answer with items is written when the latches are gone, for which others wait. Capacity that
+ * is counted from here on does not show. */
+static void answer_writes(struct statement_batch *batch)
+{
+    bool shows = false;
+    for (size_t i = 0; i < batch->count; i++)
+        shows |= batch->members[i].returned.is_any;
+    keep_shown_uses(batch);
+    if (shows)
+        batch->txn.answer = write_answer_of_txn;
+    else
+        write_answer(batch);
+}
+
+/* Nothing of its item is shown. */
+static void show_nothing(struct batch_member *member)
+{
+    member->item_json = BYTES("");
+    member->returned = (struct partiql_returned){ 0 };
 }
 
 static struct capacity_use *use_of(struct statement_batch *batch, const struct batch_member *member)
@@ -262,7 +304,7 @@ static void refuse_throttled(struct statement_batch *batch, struct batch_member 
     error_init(&member->fault, call->arena);
     admission_fail_for(call, (struct admission_refusals){ first, admission_refusal_count(call) },
                        false, &member->fault);
-    member->item_json = BYTES("");
+    show_nothing(member);
 }
 
 /* --- Reads --- */
@@ -333,7 +375,7 @@ static void decide_member(struct statement_batch *batch, struct batch_member *me
     struct arena *arena = batch->call->arena;
     struct txn_item *item = &batch->items[member->item_index];
     error_init(&member->fault, arena);
-    if (!partiql_write_decide(arena, &member->write, item, &member->item_json, &member->fault))
+    if (!partiql_write_decide(arena, &member->write, item, &member->returned, &member->fault))
         item->effect = TXN_KEEP;
 }
 
@@ -345,7 +387,7 @@ static void check_collection(struct statement_batch *batch, struct batch_member 
         !item_change_exceeds_collection(batch->call->api, &batch->txn, item))
         return;
     item->effect = TXN_KEEP;
-    member->item_json = BYTES("");
+    show_nothing(member);
     error_set(&member->fault, ERROR_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED,
               ITEM_CHANGE_COLLECTION_EXCEEDED);
 }
@@ -371,7 +413,7 @@ static void add_capacity(struct statement_batch *batch, const struct batch_membe
         capacity_use_add_write(use_of(batch, member), &batch->txn, item);
 }
 
-/* Called when the answer, which shows nothing of it, is complete. */
+/* Called when it is decided what the answer shows: nothing of this. */
 static void count_refused(struct statement_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -410,7 +452,7 @@ static bool decide(struct txn *txn)
         any |= !error_is_set(&member->fault);
     }
     operation_note_written(batch->call, txn);
-    answer(batch);
+    answer_writes(batch);
     count_refused(batch);
     return any;
 }
@@ -426,7 +468,7 @@ static void refuse_conflict(struct statement_batch *batch, enum engine_status st
         error_init(&member->fault, batch->call->arena);
         storage_error_set(&member->fault, status, batch->call->operation->name);
         use_of(batch, member)->conflict_count++;
-        member->item_json = BYTES("");
+        show_nothing(member);
     }
     answer(batch);
 }
@@ -515,7 +557,9 @@ static void run(struct api_call *call, const void *input)
         error_init(&batch->members[i].fault, call->arena);
     }
     parse(batch);
-    if (!check_kinds(batch, &batch->is_read) || !locate_all(batch)) {
+    bool known = check_kinds(batch, &batch->is_read);
+    call->verb = batch->is_read ? METER_VERB_SELECT : METER_VERB_UPDATE;
+    if (!known || !locate_all(batch)) {
         operation_fail(call);
         return;
     }

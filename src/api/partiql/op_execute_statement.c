@@ -156,6 +156,7 @@ struct statement_write {
     struct api_call *call;
     const struct execute_statement_request *request;
     struct partiql_write write;
+    struct partiql_returned returned;
 };
 
 static struct statement_write *of_txn(struct txn *txn)
@@ -163,8 +164,10 @@ static struct statement_write *of_txn(struct txn *txn)
     return (struct statement_write *)((char *)txn - offsetof(struct statement_write, txn));
 }
 
-static void answer(struct statement_write *write, struct bytes returned)
+static void write_answer(struct txn *txn)
 {
+    struct statement_write *write = of_txn(txn);
+    struct bytes returned = partiql_write_returned_json(write->call->arena, &write->returned);
     struct json_writer writer;
     json_writer_init(&writer, &write->call->response);
     json_open_object(&writer);
@@ -173,9 +176,24 @@ static void answer(struct statement_write *write, struct bytes returned)
     if (returned.len > 0)
         json_write_raw(&writer, returned);
     json_close_array(&writer);
-    capacity_use_add_write(write->call->uses, &write->txn, &write->item);
     capacity_write_json(&writer, write->request->return_consumed_capacity, write->call->uses);
     json_close_object(&writer);
+}
+
+static void write_refused_item(struct txn *txn)
+{
+    struct statement_write *write = of_txn(txn);
+    write->call->error.item_json = item_change_item_json(write->call->arena, &write->returned.item);
+}
+
+/* An answer with an item is written when the latches are gone, for which others wait. */
+static void answer(struct statement_write *write)
+{
+    capacity_use_add_write(write->call->uses, &write->txn, &write->item);
+    if (write->returned.is_any)
+        write->txn.answer = write_answer;
+    else
+        write_answer(&write->txn);
 }
 
 static bool shows_item_on_failure(const struct statement_write *write)
@@ -188,21 +206,23 @@ static bool decide(struct txn *txn)
 {
     struct statement_write *write = of_txn(txn);
     struct api_call *call = write->call;
-    struct bytes returned;
     buffer_init(&call->response, call->arena);
     error_clear(&call->error);
     admission_forget(call, 0);
     capacity_use_clear(call->uses);
-    if (partiql_write_decide(call->arena, &write->write, &write->item, &returned, &call->error) &&
+    if (partiql_write_decide(call->arena, &write->write, &write->item, &write->returned,
+                             &call->error) &&
         item_change_check_collections(call, txn) &&
         (admission_decided(call, call->uses, &write->item) || admission_fail(call))) {
-        answer(write, returned);
+        answer(write);
         return true;
     }
     partiql_write_count_refused(&write->write, &write->item, &call->error, call->uses);
     if (call->error.code == ERROR_CONDITIONAL_CHECK_FAILED && write->item.exists &&
-        shows_item_on_failure(write))
-        call->error.item_json = item_change_item_json(call->arena, &write->item.current);
+        shows_item_on_failure(write)) {
+        write->returned.item = item_copy(call->arena, &write->item.current);
+        txn->answer = write_refused_item;
+    }
     return false;
 }
 
@@ -275,9 +295,12 @@ static void run(struct api_call *call, const void *input)
 {
     const struct execute_statement_request *request = input;
     struct statement *statement = arena_alloc(call->arena, sizeof *statement);
-    if (!check(call, request, statement))
+    if (!check(call, request, statement)) {
         operation_fail(call);
-    else if (partiql_statement_is_read(statement))
+        return;
+    }
+    call->verb = partiql_statement_verb(statement);
+    if (partiql_statement_is_read(statement))
         read_start(call, request, statement);
     else
         write_start(call, request, statement);

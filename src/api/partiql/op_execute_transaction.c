@@ -313,7 +313,10 @@ static void run(struct api_call *call, const void *input)
         .list = arena_alloc(call->arena, count * sizeof *statements.list),
         .count = count,
     };
-    bool started = parse_all(&statements) && check_kinds(&statements) && find_tables(&statements) &&
+    bool known = parse_all(&statements) && check_kinds(&statements);
+    if (known)
+        call->verb = partiql_statement_verb(&statements.list[0]);
+    bool started = known && find_tables(&statements) &&
                    (partiql_statement_is_read(&statements.list[0]) ? start_reads(&statements)
                                                                    : start_writes(&statements));
     if (!started)

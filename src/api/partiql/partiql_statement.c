@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/compiler.h"
 #include "json/base64.h"
+#include "metric/meter.h"
 #include "model/error.h"
 #include "model/item.h"
 #include "model/limits.h"
@@ -156,6 +157,23 @@ bool partiql_statement_check_paths(const struct statement *statement,
 bool partiql_statement_is_read(const struct statement *statement)
 {
     return statement->type == STATEMENT_TYPE_SELECT;
+}
+
+uint8_t partiql_statement_verb(const struct statement *statement)
+{
+    switch (statement->type) {
+    case STATEMENT_TYPE_SELECT:
+        return METER_VERB_SELECT;
+    case STATEMENT_TYPE_INSERT:
+        return METER_VERB_INSERT;
+    case STATEMENT_TYPE_UPDATE:
+    case STATEMENT_TYPE_EXISTS: /* A check among writes. */
+        return METER_VERB_UPDATE;
+    case STATEMENT_TYPE_DELETE:
+        return METER_VERB_DELETE;
+    }
+    assert(false);
+    return METER_VERB_NONE;
 }
 
 void partiql_statement_add_hash(struct token_hash *hash, const struct statement_request *request)

@@ -89,4 +89,7 @@ MUST_CHECK bool partiql_statement_parse_token(struct arena *arena, struct bytes 
 /* Sets the error of an invalid token. Returns false. */
 bool partiql_statement_refuse_token(struct error *err);
 
+/* For metrics: an enum meter_verb. */
+uint8_t partiql_statement_verb(const struct statement *statement);
+
 #endif

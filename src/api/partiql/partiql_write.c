@@ -113,27 +113,49 @@ static bool refuse(const struct partiql_write *write, struct error *err)
     return error_set(err, ERROR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
 }
 
-/* `updated` is NULL if the item was deleted. */
-static struct bytes returned_item(struct arena *arena, const struct statement *statement,
-                                  const struct item *current, const struct item *updated)
+/* The old item is only valid during the decision. `updated`, in the arena, is NULL if the item was
+ * deleted. */
+static struct partiql_returned returned_item(struct arena *arena, const struct statement *statement,
+                                             const struct item *current, const struct item *updated)
 {
+    struct partiql_returned returned = { .is_any = true };
     switch (statement->returning) {
     case RETURNING_NOTHING:
+        returned.is_any = false;
         break;
     case RETURNING_ALL_OLD:
-        return item_change_item_json(arena, current);
+        returned.item = item_copy(arena, current);
+        break;
     case RETURNING_MODIFIED_OLD:
-        return item_change_updated_json(arena, statement->update, current);
+        returned.item = item_copy(arena, current);
+        returned.update = statement->update;
+        break;
     case RETURNING_ALL_NEW:
-        return item_change_item_json(arena, updated);
+        assert(updated != NULL); /* The grammar has it for UPDATE only. */
+        returned.item = *updated;
+        break;
     case RETURNING_MODIFIED_NEW:
-        return item_change_updated_json(arena, statement->update, updated);
+        assert(updated != NULL);
+        returned.item = *updated;
+        returned.update = statement->update;
+        break;
     }
-    return BYTES("");
+    return returned;
+}
+
+struct bytes partiql_write_returned_json(struct arena *arena,
+                                         const struct partiql_returned *returned)
+{
+    if (!returned->is_any)
+        return BYTES("");
+    return returned->update == NULL
+               ? item_change_item_json(arena, &returned->item)
+               : item_change_updated_json(arena, returned->update, &returned->item);
 }
 
 static bool decide_update(struct arena *arena, const struct partiql_write *write,
-                          struct txn_item *item, struct bytes *returned, struct error *err)
+                          struct txn_item *item, struct partiql_returned *returned,
+                          struct error *err)
 {
     const struct statement *statement = write->statement;
     assert(item->exists); /* Otherwise the condition failed. */
@@ -148,11 +170,12 @@ static bool decide_update(struct arena *arena, const struct partiql_write *write
 }
 
 bool partiql_write_decide(struct arena *arena, const struct partiql_write *write,
-                          struct txn_item *item, struct bytes *returned, struct error *err)
+                          struct txn_item *item, struct partiql_returned *returned,
+                          struct error *err)
 {
     struct lookup lookup;
     lookup_init(&lookup, arena, item->exists ? &item->current : NULL);
-    *returned = BYTES("");
+    *returned = (struct partiql_returned){ 0 };
     if (!condition_matches(write->condition, &lookup))
         return refuse(write, err);
     switch (write->statement->type) {

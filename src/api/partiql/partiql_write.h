@@ -35,11 +35,21 @@ MUST_CHECK bool partiql_write_locate(struct arena *arena, const struct partiql_w
                                      const struct table_definition *table, struct item_address *out,
                                      struct error *err);
 
-/* Within a txn's decision: sets the item's effect, and `*returned` to the JSON that RETURNING asks
- * for (empty: nothing); or returns false with the error set. */
+/* What RETURNING asks for. */
+struct partiql_returned {
+    bool is_any;                 /* False: nothing. */
+    struct item item;            /* In the arena. */
+    const struct update *update; /* Only the parts that it changes; NULL: the whole item. */
+};
+
+/* Within a txn's decision: sets the item's effect and `*returned`; or returns false with the error
+ * set. */
 MUST_CHECK bool partiql_write_decide(struct arena *arena, const struct partiql_write *write,
-                                     struct txn_item *item, struct bytes *returned,
+                                     struct txn_item *item, struct partiql_returned *returned,
                                      struct error *err);
+/* Its JSON, which may be formed when the decision is long over; empty: nothing. */
+struct bytes partiql_write_returned_json(struct arena *arena,
+                                         const struct partiql_returned *returned);
 
 /* Counts what a write costs that the decision refused, or nothing if that costs nothing. */
 void partiql_write_count_refused(const struct partiql_write *write, const struct txn_item *item,

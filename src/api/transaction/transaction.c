@@ -510,6 +510,33 @@ static void count_cancelled(struct transaction *transaction)
     }
 }
 
+static void write_cancellation(struct txn *txn)
+{
+    struct transaction *transaction = of_txn(txn);
+    transaction_reasons_cancel(&transaction->call->error, transaction->reasons,
+                               transaction->start.action_count);
+}
+
+/* Reasons that show items, up to 4 MB of them, are written when the latches are gone, for which
+ * others wait. The items are only valid during the decision, so they are copied. */
+static void cancel(struct transaction *transaction)
+{
+    bool shows = false;
+    for (size_t i = 0; i < transaction->start.action_count; i++) {
+        struct transaction_reason *reason = &transaction->reasons[i];
+        if (reason->item == NULL)
+            continue;
+        struct item *copy = arena_alloc(transaction->call->arena, sizeof *copy);
+        *copy = item_copy(transaction->call->arena, reason->item);
+        reason->item = copy;
+        shows = true;
+    }
+    if (shows)
+        transaction->txn.answer = write_cancellation;
+    else
+        write_cancellation(&transaction->txn);
+}
+
 static bool decide_actions(struct transaction *transaction)
 {
     struct api_call *call = transaction->call;
@@ -522,8 +549,7 @@ static bool decide_actions(struct transaction *transaction)
     operation_note_written(call, &transaction->txn);
     if (!ok && !error_is_set(&call->error)) {
         count_cancelled(transaction);
-        transaction_reasons_cancel(&call->error, transaction->reasons,
-                                   transaction->start.action_count);
+        cancel(transaction);
     }
     return ok;
 }

@@ -332,7 +332,7 @@ static_assert((int)OBSTRUCTED_CALLS_MAX <= (int)CALLS_MAX, "the order of all cal
 
 static struct obstructed {
     struct txn_group *group;
-    bool woken;
+    _Atomic bool woken; /* The control thread may wake it up, too. */
     /* What happened in all rounds. */
     unsigned resumed, refused, carried_out;
 } obstructed;
