@@ -6,19 +6,20 @@
 #include <stdlib.h>
 #include "auth/sigv4.h"
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "command/answer.h"
 #include "command/command.h"
 #include "crypto/sha256.h"
 #include "http/server.h"
 #include "http/url.h"
-#include "json/reader.h"
+#include "json/writer.h"
 #include "outbound/outbound.h"
 #include "wire/dynamodb.h"
 
 enum {
     ANSWER_SIZE_MAX = 16 * 1024 * 1024,
-    ANSWER_DEPTH_MAX = 16,
     TIMEOUT_MS = 60000,
     HEADERS_MAX = 6,
 };
@@ -34,6 +35,19 @@ static bool complain(const char *what, const char *why)
 {
     command_fail(COMMAND_MISUSED, what, why);
     return false;
+}
+
+struct admin_client_call admin_client_call_of(const struct command_call *call,
+                                              const char *operation)
+{
+    const char *endpoint = command_value_of(call, "endpoint");
+    const char *ca_file = command_value_of(call, "ca-file");
+    return (struct admin_client_call){
+        .endpoint = endpoint != NULL ? endpoint : ADMIN_CLIENT_ENDPOINT,
+        .ca_file = ca_file != NULL ? ca_file : getenv("AWS_CA_BUNDLE"),
+        .operation = operation,
+        .body = BYTES("{}"),
+    };
 }
 
 /* --- Credentials --- */
@@ -101,7 +115,8 @@ static size_t fill_headers(struct arena *arena, const struct identity *identity,
                                      .headers = headers,
                                      .header_count = count,
                                      .body = call->body };
-    struct sigv4_scope scope = { identity->region, BYTES("dynamodb") };
+    struct sigv4_scope scope = { identity->region,
+                                 bytes_from_text(dynamodb_signing_name(call->operation)) };
     struct sha256 *hasher = sha256_create();
     struct bytes authorization =
         sigv4_authorize(hasher, arena, &request, &scope, &identity->credentials);
@@ -113,60 +128,95 @@ static size_t fill_headers(struct arena *arena, const struct identity *identity,
 
 /* --- The answer --- */
 
-struct bytes admin_client_member(struct arena *arena, struct bytes object, const char *wanted)
+/* "ResourceNotFoundException", behind the prefix of the type. */
+static struct bytes short_type(struct arena *arena, struct bytes body)
 {
-    struct json_reader reader;
-    struct bytes name, found = BYTES("");
-    json_reader_init(&reader, arena, object, ANSWER_DEPTH_MAX);
-    json_enter_object(&reader);
-    while (json_next_member(&reader, &name)) {
-        if (!bytes_equal_text(name, wanted) || json_peek(&reader) != JSON_STRING)
-            json_skip(&reader);
-        else if (!json_read_string(&reader, &found))
-            break;
+    struct bytes type = answer_text(arena, body, "__type");
+    for (size_t i = type.len; i > 0; i--) {
+        if (type.data[i - 1] == '#')
+            return bytes_of(type.data + i, type.len - i);
     }
-    return found;
+    return type;
 }
 
-static int tell_refusal(struct arena *arena, const struct identity *identity,
-                        const struct outbound_answer *got)
+static int tell_refusal(struct arena *arena, const struct admin_client_call *call,
+                        const struct identity *identity, const struct outbound_answer *got)
 {
     struct bytes body = buffer_bytes(&got->body);
-    struct bytes text = admin_client_member(arena, body, "message");
+    struct bytes text = answer_text(arena, body, "message");
     if (text.len == 0)
-        text = admin_client_member(arena, body, "Message");
+        text = answer_text(arena, body, "Message");
     if (text.len == 0)
         text = arena_printf(arena, "the server answered with status %d", got->status);
+    if (call->refusal != NULL) {
+        *call->refusal = (struct admin_client_refusal){ short_type(arena, body), text };
+        return COMMAND_FAILED;
+    }
     fprintf(stderr, "stator: %.*s\n", BYTES_FMT(text));
     if (identity->is_nobody &&
-        bytes_equal_text(admin_client_member(arena, body, "__type"),
+        bytes_equal_text(answer_text(arena, body, "__type"),
                          "com.amazon.coral.service#UnrecognizedClientException"))
         fprintf(stderr, "stator: the server asks for credentials: set AWS_ACCESS_KEY_ID and "
                         "AWS_SECRET_ACCESS_KEY\n");
     return COMMAND_FAILED;
 }
 
+/* --- Connections --- */
+
+struct admin_client_session {
+    struct outbound *outbound; /* NULL: not opened yet. */
+    struct outbound_client *client;
+};
+
+struct admin_client_session *admin_client_session_create(void)
+{
+    struct admin_client_session *session = calloc(1, sizeof *session);
+    if (session == NULL)
+        abort();
+    return session;
+}
+
+static void close_session(struct admin_client_session *session)
+{
+    outbound_client_destroy(session->client);
+    outbound_close(session->outbound);
+}
+
+void admin_client_session_destroy(struct admin_client_session *session)
+{
+    close_session(session);
+    free(session);
+}
+
+/* False with one line for people. */
+static bool open_session(struct admin_client_session *session, const struct admin_client_call *call,
+                         char message[OUTBOUND_MESSAGE_MAX])
+{
+    const struct outbound_options options = { .ca_file = call->ca_file };
+    if (session->outbound == NULL)
+        session->outbound = outbound_open(&options, message);
+    if (session->outbound != NULL && session->client == NULL)
+        session->client = outbound_client_create(session->outbound, message);
+    return session->client != NULL;
+}
+
 /* Sends the request and waits. False, with a line on standard error, if there is no answer. */
 static bool ask(struct arena *arena, const struct admin_client_call *call,
                 const struct outbound_request *request, struct outbound_answer *got)
 {
-    struct outbound_options options = { .ca_file = call->ca_file };
     char message[OUTBOUND_MESSAGE_MAX];
-    struct outbound *outbound = outbound_open(&options, message);
-    if (outbound == NULL) {
-        fprintf(stderr, "stator: %s\n", message);
-        return false;
-    }
-    struct outbound_client *client = outbound_client_create(outbound, message);
+    struct admin_client_session own = { 0 };
+    struct admin_client_session *session = call->session != NULL ? call->session : &own;
     enum outbound_result result = OUTBOUND_UNUSABLE;
-    if (client == NULL)
+    if (open_session(session, call, message))
+        result = outbound_client_send(session->client, arena, request, got);
+    else if (session->outbound != NULL)
         got->problem = arena_copy(arena, bytes_from_text(message));
-    else
-        result = outbound_client_send(client, arena, request, got);
-    outbound_client_destroy(client);
-    outbound_close(outbound);
-    if (result != OUTBOUND_OK)
+    if (session->outbound == NULL)
+        fprintf(stderr, "stator: %s\n", message);
+    else if (result != OUTBOUND_OK)
         fprintf(stderr, "stator: %s: %.*s\n", call->endpoint, BYTES_FMT(got->problem));
+    close_session(&own);
     return result == OUTBOUND_OK;
 }
 
@@ -197,7 +247,29 @@ int admin_client_send(struct arena *arena, const struct admin_client_call *call,
     if (!ask(arena, call, &request, &got))
         return COMMAND_FAILED;
     if (got.status != 200)
-        return tell_refusal(arena, &identity, &got);
+        return tell_refusal(arena, call, &identity, &got);
     *answer = buffer_bytes(&got.body);
-    return 0;
+    return COMMAND_OK;
+}
+
+int admin_client_describe_table(struct arena *arena, struct admin_client_call call,
+                                const char *table, struct bytes *description)
+{
+    struct buffer body;
+    struct json_writer json;
+    struct bytes answer;
+    buffer_init(&body, arena);
+    json_writer_init(&json, &body);
+    json_open_object(&json);
+    json_write_name(&json, "TableName");
+    json_write_text(&json, table);
+    json_close_object(&json);
+    call.operation = "DescribeTable";
+    call.body = buffer_bytes(&body);
+    int code = admin_client_send(arena, &call, &answer);
+    if (code == COMMAND_OK)
+        *description = answer_json(arena, answer, "Table");
+    if (code == COMMAND_OK && description->data == NULL)
+        code = command_fail(COMMAND_FAILED, "DescribeTable", "the server's answer is damaged");
+    return code;
 }

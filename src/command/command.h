@@ -35,13 +35,25 @@ struct command_flag {
 /* A form of a command: `stator key create USER` has the verb "create" and the words "USER". */
 struct command_verb {
     const char *name;  /* NULL: the command's only form, which has no verb. */
-    const char *words; /* The words behind it; "[DIR]" may be left out; NULL: there are none. */
+    const char *words; /* The words behind it; "[DIR]" may be left out, "FILE..." repeated;
+                        * NULL: there are none. */
     const char *flags; /* For the usage line: "--table TABLE --url URL [FLAGS]". */
     const char *help;  /* One line; NULL where the command's purpose says it all. */
 };
 
+/* Where the overview of `stator help` lists a command. */
+enum command_group {
+    COMMAND_FOR_SERVER,
+    COMMAND_FOR_ACCESS,
+    COMMAND_FOR_TABLES,
+    COMMAND_FOR_RECOVERY,
+    COMMAND_FOR_MONITORING,
+    COMMAND_GROUP_COUNT,
+};
+
 struct command {
     const char *name;
+    enum command_group group;
     const char *purpose;     /* One line, without a full stop. */
     const char *description; /* Sentences for --help and the manual, in lines of at most 80. */
     const struct command_verb *verbs;

@@ -262,12 +262,13 @@ static bool take_option(struct scan *scan, const char *word, int code)
 
 /* --- The whole line --- */
 
-/* Skips `-Djava.library.path=... -jar DynamoDBLocal.jar`; returns the index of the next word. */
+/* Skips `-Xmx1g -Djava.library.path=... -jar DynamoDBLocal.jar`; returns the index of the next
+ * word. */
 static int skip_java(int argc, char *const *argv)
 {
     int next = 1;
     while (next < argc) {
-        if (strncmp(argv[next], "-D", 2) == 0)
+        if (strncmp(argv[next], "-D", 2) == 0 || strncmp(argv[next], "-X", 2) == 0)
             next++;
         else if (strcmp(argv[next], "-jar") == 0 && next + 1 < argc)
             next += 2;
@@ -323,7 +324,8 @@ static const char *list_verbs(const struct scan *scan)
     return (const char *)list.data;
 }
 
-/* How many words a verb needs and how many it allows: "ID [NAME]" needs one of two. */
+/* How many words a verb needs and how many it allows: "ID [NAME]" needs one of two, "FILE..." any
+ * number. */
 static void count_words(const struct command_verb *verb, size_t *min, size_t *max)
 {
     *min = *max = 0;
@@ -331,6 +333,8 @@ static void count_words(const struct command_verb *verb, size_t *min, size_t *ma
         *min += at[0] != '[';
         *max += 1;
         at += strcspn(at, " ");
+        if (at - verb->words >= 3 && memcmp(at - 3, "...", 3) == 0)
+            *max = COMMAND_LINE_WORDS_MAX;
         at += strspn(at, " ");
     }
 }

@@ -120,6 +120,9 @@ static const struct command_verb top_verbs[] = { { .flags = "[--once] [--json] [
 static const struct command_flag top_flags[] = {
     { .name = "once", .help = "print once and end", .kind = COMMAND_FLAG_PRESENCE },
     { .name = "json", .help = "a line of JSON for each interval", .kind = COMMAND_FLAG_PRESENCE },
+    { .name = "keys",
+      .help = "also the most used keys of tables with Contributor Insights",
+      .kind = COMMAND_FLAG_PRESENCE },
     { .name = "interval",
       .placeholder = "SECONDS",
       .help = "from one look to the next [2]",
@@ -197,6 +200,7 @@ const struct command command_table[] = {
       .needs_disk = "restore",
       .run = restore_command },
     { .name = "key",
+      .group = COMMAND_FOR_ACCESS,
       .purpose = "manage access keys",
       .description = "Works on the file of keys in --data-dir. A running server follows it, so "
                      "neither needs the\n"
@@ -206,6 +210,7 @@ const struct command command_table[] = {
       .needs_master_key = true,
       .run = key_command },
     { .name = "policy",
+      .group = COMMAND_FOR_ACCESS,
       .purpose = "manage the policies of access keys",
       .description = "Works on the file of keys in --data-dir, as `stator key` does. A policy is a "
                      "JSON document\n"
@@ -215,6 +220,7 @@ const struct command command_table[] = {
       .needs_master_key = true,
       .run = key_command },
     { .name = "cert",
+      .group = COMMAND_FOR_ACCESS,
       .purpose = "create a certificate for TLS",
       .description = "Writes DIR/cert.pem and DIR/key.pem: a new key and a certificate signed with "
                      "it. Clients\n"
@@ -223,6 +229,7 @@ const struct command command_table[] = {
       FLAGS(cert_flags),
       .run = cert_command },
     { .name = "trigger",
+      .group = COMMAND_FOR_TABLES,
       .purpose = "manage the triggers of a running server",
       .description =
           "A trigger POSTs the stream records of a table to an HTTP endpoint, in AWS Lambda's "
@@ -233,16 +240,18 @@ const struct command command_table[] = {
       FLAGS(trigger_flags),
       .run = trigger_command },
     { .name = "top",
-      .purpose = "show live what a running server does, table by table",
+      .group = COMMAND_FOR_MONITORING,
+      .purpose = "show a running server's load live, table by table",
       .description =
           "Tables by their rate of requests, with errors, latencies, consumed units and "
           "throttles.\n"
           "A server with `auth` needs credentials as `stator trigger` does, and the right\n"
-          "stator:GetMeters.\n",
+          "stator:GetMeters; with --keys also stator:GetHotKeys.\n",
       VERBS(top_verbs),
       FLAGS(top_flags),
       .run = top_command },
     { .name = "slowlog",
+      .group = COMMAND_FOR_MONITORING,
       .purpose = "show the slowest requests of a running server",
       .description =
           "The slowest of the last 256 requests that took --slow-request-ms or longer, with what\n"

@@ -7,7 +7,7 @@
 #include "command/command.h"
 #include "config/setting.h"
 
-enum { HELP_COLUMN = 31, NAME_COLUMN = 10, USAGE_COLUMN = 28 };
+enum { HELP_COLUMN = 31, NAME_COLUMN = 17, USAGE_COLUMN = 28 };
 
 static void append(struct buffer *out, const char *text)
 {
@@ -109,15 +109,29 @@ static void append_command(struct buffer *out, const struct command *command)
         append_settings(out, command);
 }
 
+static const char *const group_titles[COMMAND_GROUP_COUNT] = {
+    [COMMAND_FOR_SERVER] = "Server",         [COMMAND_FOR_ACCESS] = "Access and TLS",
+    [COMMAND_FOR_TABLES] = "Tables",         [COMMAND_FOR_RECOVERY] = "Recovery",
+    [COMMAND_FOR_MONITORING] = "Monitoring",
+};
+
+static void append_group(struct buffer *out, enum command_group group)
+{
+    append(out, "\n");
+    append(out, group_titles[group]);
+    append(out, ":\n");
+    for (size_t i = 0; i < command_count; i++)
+        if (command_table[i].group == group)
+            append_row(out, NAME_COLUMN, command_table[i].name, command_table[i].purpose);
+}
+
 static void append_overview(struct buffer *out)
 {
     append(out, "Usage: stator [COMMAND] [FLAGS]\n"
                 "\n"
-                "A database that speaks DynamoDB's API.\n"
-                "\n"
-                "Commands:\n");
-    for (size_t i = 0; i < command_count; i++)
-        append_row(out, NAME_COLUMN, command_table[i].name, command_table[i].purpose);
+                "A database that speaks DynamoDB's API.\n");
+    for (enum command_group group = 0; group < COMMAND_GROUP_COUNT; group++)
+        append_group(out, group);
     append(
         out,
         "\n"

@@ -5,17 +5,18 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "json/reader.h"
+#include "command/answer.h"
 #include "json/writer.h"
 #include "metric/histogram.h"
 
-enum { ANSWER_DEPTH_MAX = 16, NUMBER_TEXT_MAX = 32, LINE_MAX_SIZE = 256 };
+enum { LINE_MAX_SIZE = 256 };
 
 struct view_table {
     struct bytes name;
     uint64_t successes, failures, throttles;
     uint64_t items_read, items_returned, items_written;
     double read_units, write_units;
+    bool counts_keys;
     struct histogram latency_ns;
 };
 
@@ -27,124 +28,89 @@ struct meter_view {
 
 /* --- Reading --- */
 
-static double read_double(struct json_reader *reader)
-{
-    struct bytes text;
-    char copy[NUMBER_TEXT_MAX];
-    if (!json_read_number(reader, &text) || text.len >= sizeof copy)
-        return 0;
-    memcpy(copy, text.data, text.len);
-    copy[text.len] = '\0';
-    return strtod(copy, NULL);
-}
+struct reading {
+    struct arena *arena;
+    struct meter_view *view;
+    size_t room;              /* For tables. */
+    struct view_table *table; /* That is being read. */
+};
 
-static uint64_t read_count(struct json_reader *reader)
+static uint64_t count_of(double value)
 {
-    double value = read_double(reader);
     return value < 0 || value > 9e15 ? 0 : (uint64_t)value;
 }
 
-/* [[ns, count], ...] */
-static void read_latency(struct json_reader *reader, struct histogram *into)
+static uint64_t read_count(struct arena *arena, struct bytes object, const char *name)
 {
-    json_enter_array(reader);
-    while (json_next_element(reader)) {
-        uint64_t pair[2] = { 0 };
-        json_enter_array(reader);
-        for (size_t i = 0; json_next_element(reader); i++) {
-            uint64_t value = read_count(reader);
-            if (i < 2)
-                pair[i] = value;
-        }
-        histogram_add(into, pair[0], pair[1]);
-    }
+    return count_of(answer_number(arena, object, name));
 }
 
-static void read_operation(struct json_reader *reader, struct view_table *table)
+struct pair {
+    uint64_t numbers[2];
+    size_t count;
+};
+
+static void read_number(void *context, struct bytes element)
 {
-    struct bytes name;
-    json_enter_object(reader);
-    while (json_next_member(reader, &name)) {
-        if (bytes_equal_text(name, "Successes"))
-            table->successes += read_count(reader);
-        else if (bytes_equal_text(name, "Failures"))
-            table->failures += read_count(reader);
-        else if (bytes_equal_text(name, "ItemsRead"))
-            table->items_read += read_count(reader);
-        else if (bytes_equal_text(name, "ItemsReturned"))
-            table->items_returned += read_count(reader);
-        else if (bytes_equal_text(name, "ItemsWritten"))
-            table->items_written += read_count(reader);
-        else if (bytes_equal_text(name, "LatencyBuckets"))
-            read_latency(reader, &table->latency_ns);
-        else
-            json_skip(reader);
-    }
+    struct pair *pair = context;
+    if (pair->count < 2)
+        pair->numbers[pair->count++] = count_of(answer_number_of(element));
 }
 
-static void read_table(struct json_reader *reader, struct view_table *table)
+/* [ns, count] */
+static void read_bucket(void *context, struct bytes element)
 {
-    struct bytes name;
-    json_enter_object(reader);
-    while (json_next_member(reader, &name)) {
-        if (bytes_equal_text(name, "TableName")) {
-            if (!json_read_string(reader, &table->name))
-                return;
-        } else if (bytes_equal_text(name, "ReadUnits")) {
-            table->read_units = read_double(reader);
-        } else if (bytes_equal_text(name, "WriteUnits")) {
-            table->write_units = read_double(reader);
-        } else if (bytes_equal_text(name, "Throttles")) {
-            table->throttles = read_count(reader);
-        } else if (bytes_equal_text(name, "Operations")) {
-            json_enter_array(reader);
-            while (json_next_element(reader))
-                read_operation(reader, table);
-        } else {
-            json_skip(reader);
-        }
-    }
+    struct reading *reading = context;
+    struct pair pair = { 0 };
+    answer_visit(reading->arena, element, read_number, &pair);
+    histogram_add(&reading->table->latency_ns, pair.numbers[0], pair.numbers[1]);
 }
 
-static void read_tables(struct arena *arena, struct json_reader *reader, struct meter_view *view)
+static void read_operation(void *context, struct bytes element)
 {
-    size_t room = 0;
-    json_enter_array(reader);
-    while (json_next_element(reader)) {
-        if (view->table_count == METER_VIEW_TABLES_MAX) {
-            json_skip(reader);
-            continue;
-        }
-        if (view->table_count == room) {
-            room = room == 0 ? 16 : 2 * room;
-            struct view_table *grown = arena_alloc(arena, room * sizeof *grown);
-            if (view->table_count > 0)
-                memcpy(grown, view->tables, view->table_count * sizeof *grown);
-            view->tables = grown;
-        }
-        struct view_table *table = &view->tables[view->table_count++];
-        memset(table, 0, sizeof *table);
-        table->name = BYTES("");
-        read_table(reader, table);
+    struct reading *reading = context;
+    struct view_table *table = reading->table;
+    table->successes += read_count(reading->arena, element, "Successes");
+    table->failures += read_count(reading->arena, element, "Failures");
+    table->items_read += read_count(reading->arena, element, "ItemsRead");
+    table->items_returned += read_count(reading->arena, element, "ItemsReturned");
+    table->items_written += read_count(reading->arena, element, "ItemsWritten");
+    answer_visit(reading->arena, answer_json(reading->arena, element, "LatencyBuckets"),
+                 read_bucket, reading);
+}
+
+static void read_table(void *context, struct bytes element)
+{
+    struct reading *reading = context;
+    struct meter_view *view = reading->view;
+    struct arena *arena = reading->arena;
+    if (view->table_count == METER_VIEW_TABLES_MAX)
+        return;
+    if (view->table_count == reading->room) {
+        size_t room = reading->room == 0 ? 16 : 2 * reading->room;
+        view->tables = arena_grow(arena, view->tables, reading->room * sizeof *view->tables,
+                                  room * sizeof *view->tables);
+        reading->room = room;
     }
+    struct view_table *table = reading->table = &view->tables[view->table_count++];
+    memset(table, 0, sizeof *table);
+    table->name = answer_text(arena, element, "TableName");
+    table->read_units = answer_number(arena, element, "ReadUnits");
+    table->write_units = answer_number(arena, element, "WriteUnits");
+    table->throttles = read_count(arena, element, "Throttles");
+    table->counts_keys = answer_flag(arena, element, "CountsKeys");
+    answer_visit(arena, answer_json(arena, element, "Operations"), read_operation, reading);
 }
 
 const struct meter_view *meter_view_read(struct arena *arena, struct bytes answer)
 {
     struct meter_view *view = arena_alloc_zeroed(arena, sizeof *view);
-    struct json_reader reader;
-    struct bytes name;
-    json_reader_init(&reader, arena, answer, ANSWER_DEPTH_MAX);
-    json_enter_object(&reader);
-    while (json_next_member(&reader, &name)) {
-        if (bytes_equal_text(name, "Time"))
-            view->time = read_double(&reader);
-        else if (bytes_equal_text(name, "Tables"))
-            read_tables(arena, &reader, view);
-        else
-            json_skip(&reader);
-    }
-    return json_finish(&reader) ? view : NULL;
+    struct reading reading = { .arena = arena, .view = view };
+    if (!answer_is_object(arena, answer))
+        return NULL;
+    view->time = answer_number(arena, answer, "Time");
+    answer_visit(arena, answer_json(arena, answer, "Tables"), read_table, &reading);
+    return view;
 }
 
 /* --- What happened in between --- */
@@ -295,4 +261,14 @@ void meter_view_write_json(struct buffer *out, const struct meter_view *before,
     json_close_array(&json);
     json_close_object(&json);
     buffer_append_byte(out, '\n');
+}
+
+size_t meter_view_key_tables(const struct meter_view *view, struct bytes *names, size_t max)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->table_count && count < max; i++) {
+        if (view->tables[i].counts_keys)
+            names[count++] = view->tables[i].name;
+    }
+    return count;
 }

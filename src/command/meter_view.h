@@ -28,4 +28,7 @@ void meter_view_write(struct buffer *out, const struct meter_view *before,
 void meter_view_write_json(struct buffer *out, const struct meter_view *before,
                            const struct meter_view *now);
 
+/* The first tables whose most used keys the server knows (GetHotKeys). Returns how many. */
+size_t meter_view_key_tables(const struct meter_view *view, struct bytes *names, size_t max);
+
 #endif

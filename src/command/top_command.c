@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,29 +12,19 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "command/admin_client.h"
+#include "command/answer.h"
 #include "command/command.h"
 #include "command/meter_view.h"
-#include "json/reader.h"
 
 enum {
     INTERVAL_S_DEFAULT = 2,
     INTERVAL_S_MAX = 3600,
     ROWS_DEFAULT = 40,
     HEAD_ROWS = 4,
-    ANSWER_DEPTH_MAX = 16,
+    KEY_TABLES_MAX = 5,
+    KEYS_SHOWN = 5,
+    KEYS_WINDOW_S = 300,
 };
-
-static struct admin_client_call client_of(const struct command_call *call, const char *operation)
-{
-    const char *endpoint = command_value_of(call, "endpoint");
-    const char *ca_file = command_value_of(call, "ca-file");
-    return (struct admin_client_call){
-        .endpoint = endpoint != NULL ? endpoint : ADMIN_CLIENT_ENDPOINT,
-        .ca_file = ca_file != NULL ? ca_file : getenv("AWS_CA_BUNDLE"),
-        .operation = operation,
-        .body = BYTES("{}"),
-    };
-}
 
 static bool has_flag(const struct command_call *call, const char *name)
 {
@@ -47,7 +36,7 @@ static bool has_flag(const struct command_call *call, const char *name)
 static int read_meters(struct arena *arena, const struct command_call *call,
                        const struct meter_view **out)
 {
-    const struct admin_client_call request = client_of(call, "GetMeters");
+    const struct admin_client_call request = admin_client_call_of(call, "GetMeters");
     struct bytes answer;
     int code = admin_client_send(arena, &request, &answer);
     if (code != COMMAND_OK)
@@ -78,10 +67,50 @@ static void print_view(const struct command_call *call, struct arena *arena,
     if (is_screen) {
         char time_text[CLOCK_TEXT_SIZE];
         clock_format_utc(clock_wall_ms(&clock_system), time_text);
-        printf("\033[H\033[2Jstator top  %s  %s\n\n", client_of(call, "GetMeters").endpoint,
-               time_text);
+        printf("\033[H\033[2Jstator top  %s  %s\n\n",
+               admin_client_call_of(call, "GetMeters").endpoint, time_text);
     }
     fwrite(text.data, 1, text.len, stdout);
+}
+
+/* --- Hot keys --- */
+
+/* JSON has no control characters, so keys can be printed as they come. */
+static void print_key(void *context, struct bytes key)
+{
+    struct arena *arena = context;
+    printf("%12.*s  %.*s\n", BYTES_FMT(answer_json(arena, key, "Value")),
+           BYTES_FMT(answer_json(arena, key, "Key")));
+}
+
+static void print_keys(struct arena *arena, struct bytes table, struct bytes answer)
+{
+    printf("\nhot keys of %.*s, units in the last five minutes\n", BYTES_FMT(table));
+    answer_visit(arena, answer_json(arena, answer, "HotKeys"), print_key, arena);
+}
+
+/* Of tables with Contributor Insights. Keys are item data, so they are shown only if asked for. */
+static int show_keys(struct arena *arena, const struct command_call *call,
+                     const struct meter_view *view)
+{
+    struct bytes names[KEY_TABLES_MAX];
+    size_t count = meter_view_key_tables(view, names, KEY_TABLES_MAX);
+    int64_t start_s = clock_wall_ms(&clock_system) / 1000 - KEYS_WINDOW_S;
+    for (size_t i = 0; i < count; i++) {
+        struct admin_client_call request = admin_client_call_of(call, "GetHotKeys");
+        struct bytes answer;
+        request.body =
+            arena_printf(arena, "{\"TableName\":\"%.*s\",\"StartTime\":%lld,\"MaxResults\":%d}",
+                         BYTES_FMT(names[i]), (long long)start_s, KEYS_SHOWN);
+        int code = admin_client_send(arena, &request, &answer);
+        if (code != COMMAND_OK)
+            return code;
+        if (has_flag(call, "json"))
+            printf("%.*s\n", BYTES_FMT(answer));
+        else
+            print_keys(arena, names[i], answer);
+    }
+    return COMMAND_OK;
 }
 
 static void wait_seconds(unsigned seconds)
@@ -109,7 +138,10 @@ int top_command(const struct command_call *call)
         if (code != COMMAND_OK)
             break;
         print_view(call, arena, before, now);
-        code = command_flush();
+        if (has_flag(call, "keys"))
+            code = show_keys(arena, call, now);
+        if (code == COMMAND_OK)
+            code = command_flush();
         if (has_flag(call, "once"))
             break;
         before = now;
@@ -121,76 +153,43 @@ int top_command(const struct command_call *call)
 
 /* --- stator slowlog --- */
 
-static struct bytes text_of(struct arena *arena, struct bytes object, const char *wanted)
-{
-    struct json_reader reader;
-    struct bytes name, value = BYTES("");
-    json_reader_init(&reader, arena, object, ANSWER_DEPTH_MAX);
-    json_enter_object(&reader);
-    while (json_next_member(&reader, &name)) {
-        bool is_wanted = bytes_equal_text(name, wanted);
-        if (is_wanted && json_peek(&reader) == JSON_NUMBER) {
-            if (!json_read_number(&reader, &value))
-                break;
-        } else if (is_wanted && json_peek(&reader) == JSON_STRING) {
-            if (!json_read_string(&reader, &value))
-                break;
-        } else {
-            json_skip(&reader);
-        }
-    }
-    return value;
-}
-
-static void print_slow(struct arena *arena, struct bytes object)
+static void print_slow(void *context, struct bytes object)
 {
     static const struct {
         const char *member;
         int columns; /* Negative: to the left. */
-    } columns[] = { { "Seconds", -10 },      { "Operation", -20 }, { "TableName", -24 },
-                    { "IndexName", -16 },    { "ItemsRead", 9 },   { "ItemsReturned", 9 },
-                    { "ItemsWritten", 8 },   { "ReadUnits", 9 },   { "WriteUnits", 9 },
-                    { "ResponseBytes", 10 }, { "Pauses", 6 },      { "Code", -1 } };
-    char time_text[CLOCK_TEXT_SIZE], number[32] = "";
-    struct bytes time = text_of(arena, object, "Time");
-    memcpy(number, time.data, time.len < sizeof number ? time.len : sizeof number - 1);
-    clock_format_utc((int64_t)(strtod(number, NULL) * 1000), time_text);
+        bool is_text;
+    } columns[] = { { "Seconds", -10, false },    { "Operation", -20, true },
+                    { "TableName", -24, true },   { "IndexName", -16, true },
+                    { "ItemsRead", 9, false },    { "ItemsReturned", 9, false },
+                    { "ItemsWritten", 8, false }, { "ReadUnits", 9, false },
+                    { "WriteUnits", 9, false },   { "ResponseBytes", 10, false },
+                    { "Pauses", 6, false },       { "QueueSeconds", -10, false },
+                    { "Code", -1, true } };
+    struct arena *arena = context;
+    char time_text[CLOCK_TEXT_SIZE];
+    clock_format_utc((int64_t)(answer_number(arena, object, "Time") * 1000), time_text);
     printf("%s", time_text);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        struct bytes value = text_of(arena, object, columns[i].member);
+        struct bytes value = columns[i].is_text ? answer_text(arena, object, columns[i].member)
+                                                : answer_json(arena, object, columns[i].member);
         printf(" %*.*s", columns[i].columns, BYTES_FMT(value));
     }
     printf("\n");
 }
 
 /* {"ThresholdSeconds":0.1,"Requests":[{...},...]} */
-static void print_slow_requests(struct arena *arena, struct bytes body)
+static void print_slow_requests(struct arena *arena, struct bytes answer)
 {
-    struct json_reader reader;
-    struct bytes name;
-    printf("%-20s %-10s %-20s %-24s %-16s %9s %9s %8s %9s %9s %10s %6s %s\n", "time", "seconds",
-           "operation", "table", "index", "read", "returned", "written", "RCU", "WCU", "bytes",
-           "pauses", "code");
-    json_reader_init(&reader, arena, body, ANSWER_DEPTH_MAX);
-    json_enter_object(&reader);
-    while (json_next_member(&reader, &name)) {
-        if (!bytes_equal_text(name, "Requests")) {
-            json_skip(&reader);
-            continue;
-        }
-        json_enter_array(&reader);
-        while (json_next_element(&reader)) {
-            json_peek(&reader); /* Passes over white space. */
-            size_t first = json_offset(&reader);
-            json_skip(&reader);
-            print_slow(arena, bytes_of(body.data + first, json_offset(&reader) - first));
-        }
-    }
+    printf("%-20s %-10s %-20s %-24s %-16s %9s %9s %8s %9s %9s %10s %6s %-10s %s\n", "time",
+           "seconds", "operation", "table", "index", "read", "returned", "written", "RCU", "WCU",
+           "bytes", "pauses", "queue s", "code");
+    answer_visit(arena, answer_json(arena, answer, "Requests"), print_slow, arena);
 }
 
 int slowlog_command(const struct command_call *call)
 {
-    struct admin_client_call request = client_of(call, "GetSlowRequests");
+    struct admin_client_call request = admin_client_call_of(call, "GetSlowRequests");
     const char *max = command_value_of(call, "max");
     if (max != NULL)
         request.body = arena_printf(call->arena, "{\"MaxResults\":%s}", max);

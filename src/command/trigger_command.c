@@ -8,14 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "command/admin_client.h"
+#include "command/answer.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/compiler.h"
 #include "command/command.h"
-#include "json/reader.h"
 #include "json/writer.h"
-
-enum { ANSWER_DEPTH_MAX = 16 };
 
 /* Flags that become one member of the request. */
 static const struct {
@@ -100,32 +98,14 @@ static struct bytes request_body(const struct command_call *call)
 
 /* --- Answers --- */
 
-static void print_trigger(struct arena *arena, struct bytes object)
+static void print_trigger(void *context, struct bytes object)
 {
+    struct arena *arena = context;
     static const char *const columns[] = { "UUID", "TableName", "Url", "State",
                                            "LastProcessingResult" };
     for (size_t i = 0; i < COUNT_OF(columns); i++)
-        printf("%s%.*s", i == 0 ? "" : "  ",
-               BYTES_FMT(admin_client_member(arena, object, columns[i])));
+        printf("%s%.*s", i == 0 ? "" : "  ", BYTES_FMT(answer_text(arena, object, columns[i])));
     printf("\n");
-}
-
-/* {"Triggers":[{...},...]} */
-static void print_list(struct arena *arena, struct bytes body)
-{
-    struct json_reader reader;
-    struct bytes name;
-    json_reader_init(&reader, arena, body, ANSWER_DEPTH_MAX);
-    json_enter_object(&reader);
-    while (json_next_member(&reader, &name)) {
-        json_enter_array(&reader);
-        while (json_next_element(&reader)) {
-            json_peek(&reader); /* Passes over white space. */
-            size_t first = json_offset(&reader);
-            json_skip(&reader);
-            print_trigger(arena, bytes_of(body.data + first, json_offset(&reader) - first));
-        }
-    }
 }
 
 static const struct {
@@ -142,13 +122,8 @@ int trigger_command(const struct command_call *call)
     bool adds = strcmp(call->verb->name, "add") == 0;
     if (adds && (command_value_of(call, "table") == NULL || command_value_of(call, "url") == NULL))
         return command_fail(COMMAND_MISUSED, "trigger add", "needs --table and --url");
-    const char *endpoint = command_value_of(call, "endpoint");
-    const char *ca_file = command_value_of(call, "ca-file");
-    struct admin_client_call request = {
-        .endpoint = endpoint != NULL ? endpoint : ADMIN_CLIENT_ENDPOINT,
-        .ca_file = ca_file != NULL ? ca_file : getenv("AWS_CA_BUNDLE"),
-        .body = request_body(call),
-    };
+    struct admin_client_call request = admin_client_call_of(call, NULL);
+    request.body = request_body(call);
     for (size_t i = 0; i < COUNT_OF(operations); i++)
         if (strcmp(call->verb->name, operations[i].verb) == 0)
             request.operation = operations[i].operation;
@@ -158,8 +133,9 @@ int trigger_command(const struct command_call *call)
     if (code != COMMAND_OK)
         return code;
     if (adds)
-        printf("%.*s\n", BYTES_FMT(admin_client_member(call->arena, answer, "UUID")));
+        printf("%.*s\n", BYTES_FMT(answer_text(call->arena, answer, "UUID")));
     else if (strcmp(call->verb->name, "list") == 0)
-        print_list(call->arena, answer);
+        answer_visit(call->arena, answer_json(call->arena, answer, "Triggers"), print_trigger,
+                     call->arena);
     return command_flush();
 }

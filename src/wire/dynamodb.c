@@ -28,7 +28,14 @@ struct bytes dynamodb_target(struct arena *arena, const char *operation)
     const struct operation *found = operation_find_action(bytes_from_text(operation));
     assert(found != NULL);
     return arena_printf(arena, "%s.%s", service_of(operation_service(found))->target_prefix,
-                        operation);
+                        operation_name(found));
+}
+
+const char *dynamodb_signing_name(const char *operation)
+{
+    const struct operation *found = operation_find_action(bytes_from_text(operation));
+    assert(found != NULL);
+    return service_of(operation_service(found))->signing_name;
 }
 
 /* --- Requests --- */

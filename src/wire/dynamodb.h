@@ -30,5 +30,7 @@ void dynamodb_fill_refusal(struct random *random, struct arena *arena, struct ht
 
 /* The X-Amz-Target of an existing operation: "DynamoDB_20120810.PutItem". */
 struct bytes dynamodb_target(struct arena *arena, const char *operation);
+/* The name of its service in signatures: "monitoring" for CloudWatch's. */
+const char *dynamodb_signing_name(const char *operation);
 
 #endif

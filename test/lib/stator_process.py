@@ -13,12 +13,15 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-START_TIMEOUT_S = 30
+START_TIMEOUT_S = 90
 LOG_SHOWN_MAX = 4000  # Of a server whose test fails.
-STOP_TIMEOUT_S = 30
-LOG_TIMEOUT_S = 20
+STOP_TIMEOUT_S = 90
+LOG_TIMEOUT_S = 60
 CHECK_TIMEOUT_S = 600
-CLOUDWATCH_PREFIX = "GraniteServiceVersion20100801"
+SERVICE_PREFIXES = {
+    "application-autoscaling": "AnyScaleFrontendService",
+    "cloudwatch": "GraniteServiceVersion20100801",
+}
 LISTENING = re.compile(r"stator \S+ listening on (https?://(\S+):(\d+)), data in (.*)\n")
 
 
@@ -199,7 +202,12 @@ STREAM_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRe
 
 
 OWN_OPERATIONS = {
-    "AddTrigger", "GetHotKeys", "GetMeters", "GetSlowRequests", "ListTriggers", "RemoveTrigger",
+    "AddFault", "AddTrigger", "CheckAccess", "CheckModel", "CreateKey", "CreateSession",
+    "DeleteKey", "DeleteKeyPolicy", "DeleteModel", "DescribeRegions", "ExplainStatement", "GetAdvice", "GetHotKeys",
+    "GetItemHistory", "GetKeyPolicy", "GetMeters", "GetModel", "GetSlowRequests", "ListFaults",
+    "ListJobs", "ListKeyPolicies", "ListKeys", "ListTriggers", "PutKeyPolicy", "PutModel",
+    "RemoveFault", "RemoveTrigger", "ReplicateSettings", "ScanModel", "UpdateKey",
+    "WriteDataForReplication",
 }  # fmt: skip
 
 
@@ -210,9 +218,9 @@ def operation_prefix(operation):
 
 
 def operation_headers(operation):
-    """Of "PutItem", or of "cloudwatch:PutMetricAlarm"."""
+    """Of "PutItem", or of "cloudwatch:PutMetricAlarm" and its like."""
     service, _, name = operation.rpartition(":")
-    prefix = CLOUDWATCH_PREFIX if service == "cloudwatch" else operation_prefix(name)
+    prefix = SERVICE_PREFIXES.get(service) or operation_prefix(name)
     return {
         "Content-Type": "application/x-amz-json-1.0",
         "X-Amz-Target": f"{prefix}.{name}",
@@ -226,6 +234,7 @@ class Connection:
     """One kept-alive connection to a server; through TLS if there is a context for it."""
 
     def __init__(self, port, timeout_s=30, context=None):
+        self.port = port
         if context is None:
             self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)
         else:

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -109,9 +110,23 @@ def test_slowlog_shows_what_slow_requests_did_and_no_data(server):
     assert found["ItemsRead"] == page["ScannedCount"]
     assert found["ItemsReturned"] == 0
     assert found["ReadUnits"] > 1
+    assert 0 <= found["QueueSeconds"] < found["Seconds"]
     assert "secret" not in text
     shown = run(server, "slowlog")
     assert re.search(r" Query +busy +by_g +\d+ +0 ", shown)
+
+
+def test_slowlog_shows_the_time_in_queues(server):
+    """A large request is run by a thread of a pool, so it waits until one takes it."""
+    connection = Connection(server.port)
+    puts = [
+        {"PutRequest": {"Item": {"pk": {"S": f"batch{i}"}, "text": {"S": "x" * 30000}}}} for i in range(25)
+    ]
+    assert connection.call("BatchWriteItem", {"RequestItems": {"busy": puts}})[0] == 200
+    requests = json.loads(run(server, "slowlog", "--max", "256", "--json"))["Requests"]
+    (found,) = [entry for entry in requests if entry["Operation"] == "BatchWriteItem"]
+    assert 0 < found["QueueSeconds"] < found["Seconds"]
+    connection.close()
 
 
 def test_policies_decide(tmp_path):
@@ -129,3 +144,22 @@ def test_policies_decide(tmp_path):
             )  # fmt: skip
             assert done.returncode == 1
             assert "UnrecognizedClient" in done.stderr or "security token" in done.stderr
+
+
+def test_top_shows_hot_keys_only_if_asked(server):
+    connection = Connection(server.port)
+    create_table(connection, "hot")
+    enable = {"TableName": "hot", "ContributorInsightsAction": "ENABLE"}
+    assert connection.call("UpdateContributorInsights", enable)[0] == 200
+    for _ in range(600):
+        answer = connection.call("DescribeContributorInsights", {"TableName": "hot"})[1]
+        if answer["ContributorInsightsStatus"] == "ENABLED":
+            break
+        time.sleep(0.1)
+    for _ in range(3):
+        put(connection, "hot", 42)
+    assert '"42"' not in run(server, "top", "--once", "--interval", "1")
+    lines = run(server, "top", "--once", "--interval", "1", "--keys").splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("hot keys of hot"))
+    assert re.fullmatch(r' +9\.0  \{"pk":\{"S":"42"\}\}', lines[at + 1])
+    connection.close()

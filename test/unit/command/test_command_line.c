@@ -695,6 +695,26 @@ static void help_fits_into_100_columns_and_names_everything(void **state)
     arena_destroy(arena);
 }
 
+static void the_overview_lists_each_command_once_in_one_column(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct bytes overview = help_text(arena, NULL);
+    const char *text = (const char *)arena_printf(arena, "%.*s", BYTES_FMT(overview)).data;
+    size_t rows = 0, column = 0;
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        if (strncmp(line, "  ", 2) != 0)
+            continue;
+        size_t name_size = strcspn(line + 2, " ");
+        size_t purpose = 2 + name_size + strspn(line + 2 + name_size, " ");
+        assert_true(rows == 0 || purpose == column);
+        column = purpose;
+        rows++;
+    }
+    assert_int_equal(rows, command_count);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -711,6 +731,7 @@ int main(void)
         cmocka_unit_test(flags_of_a_command_are_kept_in_order),
         cmocka_unit_test(a_command_line_has_a_longest_length),
         cmocka_unit_test(help_fits_into_100_columns_and_names_everything),
+        cmocka_unit_test(the_overview_lists_each_command_once_in_one_column),
         cmocka_unit_test(a_bad_command_line_is_refused_in_one_line),
         cmocka_unit_test(a_bad_value_is_refused_in_one_line),
         cmocka_unit_test(an_address_others_can_reach_needs_tls_and_auth_or_insecure),
