@@ -22,6 +22,7 @@ struct caller;
 struct capacity_use;
 struct catalogue;
 struct clock;
+struct live_keys;
 struct meter;
 struct operation;
 struct shape;
@@ -84,6 +85,8 @@ struct api_options {
     size_t insight_rules;    /* Of all tables together; 0: 100. */
     int64_t slow_request_ms; /* Requests that take as long are kept for GetSlowRequests; 0: none. */
     size_t metric_tables_max; /* Tables counted one by one; 0: METER_TABLES_DEFAULT. */
+    /* The access keys. Borrowed; NULL: requests are not authenticated. */
+    struct live_keys *keys;
 };
 
 /* NULL with the engine's status if the catalogue cannot be read, or ENGINE_UNSUPPORTED if the
@@ -119,8 +122,8 @@ bool operation_reads_many(const struct operation *operation);
 bool operation_writes_many(const struct operation *operation);
 /* Whether it waits for the disk or for other threads, so that no loop may run it. */
 bool operation_waits(const struct operation *operation);
-/* Whether it changes tables, rather than items. */
-bool operation_changes_tables(const struct operation *operation);
+/* Whether it changes tables or access keys, rather than items. */
+bool operation_is_audited(const struct operation *operation);
 
 /* One request. The caller sets the first part and keeps everything alive until `done`. */
 struct api_call {

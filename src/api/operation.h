@@ -62,7 +62,8 @@ struct operation {
     bool reads_many;  /* It may go through a megabyte of items, or more. */
     bool writes_many; /* The same of items that it changes; it calls operation_note_written. */
     bool waits;       /* OPERATION_DATA: for the disk, or for other threads. No loop runs it. */
-    bool hides_keys;  /* PartiQL: Contributor Insights does not count its keys. */
+    bool is_audited; /* OPERATION_DATA: it changes what the audit must tell, such as access keys. */
+    bool hides_keys; /* PartiQL: Contributor Insights does not count its keys. */
     void (*run)(struct api_call *call, const void *request);
 };
 

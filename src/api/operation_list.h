@@ -49,11 +49,21 @@
     X(get_shard_iterator, "GetShardIterator")                                                      \
     X(list_streams, "ListStreams")                                                                 \
     X(add_trigger, "AddTrigger")                                                                   \
+    X(check_access, "CheckAccess")                                                                 \
+    X(create_key, "CreateKey")                                                                     \
+    X(create_session, "CreateSession")                                                             \
+    X(delete_key, "DeleteKey")                                                                     \
+    X(delete_key_policy, "DeleteKeyPolicy")                                                        \
     X(get_hot_keys, "GetHotKeys")                                                                  \
+    X(get_key_policy, "GetKeyPolicy")                                                              \
     X(get_meters, "GetMeters")                                                                     \
     X(get_slow_requests, "GetSlowRequests")                                                        \
+    X(list_key_policies, "ListKeyPolicies")                                                        \
+    X(list_keys, "ListKeys")                                                                       \
     X(list_triggers, "ListTriggers")                                                               \
+    X(put_key_policy, "PutKeyPolicy")                                                              \
     X(remove_trigger, "RemoveTrigger")                                                             \
+    X(update_key, "UpdateKey")                                                                     \
     X(delete_alarms, "cloudwatch:DeleteAlarms")                                                    \
     X(delete_dashboards, "cloudwatch:DeleteDashboards")                                            \
     X(describe_alarm_history, "cloudwatch:DescribeAlarmHistory")                                   \

@@ -112,9 +112,10 @@ bool operation_writes_many(const struct operation *operation)
     return operation->writes_many;
 }
 
-bool operation_changes_tables(const struct operation *operation)
+bool operation_is_audited(const struct operation *operation)
 {
-    return operation->kind == OPERATION_CONTROL && !operation->only_lists;
+    return operation->is_audited ||
+           (operation->kind == OPERATION_CONTROL && !operation->only_lists);
 }
 
 enum operation_service operation_service(const struct operation *operation)

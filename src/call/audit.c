@@ -180,7 +180,7 @@ void audit_destroy(struct audit *audit)
  * must not use up lines of those that are. */
 static bool is_change(const struct api_call *call)
 {
-    return operation_changes_tables(call->operation) && call->asked;
+    return operation_is_audited(call->operation) && call->asked;
 }
 
 void audit_call(struct audit *audit, const struct api_call *call)

@@ -24,6 +24,7 @@ enum { WORDS_MAX = 3, SECONDS_DIGITS_MAX = 9 };
 struct edit {
     struct arena *arena;
     struct bytes words[WORDS_MAX]; /* Of the command line, behind the verb. */
+    struct bytes text;             /* Of the policy to put. */
     struct key_ring ring;
     int64_t now_ms;
     struct buffer out; /* Printed once the change is on disk. */
@@ -142,22 +143,17 @@ static bool read_text(struct edit *edit, const char *path, struct bytes *out)
 
 static bool put_policy(struct edit *edit)
 {
-    struct bytes text;
-    return read_text(edit, (const char *)edit->words[2].data, &text) &&
-           key_edit_put_policy(edit->arena, &edit->ring, edit->words[0], edit->words[1], text,
+    return key_edit_put_policy(edit->arena, &edit->ring, edit->words[0], edit->words[1], edit->text,
                                &edit->err);
 }
 
 /* One line for each policy of the key. */
 static bool list_policies(struct edit *edit)
 {
-    const struct access_key *key = key_ring_find(&edit->ring, edit->words[0]);
-    if (key == NULL)
-        return error_validation(&edit->err, "there is no access key %.*s",
-                                BYTES_FMT(edit->words[0]));
-    for (size_t i = 0; i < key->policy_count; i++)
+    const struct access_key *key = key_edit_find(&edit->ring, edit->words[0], &edit->err);
+    for (size_t i = 0; key != NULL && i < key->policy_count; i++)
         say(edit, "%.*s\n", BYTES_FMT(key->policies[i].name));
-    return true;
+    return key != NULL;
 }
 
 static bool get_policy(struct edit *edit)
@@ -197,6 +193,20 @@ static const struct action *find_action(const struct command_call *call)
     return NULL;
 }
 
+static bool refuse(const struct edit *edit, char message[KEY_FILE_MESSAGE_MAX])
+{
+    snprintf(message, KEY_FILE_MESSAGE_MAX, "%.*s", BYTES_FMT(edit->err.message));
+    return false;
+}
+
+/* Before the lock is taken: standard input may keep us waiting, and a server must not wait too. */
+static bool read_policy(const struct action *action, struct edit *edit,
+                        char message[KEY_FILE_MESSAGE_MAX])
+{
+    return action->run != put_policy ||
+           read_text(edit, (const char *)edit->words[2].data, &edit->text) || refuse(edit, message);
+}
+
 /* Reads, changes and writes the keys, with the lock held. */
 static bool run(const struct action *action, struct edit *edit, const struct key_file *file,
                 char message[KEY_FILE_MESSAGE_MAX])
@@ -206,10 +216,8 @@ static bool run(const struct action *action, struct edit *edit, const struct key
         return false;
     if (action->changes)
         key_edit_drop_expired(&edit->ring, edit->now_ms);
-    if (!action->run(edit)) {
-        snprintf(message, KEY_FILE_MESSAGE_MAX, "%.*s", BYTES_FMT(edit->err.message));
-        return false;
-    }
+    if (!action->run(edit))
+        return refuse(edit, message);
     return !action->changes || key_file_write(edit->arena, file, &edit->ring, message);
 }
 
@@ -224,7 +232,9 @@ int key_command(const struct command_call *call)
     buffer_init(&edit.out, call->arena);
     for (size_t i = 0; i < call->word_count; i++)
         edit.words[i] = bytes_from_text(call->words[i]);
-    bool ok = key_file_init(&file, call->config->data_dir, call->config->master_key_file, message);
+    bool ok =
+        key_file_init(&file, config_keys_dir(call->config), call->config->master_key_file, message);
+    ok = ok && read_policy(action, &edit, message);
     int lock = ok ? key_file_lock(&file, message) : -1;
     ok = lock >= 0 && run(action, &edit, &file, message);
     if (lock >= 0)

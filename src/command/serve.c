@@ -247,6 +247,7 @@ static bool open_api(struct server *server, const struct config *config)
         .insight_rules = (size_t)config->insight_rules,
         .slow_request_ms = (int64_t)config->slow_request_ms,
         .trigger_outside = &server->outside,
+        .keys = server->keys,
         .observe = config->log_level == LOG_DEBUG ? request_log_observe : NULL,
     };
     enum engine_status status = start_clock(server);
@@ -339,7 +340,7 @@ static bool open_keys(struct server *server, const struct config *config)
     char message[KEY_FILE_MESSAGE_MAX];
     if (!config->auth)
         return true;
-    if (key_file_init(&file, config->data_dir, config->master_key_file, message))
+    if (key_file_init(&file, config_keys_dir(config), config->master_key_file, message))
         server->keys = live_keys_open(&file, message);
     explicit_bzero(file.master, sizeof file.master);
     return server->keys != NULL || fail(message);

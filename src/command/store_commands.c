@@ -136,12 +136,13 @@ static bool check_keys(const struct config *config, struct progress *progress)
     struct key_file file = { 0 };
     char message[KEY_FILE_MESSAGE_MAX];
     bool has_master = config->master_key_file[0] != '\0';
-    if (has_master && !key_file_init(&file, config->data_dir, config->master_key_file, message)) {
+    if (has_master &&
+        !key_file_init(&file, config_keys_dir(config), config->master_key_file, message)) {
         fail(message);
         return false;
     }
     struct arena *arena = arena_create();
-    if (!key_file_verify(arena, config->data_dir, has_master ? &file : NULL, message))
+    if (!key_file_verify(arena, config_keys_dir(config), has_master ? &file : NULL, message))
         print_problem(progress, message);
     arena_destroy(arena);
     explicit_bzero(file.master, sizeof file.master);

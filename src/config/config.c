@@ -336,6 +336,11 @@ bool config_read(struct arena *arena, const struct config_input *input, struct c
     return check_together(&reading, input);
 }
 
+const char *config_keys_dir(const struct config *config)
+{
+    return config->keys_dir[0] != '\0' ? config->keys_dir : config->data_dir;
+}
+
 bool config_read_file(void *context, struct arena *arena, const char *path, struct bytes *text,
                       const char **reason)
 {

@@ -74,6 +74,7 @@ struct config {
     bool insecure;
     bool auth;
     const char *master_key_file; /* Empty: none. */
+    const char *keys_dir;        /* Empty: data_dir. See config_keys_dir. */
     const char *tls_cert_file;   /* Empty: plain HTTP. Set if and only if tls_key_file is set. */
     const char *tls_key_file;
     const char *tls_client_ca_file; /* Empty: clients need no certificate. */
@@ -81,6 +82,9 @@ struct config {
     const char *outbound_proxy;     /* Empty: none. */
     const char *config;             /* The file that was read; NULL: none. */
 };
+
+/* The folder of the access keys. */
+const char *config_keys_dir(const struct config *config);
 
 /* Where systemd puts the master key, below $CREDENTIALS_DIRECTORY, if no file is named. */
 #define CONFIG_MASTER_KEY_CREDENTIAL "stator-master-key"

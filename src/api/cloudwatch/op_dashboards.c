@@ -137,6 +137,7 @@ const struct operation op_put_dashboard = { .name = "PutDashboard",
                                             .asks = OPERATION_ASKS_ITSELF,
                                             .admits = admits_put,
                                             .waits = true,
+                                            .is_audited = true,
                                             .run = run_put };
 
 /* --- GetDashboard --- */
@@ -324,4 +325,5 @@ const struct operation op_delete_dashboards = { .name = "DeleteDashboards",
                                                 .asks = OPERATION_ASKS_ITSELF,
                                                 .admits = admits_delete,
                                                 .waits = true,
+                                                .is_audited = true,
                                                 .run = run_delete };

@@ -145,6 +145,7 @@ const struct operation op_tag_monitor = { .name = "TagResource",
                                           .asks = OPERATION_ASKS_ITSELF,
                                           .admits = admits,
                                           .waits = true,
+                                          .is_audited = true,
                                           .run = run_tag };
 
 /* --- UntagResource --- */
@@ -163,6 +164,7 @@ const struct operation op_untag_monitor = { .name = "UntagResource",
                                             .asks = OPERATION_ASKS_ITSELF,
                                             .admits = admits,
                                             .waits = true,
+                                            .is_audited = true,
                                             .run = run_untag };
 
 /* --- ListTagsForResource --- */

@@ -68,6 +68,7 @@ const struct operation op_put_metric_alarm = { .name = "PutMetricAlarm",
                                                .asks = OPERATION_ASKS_ITSELF,
                                                .admits = admits_put,
                                                .waits = true,
+                                               .is_audited = true,
                                                .run = run_put };
 
 /* --- Operations on one alarm --- */
@@ -103,6 +104,7 @@ const struct operation op_put_composite_alarm = { .name = "PutCompositeAlarm",
                                                   .request = &composite_shape,
                                                   .asks = OPERATION_ASKS_ITSELF,
                                                   .admits = admits_composite,
+                                                  .is_audited = true,
                                                   .run = run_composite };
 
 struct set_state_request {
@@ -177,6 +179,7 @@ const struct operation op_set_alarm_state = { .name = "SetAlarmState",
                                               .asks = OPERATION_ASKS_ITSELF,
                                               .admits = admits_set_state,
                                               .waits = true,
+                                              .is_audited = true,
                                               .run = run_set_state };
 
 /* --- Operations on a list of alarms --- */
@@ -228,6 +231,7 @@ const struct operation op_delete_alarms = { .name = "DeleteAlarms",
                                             .asks = OPERATION_ASKS_ITSELF,
                                             .admits = admits_names,
                                             .waits = true,
+                                            .is_audited = true,
                                             .run = run_delete };
 
 static void enable(struct api_call *call, const struct names_request *request, bool enabled)
@@ -256,6 +260,7 @@ const struct operation op_enable_alarm_actions = { .name = "EnableAlarmActions",
                                                    .asks = OPERATION_ASKS_ITSELF,
                                                    .admits = admits_names,
                                                    .waits = true,
+                                                   .is_audited = true,
                                                    .run = run_enable };
 const struct operation op_disable_alarm_actions = { .name = "DisableAlarmActions",
                                                     .service = OPERATION_OF_CLOUDWATCH,
@@ -264,4 +269,5 @@ const struct operation op_disable_alarm_actions = { .name = "DisableAlarmActions
                                                     .asks = OPERATION_ASKS_ITSELF,
                                                     .admits = admits_names,
                                                     .waits = true,
+                                                    .is_audited = true,
                                                     .run = run_disable };

@@ -73,6 +73,38 @@ static const struct asked asked_update_contributor_insights[] = {
     { "{'TableName':'Tab','ContributorInsightsAction':'DISABLE'}", "UpdateContributorInsights",
       ARN "Tab" },
 };
+#define KEY_ID "'AccessKeyId':'AKIAABCDEFGHIJKLMNOP'"
+static const struct asked asked_check_access[] = {
+    { "{'Questions':[{'Action':'dynamodb:GetItem','Resource':'Tab'}]}", NULL, NULL },
+    { "{" KEY_ID ",'Questions':[{'Action':'dynamodb:GetItem'}]}", "stator:CheckAccess", "*" },
+};
+static const struct asked asked_create_key[] = {
+    { "{'UserName':'bob'}", "stator:CreateKey", "*" },
+};
+static const struct asked asked_create_session[] = {
+    { "{" KEY_ID "}", "stator:CreateSession", "*" },
+};
+static const struct asked asked_delete_key[] = {
+    { "{" KEY_ID "}", "stator:DeleteKey", "*" },
+};
+static const struct asked asked_delete_key_policy[] = {
+    { "{" KEY_ID ",'PolicyName':'p'}", "stator:DeleteKeyPolicy", "*" },
+};
+static const struct asked asked_get_key_policy[] = {
+    { "{" KEY_ID ",'PolicyName':'p'}", "stator:GetKeyPolicy", "*" },
+};
+static const struct asked asked_list_key_policies[] = {
+    { "{" KEY_ID "}", "stator:ListKeyPolicies", "*" },
+};
+static const struct asked asked_list_keys[] = {
+    { "{}", "stator:ListKeys", "*" },
+};
+static const struct asked asked_put_key_policy[] = {
+    { "{" KEY_ID ",'PolicyName':'p','PolicyDocument':'{}'}", "stator:PutKeyPolicy", "*" },
+};
+static const struct asked asked_update_key[] = {
+    { "{" KEY_ID ",'Status':'Active'}", "stator:UpdateKey", "*" },
+};
 static const struct asked asked_get_meters[] = {
     { "{}", "stator:GetMeters", "*" },
 };
