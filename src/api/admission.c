@@ -2,6 +2,7 @@
 #include "api/admission.h"
 #include <assert.h>
 #include <stdatomic.h>
+#include "api/fault_injection.h"
 #include "api/key_use.h"
 #include "api/operation.h"
 #include "api/table/throughput_rules.h"
@@ -10,7 +11,9 @@
 #include "base/buffer.h"
 #include "base/byte_order.h"
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "capacity/limiter.h"
+#include "fault/faults.h"
 #include "index/index_view.h"
 #include "json/writer.h"
 #include "metric/meter.h"
@@ -32,8 +35,9 @@ struct refusal {
     const struct index_definition *index; /* NULL: the table. */
     enum limiter_direction direction;
     struct limiter_answer answer;
-    struct bytes key;  /* As stored, at least the partition key; data NULL: none. */
-    bool is_whole_key; /* It is that of one item or entry. */
+    struct bytes key;               /* As stored, at least the partition key; data NULL: none. */
+    bool is_whole_key;              /* It is that of one item or entry. */
+    const struct fault_rule *fault; /* That has pretended it; NULL: it is real. */
 };
 
 /* Of a call, in its arena. */
@@ -94,6 +98,15 @@ static struct limiter *limiter_of(const struct api_options *options, const struc
     return known;
 }
 
+static void open_admission(struct api_call *call, struct capacity_use *use)
+{
+    use->is_asked = true;
+    if (call->admission != NULL)
+        return;
+    call->admission = arena_alloc_zeroed(call->arena, sizeof *call->admission);
+    call->admission->now_ms = clock_server_ms(api_options(call->api)->clock);
+}
+
 void admission_bind(struct api_call *call, struct capacity_use *use, enum capacity_setting setting)
 {
     const struct api_options *options = api_options(call->api);
@@ -103,10 +116,13 @@ void admission_bind(struct api_call *call, struct capacity_use *use, enum capaci
         return;
     }
     use->limiter = limiter_of(options, use->table);
-    if (call->admission != NULL)
-        return;
-    call->admission = arena_alloc_zeroed(call->arena, sizeof *call->admission);
-    call->admission->now_ms = clock_server_ms(options->clock);
+    open_admission(call, use);
+}
+
+void admission_bind_faults(struct api_call *call, struct capacity_use *use)
+{
+    if (faults_have_active(api_options(call->api)->faults) && fault_injection_bind(call, use))
+        open_admission(call, use);
 }
 
 void admission_configure(struct api *api, const struct table *table)
@@ -173,10 +189,37 @@ static uint64_t hash_of(struct bytes key)
     return load_u64_be(key.data);
 }
 
+/* Refuses what a fault has hit. A throttle that names no limit is the usual one of the table. */
+static bool ask_faults(struct api_call *call, const struct attempt *attempt)
+{
+    const struct capacity_use *use = attempt->use;
+    const struct fault_rule *fault =
+        fault_injection_ask(call, &(struct fault_attempt){ .use = use,
+                                                           .index = attempt->index,
+                                                           .direction = attempt->direction,
+                                                           .key = attempt->key });
+    if (fault == NULL)
+        return true;
+    bool on_demand = use->definition->billing_mode == BILLING_PAY_PER_REQUEST;
+    enum limiter_limit limit = fault->limit;
+    if (limit == LIMITER_ADMITS)
+        limit = on_demand ? LIMITER_KEY_RANGE : LIMITER_PROVISIONED;
+    remember(call, (struct refusal){ .use = use,
+                                     .index = attempt->index,
+                                     .direction = attempt->direction,
+                                     .answer = { .limit = limit, .on_demand = on_demand },
+                                     .fault = fault });
+    return false;
+}
+
 static bool ask(struct api_call *call, const struct attempt *attempt)
 {
     const struct index_definition *index = attempt->index;
     assert(call->admission != NULL && (index == NULL || index->global));
+    if (call->faults != NULL && !ask_faults(call, attempt))
+        return false;
+    if (attempt->use->limiter == NULL)
+        return true;
     struct limiter_question question = {
         .id = index == NULL ? attempt->use->definition->id : index->id,
         .direction = attempt->direction,
@@ -274,7 +317,29 @@ bool admission_decided(struct api_call *call, const struct capacity_use *use,
                              item->effect == TXN_PUT ? &item->replacement : NULL);
 }
 
+bool admission_ask_condition(struct api_call *call, const struct capacity_use *use,
+                             const struct item_address *place)
+{
+    return fault_injection_fails_condition(call, use, place->address.key);
+}
+
 /* --- Refusals --- */
+
+static bool is_throttle(const struct refusal *refusal)
+{
+    return refusal->fault == NULL || refusal->fault->kind == FAULT_THROTTLE;
+}
+
+bool admission_is_of_request(const struct api_call *call)
+{
+    for (size_t i = 0; i < admission_refusal_count(call); i++) {
+        const struct fault_rule *fault = call->admission->refusals[i].fault;
+        if (fault != NULL &&
+            (fault->kind == FAULT_INTERNAL_ERROR || fault->kind == FAULT_CUT_CONNECTION))
+            return true;
+    }
+    return false;
+}
 
 size_t admission_refusal_count(const struct api_call *call)
 {
@@ -289,30 +354,24 @@ void admission_forget(struct api_call *call, size_t count)
     call->admission->count = count;
 }
 
-static const char *limit_name(enum limiter_limit limit)
-{
-    switch (limit) {
-    case LIMITER_ADMITS:
-        break;
-    case LIMITER_PROVISIONED:
-        return "ProvisionedThroughputExceeded";
-    case LIMITER_KEY_RANGE:
-        return "KeyRangeThroughputExceeded";
-    case LIMITER_MAX_ON_DEMAND:
-        return "MaxOnDemandThroughputExceeded";
-    case LIMITER_ACCOUNT:
-        return "AccountLimitExceeded";
+/* Written out: a refused request must cost no more than one that is served, and formatting would be
+ * a good part of it. */
+#define REASONS_OF(resource, direction)                                                            \
+    {                                                                                              \
+        [LIMITER_PROVISIONED] = resource direction "ProvisionedThroughputExceeded",                \
+        [LIMITER_KEY_RANGE] = resource direction "KeyRangeThroughputExceeded",                     \
+        [LIMITER_MAX_ON_DEMAND] = resource direction "MaxOnDemandThroughputExceeded",              \
+        [LIMITER_ACCOUNT] = resource direction "AccountLimitExceeded",                             \
     }
-    assert(false);
-    return "";
-}
+static const char *const reason_names[2][LIMITER_DIRECTIONS][LIMITER_ACCOUNT + 1] = {
+    { REASONS_OF("Table", "Read"), REASONS_OF("Table", "Write") },
+    { REASONS_OF("Index", "Read"), REASONS_OF("Index", "Write") },
+};
 
-/* "TableWriteProvisionedThroughputExceeded" */
-static struct bytes reason_name(struct arena *arena, const struct refusal *refusal)
+static const char *reason_name(const struct refusal *refusal)
 {
-    return arena_printf(arena, "%s%s%s", refusal->index == NULL ? "Table" : "Index",
-                        refusal->direction == LIMITER_READ ? "Read" : "Write",
-                        limit_name(refusal->answer.limit));
+    assert(refusal->answer.limit != LIMITER_ADMITS);
+    return reason_names[refusal->index != NULL][refusal->direction][refusal->answer.limit];
 }
 
 static struct bytes resource_arn(struct api_call *call, const struct refusal *refusal)
@@ -320,8 +379,8 @@ static struct bytes resource_arn(struct api_call *call, const struct refusal *re
     struct bytes table = operation_table_arn(call, refusal->use->definition->name);
     if (refusal->index == NULL)
         return table;
-    return arena_printf(call->arena, "%.*s/index/%.*s", BYTES_FMT(table),
-                        BYTES_FMT(refusal->index->name));
+    const struct bytes parts[] = { table, BYTES("/index/"), refusal->index->name };
+    return arena_join(call->arena, parts, COUNT_OF(parts));
 }
 
 static bool is_same(const struct refusal *a, const struct refusal *b)
@@ -350,11 +409,11 @@ static struct bytes reasons_json(struct api_call *call, struct admission_refusal
     json_writer_init(&writer, &json);
     json_open_array(&writer);
     for (size_t i = which.first; i < which.end; i++) {
-        if (!is_first_of_kind(list, which.first, i))
+        if (!is_throttle(&list[i]) || !is_first_of_kind(list, which.first, i))
             continue;
         json_open_object(&writer);
         json_write_name(&writer, "reason");
-        json_write_string(&writer, reason_name(call->arena, &list[i]));
+        json_write_text(&writer, reason_name(&list[i]));
         json_write_name(&writer, "resource");
         json_write_string(&writer, resource_arn(call, &list[i]));
         json_close_object(&writer);
@@ -371,6 +430,14 @@ struct told {
     bool lacks_stop;
 };
 
+static struct told tell_fault(enum fault_kind kind)
+{
+    if (kind == FAULT_TRANSACTION_CONFLICT)
+        return (struct told){ ERROR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item",
+                              false };
+    return (struct told){ ERROR_INTERNAL, "Internal server error", false };
+}
+
 static struct told tell(const struct refusal *refusal, bool is_single)
 {
     static const char table_text[] =
@@ -384,6 +451,8 @@ static struct told tell(const struct refusal *refusal, bool is_single)
                                       refusal->index == NULL ? table_text : index_text,
                                       refusal->index != NULL };
     bool is_index_write = refusal->index != NULL && refusal->direction == LIMITER_WRITE;
+    if (!is_throttle(refusal))
+        return tell_fault(refusal->fault->kind);
     switch (refusal->answer.limit) {
     case LIMITER_ADMITS:
         break;
@@ -424,13 +493,25 @@ static struct told tell(const struct refusal *refusal, bool is_single)
     return provisioned;
 }
 
+/* The first one, or one that ends the whole request. */
+static const struct refusal *find_told(const struct api_call *call, struct admission_refusals which)
+{
+    const struct refusal *list = call->admission->refusals;
+    for (size_t i = which.first; i < which.end; i++) {
+        if (!is_throttle(&list[i]) && list[i].fault->kind != FAULT_TRANSACTION_CONFLICT)
+            return &list[i];
+    }
+    return &list[which.first];
+}
+
 bool admission_fail_for(struct api_call *call, struct admission_refusals which, bool is_single,
                         struct error *err)
 {
     assert(which.first < which.end && which.end <= call->admission->count);
-    const struct told told = tell(&call->admission->refusals[which.first], is_single);
-    err->throttling_json = reasons_json(call, which);
-    return error_set(err, told.code, "%s", told.text);
+    const struct told told = tell(find_told(call, which), is_single);
+    if (told.code != ERROR_INTERNAL && told.code != ERROR_TRANSACTION_CONFLICT)
+        err->throttling_json = reasons_json(call, which);
+    return error_set_bytes(err, told.code, bytes_from_text(told.text));
 }
 
 bool admission_fail(struct api_call *call)
@@ -450,6 +531,8 @@ struct transaction_reason admission_reason(struct api_call *call, struct admissi
     assert(which.first < which.end && which.end <= call->admission->count);
     const struct told told = tell(&call->admission->refusals[which.first], false);
     bool provisioned = told.code == ERROR_PROVISIONED_THROUGHPUT_EXCEEDED;
+    if (told.code == ERROR_TRANSACTION_CONFLICT)
+        return transaction_reason_conflict();
     return (struct transaction_reason){
         .code = provisioned ? "ProvisionedThroughputExceeded" : "ThrottlingError",
         .message = arena_printf(call->arena, "%s%s", told.text, told.lacks_stop ? "." : ""),
@@ -513,6 +596,10 @@ void admission_end(struct api_call *call)
         if (call->uses[i].limiter != NULL)
             charge(&call->uses[i], now_ms);
     }
-    for (size_t i = 0; i < call->admission->count; i++)
-        count_refusal(call, &call->admission->refusals[i]);
+    for (size_t i = 0; i < call->admission->count; i++) {
+        if (call->admission->refusals[i].fault == NULL)
+            count_refusal(call, &call->admission->refusals[i]);
+    }
+    if (call->faults != NULL)
+        fault_injection_end(call);
 }

@@ -496,7 +496,8 @@ static int64_t observe(const struct api_call *call)
     int64_t now_ns = clock_monotonic_ns();
     const struct api_outcome outcome = { .error = call->error.code,
                                          .elapsed_ns = now_ns - call->started_ns };
-    call_meter_count(call->api->call_meter, call, &outcome, now_ns);
+    if (LIKELY(!call->is_injected))
+        call_meter_count(call->api->call_meter, call, &outcome, now_ns);
     if (options->observe != NULL)
         options->observe(options->observe_context, call, &outcome);
     return now_ns;

@@ -18,10 +18,12 @@ struct admission;
 struct api;
 struct api_call;
 struct arena;
+struct call_faults;
 struct caller;
 struct capacity_use;
 struct catalogue;
 struct clock;
+struct faults;
 struct live_keys;
 struct meter;
 struct operation;
@@ -85,6 +87,8 @@ struct api_options {
     size_t insight_rules;    /* Of all tables together; 0: 100. */
     int64_t slow_request_ms; /* Requests that take as long are kept for GetSlowRequests; 0: none. */
     size_t metric_tables_max; /* Tables counted one by one; 0: METER_TABLES_DEFAULT. */
+    /* Faults to inject into requests. Borrowed; NULL: fault injection is off. */
+    struct faults *faults;
     /* The access keys. Borrowed; NULL: requests are not authenticated. */
     struct live_keys *keys;
 };
@@ -120,6 +124,8 @@ const char *operation_name(const struct operation *operation);
 /* Whether it may read, or write, so much that it takes milliseconds. */
 bool operation_reads_many(const struct operation *operation);
 bool operation_writes_many(const struct operation *operation);
+/* Whether it only reads items, and so holds nothing that a write may wait for. */
+bool operation_only_reads(const struct operation *operation);
 /* Whether it waits for the disk or for other threads, so that no loop may run it. */
 bool operation_waits(const struct operation *operation);
 /* Whether it changes tables or access keys, rather than items. */
@@ -142,6 +148,8 @@ struct api_call {
     int64_t pause_at_ns;
     size_t pause_at_size; /* Or when `response` has so many bytes. */
     int64_t started_ns;   /* When the request arrived: api_start_ns. 0: when it is run. */
+    /* DeleteTable deletes only the table with this id. data NULL: whichever has the name. */
+    struct bytes own_table_id;
     struct bytes host; /* "host:port" as the client addressed us; data NULL: not over a network. */
     /* Called exactly once, on any thread, perhaps before api_run returns. Must not block. Then
      * either `error` is set or `response` holds the answer's JSON. */
@@ -151,8 +159,11 @@ struct api_call {
     struct buffer response;
     /* With a caller: the ARN of the last access decision, or "*"; data NULL: there was none. */
     struct bytes resource;
-    bool denied; /* Something was refused, perhaps one statement of several. */
-    bool asked;  /* With a caller: access was decided, or there was nothing to decide. */
+    /* What becomes of the answer, by fault injection: */
+    bool is_cut;      /* it is not sent, and the connection is closed; */
+    int64_t delay_ms; /* or it waits so long; 0: no fault. */
+    bool denied;      /* Something was refused, perhaps one statement of several. */
+    bool asked;       /* With a caller: access was decided, or there was nothing to decide. */
     /* What was done to each of the call's tables, in items and units: see capacity.h. Complete when
      * the call ends; in the order in which the tables were looked up. */
     struct capacity_use *uses;
@@ -167,7 +178,9 @@ struct api_call {
     /* The api's own while the call is under way. */
     struct api *api;
     struct admission *admission; /* NULL: no limit of any of its tables is enforced. */
+    struct call_faults *faults;  /* NULL: none of its tables has any. */
     bool has_uncounted;          /* The units of one of its tables are not counted. */
+    bool is_injected;            /* It failed by a fault, which is counted apart. */
     void *request;
     size_t use_max;           /* Room in `uses`. */
     struct bytes foreign_arn; /* Names a table of another region or account; data NULL: none. */

@@ -7,6 +7,7 @@
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "fault/faults.h"
 #include "metric/exposition.h"
 #include "metric/meter.h"
 #include "model/table_definition.h"
@@ -38,7 +39,7 @@ struct page {
     struct exposition_family *items_read, *items_returned, *items_written, *item_size;
     struct exposition_family *condition_failures, *conflicts;
     struct exposition_family *expired, *stream_records;
-    struct exposition_family *table_items, *table_size, *batches, *user_errors;
+    struct exposition_family *table_items, *table_size, *batches, *user_errors, *faults;
     struct exposition_family *series, *series_max, *meter_memory;
 };
 
@@ -93,6 +94,9 @@ static void add_families(struct page *page, struct exposition *out)
     page->user_errors =
         exposition_add(out, counter, "stator_user_errors", NULL,
                        "Requests refused with status 400, as CloudWatch's UserErrors counts them.");
+    page->faults = exposition_add(out, counter, "stator_injected_faults", NULL,
+                                  "Faults injected on purpose. Requests that failed by one count "
+                                  "nowhere else.");
     page->series = exposition_add(out, gauge, "stator_metered_tables", NULL,
                                   "Tables that are counted one by one.");
     page->series_max = exposition_add(out, gauge, "stator_metered_tables_max", NULL,
@@ -336,6 +340,16 @@ static void add_batches(const struct page *page)
     }
 }
 
+static void add_faults(const struct page *page)
+{
+    const struct faults *faults = api_options(page->api)->faults;
+    for (enum fault_kind kind = 0; faults != NULL && kind < FAULT_KINDS; kind++) {
+        const struct exposition_label labels[] = { label("fault",
+                                                         bytes_from_text(fault_kind_name(kind))) };
+        exposition_integer(page->faults, labels, 1, faults_total(faults, kind));
+    }
+}
+
 void metric_page_add(struct api *api, struct arena *arena, struct exposition *out,
                      size_t tables_max)
 {
@@ -355,6 +369,7 @@ void metric_page_add(struct api *api, struct arena *arena, struct exposition *ou
         add_table(page, &page->rest);
     engine_view_close(page->view);
     add_batches(page);
+    add_faults(page);
     exposition_integer(page->user_errors, NULL, 0, meter_read_errors(meter, 0).user_errors);
     struct meter_occupancy occupancy = meter_occupancy(meter);
     exposition_integer(page->series, NULL, 0, occupancy.tables);

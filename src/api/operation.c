@@ -51,10 +51,12 @@ static struct table *hold(struct api_call *call, struct bytes name_or_arn, struc
     struct capacity_use *use = &call->uses[call->use_count++];
     capacity_use_init(use, call->arena, table, name_or_arn);
     if (table != NULL) {
-        enum capacity_setting setting =
-            admission_setting(api_options(call->api), use->definition->capacity);
+        const struct api_options *options = api_options(call->api);
+        enum capacity_setting setting = admission_setting(options, use->definition->capacity);
         if (UNLIKELY(setting != CAPACITY_ACCOUNT))
             admission_bind(call, use, setting);
+        if (UNLIKELY(options->faults != NULL))
+            admission_bind_faults(call, use);
     }
     return table;
 }

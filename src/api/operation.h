@@ -60,6 +60,7 @@ struct operation {
     bool (*admits)(struct api_call *call, const void *request);
     bool only_lists;  /* OPERATION_CONTROL: it changes nothing. */
     bool reads_many;  /* It may go through a megabyte of items, or more. */
+    bool only_reads;  /* Items: it never takes a latch. */
     bool writes_many; /* The same of items that it changes; it calls operation_note_written. */
     bool waits;       /* OPERATION_DATA: for the disk, or for other threads. No loop runs it. */
     bool is_audited; /* OPERATION_DATA: it changes what the audit must tell, such as access keys. */

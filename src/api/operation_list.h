@@ -48,6 +48,7 @@
     X(get_records, "GetRecords")                                                                   \
     X(get_shard_iterator, "GetShardIterator")                                                      \
     X(list_streams, "ListStreams")                                                                 \
+    X(add_fault, "AddFault")                                                                       \
     X(add_trigger, "AddTrigger")                                                                   \
     X(check_access, "CheckAccess")                                                                 \
     X(create_key, "CreateKey")                                                                     \
@@ -58,10 +59,12 @@
     X(get_key_policy, "GetKeyPolicy")                                                              \
     X(get_meters, "GetMeters")                                                                     \
     X(get_slow_requests, "GetSlowRequests")                                                        \
+    X(list_faults, "ListFaults")                                                                   \
     X(list_key_policies, "ListKeyPolicies")                                                        \
     X(list_keys, "ListKeys")                                                                       \
     X(list_triggers, "ListTriggers")                                                               \
     X(put_key_policy, "PutKeyPolicy")                                                              \
+    X(remove_fault, "RemoveFault")                                                                 \
     X(remove_trigger, "RemoveTrigger")                                                             \
     X(update_key, "UpdateKey")                                                                     \
     X(delete_alarms, "cloudwatch:DeleteAlarms")                                                    \

@@ -102,6 +102,11 @@ bool operation_reads_many(const struct operation *operation)
     return operation->reads_many;
 }
 
+bool operation_only_reads(const struct operation *operation)
+{
+    return operation->only_reads;
+}
+
 bool operation_waits(const struct operation *operation)
 {
     return operation->waits;

@@ -2,16 +2,19 @@
 #include "call/call_runner.h"
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include "api/api.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/give_way.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "call/audit.h"
 #include "compression/compression.h"
 #include "call/read_queue.h"
+#include "call/refusal_pace.h"
 #include "call/slow_pool.h"
 #include "http/server.h"
 #include "model/error.h"
@@ -38,6 +41,7 @@ struct call_runner {
     struct call_pool background; /* The rest of long reads, and compression of large answers. */
     struct audit *audit;
     struct call_worker *loops; /* Of the server, until they are closed. */
+    _Atomic uint64_t refusals_delayed;
 };
 
 struct call_worker {
@@ -54,6 +58,8 @@ struct call_worker {
     struct read_queue reads;
     struct http_task wake; /* Starts another turn while reads wait. */
     bool is_woken;
+    struct refusal_pace refusals; /* Those for throttling. */
+    size_t delayed_count;         /* Answers that wait: by fault injection, or refusals. */
 };
 
 /* In the arena of its exchange. */
@@ -70,6 +76,7 @@ struct call {
     pthread_t runner_thread;    /* The thread that runs the call, */
     struct call_worker *runner; /* and its worker; NULL: the call was not run. */
     struct http_answer answer;  /* Status 0: not prepared yet. */
+    int64_t moved_ns;           /* When it was moved to the background pool. */
     enum cost cost;             /* What it turned out to be; UNKNOWN: no new information. */
     bool skips_compression;
 };
@@ -118,6 +125,63 @@ static void prepare_answer(struct call_worker *worker, struct call *call)
     assert(call->answer.status != 0);
 }
 
+/* An answer that is delayed, in the arena of its exchange. */
+struct delayed_answer {
+    struct http_delayed delayed;
+    struct call *call;
+};
+
+static void send_delayed(struct http_delayed *delayed)
+{
+    struct call *call =
+        ((struct delayed_answer *)((char *)delayed - offsetof(struct delayed_answer, delayed)))
+            ->call;
+    call->loop->delayed_count--;
+    if (call->api.is_cut)
+        http_exchange_abandon(call->exchange);
+    else
+        http_exchange_answer(call->exchange, &call->answer);
+}
+
+/* What fault injection does to an answer, or throttling. Nobody waits for a delay but the client.
+ */
+static void answer_late(struct call *call)
+{
+    struct call_worker *worker = call->loop;
+    if (call->api.delay_ms > 0 && worker->delayed_count < CALL_DELAYED_MAX) {
+        struct delayed_answer *delayed = arena_alloc(call->api.arena, sizeof *delayed);
+        *delayed = (struct delayed_answer){ .delayed = { .run = send_delayed }, .call = call };
+        worker->delayed_count++;
+        http_loop_run_later(worker->http_loop, &delayed->delayed, (uint64_t)call->api.delay_ms);
+    } else if (call->api.is_cut) {
+        http_exchange_abandon(call->exchange);
+    } else {
+        http_exchange_answer(call->exchange, &call->answer);
+    }
+}
+
+enum { NS_PER_MS = 1000 * 1000 };
+
+static bool is_throttled(enum error_code code)
+{
+    return code == ERROR_PROVISIONED_THROUGHPUT_EXCEEDED || code == ERROR_THROTTLING ||
+           code == ERROR_REQUEST_LIMIT_EXCEEDED;
+}
+
+/* Refusals that were asked for, to test a client, are not delayed beyond what was asked for. */
+static void pace_refusal(struct call *call)
+{
+    struct call_worker *worker = call->loop;
+    if (!is_throttled(call->api.error.code) || call->api.is_injected)
+        return;
+    int64_t delay_ms = refusal_pace_delay_ms(&worker->refusals, clock_monotonic_ns() / NS_PER_MS);
+    if (delay_ms == 0)
+        return;
+    call->api.delay_ms += delay_ms;
+    if (worker->delayed_count < CALL_DELAYED_MAX) /* Others are sent at once. */
+        atomic_fetch_add_explicit(&worker->runner->refusals_delayed, 1, memory_order_relaxed);
+}
+
 /* On the loop's thread. */
 static void answer(struct call *call)
 {
@@ -126,7 +190,12 @@ static void answer(struct call *call)
         prepare_answer(call->loop, call);
     if (call->cost != COST_UNKNOWN)
         http_exchange_set_hint(call->exchange, (uint8_t)call->cost);
-    http_exchange_answer(call->exchange, &call->answer);
+    if (UNLIKELY(error_is_set(&call->api.error)))
+        pace_refusal(call);
+    if (UNLIKELY(call->api.is_cut || call->api.delay_ms > 0))
+        answer_late(call);
+    else
+        http_exchange_answer(call->exchange, &call->answer);
 }
 
 static void run_answer_task(struct http_task *task)
@@ -286,6 +355,7 @@ static void run_rest(struct slow_task *task, void *thread_context)
     call->runner_thread = pthread_self();
     call->runner = thread_context;
     call->api.paused = NULL;
+    call->api.queue_ns += clock_monotonic_ns() - call->moved_ns;
     if (http_exchange_is_in_vain(call->exchange))
         api_cancel(&call->api);
     else
@@ -296,6 +366,7 @@ static void run_rest(struct slow_task *task, void *thread_context)
 static bool move_to_background(struct call *call)
 {
     call->slow_task = (struct slow_task){ .run = run_rest };
+    call->moved_ns = clock_monotonic_ns();
     return slow_pool_submit(call->loop->runner->background.threads, &call->slow_task);
 }
 
@@ -317,11 +388,12 @@ static void run_in_pool(struct slow_task *task, void *thread_context)
 {
     struct call *call = call_of_slow_task(task);
     struct call_worker *worker = thread_context;
+    call->api.queue_ns = clock_monotonic_ns() - call->api.started_ns;
     if (http_exchange_is_in_vain(call->exchange)) {
         drop(call);
         return;
     }
-    if (worker->slow_pool == NULL) { /* Of the background pool, whose calls wait themselves. */
+    if (worker->slow_pool == NULL) { /* Of the background pool, where reads are not cut. */
         run(worker, call);
         return;
     }
@@ -331,7 +403,9 @@ static void run_in_pool(struct slow_task *task, void *thread_context)
         call->api.pause_at_ns = clock_monotonic_ns() + READ_QUEUE_FIRST_NS;
         call->api.pause_at_size = READ_QUEUE_FIRST_SIZE;
     }
+    give_way_set(true); /* Reading the request takes longest, and holds no latch yet. */
     run(worker, call);
+    give_way_set(false);
     api_group_run(worker->group);
 }
 
@@ -342,6 +416,8 @@ static void run_read(struct read_task *task, int64_t until_ns)
     bool is_paused = call->api.resume != NULL;
     call->api.pause_at_ns = until_ns;
     call->api.pause_at_size = is_paused ? SIZE_MAX : READ_QUEUE_FIRST_SIZE;
+    if (!is_paused) /* The slice has just begun. */
+        call->api.queue_ns = until_ns - READ_QUEUE_FIRST_NS - call->api.started_ns;
     if (!http_exchange_is_in_vain(call->exchange)) {
         if (is_paused)
             api_resume(&call->api);
@@ -376,6 +452,17 @@ static bool is_large(const struct call *call)
             http_exchange_header(call->exchange, "Content-Encoding").data != NULL);
 }
 
+/* Reads hold no latches, so a large one is parsed where it takes no CPU that a loop wants. */
+static bool submit(struct call_runner *runner, struct call *call)
+{
+    const struct operation *operation = call->api.operation;
+    if (operation_waits(operation))
+        return slow_pool_submit(runner->background.threads, &call->slow_task);
+    return (operation_only_reads(operation) &&
+            slow_pool_submit(runner->background.threads, &call->slow_task)) ||
+           slow_pool_submit(runner->slow.threads, &call->slow_task);
+}
+
 /* Decides where the call runs. A request of medium size, and the first transaction of a connection,
  * whose cost is unknown, run in the slow pool if there is room, and otherwise here: most are cheap,
  * and a thousand new clients must not be refused because a few of them may not be. */
@@ -390,9 +477,7 @@ static void start(struct call *call)
     bool medium = http_exchange_body(call->exchange).len >= CALL_MEDIUM_SIZE_MIN;
     call->slow_task.run = run_in_pool;
     call->slow_task.is_heavy = large || expected == COST_HIGH;
-    if ((medium || large || waits || expected != COST_LOW) &&
-        slow_pool_submit(waits ? runner->background.threads : runner->slow.threads,
-                         &call->slow_task))
+    if ((medium || large || waits || expected != COST_LOW) && submit(runner, call))
         return;
     if (large || waits || expected == COST_HIGH) {
         error_set(&call->api.error, ERROR_SERVICE_UNAVAILABLE,
@@ -502,7 +587,7 @@ struct call_worker *call_runner_open_loop(struct call_runner *runner, struct htt
 
 void call_runner_close_loop(struct call_worker *worker)
 {
-    assert(read_queue_is_empty(&worker->reads));
+    assert(read_queue_is_empty(&worker->reads) && worker->delayed_count == 0);
     struct call_worker **at = &worker->runner->loops;
     while (*at != worker)
         at = &(*at)->next;
@@ -524,6 +609,11 @@ void call_runner_end_turn(struct call_worker *worker)
         worker->is_woken = true;
         http_loop_post(worker->http_loop, &worker->wake);
     }
+}
+
+uint64_t call_runner_refusals_delayed(const struct call_runner *runner)
+{
+    return atomic_load_explicit(&runner->refusals_delayed, memory_order_relaxed);
 }
 
 /* --- Start and stop --- */

@@ -6,9 +6,9 @@
  *
  * A call runs on the loop that has its connection, except:
  * - Large requests, and operations that write many items, run in the slow pool. They cannot be cut
- *   into slices (of a read, only its body cannot, and the rest moves to the background pool), and
- * decide about writes, so the pool has the priority of the loops. Like a loop, a thread of the pool
- * does other work while a write waits for another one.
+ *   into slices, and decide about writes, so the pool has the priority of the loops. Like a loop, a
+ *   thread of the pool does other work while a write waits for another one. A large Query, Scan or
+ *   BatchGetItem runs in the background pool instead, if that has room.
  * - Operations that wait for the disk, such as CloudWatch's on metrics, run in the background pool.
  * - Reads of many items start on the loop (read_queue.h). If they need more than their first slice,
  *   they resume in the background pool, which yields to the loops. It compresses large answers too.
@@ -20,6 +20,7 @@
 #define STATOR_CALL_CALL_RUNNER_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "base/bytes.h"
 #include "call/authentication.h"
 
@@ -53,6 +54,9 @@ enum {
      * that are turned into another form. A number takes up to a microsecond, and may have one byte
      * in the form that is read. Compressed ones always count. */
     CALL_LARGE_CODED_SIZE_MIN = 16 * 1024,
+    /* Answers that fault injection and refusal_pace.h may delay at a time, on one loop; others are
+     * sent at once. */
+    CALL_DELAYED_MAX = 1000,
 };
 
 /* --- What a protocol provides --- */
@@ -108,5 +112,8 @@ void call_runner_destroy(struct call_runner *runner);
 struct call_worker *call_runner_open_loop(struct call_runner *runner, struct http_loop *http_loop);
 void call_runner_close_loop(struct call_worker *worker);
 void call_runner_end_turn(struct call_worker *worker);
+
+/* Refusals for throttling that refusal_pace.h has delayed, on all loops. On any thread. */
+uint64_t call_runner_refusals_delayed(const struct call_runner *runner);
 
 #endif

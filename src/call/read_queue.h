@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 enum {
-    READ_QUEUE_TURN_NS = 1000 * 1000, /* For reads, per turn; the last slice may exceed it. */
-    READ_QUEUE_FIRST_NS = 200 * 1000, /* The first slice of a read. */
-    READ_QUEUE_NEXT_NS = 500 * 1000,  /* Each further one. */
+    READ_QUEUE_TURN_NS = 150 * 1000,  /* For reads, per turn; the last slice may exceed it. */
+    READ_QUEUE_FIRST_NS = 150 * 1000, /* The first slice of a read. */
+    READ_QUEUE_NEXT_NS = 150 * 1000,  /* Each further one. */
     READ_QUEUE_NEW_PER_PAUSED = 16,   /* Slices. */
     /* The size of its answer at which a read pauses for the first time: ten thousand such answers
      * must not take much more memory than their connections. */

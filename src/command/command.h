@@ -117,6 +117,7 @@ int restore_command(const struct command_call *call);
 int key_command(const struct command_call *call); /* And `policy`. */
 int cert_command(const struct command_call *call);
 int trigger_command(const struct command_call *call);
+int fault_command(const struct command_call *call);
 int help_command(const struct command_call *call);
 int top_command(const struct command_call *call);
 int slowlog_command(const struct command_call *call);

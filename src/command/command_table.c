@@ -106,6 +106,73 @@ static const struct command_flag trigger_flags[] = {
       .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]" },
 };
 
+static const struct command_verb fault_verbs[] = {
+    { "add", NULL, "--table TABLE --fault FAULT [FLAGS]", "add a fault and print its id" },
+    { "list", NULL, "[--table TABLE] [FLAGS]",
+      "print each fault: id, table, fault, share, state, count" },
+    { "remove", "ID", "[FLAGS]", "remove a fault" },
+};
+
+static const struct command_flag fault_flags[] = {
+    { .name = "table",
+      .placeholder = "TABLE",
+      .help = "the table whose requests fail",
+      .verbs = "add,list" },
+    { .name = "fault",
+      .placeholder = "FAULT",
+      .help = "what happens: Throttle, Delay, ... (see above)",
+      .verbs = "add" },
+    { .name = "operation",
+      .placeholder = "NAME",
+      .help = "only requests of this operation; repeatable [all on items]",
+      .verbs = "add" },
+    { .name = "percent",
+      .placeholder = "N",
+      .help = "the share of requests, or items of batches, that fail [100]",
+      .verbs = "add" },
+    { .name = "reason",
+      .placeholder = "REASON",
+      .help = "of a Throttle: see above [by the table's mode]",
+      .verbs = "add" },
+    { .name = "index",
+      .placeholder = "INDEX",
+      .help = "of a Throttle: the global index that refuses",
+      .verbs = "add" },
+    { .name = "delay-ms",
+      .kind = COMMAND_FLAG_NUMBER,
+      .placeholder = "MS",
+      .help = "of a Delay: how long an answer waits",
+      .verbs = "add" },
+    { .name = "jitter-ms",
+      .kind = COMMAND_FLAG_NUMBER,
+      .placeholder = "MS",
+      .help = "of a Delay: how much longer it may wait [0]",
+      .verbs = "add" },
+    { .name = "max-count",
+      .kind = COMMAND_FLAG_NUMBER,
+      .placeholder = "N",
+      .help = "end after so many failures",
+      .verbs = "add" },
+    { .name = "seconds",
+      .kind = COMMAND_FLAG_NUMBER,
+      .placeholder = "N",
+      .help = "end after so long [300]",
+      .verbs = "add" },
+    { .name = "seed",
+      .kind = COMMAND_FLAG_NUMBER,
+      .placeholder = "N",
+      .help = "the same seed lets the same requests fail [random]",
+      .verbs = "add" },
+    { .name = "json",
+      .kind = COMMAND_FLAG_PRESENCE,
+      .help = "the server's answer as JSON",
+      .verbs = "add,list" },
+    { .name = "endpoint", .placeholder = "URL", .help = "the server [" ADMIN_CLIENT_ENDPOINT "]" },
+    { .name = "ca-file",
+      .placeholder = "FILE",
+      .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]" },
+};
+
 static const struct command_verb top_verbs[] = { { .flags = "[--once] [--json] [FLAGS]" } };
 
 #define CLIENT_FLAGS                                                                               \
@@ -239,6 +306,21 @@ const struct command command_table[] = {
       VERBS(trigger_verbs),
       FLAGS(trigger_flags),
       .run = trigger_command },
+    { .name = "fault",
+      .group = COMMAND_FOR_MONITORING,
+      .purpose = "make requests to a running server fail, to test clients",
+      .description =
+          "A fault throttles, delays or fails a share of the requests for the items of a table:\n"
+          "Throttle, InternalServerError, TransactionConflict, ConditionalCheckFailed,\n"
+          "CutConnection, LoseAnswer or Delay. Reasons of a Throttle are\n"
+          "ProvisionedThroughputExceeded, KeyRangeThroughputExceeded,\n"
+          "MaxOnDemandThroughputExceeded and AccountLimitExceeded.\n"
+          "It ends by itself, and with the server. The server must have been started with\n"
+          "--fault-injection. One with `auth` needs credentials as `stator trigger` does, and the\n"
+          "rights stator:AddFault, stator:ListFaults and stator:RemoveFault.\n",
+      VERBS(fault_verbs),
+      FLAGS(fault_flags),
+      .run = fault_command },
     { .name = "top",
       .group = COMMAND_FOR_MONITORING,
       .purpose = "show a running server's load live, table by table",

@@ -35,6 +35,7 @@
 #include "config/setting.h"
 #include "crypto/tls_context.h"
 #include "engine/engine.h"
+#include "fault/faults.h"
 #include "http/server.h"
 #include "model/rendered_item.h"
 #include "outbound/outbound.h"
@@ -56,6 +57,7 @@ struct server {
     struct live_keys *keys;  /* NULL: requests are not authenticated. */
     struct tls_context *tls; /* NULL: plain HTTP. */
     struct engine *engine;
+    struct faults *faults; /* NULL: fault injection is off. */
     struct api *api;
     struct wire *wire;
     struct http_server *http;
@@ -222,6 +224,10 @@ static bool open_api(struct server *server, const struct config *config)
     server->outside.dead_letters_max = config->dead_letters_max;
     if (!find_dead_letters(server, config))
         return false;
+    if (config->fault_injection) {
+        log_write(LOG_WARN, "fault", "fault injection is allowed: requests may fail on purpose");
+        server->faults = faults_create(&server->clock);
+    }
     struct api_options options = {
         .engine = server->engine,
         .clock = &server->clock,
@@ -247,6 +253,7 @@ static bool open_api(struct server *server, const struct config *config)
         .insight_rules = (size_t)config->insight_rules,
         .slow_request_ms = (int64_t)config->slow_request_ms,
         .trigger_outside = &server->outside,
+        .faults = server->faults,
         .keys = server->keys,
         .observe = config->log_level == LOG_DEBUG ? request_log_observe : NULL,
     };
@@ -519,6 +526,7 @@ static void stop(struct server *server)
     api_close(server->api);
     if (server->wire != NULL)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */
+    faults_destroy(server->faults);
     engine_close(server->engine);
     outbound_close(server->network);
     live_keys_close(server->keys);

@@ -48,6 +48,7 @@ struct config {
     uint64_t gsi_delay_ms;
     unsigned txn_conflict; /* enum config_txn_conflict */
     unsigned capacity;     /* enum config_capacity */
+    bool fault_injection;
     uint64_t table_read_units_max;
     uint64_t table_write_units_max;
     uint64_t account_read_units_max;

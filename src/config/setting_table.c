@@ -325,6 +325,12 @@ const struct setting setting_table[] = {
       .detail = "`account` counts units for metrics and refuses nothing; `enforce` also refuses "
                 "requests beyond the limits of a table, as the service does; `off` does neither. "
                 "The tag `stator:capacity` of a table overrides it: see [Capacity](capacity.md)." },
+    { .name = "fault-injection",
+      .kind = SETTING_FLAG,
+      FIELD(fault_injection),
+      .default_value = "false",
+      .help = "allow `stator fault`: requests that fail on purpose",
+      .detail = "To test clients: see [Fault injection](faults.md)." },
     { .name = "table-read-units-max",
       .kind = SETTING_NUMBER,
       FIELD(table_read_units_max),

@@ -18,6 +18,7 @@ enum { HEADERS_MAX = 5, COMPRESSED_SIZE_MIN = 1024 };
 
 struct metrics {
     struct api *api;
+    const struct call_runner *runner;
     struct metrics_options options;
     struct http_handler handler;
     int64_t start_second;
@@ -73,6 +74,7 @@ static struct bytes form(struct metrics *metrics, struct arena *arena, bool open
     metrics_process_add(page, metrics->start_second, metrics->options.version,
                         metrics->options.commit);
     metrics_process_add_http(page, &http);
+    metrics_process_add_refusals(page, call_runner_refusals_delayed(metrics->runner));
     metric_page_add(metrics->api, arena, page, metrics->options.tables_max);
     return exposition_finish(page);
 }
@@ -143,13 +145,14 @@ static void handle_own(void *context, void *loop_context, struct http_exchange *
 
 /* --- Start and stop --- */
 
-struct metrics *metrics_create(struct api *api, struct router *router,
-                               const struct metrics_options *options)
+struct metrics *metrics_create(struct api *api, const struct call_runner *runner,
+                               struct router *router, const struct metrics_options *options)
 {
     if (!options->on)
         return NULL;
     struct metrics *metrics = memory_checked(calloc(1, sizeof *metrics));
     metrics->api = api;
+    metrics->runner = runner;
     metrics->options = *options;
     if (metrics->options.tables_max == 0)
         metrics->options.tables_max = METRIC_PAGE_TABLES_DEFAULT;

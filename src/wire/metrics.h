@@ -14,6 +14,7 @@
 #include "http/server.h"
 
 struct api;
+struct call_runner;
 struct metrics;
 struct router;
 
@@ -30,9 +31,9 @@ struct metrics_options {
     void *context;
 };
 
-/* NULL if it is off. Borrows the api and what the options point to; adds its route. */
-struct metrics *metrics_create(struct api *api, struct router *router,
-                               const struct metrics_options *options);
+/* NULL if it is off. Borrows the api, the runner and what the options point to; adds its route. */
+struct metrics *metrics_create(struct api *api, const struct call_runner *runner,
+                               struct router *router, const struct metrics_options *options);
 /* Ends pages under way. After the HTTP servers have stopped. NULL is allowed. */
 void metrics_stop(struct metrics *metrics);
 void metrics_destroy(struct metrics *metrics); /* It was stopped. NULL is allowed. */

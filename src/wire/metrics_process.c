@@ -115,3 +115,10 @@ void metrics_process_add_http(struct exposition *page, const struct http_statist
         add_one(page, families[i].type, families[i].name, families[i].unit, families[i].help,
                 families[i].value);
 }
+
+void metrics_process_add_refusals(struct exposition *page, uint64_t delayed)
+{
+    add_one(page, EXPOSITION_COUNTER, "stator_refusals_delayed", NULL,
+            "Refusals for throttling that were delayed, as clients retried at once.",
+            (double)delayed);
+}

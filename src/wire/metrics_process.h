@@ -10,5 +10,7 @@ struct http_statistics;
 void metrics_process_add(struct exposition *page, int64_t start_second, const char *version,
                          const char *commit);
 void metrics_process_add_http(struct exposition *page, const struct http_statistics *statistics);
+/* `delayed`: refusals for throttling that did not go out at once. */
+void metrics_process_add_refusals(struct exposition *page, uint64_t delayed);
 
 #endif

@@ -82,7 +82,7 @@ struct wire *wire_create(struct api *api, const struct wire_options *options)
     dynamodb_init(&wire->dynamodb, wire->router);
     wire->health = (struct health){ .not_ready = options->not_ready, .context = options->context };
     health_init(&wire->health, wire->router);
-    wire->metrics = metrics_create(api, wire->router, &options->metrics);
+    wire->metrics = metrics_create(api, wire->runner, wire->router, &options->metrics);
     return wire;
 }
 

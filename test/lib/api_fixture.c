@@ -129,6 +129,7 @@ bool api_fixture_call(struct api_fixture *fixture, const char *operation, const 
                                                   operation_find_action(bytes_from_text(operation)),
                                               .body = quoted(fixture->arena, body),
                                               .caller = fixture->caller,
+                                              .own_table_id = fixture->own_table_id,
                                               .paused = fixture->pauses ? call_paused : NULL,
                                               .done = call_done },
                                     .mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -144,6 +145,8 @@ bool api_fixture_call(struct api_fixture *fixture, const char *operation, const 
     fixture->error = waiting.call.error;
     fixture->response = buffer_bytes(&waiting.call.response);
     fixture->written_size = waiting.call.written_size;
+    fixture->is_cut = waiting.call.is_cut;
+    fixture->delay_ms = waiting.call.delay_ms;
     return !error_is_set(&fixture->error);
 }
 

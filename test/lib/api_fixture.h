@@ -19,6 +19,7 @@ struct api_fixture {
     struct api *api;
     struct api_options options;
     const struct caller *caller; /* Of the calls; NULL: none. */
+    struct bytes own_table_id;   /* Of the calls. */
     struct clock clock;          /* Stands still; a test without transitions may move `fixed_ms`. */
     struct commit_clock commits; /* Of the clock. */
     struct arena *arena;
@@ -31,6 +32,8 @@ struct api_fixture {
     struct bytes response;
     size_t written_size;
     size_t pause_count;
+    bool is_cut; /* By fault injection. */
+    int64_t delay_ms;
 };
 
 /* On an empty reference engine. The owner calls api_fixture_close. */

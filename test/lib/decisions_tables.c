@@ -171,6 +171,32 @@ const struct decision decisions_describe_contributor_insights[] = {
     { ALLOW_OTHER(action, "*"), NULL, NULL, "{}", YES }
 const struct decision decisions_get_meters[] = { ASKS_STATOR("stator:GetMeters"), END };
 const struct decision decisions_get_slow_requests[] = { ASKS_STATOR("stator:GetSlowRequests"), END };
+/* The world allows no faults, so that those who may ask learn just that. */
+#define FAULT_OF(table) "{'TableName':'" table "','Fault':'Throttle'}"
+#define ASKS_STATOR_OF_TABLE(body, action)                                                         \
+    { NOTHING, NULL, NULL, body("Tab"), NO(action, "Tab") },                                       \
+    { NOTHING, NULL, NULL, body("Absent"), NO(action, "Absent") },                                 \
+    { ALLOW_ON("*", "*"), NULL, NULL, body("Tab"), NO(action, "Tab") },                            \
+    { ALLOW_OTHER(action, ARN("Secret")), NULL, NULL, body("Tab"), NO(action, "Tab") },            \
+    { ALLOW_OTHER(action, ARN("Tab")), NULL, NULL, body("Tab"), INVALID },                         \
+    { ALLOW_OTHER(action, "*"), NULL, NULL, body("Absent"), INVALID }
+const struct decision decisions_add_fault[] = {
+    ASKS_STATOR_OF_TABLE(FAULT_OF, "stator:AddFault"), END,
+};
+const struct decision decisions_list_faults[] = {
+    ASKS_STATOR_OF_TABLE(OF, "stator:ListFaults"),
+    { NOTHING, NULL, NULL, "{}", NO("stator:ListFaults", "*") },
+    { ALLOW_OTHER("stator:ListFaults", ARN("Tab")), NULL, NULL, "{}", NO("stator:ListFaults", "*") },
+    { ALLOW_OTHER("stator:ListFaults", "*"), NULL, NULL, "{}", INVALID },
+    END,
+};
+const struct decision decisions_remove_fault[] = {
+    { NOTHING, NULL, NULL, "{'FaultId':'1'}", NO("stator:RemoveFault", "*") },
+    { ALLOW_ON("*", "*"), NULL, NULL, "{'FaultId':'1'}", NO("stator:RemoveFault", "*") },
+    { ALLOW_OTHER("stator:RemoveFault", ARN("Tab")), NULL, NULL, "{'FaultId':'1'}", NO("stator:RemoveFault", "*") },
+    { ALLOW_OTHER("stator:RemoveFault", "*"), NULL, NULL, "{'FaultId':'1'}", INVALID },
+    END,
+};
 const struct decision decisions_get_hot_keys[] = {
     { NOTHING, NULL, NULL, OF("Tab"), NO("stator:GetHotKeys", "Tab") },
     { NOTHING, NULL, NULL, OF("Absent"), NO("stator:GetHotKeys", "Absent") },

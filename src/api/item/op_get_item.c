@@ -527,4 +527,5 @@ const struct operation op_batch_get_item = { .name = "BatchGetItem",
                                              .family = ERROR_FAMILY_NEWER,
                                              .asks = OPERATION_ASKS_ITSELF,
                                              .reads_many = true,
+                                             .only_reads = true,
                                              .run = run_batch_get };

@@ -373,6 +373,7 @@ const struct operation op_query = { .name = "Query",
                                     .family = ERROR_FAMILY_NEWER,
                                     .asks = OPERATION_ASKS_ITSELF,
                                     .reads_many = true,
+                                    .only_reads = true,
                                     .run = run_query };
 
 /* --- Scan --- */
@@ -473,4 +474,5 @@ const struct operation op_scan = { .name = "Scan",
                                    .request = &scan_shape,
                                    .asks = OPERATION_ASKS_ITSELF,
                                    .reads_many = true,
+                                   .only_reads = true,
                                    .run = run_scan };

@@ -187,7 +187,7 @@ static bool refuse(struct item_write *write)
 static bool admit_indexes(struct item_write *write)
 {
     struct capacity_use *use = write->call->uses;
-    if (use->limiter == NULL)
+    if (!use->is_asked)
         return true;
     struct capacity_use counted = *use;
     capacity_use_clear(use);
@@ -206,7 +206,9 @@ static bool decide(struct txn *txn)
     admission_forget(write->call, 0);
     capacity_use_clear(write->call->uses);
     lookup_init(&lookup, write->call->arena, write->item.exists ? &write->item.current : NULL);
-    if (condition != NULL && !condition_matches(condition, &lookup))
+    if (condition != NULL &&
+        (!condition_matches(condition, &lookup) ||
+         admission_fails_condition(write->call, write->call->uses, &write->item.place)))
         return refuse(write);
     if (write->decide(write) && item_change_check_collections(write->call, txn) &&
         (admit_indexes(write) || admission_fail(write->call)))

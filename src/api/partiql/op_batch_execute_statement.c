@@ -195,6 +195,8 @@ static const char *error_name(enum error_code code)
         return "ProvisionedThroughputExceeded";
     case ERROR_REQUEST_LIMIT_EXCEEDED:
         return "RequestLimitExceeded";
+    case ERROR_INTERNAL:
+        return "InternalServerError";
     default:
         assert(code == ERROR_VALIDATION);
         return "ValidationError";

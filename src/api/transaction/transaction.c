@@ -327,7 +327,7 @@ static bool refuse_throttled(struct transaction *transaction, size_t throttled_c
 {
     struct api_call *call = transaction->call;
     size_t count = transaction->start.action_count;
-    if (throttled_count == count)
+    if (throttled_count == count || admission_is_of_request(call))
         return admission_fail_batch(call);
     return transaction_reasons_cancel(&call->error, transaction->reasons, count);
 }
@@ -460,7 +460,9 @@ static bool decide_action(struct transaction *transaction, size_t index)
     struct error fault;
     struct lookup lookup;
     lookup_init(&lookup, call->arena, item->exists ? &item->current : NULL);
-    if (condition != NULL && !condition_matches(condition, &lookup)) {
+    const struct capacity_use *use = &call->uses[transaction->table_of[index]];
+    if (condition != NULL && (!condition_matches(condition, &lookup) ||
+                              admission_fails_condition(call, use, &item->place))) {
         *reason = action->refusal.code != NULL ? action->refusal : transaction_reason_condition();
         if (action->shows_item && item->exists)
             reason->item = &item->current;

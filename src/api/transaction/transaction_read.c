@@ -119,7 +119,7 @@ static bool admit(struct transaction_view *view)
     }
     if (throttled_count == 0)
         return true;
-    return throttled_count == count
+    return throttled_count == count || admission_is_of_request(call)
                ? admission_fail_batch(call)
                : transaction_reasons_cancel(&call->error, view->reasons, count);
 }

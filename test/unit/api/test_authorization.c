@@ -73,6 +73,15 @@ static const struct asked asked_update_contributor_insights[] = {
     { "{'TableName':'Tab','ContributorInsightsAction':'DISABLE'}", "UpdateContributorInsights",
       ARN "Tab" },
 };
+static const struct asked asked_add_fault[] = {
+    { "{'TableName':'Tab','Fault':'Throttle'}", "stator:AddFault", ARN "Tab" },
+};
+static const struct asked asked_list_faults[] = {
+    { "{'TableName':'Tab'}", "stator:ListFaults", ARN "Tab" },
+};
+static const struct asked asked_remove_fault[] = {
+    { "{'FaultId':'1'}", "stator:RemoveFault", "*" },
+};
 #define KEY_ID "'AccessKeyId':'AKIAABCDEFGHIJKLMNOP'"
 static const struct asked asked_check_access[] = {
     { "{'Questions':[{'Action':'dynamodb:GetItem','Resource':'Tab'}]}", NULL, NULL },

@@ -12,6 +12,7 @@
 #include "api_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "base/give_way.h"
 #include "engine/engine.h"
 #include "engine_fixture.h"
 #include "expr/lookup.h"
@@ -259,6 +260,43 @@ static void an_ordinary_filter_never_ends_a_page(void **state)
     assert_true(work * 4 < READ_PAGE_WORK_MAX);
 }
 
+/* How often the thread gave way for a call. */
+static uint64_t gave_way(struct api_fixture *fixture, const char *operation, const char *body)
+{
+    uint64_t before = give_way_own.count;
+    give_way_set(true);
+    read_fixture_call(fixture, operation, body);
+    give_way_set(false);
+    return give_way_own.count - before;
+}
+
+/* A thread of the background pool reads a whole page in one go. */
+static void a_long_page_gives_way_many_times(void **state)
+{
+    uint64_t work = (uint64_t)PARTITIONS * ITEMS * FILLER;
+    uint64_t count = gave_way(*state, "Scan", read_fixture_json("{'TableName':'ttt'}"));
+    assert_true(count >= work / (2 * GIVE_WAY_EVERY));
+    assert_true(count <= 4 * work / GIVE_WAY_EVERY);
+    assert_int_equal(
+        gave_way(*state, "Query", read_fixture_json("{'TableName':'ttt'," OF_P1 ",'Limit':1}")), 0);
+}
+
+/* What a client sends is read by the time the thread looks at a table. */
+static void a_large_request_gives_way_while_it_is_read(void **state)
+{
+    enum { VALUES = 5000, VALUE_SIZE = 24 };
+    static char body[VALUES * VALUE_SIZE + 300];
+    static const char start[] = "{'TableName':'ttt','Limit':1,'ScanFilter':{'lk':{"
+                                "'ComparisonOperator':'IN','AttributeValueList':[";
+    size_t size = (size_t)snprintf(body, sizeof body, "%s", start);
+    for (int i = 0; i < VALUES; i++)
+        size += (size_t)snprintf(body + size, sizeof body - size, "%s{'N':'%d'}", i > 0 ? "," : "",
+                                 1000 + i);
+    snprintf(body + size, sizeof body - size, "]}}}");
+    uint64_t work = (uint64_t)VALUES * GIVE_WAY_ELEMENT;
+    assert_true(gave_way(*state, "Scan", read_fixture_json("%s", body)) >= work / GIVE_WAY_EVERY);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -267,6 +305,8 @@ int main(void)
         TEST(slices_do_not_change_an_answer),
         TEST(a_page_in_slices_shows_one_state_of_the_store),
         TEST(a_cancelled_read_ends_once_and_holds_nothing),
+        TEST(a_long_page_gives_way_many_times),
+        TEST(a_large_request_gives_way_while_it_is_read),
         cmocka_unit_test(a_page_ends_behind_the_item_that_uses_up_its_work),
         cmocka_unit_test(short_pages_lead_to_every_item),
         cmocka_unit_test(an_ordinary_filter_never_ends_a_page),

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -14,11 +15,13 @@
 #include <string.h>
 #include "api_fixture.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "call/call_runner.h"
 #include "call/read_queue.h"
 #include "engine/engine.h"
 #include "engine_fixture.h"
+#include "fault/faults.h"
 #include "http/server.h"
 #include "raw_http.h"
 
@@ -31,9 +34,9 @@ struct fixture {
     struct http_server *server;
     struct raw_http client;
     struct raw_http_answer answer; /* The last one. */
-    pthread_t loop_thread;
-    bool answered_on_loop; /* The last call's envelope was filled there. */
-    bool decoded_on_loop;
+    _Atomic pthread_t loop_thread;
+    atomic_bool answered_on_loop; /* The last call's envelope was filled there. */
+    atomic_bool decoded_on_loop;
 };
 
 /* --- The protocol --- */
@@ -85,7 +88,9 @@ static int set_up(void **state)
     char engine_message[ENGINE_MESSAGE_MAX];
     engine.in_memory = true;
     engine.write_wait_ms = GRACE_MS;
-    api_fixture_open_on(&fixture->api, engine_open(&engine, engine_message), 0);
+    api_fixture_open_with(&fixture->api,
+                          &(struct api_options){ .engine = engine_open(&engine, engine_message),
+                                                 .faults = faults_create(&clock_system) });
     fixture->envelope = (struct call_envelope){ .service = "other",
                                                 .context = fixture,
                                                 .fill_answer = fill_answer };
@@ -113,7 +118,9 @@ static int tear_down(void **state)
     assert_true(http_server_stop(fixture->server, GRACE_MS));
     call_runner_stop(fixture->runner);
     call_runner_destroy(fixture->runner);
+    struct faults *faults = fixture->api.options.faults;
     api_fixture_close(&fixture->api);
+    faults_destroy(faults);
     free(fixture);
     return 0;
 }
@@ -335,6 +342,70 @@ static void a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call(void *
     }
 }
 
+/* --- Fault injection --- */
+
+#define CREATE_TABLE                                                                               \
+    "{'TableName':'Tab','AttributeDefinitions':[{'AttributeName':'k','AttributeType':'S'}],"       \
+    "'KeySchema':[{'AttributeName':'k','KeyType':'HASH'}],'BillingMode':'PAY_PER_REQUEST'}"
+
+static void inject(struct fixture *fixture, const char *fault)
+{
+    char body[200];
+    assert_true(api_fixture_call(&fixture->api, "CreateTable", CREATE_TABLE));
+    snprintf(body, sizeof body, "{'TableName':'Tab',%s}", fault);
+    assert_true(api_fixture_call(&fixture->api, "AddFault", body));
+}
+
+static void a_cut_connection_ends_without_an_answer(void **state)
+{
+    struct fixture *fixture = *state;
+    inject(fixture, "'Fault':'CutConnection','MaxCount':1");
+    send_call(&fixture->client, "Scan", SIGNED, "{\"TableName\":\"Tab\"}", SMALL_SIZE);
+    assert_true(raw_http_ends(&fixture->client));
+    raw_http_close(&fixture->client);
+    raw_http_open(&fixture->client, http_server_port(fixture->server));
+    call(fixture, "Scan", SIGNED, "{\"TableName\":\"Tab\"}", SMALL_SIZE);
+    assert_int_equal(fixture->answer.status, 299);
+}
+
+/* Answers wait in the order of their delays, not of their requests. */
+static void delayed_answers_come_in_time(void **state)
+{
+    struct fixture *fixture = *state;
+    struct raw_http slow;
+    inject(fixture, "'Fault':'Delay','DelayMilliseconds':60000,'MaxCount':1");
+    raw_http_open(&slow, http_server_port(fixture->server));
+    send_call(&slow, "Scan", SIGNED, "{\"TableName\":\"Tab\"}", SMALL_SIZE);
+    while (faults_total(fixture->api.options.faults, FAULT_DELAY) == 0)
+        call(fixture, "ListTables", SIGNED, "{}", SMALL_SIZE);
+    assert_true(api_fixture_call(&fixture->api, "AddFault",
+                                 "{'TableName':'Tab','Fault':'Delay','DelayMilliseconds':50}"));
+    int64_t began_ns = clock_monotonic_ns();
+    call(fixture, "Scan", SIGNED, "{\"TableName\":\"Tab\"}", SMALL_SIZE);
+    assert_int_equal(fixture->answer.status, 299);
+    assert_true(clock_monotonic_ns() - began_ns >= 49 * INT64_C(1000000));
+    raw_http_close(&slow); /* Its answer is owed all the same, and sent when the loop stops. */
+}
+
+/* The last of these is answered at once. */
+static void only_so_many_answers_are_delayed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct raw_http *clients = calloc(CALL_DELAYED_MAX, sizeof *clients);
+    inject(fixture, "'Fault':'Delay','DelayMilliseconds':60000");
+    for (size_t i = 0; i < CALL_DELAYED_MAX; i++) {
+        raw_http_open(&clients[i], http_server_port(fixture->server));
+        send_call(&clients[i], "Scan", SIGNED, "{\"TableName\":\"Tab\"}", SMALL_SIZE);
+    }
+    while (faults_total(fixture->api.options.faults, FAULT_DELAY) < CALL_DELAYED_MAX)
+        call(fixture, "ListTables", SIGNED, "{}", SMALL_SIZE);
+    call(fixture, "Scan", SIGNED, "{\"TableName\":\"Tab\"}", SMALL_SIZE);
+    assert_int_equal(fixture->answer.status, 299);
+    for (size_t i = 0; i < CALL_DELAYED_MAX; i++)
+        raw_http_close(&clients[i]);
+    free(clients);
+}
+
 #define RUNNER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -349,6 +420,9 @@ int main(void)
         RUNNER_TEST(large_answers_are_encoded_off_the_loop),
         RUNNER_TEST(a_read_with_a_large_body_continues_in_the_background),
         RUNNER_TEST(a_write_of_the_pool_that_waits_does_not_hold_up_the_next_call),
+        RUNNER_TEST(a_cut_connection_ends_without_an_answer),
+        RUNNER_TEST(delayed_answers_come_in_time),
+        RUNNER_TEST(only_so_many_answers_are_delayed),
     };
     return cmocka_run_group_tests_name("call/call_runner", tests, NULL, NULL);
 }
