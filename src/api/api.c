@@ -22,7 +22,10 @@
 #include "cloudwatch/ticker.h"
 #include "control/control.h"
 #include "engine/engine.h"
+#include "history/commit_ceiling.h"
+#include "history/history_holds.h"
 #include "insight/insights.h"
+#include "jobs/job_runner.h"
 #include "model/limits.h"
 #include "read/index_delay.h"
 #include "scaling/scaling.h"
@@ -52,6 +55,8 @@ struct api {
     struct scaling_driver *scaling_driver;
     struct dashboards *dashboards;
     struct insights *insights;
+    struct job_runner *jobs;
+    struct history_holds *holds;
     int64_t opened_ms;
 };
 
@@ -182,6 +187,21 @@ static void close_monitoring(struct api *api)
     series_store_close(api->series);
 }
 
+static struct job_runner *open_jobs(const struct api_options *options, struct history_holds *holds,
+                                    enum engine_status *status)
+{
+    return job_runner_open(&(struct job_runner_options){ .engine = options->engine,
+                                                         .clock = options->clock,
+                                                         .holds = holds },
+                           status);
+}
+
+/* Every kind of long work registers here. Jobs that were interrupted resume. */
+static void start_jobs(struct api *api)
+{
+    job_runner_start(api->jobs);
+}
+
 static void set_quotas(struct api_quotas *quotas)
 {
     const struct api_quotas defaults = API_QUOTAS_DEFAULT;
@@ -195,6 +215,43 @@ static void set_quotas(struct api_quotas *quotas)
         quotas->account_write_units = defaults.account_write_units;
 }
 
+static void set_defaults(struct api_options *options)
+{
+    if (options->item_collection_size_max == 0)
+        options->item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
+    if (options->capacity == CAPACITY_UNSET)
+        options->capacity = CAPACITY_ACCOUNT;
+    set_quotas(&options->quotas);
+}
+
+/* And makes commit times resume where they were. */
+static struct catalogue *open_catalogue(const struct api_options *options,
+                                        enum engine_status *status)
+{
+    struct catalogue *catalogue =
+        catalogue_open_attaching(options->engine, compile_policies, status);
+    if (catalogue != NULL)
+        *status = commit_ceiling_load(options->engine, options->clock);
+    return catalogue;
+}
+
+static void start_control(struct api *api)
+{
+    const struct api_options *options = &api->options;
+    api->control = control_start(
+        &(struct control_options){ .engine = options->engine,
+                                   .clock = options->clock,
+                                   .catalogue = api->catalogue,
+                                   .streams = api->streams,
+                                   .triggers = api->triggers,
+                                   .meter = call_meter_meter(api->call_meter),
+                                   .insights = api->insights,
+                                   .transition_ms = options->transition_ms,
+                                   .rollover_ms = options->rollover_ms,
+                                   .holds = api->holds,
+                                   .expiry_interval_ms = options->expiry_interval_ms });
+}
+
 struct api *api_open(const struct api_options *options, enum engine_status *status)
 {
     struct index_delay *index_delay = NULL;
@@ -205,18 +262,21 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
         *status = ENGINE_UNSUPPORTED;
         return NULL;
     }
-    struct catalogue *catalogue =
-        catalogue_open_attaching(options->engine, compile_policies, status);
+    struct catalogue *catalogue = open_catalogue(options, status);
     struct streams *streams =
-        catalogue == NULL ? NULL : streams_open(options->engine, options->clock, status);
+        *status != ENGINE_OK ? NULL : streams_open(options->engine, options->clock, status);
     struct triggers *triggers = streams == NULL ? NULL : open_triggers(options, streams, status);
     struct series_store *series = triggers == NULL ? NULL : open_series(options, status);
     struct alarms *alarms = series == NULL ? NULL : open_alarms(options, series, status);
     struct dashboards *dashboards = alarms == NULL ? NULL : open_dashboards(options, status);
     struct scaling *scaling = dashboards == NULL ? NULL : scaling_open(options->engine, status);
-    if (dashboards != NULL && options->index_delay_ms > 0)
+    struct history_holds *holds = history_holds_create();
+    struct job_runner *jobs = scaling == NULL ? NULL : open_jobs(options, holds, status);
+    if (jobs != NULL && options->index_delay_ms > 0)
         index_delay = index_delay_start(options->engine, options->index_delay_ms, status);
     if (*status != ENGINE_OK) {
+        job_runner_close(jobs);
+        history_holds_destroy(holds);
         dashboards_close(dashboards);
         scaling_close(scaling);
         alarms_close(alarms);
@@ -237,12 +297,10 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                          .alarms = alarms,
                          .scaling = scaling,
                          .dashboards = dashboards,
+                         .jobs = jobs,
+                         .holds = holds,
                          .index_delay = index_delay };
-    if (api->options.item_collection_size_max == 0)
-        api->options.item_collection_size_max = ITEM_COLLECTION_SIZE_MAX;
-    if (options->capacity == CAPACITY_UNSET)
-        api->options.capacity = CAPACITY_ACCOUNT;
-    set_quotas(&api->options.quotas);
+    set_defaults(&api->options);
     if (options->refuse_conflicts)
         api->conflicts = txn_conflicts_create();
     api->opened_ms = clock_server_ms(api->options.clock);
@@ -251,18 +309,9 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
         insights_create(&(struct insights_options){ .engine = options->engine,
                                                     .keys_max = options->insight_keys,
                                                     .rules_max = options->insight_rules });
-    api->control = control_start(
-        &(struct control_options){ .engine = options->engine,
-                                   .clock = options->clock,
-                                   .catalogue = catalogue,
-                                   .streams = streams,
-                                   .triggers = triggers,
-                                   .meter = call_meter_meter(api->call_meter),
-                                   .insights = api->insights,
-                                   .transition_ms = options->transition_ms,
-                                   .rollover_ms = options->rollover_ms,
-                                   .expiry_interval_ms = options->expiry_interval_ms });
+    start_control(api);
     start_monitoring(api);
+    start_jobs(api);
     return api;
 }
 
@@ -271,6 +320,7 @@ void api_close(struct api *api)
     if (api == NULL)
         return;
     ticker_stop(api->ticker);
+    job_runner_stop(api->jobs); /* Jobs call the control thread, */
     control_stop(api->control);
     close_monitoring(api);
     triggers_close(api->triggers);
@@ -279,8 +329,15 @@ void api_close(struct api *api)
     call_meter_destroy(api->call_meter);
     catalogue_close(api->catalogue);
     insights_destroy(api->insights);
+    job_runner_close(api->jobs);
+    history_holds_destroy(api->holds);
     txn_conflicts_destroy(api->conflicts);
     free(api);
+}
+
+struct job_runner *api_jobs(const struct api *api)
+{
+    return api->jobs;
 }
 
 struct catalogue *api_catalogue(const struct api *api)

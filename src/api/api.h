@@ -64,6 +64,7 @@ struct api_options {
      * once, instead of waiting for its turn. */
     bool refuse_conflicts;
     int64_t rollover_ms;        /* How long a shard of a stream is open; 0: for good. */
+    int64_t recovery_lag_ms;    /* How far LatestRestorableDateTime is behind now. */
     int64_t expiry_interval_ms; /* How often expired items are deleted; 0: never. */
     /* How often metrics are stored and alarms are evaluated; 0: only by ticker_run. */
     int64_t metrics_interval_ms;

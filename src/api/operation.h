@@ -20,6 +20,7 @@ struct dashboards;
 struct index_delay;
 struct insights;
 struct item;
+struct job_runner;
 struct json_writer;
 struct series_store;
 struct slow_log;
@@ -93,6 +94,8 @@ struct slow_log *api_slow_log(const struct api *api);
 struct streams *api_streams(const struct api *api);
 struct insights *api_insights(const struct api *api);
 struct control *api_control(const struct api *api);
+/* Long work: backups, restores, exports, imports. */
+struct job_runner *api_jobs(const struct api *api);
 /* For the control thread, except for what triggers.h allows any thread. */
 struct triggers *api_triggers(const struct api *api);
 /* Samples of metrics, for calls off the loops, and the thread that keeps them. */

@@ -56,10 +56,12 @@
     X(delete_key, "DeleteKey")                                                                     \
     X(delete_key_policy, "DeleteKeyPolicy")                                                        \
     X(get_hot_keys, "GetHotKeys")                                                                  \
+    X(get_item_history, "GetItemHistory")                                                          \
     X(get_key_policy, "GetKeyPolicy")                                                              \
     X(get_meters, "GetMeters")                                                                     \
     X(get_slow_requests, "GetSlowRequests")                                                        \
     X(list_faults, "ListFaults")                                                                   \
+    X(list_jobs, "ListJobs")                                                                       \
     X(list_key_policies, "ListKeyPolicies")                                                        \
     X(list_keys, "ListKeys")                                                                       \
     X(list_triggers, "ListTriggers")                                                               \

@@ -114,10 +114,12 @@ int serve_command(const struct command_call *call);
 int check_command(const struct command_call *call);
 int backup_command(const struct command_call *call);
 int restore_command(const struct command_call *call);
+int jobs_command(const struct command_call *call);
 int key_command(const struct command_call *call); /* And `policy`. */
 int cert_command(const struct command_call *call);
 int trigger_command(const struct command_call *call);
 int fault_command(const struct command_call *call);
+int history_command(const struct command_call *call);
 int help_command(const struct command_call *call);
 int top_command(const struct command_call *call);
 int slowlog_command(const struct command_call *call);

@@ -173,6 +173,10 @@ static const struct command_flag fault_flags[] = {
       .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]" },
 };
 
+static const struct command_verb history_verbs[] = {
+    { .words = "TABLE KEY [SORT-KEY]", .flags = "[--max N] [--from TIME] [--to TIME] [FLAGS]" },
+};
+
 static const struct command_verb top_verbs[] = { { .flags = "[--once] [--json] [FLAGS]" } };
 
 #define CLIENT_FLAGS                                                                               \
@@ -184,6 +188,17 @@ static const struct command_verb top_verbs[] = { { .flags = "[--once] [--json] [
         .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]"                      \
     }
 
+static const struct command_flag history_flags[] = {
+    { .name = "max",
+      .placeholder = "N",
+      .help = "how many versions to print [20]",
+      .kind = COMMAND_FLAG_NUMBER },
+    { .name = "from", .placeholder = "TIME", .help = "changes from then on: 2026-11-16T10:43:35Z" },
+    { .name = "to", .placeholder = "TIME", .help = "changes before then" },
+    { .name = "json", .help = "a line of JSON for each version", .kind = COMMAND_FLAG_PRESENCE },
+    CLIENT_FLAGS,
+};
+
 static const struct command_flag top_flags[] = {
     { .name = "once", .help = "print once and end", .kind = COMMAND_FLAG_PRESENCE },
     { .name = "json", .help = "a line of JSON for each interval", .kind = COMMAND_FLAG_PRESENCE },
@@ -194,6 +209,18 @@ static const struct command_flag top_flags[] = {
       .placeholder = "SECONDS",
       .help = "from one look to the next [2]",
       .kind = COMMAND_FLAG_NUMBER },
+    CLIENT_FLAGS,
+};
+
+static const struct command_verb jobs_verbs[] = { { .flags =
+                                                        "[--all] [--wait] [--json] [FLAGS]" } };
+
+static const struct command_flag jobs_flags[] = {
+    { .name = "all",
+      .help = "also those that have ended, the last 100 of each kind",
+      .kind = COMMAND_FLAG_PRESENCE },
+    { .name = "wait", .help = "until none runs any more", .kind = COMMAND_FLAG_PRESENCE },
+    { .name = "json", .help = "the server's answer as JSON", .kind = COMMAND_FLAG_PRESENCE },
     CLIENT_FLAGS,
 };
 
@@ -321,6 +348,19 @@ const struct command command_table[] = {
       VERBS(fault_verbs),
       FLAGS(fault_flags),
       .run = fault_command },
+    { .name = "history",
+      .group = COMMAND_FOR_RECOVERY,
+      .purpose = "show the versions of an item, the newest first",
+      .description =
+          "Time, kind of change and the item after each change of an item whose table has\n"
+          "point-in-time recovery. KEY is the value of the partition key, or the whole key as "
+          "JSON:\n"
+          "'{\"id\":{\"S\":\"a\"}}'. A server with `auth` needs credentials as `stator trigger` "
+          "does,\n"
+          "and the right stator:GetItemHistory.\n",
+      VERBS(history_verbs),
+      FLAGS(history_flags),
+      .run = history_command },
     { .name = "top",
       .group = COMMAND_FOR_MONITORING,
       .purpose = "show a running server's load live, table by table",
@@ -332,6 +372,15 @@ const struct command command_table[] = {
       VERBS(top_verbs),
       FLAGS(top_flags),
       .run = top_command },
+    { .name = "jobs",
+      .group = COMMAND_FOR_RECOVERY,
+      .purpose = "show the backups, restores, exports and imports of a running server",
+      .description =
+          "Those that run, with their progress. A server with `auth` needs credentials as\n"
+          "`stator trigger` does, and the right stator:ListJobs.\n",
+      VERBS(jobs_verbs),
+      FLAGS(jobs_flags),
+      .run = jobs_command },
     { .name = "slowlog",
       .group = COMMAND_FOR_MONITORING,
       .purpose = "show the slowest requests of a running server",

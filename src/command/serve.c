@@ -243,6 +243,7 @@ static bool open_api(struct server *server, const struct config *config)
         .refuse_conflicts = config->txn_conflict == CONFIG_TXN_CONFLICT_FAIL,
         .rollover_ms = (int64_t)config->stream_rollover_ms,
         .expiry_interval_ms = (int64_t)config->ttl_interval,
+        .recovery_lag_ms = (int64_t)config->recovery_lag_ms,
         .metrics_interval_ms = (int64_t)config->metrics_interval,
         .metrics_series_max = (size_t)config->metrics_series_max,
         .metrics_size_max = (int64_t)config->metrics_size_max,

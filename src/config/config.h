@@ -54,7 +54,8 @@ struct config {
     uint64_t account_read_units_max;
     uint64_t account_write_units_max;
     uint64_t stream_rollover_ms;
-    uint64_t ttl_interval;    /* Milliseconds. */
+    uint64_t ttl_interval; /* Milliseconds. */
+    uint64_t recovery_lag_ms;
     uint64_t slow_request_ms; /* 0: slow requests are not kept. */
     bool metrics;             /* There is a page for Prometheus. */
     const char *metrics_bind; /* "ADDRESS:PORT" of its own listener; empty: none. */

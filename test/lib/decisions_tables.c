@@ -171,6 +171,7 @@ const struct decision decisions_describe_contributor_insights[] = {
     { ALLOW_OTHER(action, "*"), NULL, NULL, "{}", YES }
 const struct decision decisions_get_meters[] = { ASKS_STATOR("stator:GetMeters"), END };
 const struct decision decisions_get_slow_requests[] = { ASKS_STATOR("stator:GetSlowRequests"), END };
+const struct decision decisions_list_jobs[] = { ASKS_STATOR("stator:ListJobs"), END };
 /* The world allows no faults, so that those who may ask learn just that. */
 #define FAULT_OF(table) "{'TableName':'" table "','Fault':'Throttle'}"
 #define ASKS_STATOR_OF_TABLE(body, action)                                                         \
@@ -205,6 +206,29 @@ const struct decision decisions_get_hot_keys[] = {
     { ALLOW_OTHER("stator:GetHotKeys", ARN("Tab")), NULL, NULL, OF("Tab"), NOT_FOUND },
     { ALLOW_OTHER("stator:GetHotKeys", "*"), NULL, NULL, OF("Absent"), NOT_FOUND },
     { ALL "," DENY_ON("*", "*"), NULL, NULL, OF("Tab"), NOT_FOUND },
+    END,
+};
+#define HISTORY_OF(table, name) IN(table, ",'Key':" KEY(name))
+#define HISTORY "stator:GetItemHistory"
+#define OWN_HISTORY                                                                                \
+    "{'Effect':'Allow','Action':'" HISTORY "','Resource':'*','Condition':{"                        \
+    "'ForAllValues:StringEquals':{'dynamodb:LeadingKeys':['${aws:username}']}}}"
+#define NAMES_HISTORY                                                                              \
+    "{'Effect':'Allow','Action':'" HISTORY "','Resource':'*','Condition':{"                        \
+    "'ForAllValues:StringEquals':{'dynamodb:Attributes':['pk','sk','name']},"                      \
+    "'StringEquals':{'dynamodb:Select':'SPECIFIC_ATTRIBUTES'}}}"
+#define NO_RECOVERY FAILS(ERROR_POINT_IN_TIME_RECOVERY_UNAVAILABLE)
+const struct decision decisions_get_item_history[] = {
+    { NOTHING, NULL, NULL, HISTORY_OF("Tab", "alice"), NO(HISTORY, "Tab") },
+    { NOTHING, NULL, NULL, HISTORY_OF("Absent", "alice"), NO(HISTORY, "Absent") },
+    { ALLOW_ON("*", "*"), NULL, NULL, HISTORY_OF("Tab", "alice"), NO(HISTORY, "Tab") },
+    { ALLOW_OTHER(HISTORY, ARN("Secret")), NULL, NULL, HISTORY_OF("Tab", "alice"), NO(HISTORY, "Tab") },
+    { ALLOW_OTHER(HISTORY, ARN("Tab")), NULL, NULL, HISTORY_OF("Tab", "alice"), NO_RECOVERY },
+    { ALLOW_OTHER(HISTORY, "*"), NULL, NULL, HISTORY_OF("Absent", "alice"), NOT_FOUND },
+    /* Items of others, and attributes that are not to be seen. */
+    { OWN_HISTORY, NULL, NULL, HISTORY_OF("Tab", "alice"), NO_RECOVERY },
+    { OWN_HISTORY, NULL, NULL, HISTORY_OF("Tab", "bob"), NO(HISTORY, "Tab") },
+    { NAMES_HISTORY, NULL, NULL, HISTORY_OF("Tab", "alice"), NO(HISTORY, "Tab") },
     END,
 };
 const struct decision decisions_get_insight_rule_report[] = {

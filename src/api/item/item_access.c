@@ -74,6 +74,19 @@ bool item_access_get(struct api_call *call, const struct table *table,
     return operation_may(call, &question);
 }
 
+bool item_access_history(struct api_call *call, const struct table *table, struct bytes table_name,
+                         const struct item *key)
+{
+    if (call->caller == NULL)
+        return true;
+    struct access_question question =
+        operation_question(call, call->operation->name, table_name, no_index, table);
+    access_reserve(call->arena, &question, ITEM_PARTS_MAX);
+    add_key(&question, key);
+    set_projection(&question, NULL);
+    return operation_may(call, &question);
+}
+
 bool item_access_write(struct api_call *call, const struct item_access_write *write)
 {
     if (call->caller == NULL)
@@ -148,14 +161,14 @@ static void add_shown(struct access_question *question, const struct index_defin
 
 enum { READ_PARTS_MAX = 5 };
 
-bool item_access_read(struct api_call *call, const struct table *table,
+bool item_access_read(struct api_call *call, const char *action, const struct table *table,
                       const struct read_request *request,
                       const struct read_expressions *expressions)
 {
     if (call->caller == NULL)
         return true;
-    struct access_question question = operation_question(
-        call, call->operation->name, request->table_name, request->index_name, table);
+    struct access_question question =
+        operation_question(call, action, request->table_name, request->index_name, table);
     const struct index_definition *index = index_of(&question, request->index_name);
     bool names_attributes = expressions->projection != NULL;
     access_reserve(call->arena, &question, READ_PARTS_MAX);
@@ -168,7 +181,7 @@ bool item_access_read(struct api_call *call, const struct table *table,
                                                 .projection = expressions->projection });
     add_shown(&question, index, select_of(request->select, request->index_name, names_attributes),
               names_attributes);
-    question.full_table_scan = call->operation == &op_scan ? BYTES("true") : BYTES("false");
+    question.full_table_scan = strcmp(action, "Scan") == 0 ? BYTES("true") : BYTES("false");
     set_reported(&question, request->return_consumed_capacity);
     return operation_may(call, &question);
 }

@@ -31,6 +31,10 @@ MUST_CHECK bool item_access_get(struct api_call *call, const struct table *table
                                 const struct get_item_request *request,
                                 const struct path_node *projection);
 
+/* GetItemHistory: as for a GetItem of the whole item. */
+MUST_CHECK bool item_access_history(struct api_call *call, const struct table *table,
+                                    struct bytes table_name, const struct item *key);
+
 /* PutItem, UpdateItem and DeleteItem. */
 struct item_access_write {
     struct bytes table_name; /* As sent. */
@@ -41,9 +45,9 @@ struct item_access_write {
 };
 MUST_CHECK bool item_access_write(struct api_call *call, const struct item_access_write *write);
 
-/* Query and Scan. */
-MUST_CHECK bool item_access_read(struct api_call *call, const struct table *table,
-                                 const struct read_request *request,
+/* Query and Scan; `action` is the one of the two that is asked for. */
+MUST_CHECK bool item_access_read(struct api_call *call, const char *action,
+                                 const struct table *table, const struct read_request *request,
                                  const struct read_expressions *expressions);
 
 /* One table of BatchGetItem; `keys` is of struct shape_item. */

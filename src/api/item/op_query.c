@@ -351,8 +351,8 @@ static void run_query(struct api_call *call, const void *input)
     struct table *table = NULL;
     if (!check_expressions(call, request, query->request, &query->expressions) ||
         !compile_expressions(call, request, query->request, &query->expressions) ||
-        !item_access_read(call, table = operation_find_table(call, request->table_name), request,
-                          &query->expressions) ||
+        !item_access_read(call, "Query", table = operation_find_table(call, request->table_name),
+                          request, &query->expressions) ||
         !item_page_find_source(call, request, table, &query->source) ||
         !prepare_query(call, query)) {
         operation_fail(call);
@@ -455,8 +455,8 @@ static void run_scan(struct api_call *call, const void *input)
     if (!check_expressions(call, request, NULL, &scan->expressions) ||
         !check_segment(call, scan->request) ||
         !compile_expressions(call, request, NULL, &scan->expressions) ||
-        !item_access_read(call, table = operation_find_table(call, request->table_name), request,
-                          &scan->expressions) ||
+        !item_access_read(call, "Scan", table = operation_find_table(call, request->table_name),
+                          request, &scan->expressions) ||
         !item_page_find_source(call, request, table, &scan->source) || !prepare_scan(call, scan)) {
         operation_fail(call);
         return;

@@ -1,13 +1,15 @@
 /* op_continuous_backups.c -- UpdateContinuousBackups and DescribeContinuousBackups.
  *
- * Only the setting is there: the table's definition says since when and how far back a table is to
- * be restorable.
+ * The table's definition says since when and how far back the table is to be restorable;
+ * control/history_life.h makes it so, and history/history_window.h says what holds now.
  */
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/table/table_operation.h"
+#include "base/arena.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "control/control.h"
+#include "history/history_window.h"
 #include "json/writer.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
@@ -15,12 +17,7 @@
 
 /* --- What both share --- */
 
-enum {
-    MS_PER_SECOND = 1000,
-    MS_PER_DAY = 24 * 60 * 60 * MS_PER_SECOND,
-    /* "LatestRestorableDateTime is typically 5 minutes before the current time." */
-    LATEST_LAG_MS = 5 * 60 * MS_PER_SECOND,
-};
+enum { US_PER_MS = 1000 };
 
 /* NULL with TableNotFoundException, which these operations have in place of
  * ResourceNotFoundException, if there is no such table or it is being deleted. */
@@ -28,42 +25,33 @@ static struct table *find_table(struct api_call *call, struct bytes name_or_arn)
 {
     struct bytes name = operation_table_name(name_or_arn);
     struct table *table = operation_find_table(call, name_or_arn);
-    if (table != NULL && table_definition(table)->status != TABLE_DELETING)
+    if (table != NULL && table_definition(table)->status != TABLE_DELETING &&
+        !table_operation_is_restoring(table))
         return table;
     if (operation_is_own(call))
         error_set(&call->error, ERROR_TABLE_NOT_FOUND, "Table not found: %.*s", BYTES_FMT(name));
     return NULL;
 }
 
-/* The earliest time the table can be restored to; 0 while recovery is disabled. */
-static int64_t earliest_restorable_ms(const struct table_definition *definition, int64_t now_ms)
-{
-    int64_t since_ms = definition->recovery_since_ms;
-    int64_t bound_ms = now_ms - definition->recovery_days * MS_PER_DAY;
-    return since_ms == 0 || since_ms > bound_ms ? since_ms : bound_ms;
-}
-
-/* Tables are restored to a whole second. */
 static void write_time(struct json_writer *writer, const char *name, int64_t time_ms)
 {
     json_write_name(writer, name);
-    json_write_seconds(writer, time_ms - time_ms % MS_PER_SECOND);
+    json_write_seconds(writer, time_ms);
 }
 
-static void write_recovery(struct json_writer *writer, const struct table_definition *definition,
-                           int64_t now_ms)
+static void write_recovery(struct json_writer *writer, const struct api_options *options,
+                           const struct table_definition *definition)
 {
     json_open_object(writer);
     json_write_name(writer, "PointInTimeRecoveryStatus");
-    json_write_text(writer, definition->recovery_since_ms != 0 ? "ENABLED" : "DISABLED");
-    if (definition->recovery_since_ms != 0) {
-        int64_t earliest_ms = earliest_restorable_ms(definition, now_ms);
-        int64_t latest_ms = now_ms - LATEST_LAG_MS;
+    json_write_text(writer, definition->recovery_days != 0 ? "ENABLED" : "DISABLED");
+    if (definition->recovery_days != 0) {
+        const struct history_window window = history_window(definition, options->clock);
         json_write_name(writer, "RecoveryPeriodInDays");
         json_write_integer(writer, definition->recovery_days);
-        write_time(writer, "EarliestRestorableDateTime", earliest_ms);
+        write_time(writer, "EarliestRestorableDateTime", history_window_earliest_ms(&window));
         write_time(writer, "LatestRestorableDateTime",
-                   latest_ms > earliest_ms ? latest_ms : earliest_ms);
+                   history_window_latest_ms(&window, options->recovery_lag_ms));
     }
     json_close_object(writer);
 }
@@ -78,7 +66,7 @@ static void answer(struct api_call *call, const struct table_definition *definit
     json_write_name(&writer, "ContinuousBackupsStatus");
     json_write_text(&writer, "ENABLED"); /* "... on all tables at table creation." */
     json_write_name(&writer, "PointInTimeRecoveryDescription");
-    write_recovery(&writer, definition, clock_wall_ms(api_options(call->api)->clock));
+    write_recovery(&writer, api_options(call->api), definition);
     json_close_object(&writer);
     json_close_object(&writer);
 }
@@ -136,16 +124,24 @@ static const struct shape request_shape = { SHAPE_STRUCTURE_OF(
                                                 struct update_continuous_backups_request, fields),
                                             .type_name = "UpdateContinuousBackupsInput" };
 
-static void set_recovery(const struct recovery_request *request, int64_t now_ms,
+static int64_t round_up_to_ms(int64_t time_us)
+{
+    return (time_us + US_PER_MS - 1) / US_PER_MS;
+}
+
+/* A longer period does not bring back what the shorter one had given up. Whatever was kept before
+ * recovery was disabled does not come back either. */
+static void set_recovery(const struct recovery_request *request, const struct clock *clock,
                          struct table_definition *definition)
 {
-    /* A longer period does not bring back what the shorter one had given up. */
-    int64_t earliest_ms = earliest_restorable_ms(definition, now_ms);
+    int64_t since_us = clock_commit_now_us(clock);
+    if (definition->recovery_days != 0)
+        since_us = history_window(definition, clock).earliest_us;
     definition->recovery_since_ms = 0;
     definition->recovery_days = 0;
     if (!request->enabled.value)
         return;
-    definition->recovery_since_ms = earliest_ms != 0 ? earliest_ms : now_ms;
+    definition->recovery_since_ms = round_up_to_ms(since_us);
     definition->recovery_days = request->days.present ? request->days.value : RECOVERY_DAYS_MAX;
 }
 
@@ -161,16 +157,8 @@ static bool update(struct api_call *call, const struct recovery_request *request
         return error_set(&call->error, ERROR_CONTINUOUS_BACKUPS_UNAVAILABLE,
                          "Backups are being enabled for the table: %.*s. Please retry later",
                          BYTES_FMT(changed.name));
-    set_recovery(request, clock_wall_ms(api_options(call->api)->clock), &changed);
-    answer(call, &changed);
-    if (!table_operation_store(call, &changed, "UpdateContinuousBackups"))
-        return false;
-    if (request->enabled.value)
-        log_write(LOG_WARN, "api",
-                  "point-in-time recovery was enabled for table '%.*s', but nothing is kept yet: "
-                  "no table can be restored to an earlier time; use `stator backup`",
-                  BYTES_FMT(changed.name));
-    return true;
+    set_recovery(request, api_options(call->api)->clock, &changed);
+    return table_operation_store(call, &changed, "UpdateContinuousBackups");
 }
 
 static void run_update(struct api_call *call, const void *input)
@@ -178,6 +166,14 @@ static void run_update(struct api_call *call, const void *input)
     const struct update_continuous_backups_request *request = input;
     struct table *table = find_table(call, request->table_name);
     bool ok = table != NULL && update(call, request->recovery, table);
+    if (ok) {
+        struct bytes name = arena_copy(call->arena, table_definition(table)->name);
+        operation_release_tables(call);
+        control_settle_history(api_control(call->api), call->arena, name);
+        table = catalogue_find(api_catalogue(call->api), name);
+        answer(call, table_definition(table)); /* Nobody else drops tables meanwhile. */
+        table_release(table);
+    }
     operation_end(call, ok);
 }
 

@@ -56,14 +56,38 @@ bool table_operation_check_arn(struct api_call *call, struct bytes arn, const ch
     }
 }
 
-struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn)
+bool table_operation_is_restoring(const struct table *table)
+{
+    enum table_origin kind = table_definition(table)->origin.kind;
+    return kind == TABLE_ORIGIN_BACKUP || kind == TABLE_ORIGIN_TIME;
+}
+
+static void refuse_missing(struct api_call *call, struct bytes name_or_arn)
 {
     struct bytes name = operation_table_name(name_or_arn);
-    struct table *table = operation_find_table(call, name_or_arn);
-    if (table == NULL && operation_is_own(call))
+    if (operation_is_own(call))
         error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
                   "Requested resource not found: Table: %.*s not found", BYTES_FMT(name));
+}
+
+struct table *table_operation_find_any(struct api_call *call, struct bytes name_or_arn)
+{
+    struct table *table = operation_find_table(call, name_or_arn);
+    if (table == NULL)
+        refuse_missing(call, name_or_arn);
     return table;
+}
+
+struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn)
+{
+    struct table *table = table_operation_find_any(call, name_or_arn);
+    bool is_made =
+        table != NULL && (table_operation_is_restoring(table) ||
+                          table_definition(table)->replicas.own.status == REPLICA_CREATING);
+    if (!is_made)
+        return table;
+    refuse_missing(call, name_or_arn);
+    return NULL;
 }
 
 bool table_operation_check_idle(struct api_call *call, const struct table_definition *definition)

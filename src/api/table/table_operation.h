@@ -25,8 +25,12 @@ extern const struct shape table_name_request_shape;
 MUST_CHECK bool table_operation_check_arn(struct api_call *call, struct bytes arn,
                                           const char *region_text,
                                           bool (*refuse_account)(struct api_call *));
-/* operation_find_table, with the service's error set if there is no such table. */
+/* operation_find_table, with the service's error set if there is no such table. Observed: one that
+ * is being restored, or filled as a replica, exists for few operations, which call the second. */
 struct table *table_operation_find(struct api_call *call, struct bytes name_or_arn);
+struct table *table_operation_find_any(struct api_call *call, struct bytes name_or_arn);
+/* Whether the table is being restored, so that most operations do not see it. */
+bool table_operation_is_restoring(const struct table *table);
 /* False with ResourceInUseException set while the table is in a transient status. */
 MUST_CHECK bool table_operation_check_idle(struct api_call *call,
                                            const struct table_definition *definition);

@@ -117,11 +117,17 @@ static const struct asked asked_update_key[] = {
 static const struct asked asked_get_meters[] = {
     { "{}", "stator:GetMeters", "*" },
 };
+static const struct asked asked_list_jobs[] = {
+    { "{}", "stator:ListJobs", "*" },
+};
 static const struct asked asked_get_slow_requests[] = {
     { "{}", "stator:GetSlowRequests", "*" },
 };
 static const struct asked asked_get_hot_keys[] = {
     { "{'TableName':'Tab'}", "stator:GetHotKeys", ARN "Tab" },
+};
+static const struct asked asked_get_item_history[] = {
+    { "{'TableName':'Tab','Key':" KEY("a") "}", "stator:GetItemHistory", ARN "Tab" },
 };
 static const struct asked asked_get_insight_rule_report[] = {
     { "{'RuleName':'r'}", "cloudwatch:GetInsightRuleReport",

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <time.h>
 #include "api_fixture.h"
 #include "base/compiler.h"
 #include "model/limits.h"
@@ -82,18 +83,44 @@ static void a_new_table_has_recovery_disabled(void **state)
     expect_updated(DISABLE, DISABLED);
 }
 
-static void recovery_reaches_from_its_beginning_to_five_minutes_ago(void **state)
+static void recovery_reaches_from_its_beginning_to_now(void **state)
 {
     (void)state;
-    db.clock.fixed_ms += 999; /* Whole seconds are shown. */
-    expect_updated(ENABLE, ENABLED("35", "1700000000", "1700000000"));
-    db.clock.fixed_ms += 5 * MINUTE_MS - SECOND_MS;
-    expect_described(ENABLED("35", "1700000000", "1700000000"));
-    db.clock.fixed_ms += 2 * SECOND_MS;
-    expect_described(ENABLED("35", "1700000000", "1700000001"));
-    expect_updated(ENABLE, ENABLED("35", "1700000000", "1700000001"));
+    db.clock.fixed_ms += 999;
+    expect_updated(ENABLE, ENABLED("35", "1700000001", "1700000001"));
+    db.clock.fixed_ms += 5 * SECOND_MS; /* Both are whole seconds. */
+    expect_described(ENABLED("35", "1700000001", "1700000005"));
+    expect_updated(ENABLE, ENABLED("35", "1700000001", "1700000005"));
     expect_updated(DISABLE, DISABLED);
-    expect_updated(ENABLE, ENABLED("35", "1700000301", "1700000301"));
+    expect_updated(ENABLE, ENABLED("35", "1700000006", "1700000006"));
+}
+
+/* Clients send whole seconds: what is shown can be sent back, even at once. */
+static void both_ends_that_are_shown_can_be_restored_to(void **state)
+{
+    (void)state;
+    db.clock.fixed_ms += 1;
+    expect_updated(ENABLE, ENABLED("35", "1700000001", "1700000001"));
+    assert_true(api_fixture_call(&db, "RestoreTableToPointInTime",
+                                 "{'SourceTableName':'abc','TargetTableName':'earliest',"
+                                 "'RestoreDateTime':1700000001}"));
+    assert_false(api_fixture_call(&db, "RestoreTableToPointInTime",
+                                  "{'SourceTableName':'abc','TargetTableName':'earlier',"
+                                  "'RestoreDateTime':1700000000}"));
+    assert_int_equal(db.error.code, ERROR_INVALID_RESTORE_TIME);
+}
+
+static void the_latest_time_is_behind_if_that_is_asked_for(void **state)
+{
+    (void)state;
+    api_fixture_close(&db);
+    api_fixture_open_with(&db, &(struct api_options){ .recovery_lag_ms = 5 * MINUTE_MS });
+    assert_true(api_fixture_call(&db, "CreateTable", CREATE));
+    expect_updated(ENABLE, ENABLED("35", "1700000000", "1700000000"));
+    db.clock.fixed_ms += 5 * MINUTE_MS;
+    expect_described(ENABLED("35", "1700000000", "1700000000"));
+    db.clock.fixed_ms += SECOND_MS;
+    expect_described(ENABLED("35", "1700000000", "1700000001"));
 }
 
 static void recovery_reaches_back_as_many_days_as_were_asked_for(void **state)
@@ -101,9 +128,9 @@ static void recovery_reaches_back_as_many_days_as_were_asked_for(void **state)
     (void)state;
     expect_updated(ENABLE_DAYS("2"), ENABLED("2", "1700000000", "1700000000"));
     db.clock.fixed_ms += 2 * (int64_t)DAY_MS;
-    expect_described(ENABLED("2", "1700000000", "1700172500"));
+    expect_described(ENABLED("2", "1700000000", "1700172800"));
     db.clock.fixed_ms += DAY_MS;
-    expect_described(ENABLED("2", "1700086400", "1700258900"));
+    expect_described(ENABLED("2", "1700086400", "1700259200"));
 }
 
 static void a_longer_period_brings_nothing_back(void **state)
@@ -111,9 +138,49 @@ static void a_longer_period_brings_nothing_back(void **state)
     (void)state;
     expect_updated(ENABLE_DAYS("1"), ENABLED("1", "1700000000", "1700000000"));
     db.clock.fixed_ms += 3 * (int64_t)DAY_MS;
-    expect_updated(ENABLE_DAYS("3"), ENABLED("3", "1700172800", "1700258900"));
-    expect_updated(ENABLE, ENABLED("35", "1700172800", "1700258900")); /* The default again. */
-    expect_updated(ENABLE_DAYS("1"), ENABLED("1", "1700172800", "1700258900"));
+    expect_updated(ENABLE_DAYS("3"), ENABLED("3", "1700172800", "1700259200"));
+    expect_updated(ENABLE, ENABLED("35", "1700172800", "1700259200")); /* The default again. */
+    api_fixture_expect_error(&db, "RestoreTableToPointInTime",
+                             "{'SourceTableName':'abc','TargetTableName':'def',"
+                             "'RestoreDateTime':1700172799}",
+                             ERROR_INVALID_RESTORE_TIME,
+                             "RestoreDateTime '2023-11-16T22:13:19Z' must be within "
+                             "EarliestRestorableDateTime '2023-11-16T22:13:20Z' and "
+                             "LatestRestorableDateTime '2023-11-17T22:13:20Z'");
+    api_fixture_expect_error(&db, "ExportTableToPointInTime",
+                             "{'TableArn':'" ARN "','S3Bucket':'bucket','ExportTime':1700172799}",
+                             ERROR_INVALID_EXPORT_TIME, "Export Time is invalid");
+    expect_updated(ENABLE_DAYS("1"), ENABLED("1", "1700172800", "1700259200"));
+}
+
+static void wait_until_restored(const char *name)
+{
+    char body[64];
+    snprintf(body, sizeof body, "{'TableName':'%s'}", name);
+    do {
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        assert_true(api_fixture_call(&db, "DescribeTable", body));
+    } while (api_fixture_shows(&db, "CREATING"));
+}
+
+static void restores_to_a_moment_of_the_current_second_agree(void **state)
+{
+    (void)state;
+#define RESTORE(target)                                                                            \
+    "{'SourceTableName':'abc','TargetTableName':'" target "','RestoreDateTime':1700000000.9}"
+    expect_updated(ENABLE, ENABLED("35", "1700000000", "1700000000"));
+    assert_true(api_fixture_call(&db, "PutItem", "{'TableName':'abc','Item':{'a':{'S':'1'}}}"));
+    assert_true(api_fixture_call(&db, "RestoreTableToPointInTime", RESTORE("first")));
+    wait_until_restored("first");
+    db.clock.fixed_ms += 100; /* Still before that moment, but the state at it is settled. */
+    assert_true(api_fixture_call(&db, "PutItem", "{'TableName':'abc','Item':{'a':{'S':'2'}}}"));
+    db.clock.fixed_ms += SECOND_MS;
+    assert_true(api_fixture_call(&db, "RestoreTableToPointInTime", RESTORE("second")));
+    wait_until_restored("second");
+    api_fixture_expect(&db, "Scan", "{'TableName':'first'}",
+                       "{'Items':[{'a':{'S':'1'}}],'Count':1,'ScannedCount':1}");
+    api_fixture_expect(&db, "Scan", "{'TableName':'second'}",
+                       "{'Items':[{'a':{'S':'1'}}],'Count':1,'ScannedCount':1}");
 }
 
 static void the_period_is_one_to_thirty_five_days(void **state)
@@ -171,7 +238,7 @@ static void the_setting_survives_a_restart_and_ends_with_the_table(void **state)
     (void)state;
     expect_updated(ENABLE_DAYS("7"), ENABLED("7", "1700000000", "1700000000"));
     api_fixture_restart(&db, 10 * MINUTE_MS);
-    expect_described(ENABLED("7", "1700000000", "1700000300"));
+    expect_described(ENABLED("7", "1700000000", "1700000600"));
     assert_true(api_fixture_call(&db, "DeleteTable", NAME));
     assert_true(api_fixture_call(&db, "CreateTable", CREATE));
     expect_described(DISABLED);
@@ -201,9 +268,12 @@ int main(void)
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_new_table_has_recovery_disabled),
-        TEST(recovery_reaches_from_its_beginning_to_five_minutes_ago),
+        TEST(recovery_reaches_from_its_beginning_to_now),
+        TEST(both_ends_that_are_shown_can_be_restored_to),
+        TEST(the_latest_time_is_behind_if_that_is_asked_for),
         TEST(recovery_reaches_back_as_many_days_as_were_asked_for),
         TEST(a_longer_period_brings_nothing_back),
+        TEST(restores_to_a_moment_of_the_current_second_agree),
         TEST(the_period_is_one_to_thirty_five_days),
         TEST(requests_are_checked),
         TEST(the_setting_survives_a_restart_and_ends_with_the_table),
