@@ -7,6 +7,8 @@
 #include "api/call_meter.h"
 #include "api/capacity.h"
 #include "api/key_use.h"
+#include "api/model/model_scan.h"
+#include "api/model/model_watch.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
 #include "api/scaling/scaling_driver.h"
@@ -199,6 +201,8 @@ static struct job_runner *open_jobs(const struct api_options *options, struct hi
 /* Every kind of long work registers here. Jobs that were interrupted resume. */
 static void start_jobs(struct api *api)
 {
+    const struct job_kind model_scan = model_scan_kind(api);
+    job_runner_register(api->jobs, &model_scan);
     job_runner_start(api->jobs);
 }
 
@@ -569,6 +573,8 @@ static void end(struct api_call *call)
         admission_end(call);
     if (UNLIKELY(call->has_uncounted))
         admission_forget_units(call);
+    if (UNLIKELY(call->model_notes != NULL))
+        model_watch_count_call(call);
     int64_t now_ns = observe(call);
     for (size_t i = 0; i < call->use_count; i++) {
         if (UNLIKELY(call->uses[i].key_uses != NULL))

@@ -26,6 +26,7 @@ struct clock;
 struct faults;
 struct live_keys;
 struct meter;
+struct model_note;
 struct operation;
 struct shape;
 struct trigger_outside;
@@ -169,8 +170,9 @@ struct api_call {
      * the call ends; in the order in which the tables were looked up. */
     struct capacity_use *uses;
     size_t use_count;
-    uint32_t pause_count; /* How often it has paused. */
-    int64_t queue_ns;     /* Set by the caller: how long it waited in queues. */
+    struct model_note *model_notes; /* What breaks models; NULL: nothing. */
+    uint32_t pause_count;           /* How often it has paused. */
+    int64_t queue_ns;               /* Set by the caller: how long it waited in queues. */
     uint32_t batch_count; /* Items or statements of a batch or transaction; 0: it is none. */
     uint8_t verb;         /* enum meter_verb, of PartiQL. */
     /* Of one that writes many: the items before and after, in bytes as DynamoDB counts. */

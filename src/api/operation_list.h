@@ -51,14 +51,17 @@
     X(add_fault, "AddFault")                                                                       \
     X(add_trigger, "AddTrigger")                                                                   \
     X(check_access, "CheckAccess")                                                                 \
+    X(check_model, "CheckModel")                                                                   \
     X(create_key, "CreateKey")                                                                     \
     X(create_session, "CreateSession")                                                             \
     X(delete_key, "DeleteKey")                                                                     \
     X(delete_key_policy, "DeleteKeyPolicy")                                                        \
+    X(delete_model, "DeleteModel")                                                                 \
     X(get_hot_keys, "GetHotKeys")                                                                  \
     X(get_item_history, "GetItemHistory")                                                          \
     X(get_key_policy, "GetKeyPolicy")                                                              \
     X(get_meters, "GetMeters")                                                                     \
+    X(get_model, "GetModel")                                                                       \
     X(get_slow_requests, "GetSlowRequests")                                                        \
     X(list_faults, "ListFaults")                                                                   \
     X(list_jobs, "ListJobs")                                                                       \
@@ -66,8 +69,10 @@
     X(list_keys, "ListKeys")                                                                       \
     X(list_triggers, "ListTriggers")                                                               \
     X(put_key_policy, "PutKeyPolicy")                                                              \
+    X(put_model, "PutModel")                                                                       \
     X(remove_fault, "RemoveFault")                                                                 \
     X(remove_trigger, "RemoveTrigger")                                                             \
+    X(scan_model, "ScanModel")                                                                     \
     X(update_key, "UpdateKey")                                                                     \
     X(delete_alarms, "cloudwatch:DeleteAlarms")                                                    \
     X(delete_dashboards, "cloudwatch:DeleteDashboards")                                            \

@@ -122,6 +122,7 @@ int fault_command(const struct command_call *call);
 int history_command(const struct command_call *call);
 int help_command(const struct command_call *call);
 int top_command(const struct command_call *call);
+int model_command(const struct command_call *call);
 int slowlog_command(const struct command_call *call);
 int version_command(const struct command_call *call);
 const char *version_commit(void); /* Of which the program was built. */

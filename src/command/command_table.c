@@ -235,6 +235,55 @@ static const struct command_flag slowlog_flags[] = {
     CLIENT_FLAGS,
 };
 
+static const struct command_verb model_verbs[] = {
+    { "check", "FILE", "", "judge a model, then run its patterns on its sample" },
+    { "apply", "FILE", "[--yes] [--no-data] [FLAGS]",
+      "print what a server's tables lack; with --yes, do it" },
+    { "diff", "FILE [FILE]", "[FLAGS]",
+      "print the steps from one model, or a server's tables, to another" },
+    { "infer", "TABLE", "[--items N] [--no-data] [FLAGS]", "print a model of a server's table" },
+    { "export", "FILE", "[--format FORMAT]", "print the model's tables for another tool" },
+    { "code", "FILE", "--language LANGUAGE [--out DIR]",
+      "print functions for the model's patterns; with --out, write them, and their tests" },
+    { "samples", "[NAME]", "", "list the models that are in the program, or print one" },
+};
+
+static const struct command_flag model_flags[] = {
+    { .name = "language",
+      .placeholder = "LANGUAGE",
+      .help = "python or typescript",
+      .verbs = "code" },
+    { .name = "out",
+      .placeholder = "DIR",
+      .help = "the folder to write to, which is created if it is not there [stdout]",
+      .verbs = "code" },
+    { .name = "format",
+      .placeholder = "FORMAT",
+      .help = "workbench, cloudformation, cdk, terraform or cli [workbench]",
+      .verbs = "export" },
+    { .name = "yes",
+      .help = "carry the plan out",
+      .kind = COMMAND_FLAG_PRESENCE,
+      .verbs = "apply" },
+    { .name = "no-data",
+      .help = "without the rows of the sample",
+      .kind = COMMAND_FLAG_PRESENCE,
+      .verbs = "apply,infer" },
+    { .name = "items",
+      .placeholder = "N",
+      .help = "how many items to look at, at most 10000 [1000]",
+      .kind = COMMAND_FLAG_NUMBER,
+      .verbs = "infer" },
+    { .name = "endpoint",
+      .placeholder = "URL",
+      .help = "the server [" ADMIN_CLIENT_ENDPOINT "]",
+      .verbs = "apply,diff,infer" },
+    { .name = "ca-file",
+      .placeholder = "FILE",
+      .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]",
+      .verbs = "apply,diff,infer" },
+};
+
 static const struct command_verb help_verbs[] = { { .words = "[COMMAND]", .flags = "" } };
 
 static const struct command_flag help_flags[] = {
@@ -391,6 +440,20 @@ const struct command command_table[] = {
       VERBS(slowlog_verbs),
       FLAGS(slowlog_flags),
       .run = slowlog_command },
+    { .name = "model",
+      .group = COMMAND_FOR_TABLES,
+      .purpose = "check models of tables: entities, access patterns, sample data",
+      .description =
+          "A model is a JSON file of NoSQL Workbench's form, with entities and access patterns;\n"
+          "FILE may be - for stdin, or the name of a sample. `check` tells for each pattern which\n"
+          "index serves it and why, finds entities whose keys collide, and projections that lack\n"
+          "attributes or waste them. Then it loads the sample into a database in memory, runs "
+          "every\n"
+          "pattern, compares with what is expected, and prints items, units, pages and cost. It\n"
+          "exits with 1 if something is wrong with the model, and with 2 if the file is none.\n",
+      VERBS(model_verbs),
+      FLAGS(model_flags),
+      .run = model_command },
     { .name = "help",
       .purpose = "show help for the program or a command",
       .description = "Prints what `stator COMMAND --help` prints, or the list of commands.\n",

@@ -208,6 +208,30 @@ const struct decision decisions_get_hot_keys[] = {
     { ALL "," DENY_ON("*", "*"), NULL, NULL, OF("Tab"), NOT_FOUND },
     END,
 };
+#define ASKS_MODEL(body, action, end)                                                              \
+    { NOTHING, NULL, NULL, body("Tab"), NO(action, "Tab") },                                       \
+    { NOTHING, NULL, NULL, body("Absent"), NO(action, "Absent") },                                 \
+    { ALLOW_ON("*", "*"), NULL, NULL, body("Tab"), NO(action, "Tab") },                            \
+    { ALLOW_OTHER(action, ARN("Secret")), NULL, NULL, body("Tab"), NO(action, "Tab") },            \
+    { ALLOW_OTHER(action, ARN("Tab")), NULL, NULL, body("Tab"), end },                             \
+    { ALLOW_OTHER(action, "*"), NULL, NULL, body("Absent"), NOT_FOUND }
+#define MODEL_OF(table)                                                                            \
+    "{'TableName':'" table "','Mode':'OBSERVE','Model':'{\\'Entities\\':[{\\'Name\\':\\'E\\'}]}'}"
+const struct decision decisions_put_model[] = { ASKS_MODEL(MODEL_OF, "stator:PutModel", YES), END };
+#define A_MODEL "{'Model':'{\\'ModelName\\':\\'m\\',\\'DataModel\\':[]}'}"
+const struct decision decisions_check_model[] = {
+    { NOTHING, NULL, NULL, A_MODEL, NO("stator:CheckModel", "*") },
+    { ALLOW_ON("*", "*"), NULL, NULL, A_MODEL, NO("stator:CheckModel", "*") },
+    { ALLOW_OTHER("stator:CheckModel", "*"), NULL, NULL, A_MODEL, YES },
+    END,
+};
+const struct decision decisions_get_model[] = { ASKS_MODEL(OF, "stator:GetModel", NOT_FOUND), END };
+const struct decision decisions_delete_model[] = {
+    ASKS_MODEL(OF, "stator:DeleteModel", NOT_FOUND), END,
+};
+const struct decision decisions_scan_model[] = {
+    ASKS_MODEL(OF, "stator:ScanModel", NOT_FOUND), END,
+};
 #define HISTORY_OF(table, name) IN(table, ",'Key':" KEY(name))
 #define HISTORY "stator:GetItemHistory"
 #define OWN_HISTORY                                                                                \

@@ -15,6 +15,7 @@
 #include "api/item/item_shapes.h"
 #include "api/item/item_access.h"
 #include "api/item/item_change.h"
+#include "api/model/model_watch.h"
 #include "api/operation.h"
 #include "base/arena.h"
 #include "index/index_entry.h"
@@ -293,7 +294,8 @@ static bool decide(struct txn *txn)
     }
     if (refused_count == txn->item_count)
         return admission_fail_batch(batch->call);
-    if (!item_change_check_collections(batch->call, txn)) {
+    if (!model_watch_check_all(batch->call, txn, &batch->call->error) ||
+        !item_change_check_collections(batch->call, txn)) {
         reset_capacity(batch);
         return false;
     }

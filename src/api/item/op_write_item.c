@@ -11,6 +11,7 @@
 #include "api/item/item_change.h"
 #include "api/item/item_expressions.h"
 #include "api/item/item_shapes.h"
+#include "api/model/model_watch.h"
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -210,7 +211,8 @@ static bool decide(struct txn *txn)
         (!condition_matches(condition, &lookup) ||
          admission_fails_condition(write->call, write->call->uses, &write->item.place)))
         return refuse(write);
-    if (write->decide(write) && item_change_check_collections(write->call, txn) &&
+    if (write->decide(write) && model_watch_check(write->call, &write->item, &write->call->error) &&
+        item_change_check_collections(write->call, txn) &&
         (admit_indexes(write) || admission_fail(write->call)))
         return true;
     capacity_use_clear(write->call->uses);

@@ -13,6 +13,7 @@
 #include "api/item/item_change.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
+#include "api/model/model_watch.h"
 #include "api/partiql/partiql_plan.h"
 #include "api/partiql/partiql_statement.h"
 #include "api/partiql/partiql_write.h"
@@ -379,6 +380,10 @@ static void decide_member(struct statement_batch *batch, struct batch_member *me
     error_init(&member->fault, arena);
     if (!partiql_write_decide(arena, &member->write, item, &member->returned, &member->fault))
         item->effect = TXN_KEEP;
+    if (!model_watch_check(batch->call, item, &member->fault)) {
+        item->effect = TXN_KEEP;
+        show_nothing(member);
+    }
 }
 
 /* Called when all are decided: only a statement that makes its item collection too large fails. */

@@ -12,6 +12,7 @@
 #include "api/item/item_page.h"
 #include "api/item/item_shapes.h"
 #include "api/operation.h"
+#include "api/model/model_watch.h"
 #include "api/partiql/partiql_plan.h"
 #include "api/partiql/partiql_statement.h"
 #include "api/partiql/partiql_write.h"
@@ -212,6 +213,7 @@ static bool decide(struct txn *txn)
     capacity_use_clear(call->uses);
     if (partiql_write_decide(call->arena, &write->write, &write->item, &write->returned,
                              &call->error) &&
+        model_watch_check(call, &write->item, &call->error) &&
         item_change_check_collections(call, txn) &&
         (admission_decided(call, call->uses, &write->item) || admission_fail(call))) {
         answer(write);

@@ -13,6 +13,7 @@
 #include "api/item/batch.h"
 #include "api/item/item_access.h"
 #include "api/item/item_change.h"
+#include "api/model/model_watch.h"
 #include "api/operation.h"
 #include "auth/caller.h"
 #include "base/arena.h"
@@ -468,11 +469,15 @@ static bool decide_action(struct transaction *transaction, size_t index)
             reason->item = &item->current;
         return false;
     }
+    error_init(&fault, call->arena);
     switch (action->kind) {
     case TRANSACTION_PUT:
         item->effect = TXN_PUT;
         item->replacement = *action->key;
-        return true;
+        if (model_watch_check(call, item, &fault))
+            return true;
+        *reason = transaction_reason_validation(&fault);
+        return false;
     case TRANSACTION_DELETE:
         item->effect = TXN_DELETE;
         return true;
@@ -481,8 +486,7 @@ static bool decide_action(struct transaction *transaction, size_t index)
     case TRANSACTION_UPDATE:
         break;
     }
-    error_init(&fault, call->arena);
-    if (decide_update(transaction, action, item, &fault))
+    if (decide_update(transaction, action, item, &fault) && model_watch_check(call, item, &fault))
         return true;
     if (transaction_reason_is_of_request(&fault))
         call->error = fault;

@@ -114,6 +114,21 @@ static const struct asked asked_put_key_policy[] = {
 static const struct asked asked_update_key[] = {
     { "{" KEY_ID ",'Status':'Active'}", "stator:UpdateKey", "*" },
 };
+static const struct asked asked_put_model[] = {
+    { "{'TableName':'Tab','Mode':'OBSERVE','Model':'{}'}", "stator:PutModel", ARN "Tab" },
+};
+static const struct asked asked_check_model[] = {
+    { "{'Model':'{}'}", "stator:CheckModel", "*" },
+};
+static const struct asked asked_get_model[] = {
+    { "{'TableName':'Tab'}", "stator:GetModel", ARN "Tab" },
+};
+static const struct asked asked_delete_model[] = {
+    { "{'TableName':'Tab'}", "stator:DeleteModel", ARN "Tab" },
+};
+static const struct asked asked_scan_model[] = {
+    { "{'TableName':'Tab'}", "stator:ScanModel", ARN "Tab" },
+};
 static const struct asked asked_get_meters[] = {
     { "{}", "stator:GetMeters", "*" },
 };
