@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include "access/access.h"
 #include "api/admission.h"
+#include "api/backup/backup_job.h"
+#include "api/backup/backups.h"
+#include "api/backup/restore_job.h"
+#include "api/backup/system_backup.h"
 #include "api/call_meter.h"
 #include "api/capacity.h"
 #include "api/key_use.h"
@@ -58,6 +62,7 @@ struct api {
     struct dashboards *dashboards;
     struct insights *insights;
     struct job_runner *jobs;
+    struct backups *backups;
     struct history_holds *holds;
     int64_t opened_ms;
 };
@@ -189,6 +194,22 @@ static void close_monitoring(struct api *api)
     series_store_close(api->series);
 }
 
+/* The data of a dropped table stays while a job reads it. */
+static bool is_read_by_job(void *context, uint64_t table_id)
+{
+    const struct api *api = context;
+    return history_holds_has_table(api->holds, table_id);
+}
+
+/* A table with recovery becomes a backup. */
+static enum engine_status keep_dropped(void *context, struct arena *arena,
+                                       const struct table_definition *definition,
+                                       struct engine_write *write, bool *is_kept)
+{
+    const struct api *api = context;
+    return system_backup_keep(&api->options, arena, definition, write, is_kept);
+}
+
 static struct job_runner *open_jobs(const struct api_options *options, struct history_holds *holds,
                                     enum engine_status *status)
 {
@@ -203,6 +224,25 @@ static void start_jobs(struct api *api)
 {
     const struct job_kind model_scan = model_scan_kind(api);
     job_runner_register(api->jobs, &model_scan);
+    const struct job_kind kinds[] = {
+        { .letter = JOB_BACKUP,
+          .name = "backup",
+          .active_max = BACKUP_JOBS_MAX + BACKUP_REMOVALS_MAX,
+          .run = backup_job_run,
+          .context = api },
+        { .letter = JOB_RESTORE,
+          .name = "restore",
+          .active_max = RESTORE_JOBS_MAX,
+          .run = restore_job_run,
+          .context = api },
+    };
+    api->backups =
+        backups_create(&(struct backups_options){ .clock = api->options.clock,
+                                                  .store = api->options.backup_store,
+                                                  .bucket = api->options.backup_bucket,
+                                                  .folder = api->options.backup_folder });
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        job_runner_register(api->jobs, &kinds[i]);
     job_runner_start(api->jobs);
 }
 
@@ -242,6 +282,9 @@ static struct catalogue *open_catalogue(const struct api_options *options,
 static void start_control(struct api *api)
 {
     const struct api_options *options = &api->options;
+    catalogue_set_keeper(api->catalogue, &(struct catalogue_keeper){ .keep = keep_dropped,
+                                                                     .is_read = is_read_by_job,
+                                                                     .context = api });
     api->control = control_start(
         &(struct control_options){ .engine = options->engine,
                                    .clock = options->clock,
@@ -334,9 +377,15 @@ void api_close(struct api *api)
     catalogue_close(api->catalogue);
     insights_destroy(api->insights);
     job_runner_close(api->jobs);
+    backups_destroy(api->backups);
     history_holds_destroy(api->holds);
     txn_conflicts_destroy(api->conflicts);
     free(api);
+}
+
+struct backups *api_backups(const struct api *api)
+{
+    return api->backups;
 }
 
 struct job_runner *api_jobs(const struct api *api)

@@ -27,6 +27,7 @@ struct faults;
 struct live_keys;
 struct meter;
 struct model_note;
+struct object_store;
 struct operation;
 struct shape;
 struct trigger_outside;
@@ -85,6 +86,11 @@ struct api_options {
      * wait. The call's tables are still held. NULL: nobody observes. */
     void (*observe)(void *context, const struct api_call *call, const struct api_outcome *outcome);
     void *observe_context;
+    /* Where on-demand backups are stored: in a bucket of an object store (borrowed), or in the
+     * folder "backups" of a folder, such as the data directory. NULL: in a temporary one. */
+    struct object_store *backup_store;
+    const char *backup_bucket;
+    const char *backup_folder;
     size_t insight_keys;     /* Keys that a rule of Contributor Insights keeps apart; 0: 256. */
     size_t insight_rules;    /* Of all tables together; 0: 100. */
     int64_t slow_request_ms; /* Requests that take as long are kept for GetSlowRequests; 0: none. */
@@ -93,6 +99,9 @@ struct api_options {
     struct faults *faults;
     /* The access keys. Borrowed; NULL: requests are not authenticated. */
     struct live_keys *keys;
+    /* The buckets that exports, imports and bulk operations use; NULL: none is there. */
+    struct object_store *objects;
+    const char *imports_folder; /* For the errors of imports; NULL: they are only counted. */
 };
 
 /* NULL with the engine's status if the catalogue cannot be read, or ENGINE_UNSUPPORTED if the

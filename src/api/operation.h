@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 
 struct alarms;
+struct backups;
 struct scaling;
 struct scaling_driver;
 struct control;
@@ -96,6 +97,8 @@ struct insights *api_insights(const struct api *api);
 struct control *api_control(const struct api *api);
 /* Long work: backups, restores, exports, imports. */
 struct job_runner *api_jobs(const struct api *api);
+/* Where backups are stored. */
+struct backups *api_backups(const struct api *api);
 /* For the control thread, except for what triggers.h allows any thread. */
 struct triggers *api_triggers(const struct api *api);
 /* Samples of metrics, for calls off the loops, and the thread that keeps them. */

@@ -13,10 +13,13 @@
     X(batch_execute_statement, "BatchExecuteStatement")                                            \
     X(batch_get_item, "BatchGetItem")                                                              \
     X(batch_write_item, "BatchWriteItem")                                                          \
+    X(create_backup, "CreateBackup")                                                               \
     X(create_table, "CreateTable")                                                                 \
+    X(delete_backup, "DeleteBackup")                                                               \
     X(delete_item, "DeleteItem")                                                                   \
     X(delete_resource_policy, "DeleteResourcePolicy")                                              \
     X(delete_table, "DeleteTable")                                                                 \
+    X(describe_backup, "DescribeBackup")                                                           \
     X(describe_continuous_backups, "DescribeContinuousBackups")                                    \
     X(describe_contributor_insights, "DescribeContributorInsights")                                \
     X(describe_endpoints, "DescribeEndpoints")                                                     \
@@ -28,12 +31,15 @@
     X(execute_transaction, "ExecuteTransaction")                                                   \
     X(get_item, "GetItem")                                                                         \
     X(get_resource_policy, "GetResourcePolicy")                                                    \
+    X(list_backups, "ListBackups")                                                                 \
     X(list_contributor_insights, "ListContributorInsights")                                        \
     X(list_tables, "ListTables")                                                                   \
     X(list_tags_of_resource, "ListTagsOfResource")                                                 \
     X(put_item, "PutItem")                                                                         \
     X(put_resource_policy, "PutResourcePolicy")                                                    \
     X(query, "Query")                                                                              \
+    X(restore_table_from_backup, "RestoreTableFromBackup")                                         \
+    X(restore_table_to_point_in_time, "RestoreTableToPointInTime")                                 \
     X(scan, "Scan")                                                                                \
     X(tag_resource, "TagResource")                                                                 \
     X(transact_get_items, "TransactGetItems")                                                      \

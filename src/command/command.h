@@ -114,7 +114,9 @@ int serve_command(const struct command_call *call);
 int check_command(const struct command_call *call);
 int backup_command(const struct command_call *call);
 int restore_command(const struct command_call *call);
+int backups_command(const struct command_call *call);
 int jobs_command(const struct command_call *call);
+int recover_command(const struct command_call *call);
 int key_command(const struct command_call *call); /* And `policy`. */
 int cert_command(const struct command_call *call);
 int trigger_command(const struct command_call *call);

@@ -224,6 +224,27 @@ static const struct command_flag jobs_flags[] = {
     CLIENT_FLAGS,
 };
 
+static const struct command_verb recover_verbs[] = { { .words = "TABLE",
+                                                       .flags = "[--to TIME] [--as NAME] "
+                                                                "[FLAGS]" } };
+
+static const struct command_flag recover_flags[] = {
+    { .name = "to",
+      .placeholder = "TIME",
+      .help = "as the table was then: 2026-11-16T10:43:35Z [now]" },
+    { .name = "as", .placeholder = "NAME", .help = "the new table [TABLE-recovered]" },
+    { .name = "deleted",
+      .help = "bring back a deleted table that had recovery [as TABLE]",
+      .kind = COMMAND_FLAG_PRESENCE },
+    { .name = "backup", .placeholder = "ARN", .help = "from this backup of the table" },
+    { .name = "quiet", .help = "no progress bar", .kind = COMMAND_FLAG_PRESENCE },
+    CLIENT_FLAGS,
+};
+
+static const struct command_verb backups_verbs[] = {
+    { "import", "DIR", "[FLAGS]", "make the backups in DIR known to the store" },
+};
+
 static const struct command_verb slowlog_verbs[] = { { .flags = "[--max N] [--json] [FLAGS]" } };
 
 static const struct command_flag slowlog_flags[] = {
@@ -430,6 +451,28 @@ const struct command command_table[] = {
       VERBS(jobs_verbs),
       FLAGS(jobs_flags),
       .run = jobs_command },
+    { .name = "recover",
+      .group = COMMAND_FOR_RECOVERY,
+      .purpose = "restore a table to a past moment, as a new table",
+      .description =
+          "Restores TABLE, which has point-in-time recovery, to a moment as another table, and\n"
+          "waits for the end. If it is interrupted the server goes on: `stator jobs`. A server\n"
+          "with `auth` needs credentials as `stator trigger` does, and the rights that\n"
+          "RestoreTableToPointInTime or RestoreTableFromBackup need, and stator:ListJobs.\n",
+      VERBS(recover_verbs),
+      FLAGS(recover_flags),
+      .run = recover_command },
+    { .name = "backups",
+      .group = COMMAND_FOR_RECOVERY,
+      .purpose = "adopt table backups made by another server",
+      .description =
+          "Copies the backups of tables in DIR, such as the folder `backups` of another data\n"
+          "directory, into that of --data-dir, and lists them there. No server may use the store\n"
+          "meanwhile; it is created if there is none. Exits with 1 if a backup is not usable.\n",
+      VERBS(backups_verbs),
+      .settings = STORE_SETTINGS,
+      .needs_disk = "import backups",
+      .run = backups_command },
     { .name = "slowlog",
       .group = COMMAND_FOR_MONITORING,
       .purpose = "show the slowest requests of a running server",

@@ -38,6 +38,7 @@
 #include "fault/faults.h"
 #include "http/server.h"
 #include "model/rendered_item.h"
+#include "object/object_store.h"
 #include "outbound/outbound.h"
 #include "table/server_time.h"
 #include "trigger/trigger_runner.h"
@@ -68,6 +69,7 @@ struct server {
     struct backup_service *backups; /* NULL: none. */
     struct outbound *network;       /* For calls of triggers. */
     struct trigger_outside outside;
+    struct object_store *objects; /* Buckets. */
     atomic_bool is_stopping;
     char dead_letter_dir[PATH_MAX];
 };
@@ -206,6 +208,28 @@ static bool open_network(struct server *server, const struct config *config)
     return server->network != NULL || fail(message);
 }
 
+/* Buckets that cannot be reached now are no reason not to start. */
+static bool open_objects(struct server *server, const struct config *config)
+{
+    const struct object_store_options options = {
+        .folder = config->buckets,
+        .endpoint = config->s3_endpoint,
+        .region = config->s3_region[0] != '\0' ? config->s3_region : config->region,
+        .key_file = config->s3_key_file,
+        .account = config->account_id,
+        .outbound = server->network,
+        .clock = &server->clock,
+        .retry_ms = (int64_t)config->s3_retry_ms,
+    };
+    char message[OBJECT_MESSAGE_MAX];
+    server->objects = object_store_open(&options, message);
+    if (server->objects == NULL)
+        return fail(message);
+    if (!object_store_check(server->objects, message))
+        log_write(LOG_WARN, "object", "buckets cannot be used: %s", message);
+    return true;
+}
+
 static enum capacity_setting capacity_of(const struct config *config)
 {
     switch ((enum config_capacity)config->capacity) {
@@ -222,7 +246,7 @@ static enum capacity_setting capacity_of(const struct config *config)
 static bool open_api(struct server *server, const struct config *config)
 {
     server->outside.dead_letters_max = config->dead_letters_max;
-    if (!find_dead_letters(server, config))
+    if (!find_dead_letters(server, config) || !open_objects(server, config))
         return false;
     if (config->fault_injection) {
         log_write(LOG_WARN, "fault", "fault injection is allowed: requests may fail on purpose");
@@ -256,6 +280,9 @@ static bool open_api(struct server *server, const struct config *config)
         .trigger_outside = &server->outside,
         .faults = server->faults,
         .keys = server->keys,
+        .backup_store = config->backup_bucket[0] == '\0' ? NULL : server->objects,
+        .backup_bucket = config->backup_bucket,
+        .backup_folder = config->in_memory ? NULL : config->data_dir,
         .observe = config->log_level == LOG_DEBUG ? request_log_observe : NULL,
     };
     enum engine_status status = start_clock(server);
@@ -529,6 +556,7 @@ static void stop(struct server *server)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */
     faults_destroy(server->faults);
     engine_close(server->engine);
+    object_store_close(server->objects);
     outbound_close(server->network);
     live_keys_close(server->keys);
     tls_context_release(server->tls);

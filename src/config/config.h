@@ -82,7 +82,13 @@ struct config {
     const char *tls_client_ca_file; /* Empty: clients need no certificate. */
     const char *outbound_ca_file;   /* Empty: the system's authorities. */
     const char *outbound_proxy;     /* Empty: none. */
-    const char *config;             /* The file that was read; NULL: none. */
+    const char *backup_bucket;      /* For backups of tables; empty: the data directory. */
+    const char *buckets;            /* A folder; empty: none. Not with s3_endpoint. */
+    const char *s3_endpoint;        /* Empty: none. */
+    const char *s3_region;          /* Empty: that of `region`. */
+    const char *s3_key_file;        /* Set if s3_endpoint is. */
+    uint64_t s3_retry_ms;
+    const char *config; /* The file that was read; NULL: none. */
 };
 
 /* The folder of the access keys. */

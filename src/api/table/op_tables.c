@@ -48,6 +48,11 @@ static bool check_free(struct api_call *call, struct bytes name)
     struct catalogue *catalogue = api_catalogue(call->api);
     struct table *table = catalogue_borrow(catalogue, name);
     bool creating = table != NULL && table_definition(table)->status == TABLE_CREATING;
+    if (creating && table_operation_is_restoring(table)) {
+        table_release(table);
+        return error_set(&call->error, ERROR_RESOURCE_IN_USE, "Table is being used: %.*s",
+                         BYTES_FMT(name));
+    }
     if (creating && !table_operation_check_idle(call, table_definition(table))) {
         table_release(table);
         return false;
@@ -249,7 +254,7 @@ static bool check_deletable(struct api_call *call, const struct table_definition
 static void run_delete(struct api_call *call, const void *input)
 {
     const struct table_name_request *request = input;
-    struct table *table = table_operation_find(call, request->table_name);
+    struct table *table = table_operation_find_any(call, request->table_name);
     bool ok = table != NULL && check_deletable(call, table_definition(table));
     if (ok) {
         struct table_answer answer = { .member = "TableDescription",
@@ -284,7 +289,7 @@ const struct operation op_delete_table = { .name = "DeleteTable",
 static void run_describe(struct api_call *call, const void *input)
 {
     const struct table_name_request *request = input;
-    struct table *table = table_operation_find(call, request->table_name);
+    struct table *table = table_operation_find_any(call, request->table_name);
     bool ok = table != NULL;
     if (ok) {
         const struct table_definition *definition = table_definition(table);

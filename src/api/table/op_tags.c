@@ -43,6 +43,8 @@ static bool find_tagged(struct api_call *call, struct bytes arn, struct tagged *
     struct bytes label = { 0 };
     bool is_stream = table_name_split_stream_arn(arn, &table_arn, &label);
     const struct table *table = operation_find_table(call, table_arn);
+    if (table != NULL && table_operation_is_restoring(table))
+        table = NULL;
     if (table == NULL)
         return false;
     out->definition = *table_definition(table);

@@ -228,8 +228,8 @@ static bool update_stream(const struct stream_request *request, struct table_def
 }
 
 /* Observed: without Enabled, a type enables it; nothing at all does not. */
-static bool set_encryption(const struct encryption_request *request, struct table_definition *table,
-                           struct error *err)
+bool setting_rules_set_encryption(const struct encryption_request *request,
+                                  struct table_definition *table, struct error *err)
 {
     bool disables = request->enabled.present && !request->enabled.value;
     bool typed = request->sse_type.data != NULL;
@@ -332,7 +332,7 @@ bool setting_rules_create(struct arena *arena, const struct create_table_request
         !create_stream(request->stream_specification, draft, err))
         return false;
     if (request->sse_specification != NULL &&
-        !set_encryption(request->sse_specification, draft, err))
+        !setting_rules_set_encryption(request->sse_specification, draft, err))
         return false;
     if (request->resource_policy.data != NULL) {
         if (!setting_rules_check_policy(arena, request->resource_policy, POLICY_SUBJECT_TABLE, err))
@@ -503,7 +503,7 @@ bool setting_rules_update(const struct update_table_request *request, int64_t no
     if (request->sse_specification == NULL)
         return true;
     bool was_encrypted = table->encryption_given;
-    if (!set_encryption(request->sse_specification, table, err))
+    if (!setting_rules_set_encryption(request->sse_specification, table, err))
         return false;
     if (!was_encrypted && !table->encryption_given)
         return error_validation(err, INVALID_VALUES "Table is already encrypted by default");

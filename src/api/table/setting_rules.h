@@ -38,6 +38,10 @@ MUST_CHECK bool setting_rules_check_update(const struct update_table_request *re
 MUST_CHECK bool setting_rules_update(const struct update_table_request *request, int64_t now_ms,
                                      struct table_definition *table, struct error *err);
 
+/* SSESpecification of a new or changed table. */
+MUST_CHECK bool setting_rules_set_encryption(const struct encryption_request *request,
+                                             struct table_definition *table, struct error *err);
+
 /* A list of struct tag_request *, and one of struct bytes: how many, which characters, no key
  * twice. */
 MUST_CHECK bool setting_rules_check_tags(const struct shape_list *tags, struct error *err);

@@ -187,8 +187,8 @@ static void write_included(struct json_writer *writer, struct arena *arena,
     json_close_array(writer);
 }
 
-static void write_projection(struct json_writer *writer, struct arena *arena,
-                             const struct index_definition *index)
+void table_description_write_projection(struct json_writer *writer, struct arena *arena,
+                                        const struct index_definition *index)
 {
     json_write_name(writer, "Projection");
     json_open_object(writer);
@@ -228,9 +228,11 @@ static void write_index(struct json_writer *writer, struct arena *arena,
     table_description_write_key(writer, index->hash, index->hash_count, index->range,
                                 index->range_count);
     const struct capacity_shown *capacity = &shown->indexes[index - shown->definition->indexes];
-    write_projection(writer, arena, index);
+    table_description_write_projection(writer, arena, index);
     if (index->global) {
-        write_index_status(writer, shown, index, capacity->is_updating);
+        /* Observed: none while a table is being restored. */
+        if (shown->definition->origin.restored_ms == 0)
+            write_index_status(writer, shown, index, capacity->is_updating);
         write_provisioned(writer, &capacity->provisioned, shown->now_ms);
     }
     static const struct table_stats none; /* What is being deleted is not counted any more. */
@@ -350,6 +352,23 @@ static void write_table_class(struct json_writer *writer, const struct table_def
     json_close_object(writer);
 }
 
+/* While the table is being restored, and not after that. */
+static void write_restore(struct json_writer *writer, const struct origin_definition *origin)
+{
+    if (origin->restored_ms == 0)
+        return;
+    json_write_name(writer, "RestoreSummary");
+    json_open_object(writer);
+    if (origin->backup_arn.data != NULL)
+        write_member_string(writer, "SourceBackupArn", origin->backup_arn);
+    if (origin->table_arn.data != NULL)
+        write_member_string(writer, "SourceTableArn", origin->table_arn);
+    write_member_time(writer, "RestoreDateTime", origin->restored_ms);
+    json_write_name(writer, "RestoreInProgress");
+    json_write_bool(writer, true);
+    json_close_object(writer);
+}
+
 /* --- The whole --- */
 
 static void write_settings(struct json_writer *writer, struct arena *arena,
@@ -419,6 +438,7 @@ void table_description_write(struct json_writer *writer, struct arena *arena,
     write_encryption(writer, arena, description);
     if (whole)
         write_table_class(writer, description->classed);
+    write_restore(writer, &table->origin);
     json_write_name(writer, "DeletionProtectionEnabled");
     json_write_bool(writer, table->deletion_protected);
     if (whole) {

@@ -60,5 +60,8 @@ void table_description_write(struct json_writer *writer, struct arena *arena,
 void table_description_write_key(struct json_writer *writer, const struct key_attribute *hash,
                                  size_t hash_count, const struct key_attribute *range,
                                  size_t range_count);
+/* The member Projection. The arena is for what is formatted on the way. */
+void table_description_write_projection(struct json_writer *writer, struct arena *arena,
+                                        const struct index_definition *index);
 
 #endif

@@ -73,7 +73,7 @@ static const struct shape_field provisioned_throughput_fields[] = {
     { SHAPE_FIELD(struct units_request, read_units, "ReadCapacityUnits", &provisioned_units_shape),
       .required = true },
 };
-static const struct shape provisioned_throughput_shape = {
+const struct shape table_provisioned_throughput_shape = {
     SHAPE_STRUCTURE_OF(struct units_request, provisioned_throughput_fields),
     .type_name = "ProvisionedThroughput",
 };
@@ -81,7 +81,7 @@ static const struct shape_field on_demand_throughput_fields[] = {
     { SHAPE_FIELD(struct units_request, read_units, "MaxReadRequestUnits", &common_long) },
     { SHAPE_FIELD(struct units_request, write_units, "MaxWriteRequestUnits", &common_long) },
 };
-static const struct shape on_demand_throughput_shape = {
+const struct shape table_on_demand_throughput_shape = {
     SHAPE_STRUCTURE_OF(struct units_request, on_demand_throughput_fields),
     .type_name = "OnDemandThroughput",
 };
@@ -127,16 +127,16 @@ static const struct shape local_index_shape = {
     SHAPE_STRUCTURE_OF(struct index_request, local_index_fields),
     .type_name = "LocalSecondaryIndex",
 };
-static const struct shape local_indexes_shape = { .kind = SHAPE_LIST,
-                                                  .element = &local_index_shape,
-                                                  SHAPE_UNBOUNDED };
+const struct shape table_local_indexes_shape = { .kind = SHAPE_LIST,
+                                                 .element = &local_index_shape,
+                                                 SHAPE_UNBOUNDED };
 
 /* The rows for throughput, the same wherever a global index is named. */
 #define INDEX_THROUGHPUT_FIELDS                                                                    \
     { SHAPE_FIELD(struct index_request, provisioned_throughput, "ProvisionedThroughput",           \
-                  &provisioned_throughput_shape) },                                                \
+                  &table_provisioned_throughput_shape) },                                          \
         { SHAPE_FIELD(struct index_request, on_demand_throughput, "OnDemandThroughput",            \
-                      &on_demand_throughput_shape) },                                              \
+                      &table_on_demand_throughput_shape) },                                        \
     {                                                                                              \
         SHAPE_FIELD(struct index_request, warm_throughput, "WarmThroughput",                       \
                     &warm_throughput_shape)                                                        \
@@ -161,9 +161,9 @@ static const struct shape global_index_shape = {
     SHAPE_STRUCTURE_OF(struct index_request, global_index_fields),
     .type_name = "GlobalSecondaryIndex",
 };
-static const struct shape global_indexes_shape = { .kind = SHAPE_LIST,
-                                                   .element = &global_index_shape,
-                                                   SHAPE_UNBOUNDED };
+const struct shape table_global_indexes_shape = { .kind = SHAPE_LIST,
+                                                  .element = &global_index_shape,
+                                                  SHAPE_UNBOUNDED };
 
 static const struct shape create_index_shape = {
     SHAPE_STRUCTURE_OF(struct index_request, global_index_fields),
@@ -202,17 +202,17 @@ static const struct shape index_updates_shape = { .kind = SHAPE_LIST,
 /* --- Settings --- */
 
 static const char *const billing_modes[] = { "PROVISIONED", "PAY_PER_REQUEST", NULL };
-static const struct shape billing_mode_shape = { .kind = SHAPE_STRING,
-                                                 .enum_values = billing_modes,
-                                                 SHAPE_UNBOUNDED };
+const struct shape table_billing_mode_shape = { .kind = SHAPE_STRING,
+                                                .enum_values = billing_modes,
+                                                SHAPE_UNBOUNDED };
 static const char *const table_classes[] = { "STANDARD", "STANDARD_INFREQUENT_ACCESS", NULL };
 static const char table_class_text[] =
     "Invalid table-class parameter provided. Please try again with a valid table-class value: "
     "[STANDARD, STANDARD_INFREQUENT_ACCESS].";
-static const struct shape table_class_shape = { .kind = SHAPE_STRING,
-                                                .enum_values = table_classes,
-                                                .enum_text = table_class_text,
-                                                SHAPE_UNBOUNDED };
+const struct shape table_class_shape = { .kind = SHAPE_STRING,
+                                         .enum_values = table_classes,
+                                         .enum_text = table_class_text,
+                                         SHAPE_UNBOUNDED };
 static const char *const stream_view_types[] = { "OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES",
                                                  "NEW_IMAGE", NULL };
 static const struct shape stream_view_type_shape = { .kind = SHAPE_STRING,
@@ -241,7 +241,7 @@ static const struct shape_field encryption_fields[] = {
     { SHAPE_FIELD(struct encryption_request, kms_master_key_id, "KMSMasterKeyId",
                   &kms_key_id_shape) },
 };
-static const struct shape encryption_shape = {
+const struct shape table_encryption_shape = {
     SHAPE_STRUCTURE_OF(struct encryption_request, encryption_fields),
     .type_name = "SSESpecification",
 };
@@ -271,28 +271,29 @@ static const struct shape replica_updates_shape = {
 static const struct shape_field create_table_fields[] = {
     { SHAPE_FIELD(struct create_table_request, table_name, "TableName", &common_new_table_name),
       .required = true, .alone = true, .absent_text = common_table_name_absent_text },
-    { SHAPE_FIELD(struct create_table_request, billing_mode, "BillingMode", &billing_mode_shape) },
+    { SHAPE_FIELD(struct create_table_request, billing_mode, "BillingMode",
+                  &table_billing_mode_shape) },
     { SHAPE_FIELD(struct create_table_request, provisioned_throughput, "ProvisionedThroughput",
-                  &provisioned_throughput_shape) },
+                  &table_provisioned_throughput_shape) },
     { SHAPE_FIELD(struct create_table_request, key_schema, "KeySchema", &key_schema_shape),
       .required = true },
     { SHAPE_FIELD(struct create_table_request, attribute_definitions, "AttributeDefinitions",
                   &attribute_definitions_shape),
       .required = true },
     { SHAPE_FIELD(struct create_table_request, global_secondary_indexes, "GlobalSecondaryIndexes",
-                  &global_indexes_shape) },
+                  &table_global_indexes_shape) },
     { SHAPE_FIELD(struct create_table_request, local_secondary_indexes, "LocalSecondaryIndexes",
-                  &local_indexes_shape) },
+                  &table_local_indexes_shape) },
     { SHAPE_FIELD(struct create_table_request, table_class, "TableClass", &table_class_shape) },
     { SHAPE_FIELD(struct create_table_request, stream_specification, "StreamSpecification",
                   &stream_shape) },
     { SHAPE_FIELD(struct create_table_request, sse_specification, "SSESpecification",
-                  &encryption_shape) },
+                  &table_encryption_shape) },
     { SHAPE_FIELD(struct create_table_request, tags, "Tags", &tag_list_shape) },
     { SHAPE_FIELD(struct create_table_request, deletion_protection_enabled,
                   "DeletionProtectionEnabled", &common_boolean) },
     { SHAPE_FIELD(struct create_table_request, on_demand_throughput, "OnDemandThroughput",
-                  &on_demand_throughput_shape) },
+                  &table_on_demand_throughput_shape) },
     { SHAPE_FIELD(struct create_table_request, warm_throughput, "WarmThroughput",
                   &warm_throughput_shape) },
     { SHAPE_FIELD(struct create_table_request, resource_policy, "ResourcePolicy", &common_string) },
@@ -312,8 +313,9 @@ static const struct shape_field update_table_fields[] = {
                   &common_existing_table_name),
       .required = true, .alone = true, .absent_text = common_table_name_absent_text },
     { SHAPE_FIELD(struct update_table_request, provisioned_throughput, "ProvisionedThroughput",
-                  &provisioned_throughput_shape) },
-    { SHAPE_FIELD(struct update_table_request, billing_mode, "BillingMode", &billing_mode_shape) },
+                  &table_provisioned_throughput_shape) },
+    { SHAPE_FIELD(struct update_table_request, billing_mode, "BillingMode",
+                  &table_billing_mode_shape) },
     { SHAPE_FIELD(struct update_table_request, attribute_definitions, "AttributeDefinitions",
                   &attribute_definitions_shape) },
     { SHAPE_FIELD(struct update_table_request, global_secondary_index_updates,
@@ -322,11 +324,11 @@ static const struct shape_field update_table_fields[] = {
     { SHAPE_FIELD(struct update_table_request, stream_specification, "StreamSpecification",
                   &stream_shape) },
     { SHAPE_FIELD(struct update_table_request, sse_specification, "SSESpecification",
-                  &encryption_shape) },
+                  &table_encryption_shape) },
     { SHAPE_FIELD(struct update_table_request, deletion_protection_enabled,
                   "DeletionProtectionEnabled", &common_boolean) },
     { SHAPE_FIELD(struct update_table_request, on_demand_throughput, "OnDemandThroughput",
-                  &on_demand_throughput_shape) },
+                  &table_on_demand_throughput_shape) },
     { SHAPE_FIELD(struct update_table_request, warm_throughput, "WarmThroughput",
                   &warm_throughput_shape) },
     { SHAPE_FIELD(struct update_table_request, replica_updates, "ReplicaUpdates",

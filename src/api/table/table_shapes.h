@@ -103,5 +103,13 @@ struct update_table_request {
 extern const struct shape create_table_shape;
 extern const struct shape update_table_shape;
 extern const struct shape tag_list_shape; /* of struct tag_request * */
+/* Parts that restores and imports share. */
+extern const struct shape table_billing_mode_shape;
+extern const struct shape table_class_shape;
+extern const struct shape table_provisioned_throughput_shape;
+extern const struct shape table_on_demand_throughput_shape;
+extern const struct shape table_local_indexes_shape;
+extern const struct shape table_global_indexes_shape;
+extern const struct shape table_encryption_shape;
 
 #endif

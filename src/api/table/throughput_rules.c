@@ -243,25 +243,36 @@ static struct warm_floor initial_floor(enum billing_mode mode, const struct thro
 
 /* --- CreateTable --- */
 
+/* OnDemandThroughput is for on-demand tables. Observed: CreateTable and UpdateTable word it
+ * differently. */
+static bool check_mode_of_caps(const struct capacity *capacity, enum billing_mode mode,
+                               const struct units_request *on_demand, bool creates,
+                               struct error *err)
+{
+    const char *cap = on_demand == NULL ? NULL : given_cap(on_demand);
+    const char *the = creates ? "" : "the ", *end = creates ? "." : "";
+    if (cap == NULL || mode != BILLING_PROVISIONED)
+        return true;
+    if (is_index(capacity))
+        return error_validation(err,
+                                INVALID_VALUES "%s for OnDemandThroughput for index%s: %.*s cannot "
+                                               "be specified when %stable BillingMode is "
+                                               "PROVISIONED%s",
+                                cap, creates ? "" : " ", BYTES_FMT(capacity->index_name), the, end);
+    return error_validation(err,
+                            INVALID_VALUES "%s for OnDemandThroughput cannot be specified when "
+                                           "%stable BillingMode is PROVISIONED%s",
+                            cap, the, end);
+}
+
 static bool create_capacity(const struct capacity *capacity, enum billing_mode mode,
                             const struct units_request *on_demand, const struct units_request *warm,
                             struct error *err)
 {
     *capacity->on_demand_max = (struct unit_pair){ UNITS_UNSET, UNITS_UNSET };
     *capacity->warm = (struct unit_pair){ UNITS_UNSET, UNITS_UNSET };
-    const char *cap = on_demand == NULL ? NULL : given_cap(on_demand);
-    if (cap != NULL && mode == BILLING_PROVISIONED && is_index(capacity))
-        return error_validation(err,
-                                INVALID_VALUES "%s for OnDemandThroughput for index: %.*s cannot "
-                                               "be specified when table BillingMode is "
-                                               "PROVISIONED.",
-                                cap, BYTES_FMT(capacity->index_name));
-    if (cap != NULL && mode == BILLING_PROVISIONED)
-        return error_validation(err,
-                                INVALID_VALUES "%s for OnDemandThroughput cannot be specified when "
-                                               "table BillingMode is PROVISIONED.",
-                                cap);
-    if (on_demand != NULL && !set_caps(capacity, on_demand, false, err))
+    if (!check_mode_of_caps(capacity, mode, on_demand, true, err) ||
+        (on_demand != NULL && !set_caps(capacity, on_demand, false, err)))
         return false;
     struct warm_floor floor = initial_floor(mode, capacity->provisioned);
     return warm == NULL || set_warm(capacity, warm, &floor, err);
@@ -501,19 +512,8 @@ static bool update_capacity(const struct capacity *capacity, enum billing_mode m
                             const struct units_request *on_demand, const struct units_request *warm,
                             struct error *err)
 {
-    const char *cap = on_demand == NULL ? NULL : given_cap(on_demand);
-    if (cap != NULL && mode == BILLING_PROVISIONED && is_index(capacity))
-        return error_validation(err,
-                                INVALID_VALUES "%s for OnDemandThroughput for index : %.*s cannot "
-                                               "be specified when the table BillingMode is "
-                                               "PROVISIONED",
-                                cap, BYTES_FMT(capacity->index_name));
-    if (cap != NULL && mode == BILLING_PROVISIONED)
-        return error_validation(err,
-                                INVALID_VALUES "%s for OnDemandThroughput cannot be specified when "
-                                               "the table BillingMode is PROVISIONED",
-                                cap);
-    if (on_demand != NULL && !set_caps(capacity, on_demand, true, err))
+    if (!check_mode_of_caps(capacity, mode, on_demand, false, err) ||
+        (on_demand != NULL && !set_caps(capacity, on_demand, true, err)))
         return false;
     if (warm == NULL)
         return true;

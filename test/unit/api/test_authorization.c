@@ -11,6 +11,7 @@
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/compiler.h"
+#include "item_fixture.h"
 #include "policy_fixture.h"
 #include "model/table_definition.h"
 #include "table/catalogue.h"
@@ -48,6 +49,33 @@ static const struct asked asked_batch_write_item[] = {
       ARN "Tab" },
     { "{'RequestItems':{'Absent':[{'PutRequest':{'Item':" KEY("a") "}}]}}", "BatchWriteItem",
       ARN "Absent" },
+};
+static const struct asked asked_create_backup[] = {
+    { "{'TableName':'Tab','BackupName':'nightly'}", "CreateBackup", ARN "Tab" },
+    { "{'TableName':'Absent','BackupName':'nightly'}", "CreateBackup", ARN "Absent" },
+};
+#define BACKUP_ARN ARN "Tab/backup/01700000000000-0123abcd"
+static const struct asked asked_describe_backup[] = {
+    { "{'BackupArn':'" BACKUP_ARN "'}", "DescribeBackup", BACKUP_ARN },
+};
+static const struct asked asked_delete_backup[] = {
+    { "{'BackupArn':'" BACKUP_ARN "'}", "DeleteBackup", BACKUP_ARN },
+};
+static const struct asked asked_list_backups[] = {
+    { "{}", "ListBackups", "*" },
+};
+static const struct asked asked_restore_table_from_backup[] = {
+    { "{'BackupArn':'" BACKUP_ARN "','TargetTableName':'New'}", "RestoreTableFromBackup",
+      BACKUP_ARN },
+    { "{'BackupArn':'" BACKUP_ARN "','TargetTableName':'New'}", "BatchWriteItem", ARN "New" },
+};
+static const struct asked asked_restore_table_to_point_in_time[] = {
+    { "{'SourceTableName':'Tab','TargetTableName':'New','UseLatestRestorableTime':true}",
+      "RestoreTableToPointInTime", ARN "Tab" },
+    { "{'SourceTableName':'Absent','TargetTableName':'New','UseLatestRestorableTime':true}",
+      "RestoreTableToPointInTime", ARN "Absent" },
+    { "{'SourceTableName':'Tab','TargetTableName':'New','UseLatestRestorableTime':true}",
+      "UpdateItem", ARN "New" },
 };
 static const struct asked asked_create_table[] = {
     { "{'TableName':'New','AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}],"
@@ -451,17 +479,23 @@ static void check_asked(struct access_fixture *fixture, const char *operation,
         !access_fixture_is_refused_with(fixture, message))
         fail_msg("%s %s\n got: %.*s %.*s\nwant: %s", operation, row->body,
                  BYTES_FMT(fixture->api.error.message), BYTES_FMT(fixture->api.response), message);
-    /* Just that action on that resource: let through. A trigger also reads the stream, and a
-     * scaling policy also updates the table. */
+    /* Just that action on that resource: let through. A trigger also reads the stream, a scaling
+     * policy also updates the table; exports and imports also use buckets, and a restore also fills
+     * its own table. */
     bool scales = strncmp(operation, "application-autoscaling:", 24) == 0;
+    bool restores = strncmp(operation, "RestoreTable", 12) == 0;
     snprintf(statements, sizeof statements,
              "{'Effect':'Allow','Action':'%s%s','Resource':'%s'},"
              "{'Effect':'Allow','Action':['dynamodb:DescribeStream','dynamodb:GetShardIterator',"
              "'dynamodb:GetRecords'],'Resource':'%s'},"
-             "{'Effect':'Allow','Action':'dynamodb:UpdateTable','Resource':'%s'}",
+             "{'Effect':'Allow','Action':'dynamodb:UpdateTable','Resource':'%s'},"
+             "{'Effect':'Allow','Action':'s3:*','Resource':'*'},"
+             "{'Effect':'Allow','Action':'dynamodb:*','Resource':'%s'},"
+             "{'Effect':'Allow','Action':'dynamodb:RestoreTable*','Resource':'%s'}",
              prefix, row->action, row->resource,
              strcmp(operation, "AddTrigger") == 0 ? LIVE_STREAM_ARN : ARN "Nothing",
-             scales ? ARN "Tab" : ARN "Nothing");
+             scales ? ARN "Tab" : ARN "Nothing", restores ? ARN "New" : ARN "Nothing",
+             restores ? "*" : ARN "Nothing");
     access_fixture_use(fixture, statements);
     if (!access_fixture_passes(fixture, operation, row->body))
         fail_msg("%s %s: %.*s", operation, row->body, BYTES_FMT(fixture->api.error.message));
@@ -808,7 +842,11 @@ static void control_operations_refuse_callers_before_they_are_queued(void **stat
     access_fixture_use(fixture, "{'Effect':'Allow','Action':'dynamodb:GetItem','Resource':'*'}");
     for (size_t i = 0; i < operation_count(); i++) {
         const struct operation *operation = operation_at(i);
-        struct bytes body = BYTES("{\"UUID\":\"00000000-0000-4000-8000-000000000000\"}");
+        struct bytes body =
+            BYTES("{\"UUID\":\"00000000-0000-4000-8000-000000000000\",\"BackupArn\":\"" BACKUP_ARN
+                  "\",\"SourceTableName\":\"Tab\",\"TargetTableName\":\"New\","
+                  "\"UseLatestRestorableTime\":true,\"TableArn\":\"" ARN
+                  "Tab\",\"S3Bucket\":\"bkt\"}"); /* What any of them needs. */
         if (operation->kind != OPERATION_CONTROL || operation->asks != OPERATION_ASKS_ITSELF)
             continue;
         struct api_call call = { .arena = fixture->arena,
