@@ -9,6 +9,7 @@
 #include "api/backup/restore_job.h"
 #include "api/backup/system_backup.h"
 #include "api/call_meter.h"
+#include "api/export/export_job.h"
 #include "api/capacity.h"
 #include "api/key_use.h"
 #include "api/model/model_scan.h"
@@ -32,6 +33,7 @@
 #include "history/history_holds.h"
 #include "insight/insights.h"
 #include "jobs/job_runner.h"
+#include "object/object_store.h"
 #include "model/limits.h"
 #include "read/index_delay.h"
 #include "scaling/scaling.h"
@@ -62,6 +64,8 @@ struct api {
     struct dashboards *dashboards;
     struct insights *insights;
     struct job_runner *jobs;
+    struct object_store *no_objects; /* For a server without buckets: all are missing. */
+    struct export_job_options exports;
     struct backups *backups;
     struct history_holds *holds;
     int64_t opened_ms;
@@ -224,6 +228,17 @@ static void start_jobs(struct api *api)
 {
     const struct job_kind model_scan = model_scan_kind(api);
     job_runner_register(api->jobs, &model_scan);
+    static const struct object_store_options no_buckets;
+    char message[OBJECT_MESSAGE_MAX];
+    api->no_objects = object_store_open(&no_buckets, message);
+    struct object_store *objects =
+        api->options.objects != NULL ? api->options.objects : api->no_objects;
+    api->exports = (struct export_job_options){ .api = api,
+                                                .objects = objects,
+                                                .region = api->options.region,
+                                                .account_id = api->options.account_id };
+    const struct job_kind exports = export_job_kind(&api->exports);
+    job_runner_register(api->jobs, &exports);
     const struct job_kind kinds[] = {
         { .letter = JOB_BACKUP,
           .name = "backup",
@@ -377,6 +392,7 @@ void api_close(struct api *api)
     catalogue_close(api->catalogue);
     insights_destroy(api->insights);
     job_runner_close(api->jobs);
+    object_store_close(api->no_objects);
     backups_destroy(api->backups);
     history_holds_destroy(api->holds);
     txn_conflicts_destroy(api->conflicts);

@@ -23,16 +23,19 @@
     X(describe_continuous_backups, "DescribeContinuousBackups")                                    \
     X(describe_contributor_insights, "DescribeContributorInsights")                                \
     X(describe_endpoints, "DescribeEndpoints")                                                     \
+    X(describe_export, "DescribeExport")                                                           \
     X(describe_kinesis_streaming_destination, "DescribeKinesisStreamingDestination")               \
     X(describe_limits, "DescribeLimits")                                                           \
     X(describe_table, "DescribeTable")                                                             \
     X(describe_time_to_live, "DescribeTimeToLive")                                                 \
     X(execute_statement, "ExecuteStatement")                                                       \
     X(execute_transaction, "ExecuteTransaction")                                                   \
+    X(export_table_to_point_in_time, "ExportTableToPointInTime")                                   \
     X(get_item, "GetItem")                                                                         \
     X(get_resource_policy, "GetResourcePolicy")                                                    \
     X(list_backups, "ListBackups")                                                                 \
     X(list_contributor_insights, "ListContributorInsights")                                        \
+    X(list_exports, "ListExports")                                                                 \
     X(list_tables, "ListTables")                                                                   \
     X(list_tags_of_resource, "ListTagsOfResource")                                                 \
     X(put_item, "PutItem")                                                                         \

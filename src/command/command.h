@@ -120,6 +120,7 @@ int recover_command(const struct command_call *call);
 int key_command(const struct command_call *call); /* And `policy`. */
 int cert_command(const struct command_call *call);
 int trigger_command(const struct command_call *call);
+int export_command(const struct command_call *call);
 int fault_command(const struct command_call *call);
 int history_command(const struct command_call *call);
 int help_command(const struct command_call *call);

@@ -106,6 +106,34 @@ static const struct command_flag trigger_flags[] = {
       .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]" },
 };
 
+static const struct command_verb export_verbs[] = {
+    { NULL, "TABLE", "--out FILE|--bucket BUCKET [FLAGS]", NULL },
+};
+
+static const struct command_flag export_flags[] = {
+    { .name = "out",
+      .placeholder = "FILE",
+      .help = "write a local file; -: standard output; *.gz, *.zst: compressed" },
+    { .name = "bucket",
+      .placeholder = "BUCKET",
+      .help = "have the server export the table to this bucket" },
+    { .name = "prefix", .placeholder = "PREFIX", .help = "what the keys in the bucket begin with" },
+    { .name = "format",
+      .placeholder = "FORMAT",
+      .help = "dynamodb-json, ion; files also json, csv [dynamodb-json]" },
+    { .name = "columns",
+      .placeholder = "LIST",
+      .help = "attributes in a CSV file, with commas [all that there are]" },
+    { .name = "at", .placeholder = "TIME", .help = "to a bucket: as the table was then [now]" },
+    { .name = "from",
+      .placeholder = "TIME",
+      .help = "to a bucket: only what changed since, up to --at" },
+    { .name = "endpoint", .placeholder = "URL", .help = "the server [" ADMIN_CLIENT_ENDPOINT "]" },
+    { .name = "ca-file",
+      .placeholder = "FILE",
+      .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]" },
+};
+
 static const struct command_verb fault_verbs[] = {
     { "add", NULL, "--table TABLE --fault FAULT [FLAGS]", "add a fault and print its id" },
     { "list", NULL, "[--table TABLE] [FLAGS]",
@@ -403,6 +431,19 @@ const struct command command_table[] = {
       VERBS(trigger_verbs),
       FLAGS(trigger_flags),
       .run = trigger_command },
+    { .name = "export",
+      .group = COMMAND_FOR_TABLES,
+      .purpose = "write a table of a running server to a file or a bucket",
+      .description =
+          "Into a file: the table as it is now. Into a bucket, which needs point-in-time "
+          "recovery:\n"
+          "the table as it was at a moment, or what changed between two; prints the key of the\n"
+          "manifest. Times are seconds since 1970, or like 2026-11-15T12:00:00Z. A server with\n"
+          "`auth` needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and its region in "
+          "AWS_REGION.\n",
+      VERBS(export_verbs),
+      FLAGS(export_flags),
+      .run = export_command },
     { .name = "fault",
       .group = COMMAND_FOR_MONITORING,
       .purpose = "make requests to a running server fail, to test clients",

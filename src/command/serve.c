@@ -280,6 +280,7 @@ static bool open_api(struct server *server, const struct config *config)
         .trigger_outside = &server->outside,
         .faults = server->faults,
         .keys = server->keys,
+        .objects = server->objects,
         .backup_store = config->backup_bucket[0] == '\0' ? NULL : server->objects,
         .backup_bucket = config->backup_bucket,
         .backup_folder = config->in_memory ? NULL : config->data_dir,

@@ -242,6 +242,17 @@ static const struct asked asked_list_contributor_insights[] = {
 static const struct asked asked_list_streams[] = {
     { "{'TableName':'Tab'}", "ListStreams", "*" },
 };
+static const struct asked asked_export_table_to_point_in_time[] = {
+    { "{'TableArn':'" ARN "Tab','S3Bucket':'bkt'}", "ExportTableToPointInTime", ARN "Tab" },
+    { "{'TableArn':'" ARN "Absent','S3Bucket':'bkt'}", "ExportTableToPointInTime", ARN "Absent" },
+};
+static const struct asked asked_describe_export[] = {
+    { "{'ExportArn':'" ARN "Tab/export/01700000000000-0123abcd'}", "DescribeExport",
+      ARN "Tab/export/01700000000000-0123abcd" },
+};
+static const struct asked asked_list_exports[] = {
+    { "{}", "ListExports", "*" },
+};
 static const struct asked asked_list_tables[] = {
     { "{}", "ListTables", "*" },
 };
