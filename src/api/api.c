@@ -9,6 +9,8 @@
 #include "api/backup/restore_job.h"
 #include "api/backup/system_backup.h"
 #include "api/call_meter.h"
+#include "api/import/bulk_job.h"
+#include "api/import/import_job.h"
 #include "api/export/export_job.h"
 #include "api/capacity.h"
 #include "api/key_use.h"
@@ -226,6 +228,10 @@ static struct job_runner *open_jobs(const struct api_options *options, struct hi
 /* Every kind of long work registers here. Jobs that were interrupted resume. */
 static void start_jobs(struct api *api)
 {
+    const struct job_kind import = import_job_kind(api);
+    job_runner_register(api->jobs, &import);
+    const struct job_kind bulk = bulk_job_kind(api);
+    job_runner_register(api->jobs, &bulk);
     const struct job_kind model_scan = model_scan_kind(api);
     job_runner_register(api->jobs, &model_scan);
     static const struct object_store_options no_buckets;

@@ -13,6 +13,7 @@
     X(batch_execute_statement, "BatchExecuteStatement")                                            \
     X(batch_get_item, "BatchGetItem")                                                              \
     X(batch_write_item, "BatchWriteItem")                                                          \
+    X(cancel_bulk_operation, "CancelBulkOperation")                                                \
     X(create_backup, "CreateBackup")                                                               \
     X(create_table, "CreateTable")                                                                 \
     X(delete_backup, "DeleteBackup")                                                               \
@@ -20,10 +21,12 @@
     X(delete_resource_policy, "DeleteResourcePolicy")                                              \
     X(delete_table, "DeleteTable")                                                                 \
     X(describe_backup, "DescribeBackup")                                                           \
+    X(describe_bulk_operation, "DescribeBulkOperation")                                            \
     X(describe_continuous_backups, "DescribeContinuousBackups")                                    \
     X(describe_contributor_insights, "DescribeContributorInsights")                                \
     X(describe_endpoints, "DescribeEndpoints")                                                     \
     X(describe_export, "DescribeExport")                                                           \
+    X(describe_import, "DescribeImport")                                                           \
     X(describe_kinesis_streaming_destination, "DescribeKinesisStreamingDestination")               \
     X(describe_limits, "DescribeLimits")                                                           \
     X(describe_table, "DescribeTable")                                                             \
@@ -33,9 +36,12 @@
     X(export_table_to_point_in_time, "ExportTableToPointInTime")                                   \
     X(get_item, "GetItem")                                                                         \
     X(get_resource_policy, "GetResourcePolicy")                                                    \
+    X(import_table, "ImportTable")                                                                 \
     X(list_backups, "ListBackups")                                                                 \
+    X(list_bulk_operations, "ListBulkOperations")                                                  \
     X(list_contributor_insights, "ListContributorInsights")                                        \
     X(list_exports, "ListExports")                                                                 \
+    X(list_imports, "ListImports")                                                                 \
     X(list_tables, "ListTables")                                                                   \
     X(list_tags_of_resource, "ListTagsOfResource")                                                 \
     X(put_item, "PutItem")                                                                         \
@@ -44,6 +50,7 @@
     X(restore_table_from_backup, "RestoreTableFromBackup")                                         \
     X(restore_table_to_point_in_time, "RestoreTableToPointInTime")                                 \
     X(scan, "Scan")                                                                                \
+    X(start_bulk_put_items, "StartBulkPutItems")                                                   \
     X(tag_resource, "TagResource")                                                                 \
     X(transact_get_items, "TransactGetItems")                                                      \
     X(transact_write_items, "TransactWriteItems")                                                  \

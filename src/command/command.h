@@ -124,6 +124,7 @@ int export_command(const struct command_call *call);
 int fault_command(const struct command_call *call);
 int history_command(const struct command_call *call);
 int help_command(const struct command_call *call);
+int import_command(const struct command_call *call);
 int top_command(const struct command_call *call);
 int model_command(const struct command_call *call);
 int slowlog_command(const struct command_call *call);

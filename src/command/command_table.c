@@ -284,6 +284,25 @@ static const struct command_flag slowlog_flags[] = {
     CLIENT_FLAGS,
 };
 
+static const struct command_verb import_verbs[] = { { .words = "TABLE [FILE]",
+                                                      .flags = "[--bucket BUCKET] [FLAGS]" } };
+
+static const struct command_flag import_flags[] = {
+    { .name = "format",
+      .placeholder = "FORMAT",
+      .help = "DYNAMODB_JSON, ION, CSV or JSON [by FILE's name]" },
+    { .name = "compression", .placeholder = "C", .help = "GZIP, ZSTD or NONE [by FILE's name]" },
+    { .name = "key", .placeholder = "KEY", .help = "make the table, with this key: pk:S,sk:N" },
+    { .name = "delimiter", .placeholder = "C", .help = "of CSV: a character, or tab [,]" },
+    { .name = "header",
+      .placeholder = "NAMES",
+      .help = "of CSV, with commas [the first line of the file]" },
+    { .name = "bucket", .placeholder = "BUCKET", .help = "let the server read from its bucket" },
+    { .name = "prefix", .placeholder = "PREFIX", .help = "of the keys in the bucket [all]" },
+    { .name = "quiet", .kind = COMMAND_FLAG_PRESENCE, .help = "no progress bar" },
+    CLIENT_FLAGS,
+};
+
 static const struct command_verb model_verbs[] = {
     { "check", "FILE", "", "judge a model, then run its patterns on its sample" },
     { "apply", "FILE", "[--yes] [--no-data] [FLAGS]",
@@ -472,6 +491,21 @@ const struct command command_table[] = {
       VERBS(history_verbs),
       FLAGS(history_flags),
       .run = history_command },
+    { .name = "import",
+      .group = COMMAND_FOR_TABLES,
+      .purpose = "fill a table from a file or a bucket",
+      .description =
+          "Reads items from FILE, or from standard input for -, and sends them by BatchWriteItem, "
+          "to\n"
+          "DynamoDB too. A line of DYNAMODB_JSON is {\"Item\":{...}}, as exports have it, and one "
+          "of\n"
+          "JSON is a plain object. With --bucket the server reads by itself: with --key by\n"
+          "ImportTable, otherwise into the existing table by StartBulkPutItems. Records that "
+          "cannot\n"
+          "be imported are reported, and the exit code is 1.\n",
+      VERBS(import_verbs),
+      FLAGS(import_flags),
+      .run = import_command },
     { .name = "top",
       .group = COMMAND_FOR_MONITORING,
       .purpose = "show a running server's load live, table by table",

@@ -72,6 +72,7 @@ struct server {
     struct object_store *objects; /* Buckets. */
     atomic_bool is_stopping;
     char dead_letter_dir[PATH_MAX];
+    char imports_dir[PATH_MAX]; /* "": a server in memory has none. */
 };
 
 /* --- Signals --- */
@@ -188,6 +189,16 @@ static bool find_dead_letters(struct server *server, const struct config *config
     return (size_t)size < sizeof server->dead_letter_dir || fail("data-dir: the path is too long");
 }
 
+/* The same for the errors of imports. */
+static bool find_imports(struct server *server, const struct config *config)
+{
+    if (config->in_memory)
+        return true;
+    int size =
+        snprintf(server->imports_dir, sizeof server->imports_dir, "%s/imports", config->data_dir);
+    return (size_t)size < sizeof server->imports_dir || fail("data-dir: the path is too long");
+}
+
 static enum engine_status start_clock(struct server *server)
 {
     struct server_time time = { 0 };
@@ -246,7 +257,8 @@ static enum capacity_setting capacity_of(const struct config *config)
 static bool open_api(struct server *server, const struct config *config)
 {
     server->outside.dead_letters_max = config->dead_letters_max;
-    if (!find_dead_letters(server, config) || !open_objects(server, config))
+    if (!find_dead_letters(server, config) || !find_imports(server, config) ||
+        !open_objects(server, config))
         return false;
     if (config->fault_injection) {
         log_write(LOG_WARN, "fault", "fault injection is allowed: requests may fail on purpose");
@@ -280,6 +292,7 @@ static bool open_api(struct server *server, const struct config *config)
         .trigger_outside = &server->outside,
         .faults = server->faults,
         .keys = server->keys,
+        .imports_folder = server->imports_dir[0] == 0 ? NULL : server->imports_dir,
         .objects = server->objects,
         .backup_store = config->backup_bucket[0] == '\0' ? NULL : server->objects,
         .backup_bucket = config->backup_bucket,

@@ -308,6 +308,32 @@ const struct shape create_table_shape = { SHAPE_STRUCTURE_OF(struct create_table
                                                              create_table_fields),
                                           .type_name = "CreateTableInput" };
 
+static const struct shape_field creation_parameters_fields[] = {
+    { SHAPE_FIELD(struct create_table_request, table_name, "TableName", &common_resource_name),
+      .required = true },
+    { SHAPE_FIELD(struct create_table_request, attribute_definitions, "AttributeDefinitions",
+                  &attribute_definitions_shape),
+      .required = true },
+    { SHAPE_FIELD(struct create_table_request, key_schema, "KeySchema", &key_schema_shape),
+      .required = true },
+    { SHAPE_FIELD(struct create_table_request, billing_mode, "BillingMode",
+                  &table_billing_mode_shape) },
+    { SHAPE_FIELD(struct create_table_request, provisioned_throughput, "ProvisionedThroughput",
+                  &table_provisioned_throughput_shape) },
+    { SHAPE_FIELD(struct create_table_request, on_demand_throughput, "OnDemandThroughput",
+                  &table_on_demand_throughput_shape) },
+    { SHAPE_FIELD(struct create_table_request, sse_specification, "SSESpecification",
+                  &table_encryption_shape) },
+    { SHAPE_FIELD(struct create_table_request, global_secondary_indexes, "GlobalSecondaryIndexes",
+                  &table_global_indexes_shape) },
+    { SHAPE_FIELD(struct create_table_request, vector_indexes, "VectorIndexes",
+                  &refused_list_shape) },
+};
+const struct shape table_creation_parameters_shape = {
+    SHAPE_STRUCTURE_OF(struct create_table_request, creation_parameters_fields),
+    .type_name = "TableCreationParameters",
+};
+
 static const struct shape_field update_table_fields[] = {
     { SHAPE_FIELD(struct update_table_request, table_name, "TableName",
                   &common_existing_table_name),

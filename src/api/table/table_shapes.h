@@ -102,6 +102,9 @@ struct update_table_request {
 
 extern const struct shape create_table_shape;
 extern const struct shape update_table_shape;
+/* TableCreationParameters of imports: a part of CreateTable's, in struct create_table_request.
+ * What it does not name, such as local indexes, is not read. */
+extern const struct shape table_creation_parameters_shape;
 extern const struct shape tag_list_shape; /* of struct tag_request * */
 /* Parts that restores and imports share. */
 extern const struct shape table_billing_mode_shape;

@@ -242,6 +242,20 @@ static const struct asked asked_list_contributor_insights[] = {
 static const struct asked asked_list_streams[] = {
     { "{'TableName':'Tab'}", "ListStreams", "*" },
 };
+static const struct asked asked_import_table[] = {
+    { "{'ClientToken':'c','S3BucketSource':{'S3Bucket':'in'},'InputFormat':'CSV',"
+      "'TableCreationParameters':{'TableName':'New','AttributeDefinitions':[{'AttributeName':'pk',"
+      "'AttributeType':'S'}],'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}],'BillingMode':"
+      "'PAY_PER_REQUEST'}}",
+      "ImportTable", ARN "New" },
+};
+static const struct asked asked_describe_import[] = {
+    { "{'ImportArn':'" ARN "Tab/import/01700000000000-0123abcd'}", "DescribeImport",
+      ARN "Tab/import/01700000000000-0123abcd" },
+};
+static const struct asked asked_list_imports[] = {
+    { "{}", "ListImports", "*" },
+};
 static const struct asked asked_export_table_to_point_in_time[] = {
     { "{'TableArn':'" ARN "Tab','S3Bucket':'bkt'}", "ExportTableToPointInTime", ARN "Tab" },
     { "{'TableArn':'" ARN "Absent','S3Bucket':'bkt'}", "ExportTableToPointInTime", ARN "Absent" },
@@ -252,6 +266,21 @@ static const struct asked asked_describe_export[] = {
 };
 static const struct asked asked_list_exports[] = {
     { "{}", "ListExports", "*" },
+};
+#define BULK_ARN ARN "Tab/bulk-operation/01700000000000-0123abcd"
+static const struct asked asked_start_bulk_put_items[] = {
+    { "{'TableName':'Tab','InputS3Configuration':{'S3Bucket':'in','InputFormat':'ION'},"
+      "'OutputS3Configuration':{'S3Bucket':'out','OutputType':['ERROR']}}",
+      "StartBulkPutItems", ARN "Tab" },
+};
+static const struct asked asked_describe_bulk_operation[] = {
+    { "{'BulkOperationArn':'" BULK_ARN "'}", "DescribeBulkOperation", BULK_ARN },
+};
+static const struct asked asked_cancel_bulk_operation[] = {
+    { "{'BulkOperationArn':'" BULK_ARN "'}", "CancelBulkOperation", BULK_ARN },
+};
+static const struct asked asked_list_bulk_operations[] = {
+    { "{}", "ListBulkOperations", "*" },
 };
 static const struct asked asked_list_tables[] = {
     { "{}", "ListTables", "*" },
@@ -860,6 +889,12 @@ static void control_operations_refuse_callers_before_they_are_queued(void **stat
                   "Tab\",\"S3Bucket\":\"bkt\"}"); /* What any of them needs. */
         if (operation->kind != OPERATION_CONTROL || operation->asks != OPERATION_ASKS_ITSELF)
             continue;
+        if (operation->service == OPERATION_OF_SCALING)
+            body = BYTES("{\"ResourceARN\":\"a\",\"Tags\":{\"a\":\"b\"},\"TagKeys\":[\"a\"]}");
+        if (strcmp(operation->name, "ImportTable") == 0) /* Its shape asks for more. */
+            body = item_fixture_text(fixture->arena, asked_import_table[0].body);
+        if (strcmp(operation->name, "StartBulkPutItems") == 0)
+            body = item_fixture_text(fixture->arena, asked_start_bulk_put_items[0].body);
         struct api_call call = { .arena = fixture->arena,
                                  .operation = operation,
                                  .body = body,
