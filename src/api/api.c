@@ -16,6 +16,7 @@
 #include "api/key_use.h"
 #include "api/model/model_scan.h"
 #include "api/model/model_watch.h"
+#include "api/kinesis/destination_metrics.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
 #include "api/scaling/scaling_driver.h"
@@ -35,6 +36,7 @@
 #include "history/history_holds.h"
 #include "insight/insights.h"
 #include "jobs/job_runner.h"
+#include "kinesis/destinations.h"
 #include "object/object_store.h"
 #include "model/limits.h"
 #include "read/index_delay.h"
@@ -53,6 +55,8 @@ struct api {
     struct catalogue *catalogue;
     struct streams *streams;
     struct triggers *triggers; /* Control thread only. */
+    struct destinations *destinations;
+    struct destination_metrics *destination_metrics;
     struct control *control;
     struct index_delay *index_delay; /* NULL: none. */
     struct txn_conflicts *conflicts; /* NULL: writes wait for one another. */
@@ -84,6 +88,18 @@ static struct triggers *open_triggers(const struct api_options *options, struct 
     if (options->trigger_outside != NULL)
         triggers.outside = *options->trigger_outside;
     return triggers_open(&triggers, status);
+}
+
+static struct destinations *open_destinations(const struct api_options *options,
+                                              struct streams *streams, enum engine_status *status)
+{
+    struct kinesis_runner_options destinations = { .engine = options->engine,
+                                                   .streams = streams,
+                                                   .clock = options->clock,
+                                                   .region = options->region };
+    if (options->kinesis_outside != NULL)
+        destinations.outside = *options->kinesis_outside;
+    return destinations_open(&destinations, status);
 }
 
 /* Policies of resources are compiled when a definition is read, not when a request comes. */
@@ -176,6 +192,8 @@ static void start_monitoring(struct api *api)
                                                 .interval_ms = api->options.metrics_interval_ms });
     ticker_add_hook(api->ticker, tick_alarms, api->alarms);
     ticker_add_hook(api->ticker, store_insights, api);
+    api->destination_metrics = destination_metrics_create(api->destinations, api->series);
+    ticker_add_hook(api->ticker, destination_metrics_tick, api->destination_metrics);
     api->scaling_driver = scaling_driver_create(api);
     alarms_set_scaler(api->alarms, leave_to_driver, NULL);
     ticker_add_hook(api->ticker, scaling_driver_round, api->scaling_driver);
@@ -312,6 +330,8 @@ static void start_control(struct api *api)
                                    .catalogue = api->catalogue,
                                    .streams = api->streams,
                                    .triggers = api->triggers,
+                                   .destinations = api->destinations,
+                                   .kinesis_retention_ms = options->kinesis_retention_ms,
                                    .meter = call_meter_meter(api->call_meter),
                                    .insights = api->insights,
                                    .transition_ms = options->transition_ms,
@@ -334,7 +354,9 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     struct streams *streams =
         *status != ENGINE_OK ? NULL : streams_open(options->engine, options->clock, status);
     struct triggers *triggers = streams == NULL ? NULL : open_triggers(options, streams, status);
-    struct series_store *series = triggers == NULL ? NULL : open_series(options, status);
+    struct destinations *destinations =
+        triggers == NULL ? NULL : open_destinations(options, streams, status);
+    struct series_store *series = destinations == NULL ? NULL : open_series(options, status);
     struct alarms *alarms = series == NULL ? NULL : open_alarms(options, series, status);
     struct dashboards *dashboards = alarms == NULL ? NULL : open_dashboards(options, status);
     struct scaling *scaling = dashboards == NULL ? NULL : scaling_open(options->engine, status);
@@ -349,6 +371,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
         scaling_close(scaling);
         alarms_close(alarms);
         series_store_close(series);
+        destinations_close(destinations);
         triggers_close(triggers);
         streams_close(streams);
         catalogue_close(catalogue);
@@ -361,6 +384,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                          .catalogue = catalogue,
                          .streams = streams,
                          .triggers = triggers,
+                         .destinations = destinations,
                          .series = series,
                          .alarms = alarms,
                          .scaling = scaling,
@@ -391,6 +415,8 @@ void api_close(struct api *api)
     job_runner_stop(api->jobs); /* Jobs call the control thread, */
     control_stop(api->control);
     close_monitoring(api);
+    destination_metrics_destroy(api->destination_metrics);
+    destinations_close(api->destinations);
     triggers_close(api->triggers);
     index_delay_stop(api->index_delay);
     streams_close(api->streams);
@@ -481,6 +507,11 @@ struct insights *api_insights(const struct api *api)
 struct streams *api_streams(const struct api *api)
 {
     return api->streams;
+}
+
+struct destinations *api_destinations(const struct api *api)
+{
+    return api->destinations;
 }
 
 struct triggers *api_triggers(const struct api *api)

@@ -27,6 +27,7 @@ struct faults;
 struct live_keys;
 struct meter;
 struct model_note;
+struct kinesis_outside;
 struct object_store;
 struct operation;
 struct shape;
@@ -82,6 +83,9 @@ struct api_options {
     /* How triggers, and actions of alarms, reach their endpoints; NULL: triggers are stored and
      * none is run, and actions wait. */
     const struct trigger_outside *trigger_outside;
+    /* How Kinesis destinations reach Kinesis; NULL: enabling one fails. */
+    const struct kinesis_outside *kinesis_outside;
+    int64_t kinesis_retention_ms; /* How long a record may wait for delivery; 0: for ever. */
     /* Called once at the end of every call, before `done`, on the thread that ends it; must not
      * wait. The call's tables are still held. NULL: nobody observes. */
     void (*observe)(void *context, const struct api_call *call, const struct api_outcome *outcome);

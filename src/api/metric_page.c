@@ -377,4 +377,7 @@ void metric_page_add(struct api *api, struct arena *arena, struct exposition *ou
     exposition_integer(page->meter_memory, NULL, 0, occupancy.memory);
     metric_page_add_engine(api, out);
     metric_page_add_triggers(api, arena, out);
+    metric_page_add_destinations(api, arena, out);
+    metric_page_add_alarms(api, out);
+    metric_page_add_jobs(api, out);
 }

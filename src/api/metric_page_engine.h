@@ -1,4 +1,5 @@
-/* metric_page_engine.h -- the families about the storage engine and about triggers. */
+/* metric_page_engine.h -- the families about the storage engine, triggers and Kinesis destinations.
+ */
 #ifndef STATOR_API_METRIC_PAGE_ENGINE_H
 #define STATOR_API_METRIC_PAGE_ENGINE_H
 
@@ -7,6 +8,12 @@ struct arena;
 struct exposition;
 
 void metric_page_add_engine(struct api *api, struct exposition *page);
+/* Alarms by state; targets and activities of auto scaling. Waits for changes of alarms. */
+void metric_page_add_alarms(struct api *api, struct exposition *page);
 void metric_page_add_triggers(struct api *api, struct arena *arena, struct exposition *page);
+void metric_page_add_destinations(struct api *api, struct arena *arena, struct exposition *page);
+
+/* Long work: backups, restores, exports, imports. */
+void metric_page_add_jobs(struct api *api, struct exposition *page);
 
 #endif

@@ -31,6 +31,7 @@ struct table_definition;
 struct table_stats;
 struct ticker;
 struct triggers;
+struct destinations;
 struct txn;
 struct txn_conflicts;
 
@@ -101,6 +102,8 @@ struct job_runner *api_jobs(const struct api *api);
 struct backups *api_backups(const struct api *api);
 /* For the control thread, except for what triggers.h allows any thread. */
 struct triggers *api_triggers(const struct api *api);
+/* The same (kinesis/destinations.h). */
+struct destinations *api_destinations(const struct api *api);
 /* Samples of metrics, for calls off the loops, and the thread that keeps them. */
 struct series_store *api_series(const struct api *api);
 struct ticker *api_ticker(const struct api *api);

@@ -31,6 +31,8 @@
     X(describe_limits, "DescribeLimits")                                                           \
     X(describe_table, "DescribeTable")                                                             \
     X(describe_time_to_live, "DescribeTimeToLive")                                                 \
+    X(disable_kinesis_streaming_destination, "DisableKinesisStreamingDestination")                 \
+    X(enable_kinesis_streaming_destination, "EnableKinesisStreamingDestination")                   \
     X(execute_statement, "ExecuteStatement")                                                       \
     X(execute_transaction, "ExecuteTransaction")                                                   \
     X(export_table_to_point_in_time, "ExportTableToPointInTime")                                   \
@@ -58,6 +60,7 @@
     X(update_continuous_backups, "UpdateContinuousBackups")                                        \
     X(update_contributor_insights, "UpdateContributorInsights")                                    \
     X(update_item, "UpdateItem")                                                                   \
+    X(update_kinesis_streaming_destination, "UpdateKinesisStreamingDestination")                   \
     X(update_table, "UpdateTable")                                                                 \
     X(update_time_to_live, "UpdateTimeToLive")                                                     \
     X(describe_stream, "DescribeStream")                                                           \

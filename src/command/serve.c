@@ -37,8 +37,11 @@
 #include "engine/engine.h"
 #include "fault/faults.h"
 #include "http/server.h"
+#include "http/url.h"
 #include "model/rendered_item.h"
+#include "kinesis/kinesis_client.h"
 #include "object/object_store.h"
+#include "outbound/credential_file.h"
 #include "outbound/outbound.h"
 #include "table/server_time.h"
 #include "trigger/trigger_runner.h"
@@ -69,6 +72,7 @@ struct server {
     struct backup_service *backups; /* NULL: none. */
     struct outbound *network;       /* For calls of triggers. */
     struct trigger_outside outside;
+    struct kinesis_outside kinesis;
     struct object_store *objects; /* Buckets. */
     atomic_bool is_stopping;
     char dead_letter_dir[PATH_MAX];
@@ -241,6 +245,28 @@ static bool open_objects(struct server *server, const struct config *config)
     return true;
 }
 
+/* A server of Kinesis that cannot be reached now is no reason not to start. */
+static bool open_kinesis(struct server *server, const struct config *config)
+{
+    struct http_url url;
+    struct credentials credentials;
+    server->kinesis = (struct kinesis_outside){ .network = server->network,
+                                                .send = outbound_client_send,
+                                                .endpoint = config->kinesis_endpoint,
+                                                .key_file = config->kinesis_key_file };
+    if (config->kinesis_endpoint[0] == '\0')
+        return true;
+    if (http_url_parse(bytes_from_text(config->kinesis_endpoint), &url) != NULL)
+        return fail("kinesis-endpoint is not a URL");
+    if (config->kinesis_key_file[0] == '\0')
+        return fail("kinesis-endpoint needs kinesis-key-file");
+    const char *problem = credential_file_read(config->kinesis_key_file, &credentials);
+    explicit_bzero(&credentials, sizeof credentials);
+    if (problem != NULL)
+        log_write(LOG_WARN, "kinesis", "%s cannot be used: %s", config->kinesis_key_file, problem);
+    return true;
+}
+
 static enum capacity_setting capacity_of(const struct config *config)
 {
     switch ((enum config_capacity)config->capacity) {
@@ -258,7 +284,7 @@ static bool open_api(struct server *server, const struct config *config)
 {
     server->outside.dead_letters_max = config->dead_letters_max;
     if (!find_dead_letters(server, config) || !find_imports(server, config) ||
-        !open_objects(server, config))
+        !open_objects(server, config) || !open_kinesis(server, config))
         return false;
     if (config->fault_injection) {
         log_write(LOG_WARN, "fault", "fault injection is allowed: requests may fail on purpose");
@@ -290,6 +316,8 @@ static bool open_api(struct server *server, const struct config *config)
         .insight_rules = (size_t)config->insight_rules,
         .slow_request_ms = (int64_t)config->slow_request_ms,
         .trigger_outside = &server->outside,
+        .kinesis_outside = &server->kinesis,
+        .kinesis_retention_ms = (int64_t)config->kinesis_retention_h * 60 * 60 * 1000,
         .faults = server->faults,
         .keys = server->keys,
         .imports_folder = server->imports_dir[0] == 0 ? NULL : server->imports_dir,

@@ -273,4 +273,26 @@ const struct decision decisions_describe_insight_rules[] = {
 const struct decision decisions_describe_kinesis_streaming_destination[] = {
     SETTING(OF, "DescribeKinesisStreamingDestination", NOT_FOUND), END,
 };
+#define TO_KINESIS(table) \
+    IN(table, ",'StreamArn':'arn:aws:kinesis:us-east-1:000000000000:stream/s'")
+#define PRECISELY(table) \
+    IN(table, ",'StreamArn':'arn:aws:kinesis:us-east-1:000000000000:stream/s'," \
+              "'UpdateKinesisStreamingConfiguration':" \
+              "{'ApproximateCreationDateTimePrecision':'MICROSECOND'}")
+/* As SETTING, for a table that has no destination to change. */
+#define KINESIS_CHANGE(body, action) \
+    ASKS(body("Tab"), action, "Tab", INVALID), \
+    ASKS(body("Absent"), action, "Absent", NOT_FOUND), \
+    STRANGER(body("Secret"), body("Absent"), action), \
+    TABLE_POLICY(body("Tab"), action, "Tab", INVALID), \
+    { TAGGED("red"), NULL, NULL, body("Tab"), NO(action, "Tab") }
+const struct decision decisions_enable_kinesis_streaming_destination[] = {
+    SETTING(TO_KINESIS, "EnableKinesisStreamingDestination", NOT_FOUND), END,
+};
+const struct decision decisions_disable_kinesis_streaming_destination[] = {
+    KINESIS_CHANGE(TO_KINESIS, "DisableKinesisStreamingDestination"), END,
+};
+const struct decision decisions_update_kinesis_streaming_destination[] = {
+    KINESIS_CHANGE(PRECISELY, "UpdateKinesisStreamingDestination"), END,
+};
 /* clang-format on */

@@ -198,6 +198,13 @@ static const struct asked asked_describe_table[] = {
 static const struct asked asked_describe_time_to_live[] = {
     { "{'TableName':'Tab'}", "DescribeTimeToLive", ARN "Tab" },
 };
+/* clang-format off */
+#define TO_KINESIS(name, more) \
+    { { "{'TableName':'Tab','StreamArn':'arn:aws:kinesis:us-east-1:0:stream/changes'" more "}", name, ARN "Tab" } }
+static const struct asked asked_disable_kinesis_streaming_destination[] = TO_KINESIS("DisableKinesisStreamingDestination", "");
+static const struct asked asked_enable_kinesis_streaming_destination[] = TO_KINESIS("EnableKinesisStreamingDestination", "");
+static const struct asked asked_update_kinesis_streaming_destination[] = TO_KINESIS("UpdateKinesisStreamingDestination", ",'UpdateKinesisStreamingConfiguration':{'ApproximateCreationDateTimePrecision':'MICROSECOND'}");
+/* clang-format on */
 static const struct asked asked_execute_statement[] = {
     { STATEMENT("SELECT * FROM Tab WHERE pk=~a~"), "PartiQLSelect", ARN "Tab" },
     { STATEMENT("SELECT * FROM Tab.Ind WHERE g=~a~"), "PartiQLSelect", ARN "Tab/index/Ind" },

@@ -7,12 +7,14 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include "api/metric_page_engine.h"
 #include "api/operation.h"
 #include "api_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "cloudwatch/alarms.h"
 #include "cloudwatch/ticker.h"
+#include "metric/exposition.h"
 #include "scaling/scaling.h"
 
 enum { MINUTE_MS = 60 * 1000, SETTLED_MS = 10 * 1000 };
@@ -113,6 +115,20 @@ static void activities(struct api_fixture *fixture, const char *more)
     call(fixture, AAS "DescribeScalingActivities", body);
 }
 
+/* A line of the page for Prometheus. */
+static void expect_line(struct api_fixture *fixture, const char *line)
+{
+    struct exposition *page = exposition_create(fixture->arena, false, SIZE_MAX);
+    metric_page_add_alarms(fixture->api, page);
+    struct bytes text = exposition_finish(page);
+    if (memmem(text.data, text.len, line, strlen(line)) == NULL)
+        fail_msg("no %s in %.*s", line, BYTES_FMT(text));
+}
+
+#define ACTIONS(index, direction, status)                                                          \
+    "stator_autoscaling_actions_total{table=\"Tab\",index=\"" index "\",direction=\"" direction    \
+    "\",status=\"" status "\"} "
+
 static void a_table_scales_out_under_load_and_in_when_it_is_idle(void **state)
 {
     struct api_fixture *fixture = *state;
@@ -135,6 +151,8 @@ static void a_table_scales_out_under_load_and_in_when_it_is_idle(void **state)
     activities(fixture, ",'IncludeNotScaledActivities':true");
     assert_true(api_fixture_shows(fixture, "'Code':'AlreadyAtMinCapacity'"));
     assert_true(api_fixture_shows(fixture, "'CurrentCapacity':5"));
+    expect_line(fixture, ACTIONS("", "write", "Successful") "2\n");
+    expect_line(fixture, ACTIONS("", "write", "Unfulfilled") "1\n");
 }
 
 static void registering_moves_the_capacity_into_the_bounds(void **state)
@@ -166,6 +184,7 @@ static void an_index_has_a_target_of_its_own(void **state)
     await_control_thread(fixture);
     call(fixture, "DescribeTable", "{'TableName':'Tab'}");
     assert_true(api_fixture_shows(fixture, "'ReadCapacityUnits':8,'WriteCapacityUnits':5"));
+    expect_line(fixture, ACTIONS("Ind", "read", "Successful") "1\n");
     assert_true(api_fixture_shows(fixture, "'ReadCapacityUnits':5,'WriteCapacityUnits':10"));
 }
 
@@ -384,6 +403,47 @@ static void mistakes_are_told_in_the_services_words(void **state)
         "Only one TargetTrackingScaling policy for a given metric specification is allowed.");
 }
 
+#define NAME_PATTERN                                                                               \
+    "(?!((^[ ]+.*)|(.*([\\u0000-\\u001f]|[\\u007f-\\u009f]|[:/|])+.*)|(.*[ ]+$))).+"
+
+static void names_of_actions_follow_the_pattern(void **state)
+{
+    struct api_fixture *fixture = *state;
+    static const struct {
+        const char *name;
+        bool ok;
+    } cases[] = { { "every night", true }, { "\u00a0", true },   { "\u00e9", true },
+                  { " s", false },         { "s ", false },      { "a:b", false },
+                  { "a/b", false },        { "a|b", false },     { "a\\u0001b", false },
+                  { "a\\u007f", false },   { "\\u0085", false }, { "\\u009f", false } };
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char body[500];
+        snprintf(body, sizeof body,
+                 "{" TARGET ",'ScheduledActionName':'%s','Schedule':'rate(1 day)',"
+                 "'ScalableTargetAction':{'MinCapacity':1}}",
+                 cases[i].name);
+        bool ok = api_fixture_call(fixture, AAS "PutScheduledAction", body);
+        assert_int_equal(ok, cases[i].ok);
+        if (!ok)
+            assert_non_null(memmem(fixture->error.message.data, fixture->error.message.len,
+                                   NAME_PATTERN, sizeof NAME_PATTERN - 1));
+    }
+}
+
+static void exceptions_about_tags_name_the_resource(void **state)
+{
+    struct api_fixture *fixture = *state;
+    static const char shown[] = "{\"ResourceName\":\"arn:aws:application-autoscaling:eu-west-1:"
+                                "123456789012:scalable-target/none\"}";
+    assert_false(
+        api_fixture_call(fixture, AAS "ListTagsForResource",
+                         "{'ResourceARN':'arn:aws:application-autoscaling:eu-west-1:123456789012:"
+                         "scalable-target/none'}"));
+    assert_int_equal(fixture->error.code, ERROR_SCALING_RESOURCE_NOT_FOUND);
+    assert_true(bytes_equal_text(fixture->error.members_json, shown));
+}
+
 static void lists_are_paged(void **state)
 {
     struct api_fixture *fixture = *state;
@@ -548,6 +608,8 @@ int main(void)
         TEST(a_change_whose_end_was_not_stored_blocks_nothing),
         TEST(a_policy_has_alarms_that_go_with_it),
         TEST(mistakes_are_told_in_the_services_words),
+        TEST(names_of_actions_follow_the_pattern),
+        TEST(exceptions_about_tags_name_the_resource),
         TEST(lists_are_paged),
         TEST(a_policy_may_have_spaces_in_its_name),
         TEST(a_policy_whose_alarms_have_no_room_is_refused),
