@@ -3,7 +3,10 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "access/access.h"
+#include "advice/advice_history.h"
+#include "advice/shape_counter.h"
 #include "api/admission.h"
+#include "api/advice/shape_note.h"
 #include "api/backup/backup_job.h"
 #include "api/backup/backups.h"
 #include "api/backup/restore_job.h"
@@ -70,6 +73,8 @@ struct api {
     struct dashboards *dashboards;
     struct insights *insights;
     struct job_runner *jobs;
+    struct advice_history *advice_history;
+    struct shape_counter *shapes;    /* NULL: expressions are not counted. */
     struct object_store *no_objects; /* For a server without buckets: all are missing. */
     struct export_job_options exports;
     struct backups *backups;
@@ -163,6 +168,12 @@ static int64_t store_insights(void *context, int64_t now_ms)
     return TIMED_WAIT_FOREVER;
 }
 
+static int64_t note_for_advice(void *context, int64_t now_ms)
+{
+    advice_history_tick(context, now_ms);
+    return TIMED_WAIT_FOREVER;
+}
+
 /* Alarms of scaling policies need no call: the driver looks at their states in each round. */
 static const char *leave_to_driver(void *context, struct arena *arena,
                                    const struct alarm_action *action, bool repeated)
@@ -172,6 +183,18 @@ static const char *leave_to_driver(void *context, struct arena *arena,
     (void)action;
     (void)repeated;
     return NULL;
+}
+
+/* What counts beside the meter: keys, and expressions. */
+static void start_counting(struct api *api)
+{
+    api->insights =
+        insights_create(&(struct insights_options){ .engine = api->options.engine,
+                                                    .keys_max = api->options.insight_keys,
+                                                    .rules_max = api->options.insight_rules });
+    api->advice_history = advice_history_create(api_meter(api), clock_wall_ms(api->options.clock));
+    if (api->options.advice_shapes > 0)
+        api->shapes = shape_counter_create(api->options.advice_shapes);
 }
 
 /* Once all of the api is there: hooks of the ticker may use it. */
@@ -192,6 +215,7 @@ static void start_monitoring(struct api *api)
                                                 .interval_ms = api->options.metrics_interval_ms });
     ticker_add_hook(api->ticker, tick_alarms, api->alarms);
     ticker_add_hook(api->ticker, store_insights, api);
+    ticker_add_hook(api->ticker, note_for_advice, api->advice_history);
     api->destination_metrics = destination_metrics_create(api->destinations, api->series);
     ticker_add_hook(api->ticker, destination_metrics_tick, api->destination_metrics);
     api->scaling_driver = scaling_driver_create(api);
@@ -397,10 +421,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
         api->conflicts = txn_conflicts_create();
     api->opened_ms = clock_server_ms(api->options.clock);
     api->call_meter = call_meter_create(catalogue, options);
-    api->insights =
-        insights_create(&(struct insights_options){ .engine = options->engine,
-                                                    .keys_max = options->insight_keys,
-                                                    .rules_max = options->insight_rules });
+    start_counting(api);
     start_control(api);
     start_monitoring(api);
     start_jobs(api);
@@ -424,6 +445,8 @@ void api_close(struct api *api)
     catalogue_close(api->catalogue);
     insights_destroy(api->insights);
     job_runner_close(api->jobs);
+    shape_counter_destroy(api->shapes);
+    advice_history_destroy(api->advice_history);
     object_store_close(api->no_objects);
     backups_destroy(api->backups);
     history_holds_destroy(api->holds);
@@ -502,6 +525,21 @@ void api_group_resume(struct txn_group *group)
 struct insights *api_insights(const struct api *api)
 {
     return api->insights;
+}
+
+struct advice_history *api_advice_history(const struct api *api)
+{
+    return api->advice_history;
+}
+
+struct shape_counter *api_shapes(const struct api *api)
+{
+    return api->shapes;
+}
+
+bool api_counts_shapes(const struct api *api)
+{
+    return api->shapes != NULL;
 }
 
 struct streams *api_streams(const struct api *api)
@@ -678,6 +716,8 @@ static void end(struct api_call *call)
     if (UNLIKELY(call->model_notes != NULL))
         model_watch_count_call(call);
     int64_t now_ns = observe(call);
+    if (UNLIKELY(call->shape != NULL))
+        shape_note_count(call, now_ns);
     for (size_t i = 0; i < call->use_count; i++) {
         if (UNLIKELY(call->uses[i].key_uses != NULL))
             key_use_count(call, &call->uses[i], now_ns);

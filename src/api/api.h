@@ -23,6 +23,7 @@ struct caller;
 struct capacity_use;
 struct catalogue;
 struct clock;
+struct expression_shape;
 struct faults;
 struct live_keys;
 struct meter;
@@ -99,6 +100,7 @@ struct api_options {
     size_t insight_rules;    /* Of all tables together; 0: 100. */
     int64_t slow_request_ms; /* Requests that take as long are kept for GetSlowRequests; 0: none. */
     size_t metric_tables_max; /* Tables counted one by one; 0: METER_TABLES_DEFAULT. */
+    size_t advice_shapes;     /* Shapes of expressions that the adviser counts; 0: none. */
     /* Faults to inject into requests. Borrowed; NULL: fault injection is off. */
     struct faults *faults;
     /* The access keys. Borrowed; NULL: requests are not authenticated. */
@@ -183,6 +185,8 @@ struct api_call {
      * the call ends; in the order in which the tables were looked up. */
     struct capacity_use *uses;
     size_t use_count;
+    /* What its expressions look like, for the adviser; NULL: it has none that are counted. */
+    struct expression_shape *shape;
     struct model_note *model_notes; /* What breaks models; NULL: nothing. */
     uint32_t pause_count;           /* How often it has paused. */
     int64_t queue_ns;               /* Set by the caller: how long it waited in queues. */

@@ -1,6 +1,7 @@
 /* operation.c -- what operations share: how a call names its table. */
 #include "api/operation.h"
 #include <assert.h>
+#include "advice/expression_shape.h"
 #include "api/admission.h"
 #include "api/capacity.h"
 #include "base/arena.h"
@@ -34,6 +35,14 @@ struct bytes operation_table_arn(struct api_call *call, struct bytes name)
 static bool serves_items(enum table_status status)
 {
     return status == TABLE_ACTIVE || status == TABLE_UPDATING;
+}
+
+void operation_note_single_transaction(struct api_call *call)
+{
+    if (!api_counts_shapes(call->api))
+        return;
+    call->shape = arena_alloc(call->arena, sizeof *call->shape);
+    *call->shape = (struct expression_shape){ .kind = SHAPE_SINGLE_TRANSACTION };
 }
 
 void operation_expect_tables(struct api_call *call, size_t count_max)

@@ -12,6 +12,7 @@
 #include "shape/shape.h"
 #include "base/compiler.h"
 
+struct advice_history;
 struct alarms;
 struct backups;
 struct scaling;
@@ -24,6 +25,7 @@ struct item;
 struct job_runner;
 struct json_writer;
 struct series_store;
+struct shape_counter;
 struct slow_log;
 struct streams;
 struct table;
@@ -93,6 +95,11 @@ const char *operation_action_prefix(const struct operation *operation);
 
 struct catalogue *api_catalogue(const struct api *api);
 struct slow_log *api_slow_log(const struct api *api);
+/* Counts expressions for the adviser; NULL: switched off. */
+struct advice_history *
+api_advice_history(const struct api *api); /* The same of calls, by the hour. */
+struct shape_counter *api_shapes(const struct api *api);
+bool api_counts_shapes(const struct api *api);
 struct streams *api_streams(const struct api *api);
 struct insights *api_insights(const struct api *api);
 struct control *api_control(const struct api *api);
@@ -126,6 +133,10 @@ void operation_note_written(struct api_call *call, const struct txn *txn);
 void operation_succeed(struct api_call *call);
 void operation_fail(struct api_call *call);
 void operation_end(struct api_call *call, bool ok); /* Either of the two. */
+/* For the adviser: a transaction of one item costs twice as much as a request that does the same.
+ */
+void operation_note_single_transaction(struct api_call *call);
+
 /* Ends a call whose write has ended: with the answer or the refusal that was decided, or with the
  * exception for the engine's status; details go to the log. */
 void operation_end_engine(struct api_call *call, enum engine_status status);

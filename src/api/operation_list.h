@@ -76,6 +76,7 @@
     X(delete_key, "DeleteKey")                                                                     \
     X(delete_key_policy, "DeleteKeyPolicy")                                                        \
     X(delete_model, "DeleteModel")                                                                 \
+    X(get_advice, "GetAdvice")                                                                     \
     X(get_hot_keys, "GetHotKeys")                                                                  \
     X(get_item_history, "GetItemHistory")                                                          \
     X(get_key_policy, "GetKeyPolicy")                                                              \

@@ -240,6 +240,32 @@ static const struct command_flag top_flags[] = {
     CLIENT_FLAGS,
 };
 
+static const struct command_verb simulate_verbs[] = { { .words = "TABLE", .flags = "[FLAGS]" } };
+
+static const struct command_flag simulate_flags[] = {
+    { .name = "days",
+      .placeholder = "N",
+      .help = "how far to look back, at most 63 [14]",
+      .kind = COMMAND_FLAG_NUMBER },
+    { .name = "target",
+      .placeholder = "PERCENT",
+      .help = "of auto scaling, 20 to 90 [70]",
+      .kind = COMMAND_FLAG_NUMBER },
+    { .name = "min",
+      .placeholder = "UNITS",
+      .help = "least capacity of auto scaling [1]",
+      .kind = COMMAND_FLAG_NUMBER },
+    { .name = "max",
+      .placeholder = "UNITS",
+      .help = "most capacity of auto scaling [40000]",
+      .kind = COMMAND_FLAG_NUMBER },
+    { .name = "json", .help = "one line of JSON", .kind = COMMAND_FLAG_PRESENCE },
+    { .name = "cloudwatch-endpoint",
+      .placeholder = "URL",
+      .help = "where the metrics are, if not at the endpoint" },
+    CLIENT_FLAGS,
+};
+
 static const struct command_verb jobs_verbs[] = { { .flags =
                                                         "[--all] [--wait] [--json] [FLAGS]" } };
 
@@ -281,6 +307,18 @@ static const struct command_flag slowlog_flags[] = {
       .help = "how many to print, at most 256 [20]",
       .kind = COMMAND_FLAG_NUMBER },
     { .name = "json", .help = "the server's answer as JSON", .kind = COMMAND_FLAG_PRESENCE },
+    CLIENT_FLAGS,
+};
+
+static const struct command_verb advise_verbs[] = { { .flags =
+                                                          "[--since TIME] [--json] [FLAGS]" } };
+
+static const struct command_flag advise_flags[] = {
+    { .name = "since", .placeholder = "TIME", .help = "how far to look back: 30m, 24h, 14d [24h]" },
+    { .name = "table", .placeholder = "TABLE", .help = "only this table [all]" },
+    { .name = "json",
+      .help = "the server's answers as JSON, a line for each ten tables",
+      .kind = COMMAND_FLAG_PRESENCE },
     CLIENT_FLAGS,
 };
 
@@ -517,6 +555,19 @@ const struct command command_table[] = {
       VERBS(top_verbs),
       FLAGS(top_flags),
       .run = top_command },
+    { .name = "simulate-capacity",
+      .group = COMMAND_FOR_MONITORING,
+      .purpose = "compare what each capacity mode would have cost and throttled",
+      .description =
+          "Reads what a table and its global indexes have consumed in each minute, and simulates\n"
+          "it on demand, provisioned and with auto scaling, with the list prices of DynamoDB.\n"
+          "Works with AWS as well: --endpoint https://dynamodb.REGION.amazonaws.com\n"
+          "--cloudwatch-endpoint https://monitoring.REGION.amazonaws.com, with credentials in\n"
+          "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and the region in AWS_REGION. Needs\n"
+          "dynamodb:DescribeTable and cloudwatch:GetMetricData.\n",
+      VERBS(simulate_verbs),
+      FLAGS(simulate_flags),
+      .run = simulate_command },
     { .name = "jobs",
       .group = COMMAND_FOR_RECOVERY,
       .purpose = "show the backups, restores, exports and imports of a running server",
@@ -558,6 +609,19 @@ const struct command command_table[] = {
       VERBS(slowlog_verbs),
       FLAGS(slowlog_flags),
       .run = slowlog_command },
+    { .name = "advise",
+      .group = COMMAND_FOR_MONITORING,
+      .purpose = "suggest cheaper and faster table designs, from how tables are used",
+      .description = "Findings such as scans, filters that drop what was read, unused indexes, hot "
+                     "keys or the\n"
+                     "wrong billing mode, each with its evidence, what to do, and what it costs in "
+                     "a month by\n"
+                     "DynamoDB's list prices. Nothing of items is shown. A server with `auth` "
+                     "needs credentials\n"
+                     "as `stator trigger` does, and the right stator:GetAdvice.\n",
+      VERBS(advise_verbs),
+      FLAGS(advise_flags),
+      .run = advise_command },
     { .name = "model",
       .group = COMMAND_FOR_TABLES,
       .purpose = "check models of tables: entities, access patterns, sample data",

@@ -315,6 +315,7 @@ static bool open_api(struct server *server, const struct config *config)
         .insight_keys = (size_t)config->insight_keys,
         .insight_rules = (size_t)config->insight_rules,
         .slow_request_ms = (int64_t)config->slow_request_ms,
+        .advice_shapes = config->advice_shapes,
         .trigger_outside = &server->outside,
         .kinesis_outside = &server->kinesis,
         .kinesis_retention_ms = (int64_t)config->kinesis_retention_h * 60 * 60 * 1000,

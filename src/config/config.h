@@ -57,6 +57,7 @@ struct config {
     uint64_t ttl_interval; /* Milliseconds. */
     uint64_t recovery_lag_ms;
     uint64_t slow_request_ms; /* 0: slow requests are not kept. */
+    uint64_t advice_shapes;   /* 0: expressions are not counted. */
     bool metrics;             /* There is a page for Prometheus. */
     const char *metrics_bind; /* "ADDRESS:PORT" of its own listener; empty: none. */
     uint64_t metrics_page_tables;

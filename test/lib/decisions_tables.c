@@ -169,6 +169,7 @@ const struct decision decisions_describe_contributor_insights[] = {
     { NOTHING, NULL, NULL, "{}", NO(action, "*") },                                                \
     { ALLOW_ON("*", "*"), NULL, NULL, "{}", NO(action, "*") },                                     \
     { ALLOW_OTHER(action, "*"), NULL, NULL, "{}", YES }
+const struct decision decisions_get_advice[] = { ASKS_STATOR("stator:GetAdvice"), END };
 const struct decision decisions_get_meters[] = { ASKS_STATOR("stator:GetMeters"), END };
 const struct decision decisions_get_slow_requests[] = { ASKS_STATOR("stator:GetSlowRequests"), END };
 const struct decision decisions_list_jobs[] = { ASKS_STATOR("stator:ListJobs"), END };

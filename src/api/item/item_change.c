@@ -2,8 +2,10 @@
 #include "api/operation.h"
 #include "api/item/item_change.h"
 #include <assert.h>
+#include <stdatomic.h>
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/compiler.h"
 #include "expr/ast.h"
 #include "expr/path.h"
 #include "expr/projection.h"
@@ -15,6 +17,8 @@
 #include "model/limits.h"
 #include "model/table_definition.h"
 #include "model/value_json.h"
+#include "table/catalogue.h"
+#include "table/table_runtime.h"
 #include "txn/txn.h"
 
 /* --- Updates --- */
@@ -179,6 +183,20 @@ void item_change_write_collection(struct json_writer *writer, const struct table
     json_close_object(writer);
 }
 
+/* For the adviser. Collections of this size are rare. */
+__attribute__((noinline)) static void
+note_collection(const struct api *api, const struct table_definition *definition, int64_t size)
+{
+    struct table *table = catalogue_find(api_catalogue(api), definition->name);
+    if (table == NULL)
+        return;
+    _Atomic int64_t *noted = &table_runtime(table)->collection_size_max;
+    int64_t before = atomic_load_explicit(noted, memory_order_relaxed);
+    while (before < size && !atomic_compare_exchange_weak(noted, &before, size))
+        continue;
+    table_release(table);
+}
+
 bool item_change_exceeds_collection(const struct api *api, struct txn *txn,
                                     const struct txn_item *item)
 {
@@ -186,6 +204,8 @@ bool item_change_exceeds_collection(const struct api *api, struct txn *txn,
     if (!table_definition_has_local_index(item->table))
         return false;
     int64_t size = txn_collection_size_after(txn, item);
+    if (UNLIKELY(size > api_options(api)->item_collection_size_max / 2))
+        note_collection(api, item->table, size);
     return size > api_options(api)->item_collection_size_max && size > item->collection_size;
 }
 

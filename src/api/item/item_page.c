@@ -1,6 +1,7 @@
 /* item_page.c -- see item_page.h. */
 #include "api/item/item_page.h"
 #include <assert.h>
+#include "advice/expression_shape.h"
 #include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/item_shapes.h"
@@ -34,14 +35,31 @@ struct item_page {
 
 /* --- Rules --- */
 
+/* A consistent read of a global index, which the service refuses: the adviser tells of programs
+ * that try it. */
+static void note_refusal(struct api_call *call, const struct table_definition *table,
+                         struct bytes index_name)
+{
+    const struct index_definition *index = table_definition_index(table, index_name);
+    if (index == NULL || !index->global)
+        return;
+    call->shape = arena_alloc(call->arena, sizeof *call->shape);
+    *call->shape = (struct expression_shape){ .kind = SHAPE_REFUSED_CONSISTENT, .index = index };
+}
+
 bool item_page_find_source(struct api_call *call, const struct read_request *request,
                            const struct table *table, struct read_source *out)
 {
     const struct read_source_name name = { .index_name = request->index_name,
                                            .consistent = request->consistent_read.value,
                                            .is_statement = request->is_statement };
-    return operation_check_table(call, table) &&
-           read_source_find(call->arena, table_definition(table), &name, out, &call->error);
+    if (!operation_check_table(call, table))
+        return false;
+    if (read_source_find(call->arena, table_definition(table), &name, out, &call->error))
+        return true;
+    if (request->consistent_read.value && api_counts_shapes(call->api))
+        note_refusal(call, table_definition(table), request->index_name);
+    return false;
 }
 
 bool item_page_check_attributes(struct api_call *call, struct read_source *source,
@@ -107,6 +125,7 @@ static void count_use(const struct item_page *page, const struct read_page_end *
     struct capacity_use *use = page->call->uses;
     use->read_count = (uint32_t)end->scanned_count;
     use->returned_count = (uint32_t)end->count;
+    use->is_consistent = consistent;
     if (source->index == NULL) {
         use->table_half_units = half_units;
     } else {
@@ -127,6 +146,8 @@ static void finish(struct item_page *page)
     assert(page->page != NULL);
     const struct read_page_end *end = read_page_end(page->page);
     count_use(page, end);
+    if (page->call->shape != NULL)
+        page->call->shape->is_cut = end->is_full;
     if (!page->request.expressions->count_only)
         json_close_array(&page->writer);
     page->request.finish(page->call, &page->request, &page->writer, end);
@@ -188,6 +209,20 @@ static bool admit(struct item_page *page)
            admission_fail(page->call);
 }
 
+/* For the adviser. */
+static void note_shape(struct api_call *call, const struct item_page_request *request)
+{
+    const struct read_expressions *expressions = request->expressions;
+    call->shape = arena_alloc(call->arena, sizeof *call->shape);
+    *call->shape = (struct expression_shape){
+        .kind = request->is_query ? SHAPE_QUERY : SHAPE_SCAN,
+        .index = request->source->index,
+        .key = expressions->key_condition,
+        .filter = expressions->filter,
+        .projection = expressions->projection,
+        .is_count_only = expressions->count_only,
+    };
+}
 void item_page_start(struct api_call *call, const struct item_page_request *request)
 {
     assert(call->use_count == 1 && request->source->table == call->uses[0].definition);
@@ -196,6 +231,8 @@ void item_page_start(struct api_call *call, const struct item_page_request *requ
     struct item_page *page = arena_alloc(call->arena, sizeof *page);
     *page = (struct item_page){ .call = call, .request = *request };
     find_key(page);
+    if (api_counts_shapes(call->api))
+        note_shape(call, request);
     if (!admit(page)) {
         end_call(page, false);
         return;

@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 #include <stdbool.h>
+#include "advice/expression_shape.h"
 #include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/item_access.h"
@@ -16,6 +17,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "expr/ast.h"
 #include "expr/condition.h"
 #include "expr/lookup.h"
 #include "index/index_entry.h"
@@ -256,6 +258,18 @@ static bool admit(struct api_call *call, const struct table_definition *table,
            admission_fail(call);
 }
 
+/* For the adviser. */
+static void note_shape(struct api_call *call, const struct item_expressions *expressions)
+{
+    bool has_update = expressions->update != NULL && expressions->update->action_count > 0;
+    if ((expressions->condition == NULL && !has_update) || !api_counts_shapes(call->api))
+        return;
+    call->shape = arena_alloc(call->arena, sizeof *call->shape);
+    *call->shape = (struct expression_shape){ .kind = SHAPE_WRITE,
+                                              .condition = expressions->condition,
+                                              .update = has_update ? expressions->update : NULL };
+}
+
 /* Finds the table and the address of the item, runs the write and ends the call. */
 static void start_write(struct api_call *call, const struct item_write_start *start)
 {
@@ -268,6 +282,7 @@ static void start_write(struct api_call *call, const struct item_write_start *st
         operation_fail(call);
         return;
     }
+    note_shape(call, &start->expressions);
     struct item_write *write = arena_alloc(call->arena, sizeof *write);
     *write = (struct item_write){
         .item = { .table = table_definition(table), .place = place },

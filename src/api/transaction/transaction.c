@@ -8,6 +8,7 @@
 #include "api/transaction/transaction.h"
 #include <assert.h>
 #include <string.h>
+#include "advice/expression_shape.h"
 #include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/batch.h"
@@ -671,6 +672,8 @@ void transaction_start(struct api_call *call, const struct transaction_start *st
 {
     assert(start->action_count > 0 && start->action_count <= TRANSACTION_ACTIONS_MAX);
     call->batch_count = (uint32_t)start->action_count;
+    if (start->action_count == 1)
+        operation_note_single_transaction(call);
     struct transaction *transaction = create(call, start);
     if (find_tables(transaction) && locate_items(transaction) && check_distinct(transaction) &&
         find_shared_token(transaction) && admit_actions(transaction, ask_table)) {

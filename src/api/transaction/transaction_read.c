@@ -5,6 +5,7 @@
  */
 #include "api/transaction/transaction_read.h"
 #include <assert.h>
+#include "advice/expression_shape.h"
 #include "api/admission.h"
 #include "api/capacity.h"
 #include "api/item/item_access.h"
@@ -205,6 +206,8 @@ void transaction_read_start(struct api_call *call, const struct transaction_read
     assert(start->read_count > 0 && start->read_count <= TRANSACTION_ACTIONS_MAX);
     size_t count = start->read_count;
     call->batch_count = (uint32_t)count;
+    if (count == 1)
+        operation_note_single_transaction(call);
     struct transaction_view view = {
         .call = call,
         .start = start,

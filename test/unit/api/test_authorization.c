@@ -157,6 +157,9 @@ static const struct asked asked_delete_model[] = {
 static const struct asked asked_scan_model[] = {
     { "{'TableName':'Tab'}", "stator:ScanModel", ARN "Tab" },
 };
+static const struct asked asked_get_advice[] = {
+    { "{}", "stator:GetAdvice", "*" },
+};
 static const struct asked asked_get_meters[] = {
     { "{}", "stator:GetMeters", "*" },
 };
