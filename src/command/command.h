@@ -127,6 +127,7 @@ int help_command(const struct command_call *call);
 int import_command(const struct command_call *call);
 int top_command(const struct command_call *call);
 int simulate_command(const struct command_call *call);
+int apply_command(const struct command_call *call);
 int advise_command(const struct command_call *call);
 int model_command(const struct command_call *call);
 int slowlog_command(const struct command_call *call);

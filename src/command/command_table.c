@@ -134,6 +134,35 @@ static const struct command_flag export_flags[] = {
       .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]" },
 };
 
+static const struct command_verb apply_verbs[] = { { .words = "FILE...", .flags = "[FLAGS]" } };
+
+static const struct command_flag apply_flags[] = {
+    { .name = "stack",
+      .placeholder = "NAME",
+      .help = "the stack's name, a part of tables' names [the file's name]" },
+    { .name = "parameter",
+      .placeholder = "K=V",
+      .help = "the value of a parameter of the template; repeatable" },
+    { .name = "plan",
+      .kind = COMMAND_FLAG_PRESENCE,
+      .help = "only show the plan; exit code 3: changes are pending" },
+    { .name = "yes", .kind = COMMAND_FLAG_PRESENCE, .help = "do not ask for confirmation" },
+    { .name = "prune",
+      .kind = COMMAND_FLAG_PRESENCE,
+      .help = "delete tables that the stack made and that are gone from it" },
+    { .name = "allow-replace",
+      .kind = COMMAND_FLAG_PRESENCE,
+      .help = "replace tables whose keys change; their items are lost" },
+    { .name = "strict",
+      .kind = COMMAND_FLAG_PRESENCE,
+      .help = "refuse resources of other services, instead of skipping them" },
+    { .name = "json", .kind = COMMAND_FLAG_PRESENCE, .help = "print the plan as JSON" },
+    { .name = "endpoint", .placeholder = "URL", .help = "the server [" ADMIN_CLIENT_ENDPOINT "]" },
+    { .name = "ca-file",
+      .placeholder = "FILE",
+      .help = "PEM: authorities to trust [$AWS_CA_BUNDLE, or the system's]" },
+};
+
 static const struct command_verb fault_verbs[] = {
     { "add", NULL, "--table TABLE --fault FAULT [FLAGS]", "add a fault and print its id" },
     { "list", NULL, "[--table TABLE] [FLAGS]",
@@ -609,6 +638,19 @@ const struct command command_table[] = {
       VERBS(slowlog_verbs),
       FLAGS(slowlog_flags),
       .run = slowlog_command },
+    { .name = "apply",
+      .group = COMMAND_FOR_TABLES,
+      .purpose = "create and update the tables that a template describes",
+      .description =
+          "FILE is a CloudFormation or SAM template (JSON or YAML), a cdk.out folder, a\n"
+          "CreateTable request, the output of describe-table, or that of `terraform show\n"
+          "-json`; - is standard input. The plan is shown before anything is done. Resources\n"
+          "of other services are skipped. Credentials are read as by `stator trigger`. Exit\n"
+          "codes: 0 done, 1 failed, 2 the command line or a file makes no sense; with --plan\n"
+          "0 no changes, 3 changes pending.\n",
+      VERBS(apply_verbs),
+      FLAGS(apply_flags),
+      .run = apply_command },
     { .name = "advise",
       .group = COMMAND_FOR_MONITORING,
       .purpose = "suggest cheaper and faster table designs, from how tables are used",

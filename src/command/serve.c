@@ -29,6 +29,7 @@
 #include "base/log_writer.h"
 #include "base/notify.h"
 #include "call/request_log.h"
+#include "command/apply.h"
 #include "command/command.h"
 #include "command/system_limits.h"
 #include "config/config.h"
@@ -478,6 +479,8 @@ static bool start(struct server *server, const struct config *config)
                                         .read_http = read_http,
                                         .context = server,
                                     } };
+    if (config->apply[0] != '\0' && !apply_at_start(server->api, config, config->apply))
+        return false;
     server->wire = wire_create(server->api, &options);
     if (!config->in_memory)
         server->backups = backup_service_start(server->engine, config->data_dir);

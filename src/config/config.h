@@ -21,6 +21,7 @@ struct setting;
 enum config_durability { CONFIG_DURABILITY_SYNC, CONFIG_DURABILITY_OS };
 enum config_capacity { CONFIG_CAPACITY_OFF, CONFIG_CAPACITY_ACCOUNT, CONFIG_CAPACITY_ENFORCE };
 enum config_txn_conflict { CONFIG_TXN_CONFLICT_WAIT, CONFIG_TXN_CONFLICT_FAIL };
+enum config_foreign_resources { CONFIG_FOREIGN_SKIP, CONFIG_FOREIGN_FAIL };
 
 /* Numbers are wide and choices unsigned whatever their use, so that one table can fill them in;
  * each was checked against its range. Texts live in the arena of config_read and are never NULL,
@@ -30,6 +31,7 @@ struct config {
     const char *bind;
     const char *data_dir;
     bool in_memory;
+    const char *apply;   /* "": none. */
     unsigned durability; /* enum config_durability */
     uint64_t workers;    /* 0: one per core. */
     const char *region;
@@ -46,8 +48,9 @@ struct config {
     uint64_t write_timeout_ms;
     uint64_t transition_delay_ms;
     uint64_t gsi_delay_ms;
-    unsigned txn_conflict; /* enum config_txn_conflict */
-    unsigned capacity;     /* enum config_capacity */
+    unsigned txn_conflict;      /* enum config_txn_conflict */
+    unsigned foreign_resources; /* enum config_foreign_resources */
+    unsigned capacity;          /* enum config_capacity */
     bool fault_injection;
     uint64_t table_read_units_max;
     uint64_t table_write_units_max;

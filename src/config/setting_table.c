@@ -38,6 +38,8 @@ static const char *const capacity_choices[] = { "off", "account", "enforce",
                                                 NULL }; /* config_capacity */
 static const char *const txn_conflict_choices[] = { "wait", "fail",
                                                     NULL }; /* config_txn_conflict */
+static const char *const foreign_choices[] = { "skip", "fail",
+                                               NULL }; /* config_foreign_resources */
 static const char *const log_level_choices[] = { "debug", "info", "warn", "error",
                                                  NULL }; /* log_level */
 
@@ -152,6 +154,15 @@ const struct setting setting_table[] = {
       FIELD(in_memory),
       .default_value = "false",
       .help = "keep data only until the server ends; ignores data-dir" },
+    { .name = "apply",
+      .kind = SETTING_PATH,
+      FIELD(apply),
+      .default_value = "",
+      .max = SETTING_PATH_MAX,
+      .placeholder = "FILE",
+      .help = "a template whose tables are made before the server is ready",
+      .detail = "Anything that `stator apply` takes. A server that cannot apply it does not start. "
+                "Nothing is deleted or replaced." },
     { .name = "durability",
       .kind = SETTING_CHOICE,
       FIELD(durability),
@@ -315,6 +326,17 @@ const struct setting setting_table[] = {
       .detail =
           "A transaction or write that meets an item of a transaction under way waits for its turn "
           "(at most five seconds), or fails with `TransactionConflict`, to test retries." },
+    { .name = "foreign-resources",
+      .kind = SETTING_CHOICE,
+      FIELD(foreign_resources),
+      .default_value = "skip",
+      .choices = foreign_choices,
+      .placeholder = "skip|fail",
+      .help = "skip resources of other services in stacks, or refuse the template",
+      .detail = "A stack of [CloudFormation](cloudformation.md) may have functions, queues and "
+                "roles, which stator does not have. They are skipped, and events say so; `fail` "
+                "refuses such a template with CloudFormation's error about unknown types. It is "
+                "also the rule of `--apply`." },
     { .name = "capacity",
       .kind = SETTING_CHOICE,
       FIELD(capacity),
