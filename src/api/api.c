@@ -16,6 +16,7 @@
 #include "api/import/import_job.h"
 #include "api/export/export_job.h"
 #include "api/capacity.h"
+#include "api/cloudformation/stack_driver.h"
 #include "api/key_use.h"
 #include "api/model/model_scan.h"
 #include "api/model/model_watch.h"
@@ -27,6 +28,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/timed_wait.h"
+#include "cloudformation/stacks.h"
 #include "cloudwatch/alarm_source.h"
 #include "cloudwatch/alarms.h"
 #include "cloudwatch/collector.h"
@@ -70,6 +72,8 @@ struct api {
     struct alarms *alarms;
     struct scaling *scaling;
     struct scaling_driver *scaling_driver;
+    struct stacks *stacks;
+    struct stack_driver *stack_driver;
     struct dashboards *dashboards;
     struct insights *insights;
     struct job_runner *jobs;
@@ -385,13 +389,15 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     struct dashboards *dashboards = alarms == NULL ? NULL : open_dashboards(options, status);
     struct scaling *scaling = dashboards == NULL ? NULL : scaling_open(options->engine, status);
     struct history_holds *holds = history_holds_create();
-    struct job_runner *jobs = scaling == NULL ? NULL : open_jobs(options, holds, status);
+    struct stacks *stacks = scaling == NULL ? NULL : stacks_open(options->engine, status);
+    struct job_runner *jobs = stacks == NULL ? NULL : open_jobs(options, holds, status);
     if (jobs != NULL && options->index_delay_ms > 0)
         index_delay = index_delay_start(options->engine, options->index_delay_ms, status);
     if (*status != ENGINE_OK) {
         job_runner_close(jobs);
         history_holds_destroy(holds);
         dashboards_close(dashboards);
+        stacks_close(stacks);
         scaling_close(scaling);
         alarms_close(alarms);
         series_store_close(series);
@@ -412,6 +418,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                          .series = series,
                          .alarms = alarms,
                          .scaling = scaling,
+                         .stacks = stacks,
                          .dashboards = dashboards,
                          .jobs = jobs,
                          .holds = holds,
@@ -425,6 +432,8 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     start_control(api);
     start_monitoring(api);
     start_jobs(api);
+    api->stack_driver = stack_driver_create(api);
+    stack_driver_resume(api->stack_driver);
     return api;
 }
 
@@ -433,9 +442,12 @@ void api_close(struct api *api)
     if (api == NULL)
         return;
     ticker_stop(api->ticker);
-    job_runner_stop(api->jobs); /* Jobs call the control thread, */
+    job_runner_stop(api->jobs);           /* Jobs call the control thread, */
+    stack_driver_stop(api->stack_driver); /* and so do deployments. */
     control_stop(api->control);
     close_monitoring(api);
+    stack_driver_destroy(api->stack_driver);
+    stacks_close(api->stacks);
     destination_metrics_destroy(api->destination_metrics);
     destinations_close(api->destinations);
     triggers_close(api->triggers);
@@ -577,6 +589,16 @@ struct scaling_driver *api_scaling_driver(const struct api *api)
     return api->scaling_driver;
 }
 
+struct stacks *api_stacks(const struct api *api)
+{
+    return api->stacks;
+}
+
+struct stack_driver *api_stack_driver(const struct api *api)
+{
+    return api->stack_driver;
+}
+
 struct alarms *api_alarms(const struct api *api)
 {
     return api->alarms;
@@ -610,10 +632,13 @@ static void run_on_control_thread(struct api_call *call)
     *task = (struct control_task){ .run = run_operation, .context = call };
     if (control_submit(call->api->control, task))
         return;
-    error_set(&call->error, ERROR_LIMIT_EXCEEDED,
-              "Subscriber limit exceeded: Only %d tables can be created, updated, or deleted "
-              "simultaneously",
-              CONTROL_CALLS_MAX);
+    if (operation_service(call->operation) != OPERATION_OF_DYNAMODB)
+        error_set(&call->error, ERROR_THROTTLING, "Rate exceeded"); /* As all services say. */
+    else
+        error_set(&call->error, ERROR_LIMIT_EXCEEDED,
+                  "Subscriber limit exceeded: Only %d tables can be created, updated, or deleted "
+                  "simultaneously",
+                  CONTROL_CALLS_MAX);
     operation_fail(call);
 }
 

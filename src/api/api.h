@@ -32,6 +32,7 @@ struct kinesis_outside;
 struct object_store;
 struct operation;
 struct shape;
+struct tag_list;
 struct trigger_outside;
 struct txn_group;
 
@@ -67,9 +68,10 @@ struct api_options {
     /* A transaction or single write that meets an item of a transaction under way is refused at
      * once, instead of waiting for its turn. */
     bool refuse_conflicts;
-    int64_t rollover_ms;        /* How long a shard of a stream is open; 0: for good. */
-    int64_t recovery_lag_ms;    /* How far LatestRestorableDateTime is behind now. */
-    int64_t expiry_interval_ms; /* How often expired items are deleted; 0: never. */
+    bool refuse_foreign_resources; /* Of templates, instead of skipping them. */
+    int64_t rollover_ms;           /* How long a shard of a stream is open; 0: for good. */
+    int64_t recovery_lag_ms;       /* How far LatestRestorableDateTime is behind now. */
+    int64_t expiry_interval_ms;    /* How often expired items are deleted; 0: never. */
     /* How often metrics are stored and alarms are evaluated; 0: only by ticker_run. */
     int64_t metrics_interval_ms;
     size_t metrics_series_max; /* Of cloudwatch/series.h; 0: its default. */
@@ -124,6 +126,9 @@ enum operation_service {
     OPERATION_OF_CLOUDWATCH,
     OPERATION_OF_STS,
     OPERATION_OF_SCALING, /* Application Auto Scaling. */
+    OPERATION_OF_CLOUDFORMATION,
+    OPERATION_OF_SSM, /* Systems Manager: parameters. */
+    OPERATION_OF_S3,  /* For the files that deployments upload. */
     OPERATION_SERVICE_COUNT,
 };
 
@@ -165,6 +170,9 @@ struct api_call {
     int64_t pause_at_ns;
     size_t pause_at_size; /* Or when `response` has so many bytes. */
     int64_t started_ns;   /* When the request arrived: api_start_ns. 0: when it is run. */
+    /* Tags that the server itself adds to a table that is created, sorted: of a stack; NULL: none.
+     */
+    const struct tag_list *own_tags;
     /* DeleteTable deletes only the table with this id. data NULL: whichever has the name. */
     struct bytes own_table_id;
     struct bytes host; /* "host:port" as the client addressed us; data NULL: not over a network. */

@@ -27,6 +27,8 @@ struct json_writer;
 struct series_store;
 struct shape_counter;
 struct slow_log;
+struct stack_driver;
+struct stacks;
 struct streams;
 struct table;
 struct table_definition;
@@ -118,6 +120,9 @@ struct ticker *api_ticker(const struct api *api);
 struct alarms *api_alarms(const struct api *api);
 struct scaling *api_scaling(const struct api *api);
 struct scaling_driver *api_scaling_driver(const struct api *api);
+/* Stacks of CloudFormation, and files that were uploaded for them. */
+struct stacks *api_stacks(const struct api *api);
+struct stack_driver *api_stack_driver(const struct api *api);
 struct dashboards *api_dashboards(const struct api *api);
 const struct api_options *api_options(const struct api *api);
 int64_t api_opened_ms(const struct api *api);               /* Server time. */

@@ -116,6 +116,7 @@
     X(set_alarm_state, "cloudwatch:SetAlarmState")                                                 \
     X(tag_monitor, "cloudwatch:TagResource")                                                       \
     X(untag_monitor, "cloudwatch:UntagResource")                                                   \
+    X(assume_role, "sts:AssumeRole")                                                               \
     X(get_caller_identity, "sts:GetCallerIdentity")                                                \
     X(scaling_delete_scaling_policy, "application-autoscaling:DeleteScalingPolicy")                \
     X(scaling_delete_scheduled_action, "application-autoscaling:DeleteScheduledAction")            \
@@ -129,6 +130,35 @@
     X(scaling_put_scheduled_action, "application-autoscaling:PutScheduledAction")                  \
     X(scaling_register_scalable_target, "application-autoscaling:RegisterScalableTarget")          \
     X(scaling_tag_resource, "application-autoscaling:TagResource")                                 \
-    X(scaling_untag_resource, "application-autoscaling:UntagResource")
+    X(scaling_untag_resource, "application-autoscaling:UntagResource")                             \
+    X(cfn_create_change_set, "cloudformation:CreateChangeSet")                                     \
+    X(cfn_create_stack, "cloudformation:CreateStack")                                              \
+    X(cfn_delete_change_set, "cloudformation:DeleteChangeSet")                                     \
+    X(cfn_delete_stack, "cloudformation:DeleteStack")                                              \
+    X(cfn_describe_change_set, "cloudformation:DescribeChangeSet")                                 \
+    X(cfn_describe_stack_events, "cloudformation:DescribeStackEvents")                             \
+    X(cfn_describe_stack_resource, "cloudformation:DescribeStackResource")                         \
+    X(cfn_describe_stack_resources, "cloudformation:DescribeStackResources")                       \
+    X(cfn_describe_stacks, "cloudformation:DescribeStacks")                                        \
+    X(cfn_execute_change_set, "cloudformation:ExecuteChangeSet")                                   \
+    X(cfn_get_template, "cloudformation:GetTemplate")                                              \
+    X(cfn_get_template_summary, "cloudformation:GetTemplateSummary")                               \
+    X(cfn_list_change_sets, "cloudformation:ListChangeSets")                                       \
+    X(cfn_list_exports, "cloudformation:ListExports")                                              \
+    X(cfn_list_imports, "cloudformation:ListImports")                                              \
+    X(cfn_list_stack_resources, "cloudformation:ListStackResources")                               \
+    X(cfn_list_stacks, "cloudformation:ListStacks")                                                \
+    X(cfn_update_stack, "cloudformation:UpdateStack")                                              \
+    X(cfn_update_protection, "cloudformation:UpdateTerminationProtection")                         \
+    X(cfn_validate_template, "cloudformation:ValidateTemplate")                                    \
+    X(ssm_get_parameter, "ssm:GetParameter")                                                       \
+    X(s3_abort_upload, "s3:AbortMultipartUpload")                                                  \
+    X(s3_create_bucket, "s3:CreateBucket")                                                         \
+    X(s3_delete_object, "s3:DeleteObject")                                                         \
+    X(s3_get_bucket_location, "s3:GetBucketLocation")                                              \
+    X(s3_get_encryption, "s3:GetEncryptionConfiguration")                                          \
+    X(s3_get_object, "s3:GetObject")                                                               \
+    X(s3_list_bucket, "s3:ListBucket")                                                             \
+    X(s3_put_object, "s3:PutObject")
 
 #endif

@@ -57,9 +57,15 @@ const struct operation *operation_find(enum operation_service service, struct by
 const char *operation_service_prefix(enum operation_service service)
 {
     static const char *const prefixes[OPERATION_SERVICE_COUNT] = {
-        [OPERATION_OF_DYNAMODB] = "dynamodb", [OPERATION_OF_STREAMS] = "dynamodb",
-        [OPERATION_OF_STATOR] = "stator",     [OPERATION_OF_CLOUDWATCH] = "cloudwatch",
-        [OPERATION_OF_STS] = "sts",           [OPERATION_OF_SCALING] = "application-autoscaling",
+        [OPERATION_OF_DYNAMODB] = "dynamodb",
+        [OPERATION_OF_STREAMS] = "dynamodb",
+        [OPERATION_OF_STATOR] = "stator",
+        [OPERATION_OF_CLOUDWATCH] = "cloudwatch",
+        [OPERATION_OF_STS] = "sts",
+        [OPERATION_OF_SCALING] = "application-autoscaling",
+        [OPERATION_OF_SSM] = "ssm",
+        [OPERATION_OF_CLOUDFORMATION] = "cloudformation",
+        [OPERATION_OF_S3] = "s3",
     };
     assert(service < OPERATION_SERVICE_COUNT);
     return prefixes[service];

@@ -304,6 +304,7 @@ static bool open_api(struct server *server, const struct config *config)
                     .account_read_units = (int64_t)config->account_read_units_max,
                     .account_write_units = (int64_t)config->account_write_units_max },
         .refuse_conflicts = config->txn_conflict == CONFIG_TXN_CONFLICT_FAIL,
+        .refuse_foreign_resources = config->foreign_resources == CONFIG_FOREIGN_FAIL,
         .rollover_ms = (int64_t)config->stream_rollover_ms,
         .expiry_interval_ms = (int64_t)config->ttl_interval,
         .recovery_lag_ms = (int64_t)config->recovery_lag_ms,

@@ -10,6 +10,7 @@
 #include "model/limits.h"
 #include "router/router.h"
 #include "wire/answer.h"
+#include "wire/s3.h"
 #include "wire/service.h"
 
 /* --- Operations --- */
@@ -70,6 +71,8 @@ static void answer_healthy(void *context, void *loop_context, struct http_exchan
 {
     const struct dynamodb *dynamodb = context;
     struct bytes host = http_exchange_header(exchange, "Host");
+    if (s3_handle(dynamodb->router, loop_context, exchange))
+        return;
     answer_send_text(
         dynamodb->router, call_worker_random(loop_context), exchange, 200,
         arena_printf(http_exchange_arena(exchange), "healthy: %.*s ", BYTES_FMT(host)));
@@ -131,6 +134,14 @@ static void answer_unknown(const struct dynamodb *dynamodb, struct call_worker *
     answer_error(dynamodb, worker, exchange, &err);
 }
 
+/* Refuses, unless the request is signed for S3: then it is a call, which asks as all calls do. */
+static void run_other(void *context, void *loop_context, struct http_exchange *exchange)
+{
+    const struct dynamodb *dynamodb = context;
+    if (!s3_handle(dynamodb->router, loop_context, exchange))
+        answer_foreign(context, loop_context, exchange);
+}
+
 static void run_operation(void *context, void *loop_context, struct http_exchange *exchange)
 {
     struct dynamodb *dynamodb = context;
@@ -145,7 +156,7 @@ static void run_operation(void *context, void *loop_context, struct http_exchang
     else if (is_json)
         answer_unknown(dynamodb, loop_context, exchange);
     else
-        answer_foreign(context, loop_context, exchange);
+        run_other(context, loop_context, exchange);
 }
 
 /* OPTIONS: a browser asks whether a page may send a request. */

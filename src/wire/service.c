@@ -43,6 +43,18 @@ static const struct codec_member cloudwatch_members[] = {
 static const struct codec_names cloudwatch_names = { cloudwatch_members,
                                                      COUNT_OF(cloudwatch_members) };
 
+static const struct codec_member sts_members[] = { { "Expiration", CODEC_TIMESTAMP } };
+static const struct codec_names sts_names = { sts_members, COUNT_OF(sts_members) };
+
+/* Sorted; from the service's model. */
+static const struct codec_member cloudformation_members[] = {
+    { "CreationTime", CODEC_TIMESTAMP },    { "DeletionTime", CODEC_TIMESTAMP },
+    { "LastUpdatedTime", CODEC_TIMESTAMP }, { "LastUpdatedTimestamp", CODEC_TIMESTAMP },
+    { "Timestamp", CODEC_TIMESTAMP },
+};
+static const struct codec_names cloudformation_names = { cloudformation_members,
+                                                         COUNT_OF(cloudformation_members) };
+
 static const struct service services[] = {
     {
         .operations = OPERATION_OF_DYNAMODB,
@@ -110,6 +122,38 @@ static const struct service services[] = {
         .query_namespace = "https://sts.amazonaws.com/doc/2011-06-15/",
         .unknown_action_code = "InvalidAction",
         .validation_error = ERROR_VALIDATION,
+        .internal_error = ERROR_INTERNAL,
+        .names = &sts_names,
+    },
+    {
+        .operations = OPERATION_OF_CLOUDFORMATION,
+        .name = "CloudFormation",
+        .signing_name = "cloudformation",
+        .query_version = "2010-05-15",
+        .query_namespace = "http://cloudformation.amazonaws.com/doc/2010-05-15/",
+        .unknown_action_code = "InvalidAction",
+        .validation_error = ERROR_VALIDATION,
+        .internal_error = ERROR_INTERNAL,
+        .names = &cloudformation_names,
+    },
+    {
+        .operations = OPERATION_OF_SSM,
+        .name = "Systems Manager",
+        .signing_name = "ssm",
+        .target_prefix = "AmazonSSM",
+        .json_type = JSON_1_1,
+        .has_bare_types = true,
+        .message_field = "message",
+        .validation_error = ERROR_SCALING_VALIDATION, /* By the same name. */
+        .internal_error = ERROR_INTERNAL,
+        .names = &no_names,
+    },
+    /* Its protocol is of its own: s3.c. */
+    {
+        .operations = OPERATION_OF_S3,
+        .name = "S3",
+        .signing_name = "s3",
+        .validation_error = ERROR_S3_INVALID_ARGUMENT,
         .internal_error = ERROR_INTERNAL,
         .names = &no_names,
     },

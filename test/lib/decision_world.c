@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "policy_fixture.h"
@@ -15,6 +16,8 @@
 #define WORLD_ARN "arn:aws:dynamodb:eu-west-1:123456789012:table/"
 #define WORLD_LABEL "2023-11-14T22:13:20.000"
 #define WORLD_USER "arn:aws:iam::123456789012:user/alice"
+
+enum { SETTLE_ATTEMPTS_MAX = 10000 };
 
 static const struct bytes username = BYTES("alice");
 static const struct policy_key caller_keys[] = { { BYTES("aws:username"), &username, 1 } };
@@ -222,6 +225,19 @@ struct bytes decision_world_answer(struct decision_world *world)
     return buffer_bytes(&answer);
 }
 
+/* A stack that a row has created makes its table later. */
+static void settle_stacks(struct decision_world *world)
+{
+    static const struct timespec moment = { .tv_nsec = 1000000 };
+    for (unsigned i = 0; i < SETTLE_ATTEMPTS_MAX; i++) {
+        must(world, "cloudformation:ListStacks", "{}");
+        if (!api_fixture_shows(&world->api, "'CREATE_IN_PROGRESS'"))
+            return;
+        nanosleep(&moment, NULL);
+    }
+    fail_msg("a stack does not settle");
+}
+
 struct bytes decision_world_state(struct decision_world *world)
 {
     static const struct {
@@ -243,6 +259,7 @@ struct bytes decision_world_state(struct decision_world *world)
     struct buffer state;
     buffer_init(&state, world->arena);
     world->api.caller = NULL;
+    settle_stacks(world);
     for (size_t i = 0; i < COUNT_OF(reads); i++) {
         (void)api_fixture_call(&world->api, reads[i].operation, reads[i].body);
         add(&state, decision_world_answer(world));

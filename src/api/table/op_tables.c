@@ -24,6 +24,29 @@
 
 /* --- CreateTable --- */
 
+/* Tags that the server adds for a stack. Those of the request win. */
+static bool add_own_tags(struct api_call *call, struct table_definition *draft)
+{
+    const struct tag_list *own = call->own_tags;
+    struct shape_list list = { .present = true };
+    if (own == NULL)
+        return true;
+    struct tag_request *requests = arena_alloc(call->arena, own->count * sizeof *requests);
+    struct tag_request **added = arena_alloc(call->arena, own->count * sizeof(*added));
+    for (size_t i = 0; i < own->count; i++) {
+        size_t at = 0;
+        while (at < draft->tags.count &&
+               !bytes_equal(draft->tags.elements[at].key, own->elements[i].key))
+            at++;
+        requests[i] = (struct tag_request){ own->elements[i].key, own->elements[i].value };
+        if (at == draft->tags.count)
+            added[list.count++] = &requests[i];
+    }
+    list.kept = list.count;
+    list.elements = added;
+    return setting_rules_add_tags(call->arena, &list, &draft->tags, &call->error);
+}
+
 static bool make_draft(struct api_call *call, const struct create_table_request *request,
                        struct table_definition *draft)
 {
@@ -33,6 +56,7 @@ static bool make_draft(struct api_call *call, const struct create_table_request 
     if (!throughput_rules_create(request, now_ms, draft, &call->error) ||
         !index_rules_draft(call->arena, request, draft, &call->error) ||
         !setting_rules_create(call->arena, request, draft, &call->error) ||
+        !add_own_tags(call, draft) ||
         !quota_rules_check(call->api, NULL, draft, now_ms, &call->error))
         return false;
     draft->uuid = uuid_create(call->arena);
@@ -251,11 +275,21 @@ static bool check_deletable(struct api_call *call, const struct table_definition
     return true;
 }
 
+/* Others may have replaced the table since the caller looked at it. */
+static bool check_identity(struct api_call *call, const struct table_definition *definition)
+{
+    return call->own_table_id.data == NULL || bytes_equal(call->own_table_id, definition->uuid) ||
+           error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
+                     "Requested resource not found: Table: %.*s not found",
+                     BYTES_FMT(definition->name));
+}
+
 static void run_delete(struct api_call *call, const void *input)
 {
     const struct table_name_request *request = input;
     struct table *table = table_operation_find_any(call, request->table_name);
-    bool ok = table != NULL && check_deletable(call, table_definition(table));
+    bool ok = table != NULL && check_identity(call, table_definition(table)) &&
+              check_deletable(call, table_definition(table));
     if (ok) {
         struct table_answer answer = { .member = "TableDescription",
                                        .kind = DESCRIPTION_OF_DELETION,

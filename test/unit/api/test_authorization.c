@@ -439,6 +439,7 @@ static const struct asked asked_tag_monitor[] = {
 static const struct asked asked_untag_monitor[] = {
     { "{'ResourceARN':'" ALARM_A "','TagKeys':[]}", "cloudwatch:UntagResource", ALARM_A },
 };
+#include "authorization_deployments.h"
 static const struct asked asked_scaling_delete_scaling_policy[] = {
     { "{'ServiceNamespace':'dynamodb','ResourceId':'table/"
       "Tab','ScalableDimension':'dynamodb:table:ReadCapacityUnits','PolicyName':'p'}",

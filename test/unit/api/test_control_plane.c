@@ -114,7 +114,7 @@ static void contributor_insights_are_listed_for_no_table(void **state)
                              "Requested resource not found: Table: none not found");
 }
 
-static void a_table_streams_to_no_kinesis_stream(void **state)
+static void a_table_streams_to_no_kinesis_stream_at_first(void **state)
 {
     (void)state;
     create(WITH_INDEXES);
@@ -394,16 +394,30 @@ static void limits_and_endpoints_are_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* A stack looks at the tags of its table, then deletes it: by then others may have made another
+ * table of that name. */
+static void a_table_is_deleted_by_its_id_if_the_caller_gives_one(void **state)
+{
+    (void)state;
+    create(CREATE("abc", ""));
+    db.own_table_id = BYTES("01234567-89ab-4def-8123-456789abcdef");
+    api_fixture_expect_error(&db, "DeleteTable", "{'TableName':'abc'}", ERROR_RESOURCE_NOT_FOUND,
+                             "Requested resource not found: Table: abc not found");
+    db.own_table_id = (struct bytes){ 0 };
+    assert_true(api_fixture_call(&db, "DeleteTable", "{'TableName':'abc'}"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(contributor_insights_are_disabled),
         TEST(contributor_insights_are_listed_for_no_table),
-        TEST(a_table_streams_to_no_kinesis_stream),
+        TEST(a_table_streams_to_no_kinesis_stream_at_first),
         TEST(tables_are_listed_in_byte_order_page_by_page),
         TEST(a_page_holds_a_hundred_names),
         TEST(unknown_tables_are_not_found),
         TEST(a_protected_table_stays),
+        TEST(a_table_is_deleted_by_its_id_if_the_caller_gives_one),
         TEST(a_deleted_table_shows_no_indexes),
         TEST(a_description_counts_items),
         cmocka_unit_test_setup_teardown(a_table_in_transition_cannot_be_changed, set_up_slow,
