@@ -23,6 +23,7 @@
 #include "auth/key_file.h"
 #include "auth/live_keys.h"
 #include "backup/backup_service.h"
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/commit_clock.h"
 #include "base/log.h"
@@ -40,10 +41,12 @@
 #include "http/server.h"
 #include "http/url.h"
 #include "model/rendered_item.h"
+#include "command/regions.h"
 #include "kinesis/kinesis_client.h"
 #include "object/object_store.h"
 #include "outbound/credential_file.h"
 #include "outbound/outbound.h"
+#include "relay/relay.h"
 #include "table/server_time.h"
 #include "trigger/trigger_runner.h"
 #include "wire/wire.h"
@@ -74,6 +77,12 @@ struct server {
     struct outbound *network;       /* For calls of triggers. */
     struct trigger_outside outside;
     struct kinesis_outside kinesis;
+    struct arena *arena; /* Lives as long as the server. */
+    struct regions regions;
+    struct relay_peer peers[RELAY_PEERS_MAX];
+    struct bytes peer_regions[RELAY_PEERS_MAX];
+    size_t peer_count;
+    struct relay *relay;          /* NULL: there are no other regions. */
     struct object_store *objects; /* Buckets. */
     atomic_bool is_stopping;
     char dead_letter_dir[PATH_MAX];
@@ -244,6 +253,26 @@ static bool open_objects(struct server *server, const struct config *config)
     if (!object_store_check(server->objects, message))
         log_write(LOG_WARN, "object", "buckets cannot be used: %s", message);
     return true;
+}
+
+/* Peers that cannot be reached now are no reason not to start. */
+static bool open_relay(struct server *server, const struct config *config)
+{
+    char message[OUTBOUND_MESSAGE_MAX];
+    struct relay_options options = { .peers = server->peers,
+                                     .network = server->network,
+                                     .send = outbound_client_send };
+    const char *problem = relay_peers_parse(server->arena, config->region_peers, config->region,
+                                            server->peers, &options.count);
+    if (problem != NULL)
+        return fail(problem);
+    server->peer_count = options.count;
+    for (size_t i = 0; i < options.count; i++)
+        server->peer_regions[i] = server->peers[i].region;
+    if (options.count == 0)
+        return true;
+    server->relay = relay_start(&options, message);
+    return server->relay != NULL || fail(message);
 }
 
 /* A server of Kinesis that cannot be reached now is no reason not to start. */
@@ -460,7 +489,7 @@ static bool start(struct server *server, const struct config *config)
         return fail(message);
     tune_malloc();
     if (!open_tls(server, config) || !open_keys(server, config) || !open_network(server, config) ||
-        !open_engine(server, config) || !open_api(server, config))
+        !open_relay(server, config) || !open_engine(server, config) || !open_api(server, config))
         return false;
     struct wire_options options = { .pages = { .origins = config->cors_origins,
                                                .hosts = config->allowed_hosts },
@@ -470,6 +499,7 @@ static bool start(struct server *server, const struct config *config)
                                                         .clock = &clock_system,
                                                         .region = config->region,
                                                         .account_id = config->account_id },
+                                    .relay = server->relay,
                                     .slow_thread_count = slow_thread_count(config),
                                     .metrics = {
                                         .on = config->metrics,
@@ -519,6 +549,8 @@ static void announce(const struct server *server, const struct config *config)
            config->auth ? "" : "AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x ");
     print_url(server, local_address(config->bind));
     printf(" --region %s\n", config->region);
+    if (config->regions[0] != '\0')
+        printf("regions: %s\n", config->regions);
     if (server->metrics_http != NULL)
         printf("metrics on %s, port %u\n", config->metrics_bind,
                (unsigned)http_server_port(server->metrics_http));
@@ -595,6 +627,7 @@ static void stop(struct server *server)
     bool is_done = metrics_http == NULL || http_server_stop(metrics_http, SERVE_STOP_GRACE_MS);
     if ((http != NULL && !http_server_stop(http, SERVE_STOP_GRACE_MS)) || !is_done)
         leave();
+    relay_stop(server->relay);
     if (server->wire != NULL)
         wire_stop(server->wire);
     backup_service_stop(server->backups);
@@ -609,12 +642,31 @@ static void stop(struct server *server)
     tls_context_release(server->tls);
 }
 
+/* Starts the servers of further regions, and makes them peers. Before there are threads. */
+static bool start_regions(struct server *server, struct config *config)
+{
+    char message[REGIONS_MESSAGE_MAX];
+    struct buffer peers;
+    if (config->regions[0] == '\0')
+        return true;
+    regions_name_first(server->arena, config);
+    buffer_init(&peers, server->arena);
+    buffer_append_bytes(&peers, bytes_from_text(config->region_peers));
+    if (!regions_check(config, message) ||
+        !regions_start(&server->regions, server->arena, config, &peers, message))
+        return fail(message);
+    config->region_peers =
+        (const char *)arena_printf(server->arena, "%.*s", BYTES_FMT(buffer_bytes(&peers))).data;
+    return true;
+}
+
 int serve_command(const struct command_call *call)
 {
-    const struct config *config = call->config;
-    struct server server = { .http_mutex = PTHREAD_MUTEX_INITIALIZER };
+    struct config own = *call->config;
+    const struct config *config = &own;
+    struct server server = { .http_mutex = PTHREAD_MUTEX_INITIALIZER, .arena = arena_create() };
     block_signals();
-    bool started = start(&server, config);
+    bool started = start_regions(&server, &own) && start(&server, config);
     if (started) {
         announce(&server, config);
         int number = run(&server, config);
@@ -623,6 +675,8 @@ int serve_command(const struct command_call *call)
     }
     leave_on_next_signal();
     stop(&server);
+    regions_stop(&server.regions);
     log_writer_stop();
+    arena_destroy(server.arena);
     return started ? COMMAND_OK : COMMAND_FAILED;
 }

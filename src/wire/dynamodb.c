@@ -8,6 +8,7 @@
 #include "http/server.h"
 #include "model/error.h"
 #include "model/limits.h"
+#include "relay/relay.h"
 #include "router/router.h"
 #include "wire/answer.h"
 #include "wire/s3.h"
@@ -159,6 +160,34 @@ static void run_operation(void *context, void *loop_context, struct http_exchang
         run_other(context, loop_context, exchange);
 }
 
+/* --- Requests for other regions --- */
+
+static void refuse_relayed(void *context, void *loop_context, struct http_exchange *exchange,
+                           bool unsent, struct bytes text)
+{
+    struct error err;
+    error_init(&err, http_exchange_arena(exchange));
+    /* Where the peer may have seen the request, nobody knows what became of it. */
+    error_set(&err, unsent ? ERROR_SERVICE_UNAVAILABLE : ERROR_INTERNAL,
+              "The server of the region that this request is signed for did not answer: %.*s",
+              BYTES_FMT(text));
+    answer_error(context, loop_context, exchange, &err);
+}
+
+static void relay_operation(void *context, void *loop_context, struct http_exchange *exchange)
+{
+    const struct dynamodb *dynamodb = context;
+    if (!relay_take(dynamodb->relay, loop_context, exchange, refuse_relayed, context))
+        run_operation(context, loop_context, exchange);
+}
+
+static void relay_other(void *context, void *loop_context, struct http_exchange *exchange)
+{
+    const struct dynamodb *dynamodb = context;
+    if (!relay_take(dynamodb->relay, loop_context, exchange, refuse_relayed, context))
+        run_other(context, loop_context, exchange);
+}
+
 /* OPTIONS: a browser asks whether a page may send a request. */
 static void answer_preflight(void *handler_context, void *loop_context,
                              struct http_exchange *exchange)
@@ -236,19 +265,24 @@ void dynamodb_fill_refusal(struct random *random, struct arena *arena, struct ht
     answer->status = status;
 }
 
-void dynamodb_init(struct dynamodb *dynamodb, struct router *router)
+void dynamodb_init(struct dynamodb *dynamodb, struct router *router, const char *home,
+                   struct relay *relay)
 {
     *dynamodb = (struct dynamodb){
         .router = router,
+        .home = home,
+        .relay = relay,
         .envelope = { .service = "dynamodb", .context = dynamodb, .fill_answer = fill_answer },
     };
     protocols_init(&dynamodb->others, router);
     /* A POST is a call wherever it goes; a signature covers the path. */
     const struct route routes[] = {
-        { "POST", "", ROUTE_PREFIX, ROUTE_ASKS, false, dynamodb, run_operation },
+        { "POST", "", ROUTE_PREFIX, ROUTE_ASKS, false, dynamodb,
+          relay == NULL ? run_operation : relay_operation },
         { "OPTIONS", "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb, answer_preflight },
         { "GET", "/", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_healthy },
-        { NULL, "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb, answer_foreign },
+        { NULL, "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb,
+          relay == NULL ? run_other : relay_other },
     };
     for (size_t i = 0; i < COUNT_OF(routes); i++)
         router_add(router, &routes[i]);

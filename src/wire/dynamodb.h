@@ -13,16 +13,20 @@
 struct arena;
 struct http_answer;
 struct random;
+struct relay;
 struct router;
 
 struct dynamodb {
     struct router *router;
     struct call_envelope envelope;
+    const char *home;        /* Where browsers that open "/" are sent; NULL: nowhere. */
     struct protocols others; /* Of the services that share our POST. */
+    struct relay *relay;     /* To the servers of other regions; NULL: there are none. */
 };
 
-/* Adds the routes. `dynamodb` must outlive the router. */
-void dynamodb_init(struct dynamodb *dynamodb, struct router *router);
+/* Adds the routes. `dynamodb` must outlive the router. `home` and `relay` may be NULL. */
+void dynamodb_init(struct dynamodb *dynamodb, struct router *router, const char *home,
+                   struct relay *relay);
 
 /* For struct http_handler: answers a request that never became whole with an exception in the
  * protocol's format, so that SDKs show a reason. */

@@ -12,16 +12,20 @@
 
 struct api;
 struct http_handler;
+struct relay;
 struct router;
 struct wire;
 
 struct wire_options {
     struct origin_rules pages; /* Which web pages may call. */
+    /* Where browsers that open "/" are sent; NULL: nowhere. Outlives the wire. */
+    const char *home;
     /* Returns why reads and writes are not possible now, in one line; NULL if they are. Called on
      * loops for each request of /readyz, so it must not wait. May be NULL: always ready. */
     const char *(*not_ready)(void *context);
     void *context; /* Passed to not_ready. */
     struct authentication_options authentication;
+    struct relay *relay;      /* To the servers of other regions; NULL: there are none. */
     size_t slow_thread_count; /* Threads of each pool of the call runner; above 0. */
     struct metrics_options metrics;
 };

@@ -121,9 +121,10 @@ static bool check_renderedat_text(const char *text, const char *path, char *mess
  * lost+found come with volumes. */
 static bool may_precede_store(const char *name)
 {
-    static const char *const names[] = { "KEYS",    "KEYS.lock",      "KEYS.new",      "FORMAT.new",
-                                         "LOCK",    "dead-letters",   "backup.socket", "checkpoint",
-                                         "RESERVE", "checkpoint.tmp", "lost+found" };
+    static const char *const names[] = { "KEYS",       "KEYS.lock",      "KEYS.new",
+                                         "FORMAT.new", "LOCK",           "dead-letters",
+                                         "regions",    "backup.socket",  "checkpoint",
+                                         "RESERVE",    "checkpoint.tmp", "lost+found" };
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (strcmp(name, names[i]) == 0)
             return true;
