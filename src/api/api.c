@@ -42,6 +42,7 @@
 #include "insight/insights.h"
 #include "jobs/job_runner.h"
 #include "kinesis/destinations.h"
+#include "replica/replicas.h"
 #include "object/object_store.h"
 #include "model/limits.h"
 #include "read/index_delay.h"
@@ -60,6 +61,7 @@ struct api {
     struct catalogue *catalogue;
     struct streams *streams;
     struct triggers *triggers; /* Control thread only. */
+    struct replicas *replicas;
     struct destinations *destinations;
     struct destination_metrics *destination_metrics;
     struct control *control;
@@ -346,6 +348,27 @@ static struct catalogue *open_catalogue(const struct api_options *options,
     return catalogue;
 }
 
+/* For the threads of replication. */
+static void run_on_control(void *context, void (*task)(void *task_context), void *task_context)
+{
+    control_run(context, task, task_context);
+}
+
+static struct replicas *open_replicas(const struct api_options *options,
+                                      struct catalogue *catalogue)
+{
+    struct replicas_options replicas = { .engine = options->engine,
+                                         .clock = options->clock,
+                                         .catalogue = catalogue,
+                                         .region = bytes_from_text(options->region),
+                                         .peers = options->replica_peers,
+                                         .peer_count = options->replica_peer_count,
+                                         .skew_max_us = options->replica_skew_max_ms * 1000 };
+    if (options->replica_outside != NULL)
+        replicas.outside = *options->replica_outside;
+    return replicas_create(&replicas);
+}
+
 static void start_control(struct api *api)
 {
     const struct api_options *options = &api->options;
@@ -365,6 +388,8 @@ static void start_control(struct api *api)
                                    .transition_ms = options->transition_ms,
                                    .rollover_ms = options->rollover_ms,
                                    .holds = api->holds,
+                                   .expiry_limit = replicas_expiry_limit,
+                                   .expiry_limit_context = api->replicas,
                                    .expiry_interval_ms = options->expiry_interval_ms });
 }
 
@@ -415,6 +440,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
                          .streams = streams,
                          .triggers = triggers,
                          .destinations = destinations,
+                         .replicas = open_replicas(options, catalogue),
                          .series = series,
                          .alarms = alarms,
                          .scaling = scaling,
@@ -430,6 +456,7 @@ struct api *api_open(const struct api_options *options, enum engine_status *stat
     api->call_meter = call_meter_create(catalogue, options);
     start_counting(api);
     start_control(api);
+    replicas_start(api->replicas, run_on_control, api->control);
     start_monitoring(api);
     start_jobs(api);
     api->stack_driver = stack_driver_create(api);
@@ -441,6 +468,7 @@ void api_close(struct api *api)
 {
     if (api == NULL)
         return;
+    replicas_stop(api->replicas); /* Its threads call the control thread, too. */
     ticker_stop(api->ticker);
     job_runner_stop(api->jobs);           /* Jobs call the control thread, */
     stack_driver_stop(api->stack_driver); /* and so do deployments. */
@@ -449,6 +477,7 @@ void api_close(struct api *api)
     stack_driver_destroy(api->stack_driver);
     stacks_close(api->stacks);
     destination_metrics_destroy(api->destination_metrics);
+    replicas_destroy(api->replicas);
     destinations_close(api->destinations);
     triggers_close(api->triggers);
     index_delay_stop(api->index_delay);
@@ -552,6 +581,11 @@ struct shape_counter *api_shapes(const struct api *api)
 bool api_counts_shapes(const struct api *api)
 {
     return api->shapes != NULL;
+}
+
+struct replicas *api_replicas(const struct api *api)
+{
+    return api->replicas;
 }
 
 struct streams *api_streams(const struct api *api)

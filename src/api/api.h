@@ -29,6 +29,8 @@ struct live_keys;
 struct meter;
 struct model_note;
 struct kinesis_outside;
+struct replica_outside;
+struct replica_peer;
 struct object_store;
 struct operation;
 struct shape;
@@ -61,6 +63,9 @@ struct api_options {
     const struct clock *clock;
     const char *region;     /* For ARNs. */
     const char *account_id; /* For ARNs: 12 digits. */
+    /* The regions of other servers that may have replicas of tables. Borrowed. */
+    const struct bytes *peer_regions;
+    size_t peer_region_count;
     int64_t transition_ms;  /* How long CREATING, UPDATING and DELETING last; 0: not at all. */
     int64_t index_delay_ms; /* How far reads of global indexes lag behind; 0: not at all. */
     int64_t item_collection_size_max; /* 0: the service's, ITEM_COLLECTION_SIZE_MAX. */
@@ -88,6 +93,11 @@ struct api_options {
     const struct trigger_outside *trigger_outside;
     /* How Kinesis destinations reach Kinesis; NULL: enabling one fails. */
     const struct kinesis_outside *kinesis_outside;
+    /* Servers of other regions, for replicas of tables; NULL: there are none. Borrowed. */
+    const struct replica_peer *replica_peers;
+    size_t replica_peer_count;
+    const struct replica_outside *replica_outside;
+    int64_t replica_skew_max_ms;  /* How far ahead of the own clock rows may be stamped. */
     int64_t kinesis_retention_ms; /* How long a record may wait for delivery; 0: for ever. */
     /* Called once at the end of every call, before `done`, on the thread that ends it; must not
      * wait. The call's tables are still held. NULL: nobody observes. */

@@ -24,6 +24,7 @@ struct insights;
 struct item;
 struct job_runner;
 struct json_writer;
+struct replicas;
 struct series_store;
 struct shape_counter;
 struct slow_log;
@@ -113,6 +114,8 @@ struct backups *api_backups(const struct api *api);
 struct triggers *api_triggers(const struct api *api);
 /* The same (kinesis/destinations.h). */
 struct destinations *api_destinations(const struct api *api);
+/* Replication with other regions; never NULL. */
+struct replicas *api_replicas(const struct api *api);
 /* Samples of metrics, for calls off the loops, and the thread that keeps them. */
 struct series_store *api_series(const struct api *api);
 struct ticker *api_ticker(const struct api *api);

@@ -15,6 +15,7 @@
     X(batch_write_item, "BatchWriteItem")                                                          \
     X(cancel_bulk_operation, "CancelBulkOperation")                                                \
     X(create_backup, "CreateBackup")                                                               \
+    X(create_global_table, "CreateGlobalTable")                                                    \
     X(create_table, "CreateTable")                                                                 \
     X(delete_backup, "DeleteBackup")                                                               \
     X(delete_item, "DeleteItem")                                                                   \
@@ -26,10 +27,13 @@
     X(describe_contributor_insights, "DescribeContributorInsights")                                \
     X(describe_endpoints, "DescribeEndpoints")                                                     \
     X(describe_export, "DescribeExport")                                                           \
+    X(describe_global_table, "DescribeGlobalTable")                                                \
+    X(describe_global_table_settings, "DescribeGlobalTableSettings")                               \
     X(describe_import, "DescribeImport")                                                           \
     X(describe_kinesis_streaming_destination, "DescribeKinesisStreamingDestination")               \
     X(describe_limits, "DescribeLimits")                                                           \
     X(describe_table, "DescribeTable")                                                             \
+    X(describe_table_replica_auto_scaling, "DescribeTableReplicaAutoScaling")                      \
     X(describe_time_to_live, "DescribeTimeToLive")                                                 \
     X(disable_kinesis_streaming_destination, "DisableKinesisStreamingDestination")                 \
     X(enable_kinesis_streaming_destination, "EnableKinesisStreamingDestination")                   \
@@ -43,6 +47,7 @@
     X(list_bulk_operations, "ListBulkOperations")                                                  \
     X(list_contributor_insights, "ListContributorInsights")                                        \
     X(list_exports, "ListExports")                                                                 \
+    X(list_global_tables, "ListGlobalTables")                                                      \
     X(list_imports, "ListImports")                                                                 \
     X(list_tables, "ListTables")                                                                   \
     X(list_tags_of_resource, "ListTagsOfResource")                                                 \
@@ -59,9 +64,12 @@
     X(untag_resource, "UntagResource")                                                             \
     X(update_continuous_backups, "UpdateContinuousBackups")                                        \
     X(update_contributor_insights, "UpdateContributorInsights")                                    \
+    X(update_global_table, "UpdateGlobalTable")                                                    \
+    X(update_global_table_settings, "UpdateGlobalTableSettings")                                   \
     X(update_item, "UpdateItem")                                                                   \
     X(update_kinesis_streaming_destination, "UpdateKinesisStreamingDestination")                   \
     X(update_table, "UpdateTable")                                                                 \
+    X(update_table_replica_auto_scaling, "UpdateTableReplicaAutoScaling")                          \
     X(update_time_to_live, "UpdateTimeToLive")                                                     \
     X(describe_stream, "DescribeStream")                                                           \
     X(get_records, "GetRecords")                                                                   \
@@ -76,6 +84,7 @@
     X(delete_key, "DeleteKey")                                                                     \
     X(delete_key_policy, "DeleteKeyPolicy")                                                        \
     X(delete_model, "DeleteModel")                                                                 \
+    X(describe_regions, "DescribeRegions")                                                         \
     X(get_advice, "GetAdvice")                                                                     \
     X(get_hot_keys, "GetHotKeys")                                                                  \
     X(get_item_history, "GetItemHistory")                                                          \
@@ -92,8 +101,10 @@
     X(put_model, "PutModel")                                                                       \
     X(remove_fault, "RemoveFault")                                                                 \
     X(remove_trigger, "RemoveTrigger")                                                             \
+    X(replicate_settings, "ReplicateSettings")                                                     \
     X(scan_model, "ScanModel")                                                                     \
     X(update_key, "UpdateKey")                                                                     \
+    X(write_data_for_replication, "WriteDataForReplication")                                       \
     X(delete_alarms, "cloudwatch:DeleteAlarms")                                                    \
     X(delete_dashboards, "cloudwatch:DeleteDashboards")                                            \
     X(describe_alarm_history, "cloudwatch:DescribeAlarmHistory")                                   \

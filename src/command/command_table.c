@@ -339,6 +339,13 @@ static const struct command_flag slowlog_flags[] = {
     CLIENT_FLAGS,
 };
 
+static const struct command_verb regions_verbs[] = { { .flags = "[--json] [FLAGS]" } };
+
+static const struct command_flag regions_flags[] = {
+    { .name = "json", .help = "the server's answer as JSON", .kind = COMMAND_FLAG_PRESENCE },
+    CLIENT_FLAGS,
+};
+
 static const struct command_verb advise_verbs[] = { { .flags =
                                                           "[--since TIME] [--json] [FLAGS]" } };
 
@@ -628,6 +635,17 @@ const struct command command_table[] = {
       .settings = STORE_SETTINGS,
       .needs_disk = "import backups",
       .run = backups_command },
+    { .name = "regions",
+      .group = COMMAND_FOR_MONITORING,
+      .purpose = "show the replicas of global tables and how far behind they are",
+      .description =
+          "One line for each replica in another region, as a running server sees it: whether it\n"
+          "can be reached, how many items wait to be sent, how far sending and receiving are\n"
+          "behind, its clock, and how many stamps of the table are kept. A server with `auth`\n"
+          "needs credentials as `stator trigger` does, and the right stator:DescribeRegions.\n",
+      VERBS(regions_verbs),
+      FLAGS(regions_flags),
+      .run = regions_command },
     { .name = "slowlog",
       .group = COMMAND_FOR_MONITORING,
       .purpose = "show the slowest requests of a running server",

@@ -43,6 +43,7 @@
 #include "model/rendered_item.h"
 #include "command/regions.h"
 #include "kinesis/kinesis_client.h"
+#include "replica/replica_client.h"
 #include "object/object_store.h"
 #include "outbound/credential_file.h"
 #include "outbound/outbound.h"
@@ -77,6 +78,8 @@ struct server {
     struct outbound *network;       /* For calls of triggers. */
     struct trigger_outside outside;
     struct kinesis_outside kinesis;
+    struct replica_outside replica;
+    struct replica_peer replica_peers[RELAY_PEERS_MAX];
     struct arena *arena; /* Lives as long as the server. */
     struct regions regions;
     struct relay_peer peers[RELAY_PEERS_MAX];
@@ -297,6 +300,26 @@ static bool open_kinesis(struct server *server, const struct config *config)
     return true;
 }
 
+/* A power cut takes back what a server with durability "os" has acknowledged, and its peers would
+ * never send it again. */
+static bool open_replication(struct server *server, const struct config *config)
+{
+    struct credentials credentials;
+    server->replica = (struct replica_outside){ .network = server->network,
+                                                .key_file = config->replication_key_file };
+    for (size_t i = 0; i < server->peer_count; i++)
+        server->replica_peers[i] =
+            (struct replica_peer){ server->peers[i].region, server->peers[i].url };
+    if (config->replication_key_file[0] == '\0')
+        return true;
+    const char *problem = credential_file_read(config->replication_key_file, &credentials);
+    explicit_bzero(&credentials, sizeof credentials);
+    if (problem != NULL)
+        log_write(LOG_WARN, "replica", "%s cannot be used: %s", config->replication_key_file,
+                  problem);
+    return true;
+}
+
 static enum capacity_setting capacity_of(const struct config *config)
 {
     switch ((enum config_capacity)config->capacity) {
@@ -314,7 +337,8 @@ static bool open_api(struct server *server, const struct config *config)
 {
     server->outside.dead_letters_max = config->dead_letters_max;
     if (!find_dead_letters(server, config) || !find_imports(server, config) ||
-        !open_objects(server, config) || !open_kinesis(server, config))
+        !open_objects(server, config) || !open_kinesis(server, config) ||
+        !open_replication(server, config))
         return false;
     if (config->fault_injection) {
         log_write(LOG_WARN, "fault", "fault injection is allowed: requests may fail on purpose");
@@ -325,6 +349,8 @@ static bool open_api(struct server *server, const struct config *config)
         .clock = &server->clock,
         .region = config->region,
         .account_id = config->account_id,
+        .peer_regions = server->peer_regions,
+        .peer_region_count = server->peer_count,
         .transition_ms = (int64_t)config->transition_delay_ms,
         .index_delay_ms = (int64_t)config->gsi_delay_ms,
         .capacity = capacity_of(config),
@@ -349,6 +375,10 @@ static bool open_api(struct server *server, const struct config *config)
         .advice_shapes = config->advice_shapes,
         .trigger_outside = &server->outside,
         .kinesis_outside = &server->kinesis,
+        .replica_peers = server->replica_peers,
+        .replica_peer_count = server->peer_count,
+        .replica_outside = &server->replica,
+        .replica_skew_max_ms = (int64_t)config->replication_skew_max_ms,
         .kinesis_retention_ms = (int64_t)config->kinesis_retention_h * 60 * 60 * 1000,
         .faults = server->faults,
         .keys = server->keys,

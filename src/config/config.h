@@ -92,8 +92,10 @@ struct config {
     const char *s3_region;          /* Empty: that of `region`. */
     const char *s3_key_file;        /* Set if s3_endpoint is. */
     uint64_t s3_retry_ms;
-    const char *region_peers;     /* Empty: none. relay/relay_peers.h reads it. */
-    const char *regions;          /* Empty: only `region`. command/regions.h reads it. */
+    const char *region_peers;         /* Empty: none. relay/relay_peers.h reads it. */
+    const char *regions;              /* Empty: only `region`. command/regions.h reads it. */
+    const char *replication_key_file; /* Empty: none. */
+    uint64_t replication_skew_max_ms;
     const char *kinesis_endpoint; /* Empty: none. */
     const char *kinesis_key_file; /* Set if kinesis_endpoint is. */
     uint64_t kinesis_retention_h;

@@ -197,6 +197,26 @@ const struct setting setting_table[] = {
       .help = "servers of other regions: NAME URL, with commas",
       .detail = "Requests that are signed for such a region are relayed to its server as they "
                 "came. Example: `us-west-2 http://10.0.0.2:8000, eu-west-1 https://db.example`." },
+    { .name = "replication-key-file",
+      .kind = SETTING_PATH,
+      FIELD(replication_key_file),
+      .default_value = "",
+      .max = SETTING_PATH_MAX,
+      .placeholder = "FILE",
+      .help = "key that calls of the servers in region-peers are signed with",
+      .detail = "In the form of `~/.aws/credentials`. The key needs "
+                "`stator:ReplicateSettings` and `stator:WriteDataForReplication` on the "
+                "tables of those servers. Empty: for servers without "
+                "`auth`. See [global tables](global-tables.md)." },
+    { .name = "replication-skew-max-ms",
+      .kind = SETTING_NUMBER,
+      FIELD(replication_skew_max_ms),
+      .default_value = "1000",
+      .max = 24 * 60 * 60 * 1000,
+      .placeholder = "MS",
+      .help = "how far ahead of this server's clock replicated items may be stamped",
+      .detail = "Items from regions whose clocks are further ahead wait there. One clock that is "
+                "wrong by a day must not decide all conflicts for a day." },
     { .name = "regions",
       .kind = SETTING_TEXT,
       FIELD(regions),

@@ -63,6 +63,43 @@ const struct decision decisions_delete_table[] = {
     END,
 };
 
+/* --- Global tables, of which there are none --- */
+
+#define ASKS_ACCOUNT_AND_FAILS(body, action, code)                                                 \
+    { NOTHING, NULL, NULL, body, NO(action, "*") },                                                \
+    { ALLOW_ON(action, "*"), NULL, NULL, body, FAILS(code) },                                      \
+    { ONLY(action, "*"), NULL, NULL, body, NO(action, "*") },                                      \
+    { ALL_BUT_ACTION(action), NULL, NULL, body, NO(action, "*") },                                 \
+    { ALL "," DENY_ON(action, "*"), NULL, NULL, body, DENIED(action, "*") }
+#define GLOBAL(more) "{'GlobalTableName':'Tab'" more "}"
+
+const struct decision decisions_create_global_table[] = {
+    ASKS_ACCOUNT_AND_FAILS(GLOBAL(",'ReplicationGroup':[]"), "CreateGlobalTable", ERROR_VALIDATION), END,
+};
+const struct decision decisions_update_global_table[] = {
+    ASKS_ACCOUNT_AND_FAILS(GLOBAL(",'ReplicaUpdates':[{}]"), "UpdateGlobalTable", ERROR_GLOBAL_TABLE_NOT_FOUND), END,
+};
+const struct decision decisions_describe_global_table[] = {
+    ASKS_ACCOUNT_AND_FAILS(GLOBAL(""), "DescribeGlobalTable", ERROR_GLOBAL_TABLE_NOT_FOUND), END,
+};
+const struct decision decisions_describe_global_table_settings[] = {
+    ASKS_ACCOUNT_AND_FAILS(GLOBAL(""), "DescribeGlobalTableSettings", ERROR_GLOBAL_TABLE_NOT_FOUND), END,
+};
+const struct decision decisions_update_global_table_settings[] = {
+    ASKS_ACCOUNT_AND_FAILS(GLOBAL(""), "UpdateGlobalTableSettings", ERROR_GLOBAL_TABLE_NOT_FOUND), END,
+};
+const struct decision decisions_list_global_tables[] = { ASKS_ACCOUNT("{}", "ListGlobalTables"), END };
+/* What exists is not told, since no table has replicas. */
+#define REPLICA_SCALING(action)                                                                    \
+    ASKS(OF("Tab"), action, "Tab", NOT_FOUND), ASKS(OF("Absent"), action, "Absent", NOT_FOUND),    \
+    STRANGER(OF("Secret"), OF("Absent"), action)
+const struct decision decisions_describe_table_replica_auto_scaling[] = {
+    REPLICA_SCALING("DescribeTableReplicaAutoScaling"), END,
+};
+const struct decision decisions_update_table_replica_auto_scaling[] = {
+    REPLICA_SCALING("UpdateTableReplicaAutoScaling"), END,
+};
+
 const struct decision decisions_list_tables[] = { ASKS_ACCOUNT("{}", "ListTables"), END };
 const struct decision decisions_describe_limits[] = { ASKS_ACCOUNT("{}", "DescribeLimits"), END };
 /* Whatever policies say: it tells callers only who they are. */
@@ -170,6 +207,7 @@ const struct decision decisions_describe_contributor_insights[] = {
     { ALLOW_ON("*", "*"), NULL, NULL, "{}", NO(action, "*") },                                     \
     { ALLOW_OTHER(action, "*"), NULL, NULL, "{}", YES }
 const struct decision decisions_get_advice[] = { ASKS_STATOR("stator:GetAdvice"), END };
+const struct decision decisions_describe_regions[] = { ASKS_STATOR("stator:DescribeRegions"), END };
 const struct decision decisions_get_meters[] = { ASKS_STATOR("stator:GetMeters"), END };
 const struct decision decisions_get_slow_requests[] = { ASKS_STATOR("stator:GetSlowRequests"), END };
 const struct decision decisions_list_jobs[] = { ASKS_STATOR("stator:ListJobs"), END };

@@ -698,7 +698,7 @@ void index_rules_delete(const struct update_table_request *request, struct table
 }
 
 bool index_rules_create(struct arena *arena, const struct update_table_request *request,
-                        struct table_definition *table, struct error *err)
+                        int64_t now_ms, struct table_definition *table, struct error *err)
 {
     const struct index_request *create = find_action(request, ACTION_CREATE);
     if (create == NULL)
@@ -706,5 +706,6 @@ bool index_rules_create(struct arena *arena, const struct update_table_request *
     if (!add_index(arena, &request->attribute_definitions, create, table, err))
         return false;
     table->indexes[table->index_count - 1].status = INDEX_ALLOCATING;
+    table->indexes[table->index_count - 1].created_ms = now_ms;
     return true;
 }

@@ -36,6 +36,7 @@ MUST_CHECK bool index_rules_check_state(const struct update_table_request *reque
  * creation comes behind it. */
 void index_rules_delete(const struct update_table_request *request, struct table_definition *table);
 MUST_CHECK bool index_rules_create(struct arena *arena, const struct update_table_request *request,
-                                   struct table_definition *table, struct error *err);
+                                   int64_t now_ms, struct table_definition *table,
+                                   struct error *err);
 
 #endif

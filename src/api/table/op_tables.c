@@ -6,6 +6,8 @@
 #include "api/stream/stream_operation.h"
 #include "api/table/index_rules.h"
 #include "api/table/quota_rules.h"
+#include "api/table/replica_rules.h"
+#include "api/table/replica_update.h"
 #include "api/table/setting_rules.h"
 #include "api/table/table_operation.h"
 #include "api/table/table_shapes.h"
@@ -19,6 +21,7 @@
 #include "control/table_life.h"
 #include "json/writer.h"
 #include "model/limits.h"
+#include "replica/replica_group.h"
 #include "table/catalogue.h"
 #include "table/storage_error.h"
 
@@ -183,7 +186,7 @@ static bool apply_changes(struct api_call *call, const struct update_table_reque
         return false;
     index_rules_delete(request, changed);
     if (!throughput_rules_update(request, now_ms, changed, &call->error) ||
-        !index_rules_create(call->arena, request, changed, &call->error) ||
+        !index_rules_create(call->arena, request, now_ms, changed, &call->error) ||
         !setting_rules_update(request, now_ms, changed, &call->error) ||
         !check_key(call, request, before) ||
         !quota_rules_check(call->api, before, changed, now_ms, &call->error))
@@ -194,11 +197,12 @@ static bool apply_changes(struct api_call *call, const struct update_table_reque
     return true;
 }
 
-/* A stream ends before the table's definition loses it, and begins after the definition has it. */
+/* A log ends before the table's definition loses it, and begins after the definition has it. A log
+ * that others than the stream read goes on without it (stream/stream_definition.h). */
 static enum engine_status store(struct api_call *call, struct table_definition *changed)
 {
     enum engine_status status = ENGINE_OK;
-    if (!changed->stream_enabled)
+    if (!table_definition_log_needs(changed).changes)
         status = control_close_stream(api_control(call->api), call->arena, changed->log_id);
     if (status == ENGINE_OK)
         status = catalogue_update(api_catalogue(call->api), call->arena, changed);
@@ -210,8 +214,11 @@ static bool update(struct api_call *call, const struct update_table_request *req
 {
     const struct table_definition *before = table_definition(table);
     struct table_definition changed = table_definition_copy(call->arena, before);
-    if (!apply_changes(call, request, before, &changed))
+    if (!replica_rules_check_update(request, before, &call->error) ||
+        !apply_changes(call, request, before, &changed))
         return false;
+    if (replica_rules_is_shared(request))
+        replica_group_announce(call->arena, &changed, replica_rules_ends_overrides(request));
     if (changed.stream_enabled && !before->stream_enabled)
         stream_operation_label(call, &changed);
     struct table_answer answer = { .member = "TableDescription",
@@ -231,6 +238,10 @@ static void run_update(struct api_call *call, const void *input)
     const struct update_table_request *request = input;
     struct table *table = NULL;
     struct table_definition changed;
+    if (replica_rules_concerns(request)) {
+        operation_end(call, replica_update_run(call, request));
+        return;
+    }
     bool ok = setting_rules_check_update(request, &call->error) &&
               index_rules_check(request, &call->error) &&
               throughput_rules_check_update(request, &call->error) &&
@@ -255,6 +266,9 @@ const struct operation op_update_table = { .name = "UpdateTable",
 
 static bool check_deletable(struct api_call *call, const struct table_definition *definition)
 {
+    int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
+    if (definition->replicas.own.status == REPLICA_CREATING)
+        return replica_rules_check_delete(definition, now_ms, &call->error);
     if (definition->status == TABLE_UPDATING)
         return error_set(&call->error, ERROR_RESOURCE_IN_USE,
                          "Attempt to change a resource which is still in use: Table: %.*s is in "
@@ -272,7 +286,7 @@ static bool check_deletable(struct api_call *call, const struct table_definition
         return error_validation(&call->error,
                                 "Resource cannot be deleted as it is currently protected against "
                                 "deletion. Disable deletion protection first.");
-    return true;
+    return replica_rules_check_delete(definition, now_ms, &call->error);
 }
 
 /* Others may have replaced the table since the caller looked at it. */

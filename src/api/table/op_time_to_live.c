@@ -3,6 +3,7 @@
 #include "api/operation.h"
 #include "api/table/table_operation.h"
 #include "control/expiry_life.h"
+#include "replica/replica_group.h"
 #include "json/writer.h"
 #include "model/limits.h"
 #include "table/catalogue.h"
@@ -75,6 +76,23 @@ static bool check_idle(struct api_call *call, const struct table_definition *def
                      BYTES_FMT(definition->name), status == TABLE_CREATING ? "created" : "deleted");
 }
 
+/* The replicas of a global table follow, so they must be there. */
+static bool check_replicas(struct api_call *call, const struct table_definition *definition)
+{
+    const struct replica_definition *group = &definition->replicas;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->members[i].status == REPLICA_CREATING ||
+            group->members[i].status == REPLICA_DELETING)
+            return error_validation(&call->error,
+                                    "Create/Update/Delete of replica is not allowed while the "
+                                    "replica is being added to table with name: "
+                                    "\xe2\x80\x98%.*s\xe2\x80\x99 in region: "
+                                    "\xe2\x80\x98%.*s\xe2\x80\x99.",
+                                    BYTES_FMT(definition->name),
+                                    BYTES_FMT(group->members[i].region));
+    return true;
+}
+
 static void answer_update(struct api_call *call, const struct specification *request)
 {
     struct json_writer writer;
@@ -94,10 +112,12 @@ static bool update(struct api_call *call, const struct specification *request,
                    const struct table *table)
 {
     struct table_definition changed = *table_definition(table);
-    if (!check_idle(call, &changed) || !check(call, &changed.expiry, request))
+    if (!check_idle(call, &changed) || !check_replicas(call, &changed) ||
+        !check(call, &changed.expiry, request))
         return false;
     expiry_life_move(&changed, request->enabled.value ? EXPIRY_ALLOCATING : EXPIRY_REMOVING);
     changed.expiry.attribute = request->attribute_name;
+    replica_group_announce(call->arena, &changed, false);
     answer_update(call, request);
     return table_operation_store(call, &changed, "UpdateTimeToLive");
 }

@@ -368,16 +368,6 @@ bool setting_rules_asks_for_change(const struct update_table_request *request)
 
 static bool check_update_fields(const struct update_table_request *request, struct error *err)
 {
-    if (request->replica_updates.count > 0)
-        return refuse_unsupported(err, "UpdateTable: ReplicaUpdates");
-    if (request->multi_region_consistency.data != NULL)
-        return refuse_unsupported(err, "UpdateTable: MultiRegionConsistency");
-    if (request->global_table_witness_updates.count > 0)
-        return refuse_unsupported(err, "UpdateTable: GlobalTableWitnessUpdates");
-    if (request->global_table_settings_replication_mode.data != NULL)
-        return refuse_unsupported(err, "UpdateTable: GlobalTableSettingsReplicationMode");
-    if (request->disassociation_protection_enabled.present)
-        return refuse_unsupported(err, "UpdateTable: DisassociationProtectionEnabled");
     if (request->vector_index_updates.count > 0)
         return refuse_unsupported(err, "UpdateTable: VectorIndexUpdates");
     return true;

@@ -6,6 +6,7 @@
  * and BillingModeSummary only once a table has been on demand.
  */
 #include "api/table/table_description.h"
+#include "api/table/replica_description.h"
 #include "api/table/throughput_rules.h"
 #include "base/arena.h"
 #include "base/md5.h"
@@ -160,7 +161,10 @@ static void write_mode_summary(struct json_writer *writer, const struct table_de
 /* Observed: the mode is there a second time, by a name that is in no model. */
 static void write_billing_mode(struct json_writer *writer, const struct table_description *shown)
 {
-    if (!shown->definition->billing_mode_given)
+    const struct table_definition *table = shown->definition;
+    /* Observed: a provisioned table does not show it once it is global. */
+    if (!table->billing_mode_given || (table->billing_mode == BILLING_PROVISIONED &&
+                                       replica_definition_is_group(&table->replicas)))
         return;
     write_mode_summary(writer, shown, "BillingModeSummary", "BillingMode");
     write_mode_summary(writer, shown, "TableThroughputModeSummary", "TableThroughputMode");
@@ -436,8 +440,10 @@ void table_description_write(struct json_writer *writer, struct arena *arena,
     if (whole)
         write_settings(writer, arena, description, arn);
     write_encryption(writer, arena, description);
-    if (whole)
+    if (whole) {
+        replica_description_write(writer, description);
         write_table_class(writer, description->classed);
+    }
     write_restore(writer, &table->origin);
     json_write_name(writer, "DeletionProtectionEnabled");
     json_write_bool(writer, table->deletion_protected);

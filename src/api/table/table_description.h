@@ -38,6 +38,7 @@ struct table_description {
     struct capacity_shown indexes[INDEXES_MAX]; /* In the order of the table's indexes. */
     struct table_stats stats;
     struct table_stats index_stats[INDEXES_MAX]; /* In the order of the table's indexes. */
+    struct bytes hidden_replica; /* The region of one that is not shown yet; data NULL: none. */
     int64_t now_ms;
     const char *region;
     const char *account_id;

@@ -126,6 +126,7 @@ bool table_operation_answer(struct api_call *call, const struct table_answer *an
     description.now_ms = clock_wall_ms(options->clock);
     description.region = options->region;
     description.account_id = options->account_id;
+    description.hidden_replica = answer->hidden_replica;
     if (answer->update != NULL)
         update_answer_apply(answer->update, answer->before, &description);
     if (answer->stats != NULL &&

@@ -51,6 +51,7 @@ struct table_answer {
     /* Of UpdateTable: the request, and the definition before it. Otherwise NULL. */
     const struct update_table_request *update;
     const struct table_definition *before;
+    struct bytes hidden_replica; /* See struct table_description. */
 };
 /* Writes the call's response. False with call->error set if the store cannot be read. */
 MUST_CHECK bool table_operation_answer(struct api_call *call, const struct table_answer *answer);

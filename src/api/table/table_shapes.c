@@ -6,6 +6,7 @@
  */
 #include "api/table/table_shapes.h"
 #include "api/common_shapes.h"
+#include "api/table/replica_shapes.h"
 #include "api/table/table_name.h"
 #include "base/compiler.h"
 #include "model/limits.h"
@@ -262,9 +263,6 @@ static const struct shape refused_element_shape = {
 static const struct shape refused_list_shape = { .kind = SHAPE_LIST,
                                                  .element = &refused_element_shape,
                                                  SHAPE_UNBOUNDED };
-static const struct shape replica_updates_shape = {
-    .kind = SHAPE_LIST, .element = &refused_element_shape, .min = 1, .max = SHAPE_NO_MAX
-};
 
 /* --- The requests --- */
 
@@ -360,11 +358,11 @@ static const struct shape_field update_table_fields[] = {
     { SHAPE_FIELD(struct update_table_request, replica_updates, "ReplicaUpdates",
                   &replica_updates_shape) },
     { SHAPE_FIELD(struct update_table_request, multi_region_consistency, "MultiRegionConsistency",
-                  &common_string) },
+                  &multi_region_consistency_shape) },
     { SHAPE_FIELD(struct update_table_request, global_table_witness_updates,
-                  "GlobalTableWitnessUpdates", &refused_list_shape) },
+                  "GlobalTableWitnessUpdates", &witness_updates_shape) },
     { SHAPE_FIELD(struct update_table_request, global_table_settings_replication_mode,
-                  "GlobalTableSettingsReplicationMode", &common_string) },
+                  "GlobalTableSettingsReplicationMode", &settings_replication_mode_shape) },
     { SHAPE_FIELD(struct update_table_request, disassociation_protection_enabled,
                   "DisassociationProtectionEnabled", &common_boolean) },
     { SHAPE_FIELD(struct update_table_request, vector_index_updates, "VectorIndexUpdates",

@@ -91,12 +91,12 @@ struct update_table_request {
     struct shape_boolean deletion_protection_enabled;
     struct stream_request *stream_specification;
     struct encryption_request *sse_specification;
-    /* Not supported yet; read so that they can be refused. */
-    struct shape_list replica_updates;
+    struct shape_list replica_updates; /* of struct replica_update_request * */
     struct bytes multi_region_consistency;
-    struct shape_list global_table_witness_updates;
+    struct shape_list global_table_witness_updates; /* of struct witness_update_request * */
     struct bytes global_table_settings_replication_mode;
     struct shape_boolean disassociation_protection_enabled;
+    /* Not supported yet; read so that they can be refused. */
     struct shape_list vector_index_updates;
 };
 

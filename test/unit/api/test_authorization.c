@@ -166,6 +166,9 @@ static const struct asked asked_get_meters[] = {
 static const struct asked asked_list_jobs[] = {
     { "{}", "stator:ListJobs", "*" },
 };
+static const struct asked asked_describe_regions[] = {
+    { "{}", "stator:DescribeRegions", "*" },
+};
 static const struct asked asked_get_slow_requests[] = {
     { "{}", "stator:GetSlowRequests", "*" },
 };
@@ -185,8 +188,29 @@ static const struct asked asked_describe_insight_rules[] = {
 static const struct asked asked_describe_endpoints[] = {
     { "{}", "DescribeEndpoints", "*" },
 };
-static const struct asked asked_describe_kinesis_streaming_destination[] = {
-    { "{'TableName':'Tab'}", "DescribeKinesisStreamingDestination", ARN "Tab" },
+static const struct asked asked_create_global_table[] = {
+    { "{'GlobalTableName':'Tab','ReplicationGroup':[]}", "CreateGlobalTable", "*" },
+};
+static const struct asked asked_update_global_table[] = {
+    { "{'GlobalTableName':'Tab','ReplicaUpdates':[]}", "UpdateGlobalTable", "*" },
+};
+static const struct asked asked_describe_global_table[] = {
+    { "{'GlobalTableName':'Tab'}", "DescribeGlobalTable", "*" },
+};
+static const struct asked asked_describe_global_table_settings[] = {
+    { "{'GlobalTableName':'Tab'}", "DescribeGlobalTableSettings", "*" },
+};
+static const struct asked asked_update_global_table_settings[] = {
+    { "{'GlobalTableName':'Tab'}", "UpdateGlobalTableSettings", "*" },
+};
+static const struct asked asked_list_global_tables[] = {
+    { "{}", "ListGlobalTables", "*" },
+};
+static const struct asked asked_describe_table_replica_auto_scaling[] = {
+    { "{'TableName':'Tab'}", "DescribeTableReplicaAutoScaling", ARN "Tab" },
+};
+static const struct asked asked_update_table_replica_auto_scaling[] = {
+    { "{'TableName':'Tab'}", "UpdateTableReplicaAutoScaling", ARN "Tab" },
 };
 static const struct asked asked_describe_limits[] = {
     { "{}", "DescribeLimits", "*" },
@@ -202,6 +226,8 @@ static const struct asked asked_describe_time_to_live[] = {
     { "{'TableName':'Tab'}", "DescribeTimeToLive", ARN "Tab" },
 };
 /* clang-format off */
+static const struct asked asked_describe_kinesis_streaming_destination[] = {
+    { "{'TableName':'Tab'}", "DescribeKinesisStreamingDestination", ARN "Tab" } };
 #define TO_KINESIS(name, more) \
     { { "{'TableName':'Tab','StreamArn':'arn:aws:kinesis:us-east-1:0:stream/changes'" more "}", name, ARN "Tab" } }
 static const struct asked asked_disable_kinesis_streaming_destination[] = TO_KINESIS("DisableKinesisStreamingDestination", "");
@@ -302,6 +328,20 @@ static const struct asked asked_list_triggers[] = {
     { "{}", "ListTriggers", "*" },
     { "{'TableName':'Tab'}", "ListTriggers", ARN "Tab" },
     { "{'TableName':'Absent'}", "ListTriggers", ARN "Absent" },
+};
+static const struct asked asked_replicate_settings[] = {
+    { "{'TableName':'Tab','FromRegion':'eu-west-1','Definition':''}", "stator:ReplicateSettings",
+      ARN "Tab" },
+    { "{'TableName':'Absent','FromRegion':'eu-west-1','Definition':''}", "stator:ReplicateSettings",
+      ARN "Absent" },
+};
+static const struct asked asked_write_data_for_replication[] = {
+    { "{'TableName':'Tab','FromRegion':'eu-west-1','GroupId':'g','Session':'','Number':1,"
+      "'Epoch':1,'SentTime':1,'ClosedTime':0,'LowTime':0,'Rows':[]}",
+      "stator:WriteDataForReplication", ARN "Tab" },
+    { "{'TableName':'Absent','FromRegion':'eu-west-1','GroupId':'g','Session':'','Number':1,"
+      "'Epoch':1,'SentTime':1,'ClosedTime':0,'LowTime':0,'Rows':[]}",
+      "stator:WriteDataForReplication", ARN "Absent" },
 };
 static const struct asked asked_put_item[] = {
     { "{'TableName':'Tab','Item':" KEY("a") "}", "PutItem", ARN "Tab" },

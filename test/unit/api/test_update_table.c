@@ -76,11 +76,6 @@ static const struct {
       "Member must have length greater than or equal to 1" },
     { DEMAND("'AttributeDefinitions':[{'AttributeName':'a','AttributeType':'S'}]"), NOTHING },
     /* Not there yet. */
-    { DEMAND("'ReplicaUpdates':[{}]"), "UpdateTable: ReplicaUpdates is not supported yet" },
-    { DEMAND("'MultiRegionConsistency':'STRONG'"),
-      "UpdateTable: MultiRegionConsistency is not supported yet" },
-    { DEMAND("'GlobalTableWitnessUpdates':[{}]"),
-      "UpdateTable: GlobalTableWitnessUpdates is not supported yet" },
     { DEMAND("'GlobalTableSettingsReplicationMode':'ENABLED'"),
       "UpdateTable: GlobalTableSettingsReplicationMode is not supported yet" },
     { DEMAND("'DisassociationProtectionEnabled':true"),

@@ -1,0 +1,341 @@
+"""Tables that are replicated between servers of several regions: everything that was written in any
+of them is in all of them, and the last writer wins."""
+
+import time
+
+import pytest
+from botocore.exceptions import ClientError
+
+from global_tables import Regions, create_table
+from moving_clock import MovingClock
+from stator_process import Connection, check
+
+HOME, AWAY, THIRD = "eu-west-1", "us-east-1", "us-west-2"
+
+
+def put(regions, region, key, value, **more):
+    item = {"p": {"S": key}, "v": {"S": value}, "g": {"S": value[:1]}, **more}
+    regions.clients[region].put_item(TableName="Tab", Item=item)
+
+
+def delete(regions, region, key):
+    regions.clients[region].delete_item(TableName="Tab", Key={"p": {"S": key}})
+
+
+def value_of(items):
+    return {item["p"]["S"]: item["v"]["S"] for item in items}
+
+
+@pytest.fixture
+def two(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY]) as regions:
+        create_table(regions.clients[HOME])
+        yield regions
+
+
+def assert_whole(regions):
+    regions.stop()
+    for region in regions.regions:
+        result = check(regions.folder / region)
+        assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_what_was_there_and_what_is_written_reaches_the_other_region(two):
+    for number in range(40):
+        put(two, HOME, f"old{number}", "a")
+    two.add_replica(HOME, AWAY)
+    assert len(two.wait_until_equal(index="Ind")) == 40
+    put(two, HOME, "new", "b")
+    put(two, AWAY, "other", "c")
+    put(two, AWAY, "old1", "d")
+    delete(two, HOME, "old2")
+    delete(two, AWAY, "old3")
+    deadline = time.monotonic() + 30
+    while True:
+        found = value_of(two.wait_until_equal(index="Ind"))
+        if found.get("new") == "b" and found.get("other") == "c" and len(found) == 40:
+            break
+        assert time.monotonic() < deadline
+    assert found["old1"] == "d" and "old2" not in found and "old3" not in found
+    assert_whole(two)
+
+
+def test_the_last_writer_wins_after_a_partition(two):
+    two.add_replica(HOME, AWAY)
+    put(two, HOME, "both", "a")
+    two.wait_until_equal()
+    two.cut(HOME, AWAY)
+    put(two, HOME, "both", "from home")
+    put(two, HOME, "gone", "x")
+    put(two, AWAY, "both", "last")
+    put(two, AWAY, "kept", "y")
+    delete(two, AWAY, "both")
+    put(two, AWAY, "both", "last")
+    delete(two, HOME, "gone")
+    two.cut(HOME, AWAY, False)
+    deadline = time.monotonic() + 30
+    while value_of(two.items(HOME)) != {"both": "last", "kept": "y"}:
+        assert time.monotonic() < deadline, two.items(HOME)
+        time.sleep(0.05)
+    two.wait_until_equal(index="Ind")
+    assert_whole(two)
+
+
+def wait_for(regions, region, wanted, seconds=30):
+    deadline = time.monotonic() + seconds
+    while value_of(regions.items(region)) != wanted:
+        assert time.monotonic() < deadline, (region, regions.items(region), wanted)
+        time.sleep(0.05)
+
+
+def test_deletions_of_a_long_partition_are_not_undone(two):
+    for number in range(20):
+        put(two, HOME, f"k{number}", "a")
+    two.add_replica(HOME, AWAY)
+    two.wait_until_equal()
+    time.sleep(2)  # Stamps are collected meanwhile.
+    two.cut(HOME, AWAY)
+    for number in range(20):
+        delete(two, HOME if number % 2 else AWAY, f"k{number}")
+    two.kill(HOME)
+    two.start(HOME)
+    two.cut(HOME, AWAY, False)
+    wait_for(two, HOME, {})
+    wait_for(two, AWAY, {})
+    assert_whole(two)
+
+
+def stamps(regions):
+    connection = Connection(regions.servers[AWAY].port)  # It signs for that region.
+    try:
+        return connection.call("DescribeRegions", {})[1]["Tables"][0]["WaitingStamps"]
+    finally:
+        connection.close()
+
+
+def test_stamps_wait_while_a_region_is_away_and_go_once_it_is_back(two):
+    two.add_replica(HOME, AWAY)
+    put(two, AWAY, "k", "a")
+    two.wait_until_equal()
+    two.cut(HOME, AWAY)
+    for number in range(0, 500, 25):
+        requests = [
+            {"PutRequest": {"Item": {"p": {"S": f"{number + each}"}}}} for each in range(25)
+        ]
+        two.clients[AWAY].batch_write_item(RequestItems={"Tab": requests})
+    time.sleep(2)  # Passes of the collector, which has nothing to look at.
+    assert stamps(two) >= 500
+    two.cut(HOME, AWAY, False)
+    deadline = time.monotonic() + 60
+    while stamps(two) > 0:
+        assert time.monotonic() < deadline, stamps(two)
+        time.sleep(0.2)
+
+
+def test_a_removed_replica_is_deleted_and_the_last_table_is_regional(two):
+    put(two, HOME, "k", "a")
+    two.add_replica(HOME, AWAY)
+    two.clients[HOME].update_table(
+        TableName="Tab", ReplicaUpdates=[{"Delete": {"RegionName": AWAY}}]
+    )
+    deadline = time.monotonic() + 30
+    while two.clients[AWAY].list_tables()["TableNames"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    put(two, HOME, "k", "b")
+    time.sleep(1.5)
+    two.add_replica(HOME, AWAY)  # It may come back.
+    wait_for(two, AWAY, {"k": "b"})
+    assert_whole(two)
+
+
+def wait_for_item(regions, region, key, table):
+    deadline = time.monotonic() + 30
+    found = {}
+    while "Item" not in found:
+        assert time.monotonic() < deadline, (region, table, key)
+        time.sleep(0.05)
+        found = regions.clients[region].get_item(TableName=table, Key={"p": {"S": key}})
+
+
+def test_a_table_that_a_region_refuses_holds_up_no_other_table(two):
+    create_table(two.clients[HOME], "Uab")
+    two.add_replica(HOME, AWAY)
+    two.add_replica(HOME, AWAY, "Uab")
+    connection = Connection(two.servers[AWAY].port)
+    protected = {"TableName": "Tab", "DeletionProtectionEnabled": True}
+    assert connection.call("UpdateTable", protected)[0] == 200
+    connection.close()
+    two.kill(AWAY)
+    two.clients[HOME].update_table(
+        TableName="Tab", ReplicaUpdates=[{"Delete": {"RegionName": AWAY}}]
+    )
+    two.start(AWAY)
+    two.servers[HOME].wait_for_log("protected against deletion")
+    two.clients[HOME].put_item(TableName="Uab", Item={"p": {"S": "k"}})
+    wait_for_item(two, AWAY, "k", "Uab")
+
+
+def test_a_table_of_that_name_is_no_replica(two):
+    create_table(two.clients[AWAY])
+    with pytest.raises(ClientError, match="already existed as tables"):
+        two.add_replica(HOME, AWAY)
+    put(two, AWAY, "k", "own")
+    put(two, HOME, "k", "other")
+    time.sleep(0.5)
+    assert value_of(two.items(AWAY)) == {"k": "own"}
+
+
+def test_a_clock_far_ahead_holds_up_its_own_rows_only(tmp_path):
+    clock = MovingClock(tmp_path / "clock")
+    clock.jump(3600)
+    with Regions(tmp_path, [HOME, AWAY], variables={AWAY: clock.variables()}) as regions:
+        create_table(regions.clients[HOME])
+        regions.add_replica(HOME, AWAY)
+        put(regions, AWAY, "ahead", "a")
+        put(regions, HOME, "now", "b")
+        wait_for(regions, AWAY, {"ahead": "a", "now": "b"})
+        time.sleep(1)
+        assert value_of(regions.items(HOME)) == {"now": "b"}
+        assert "from the future" in regions.servers[AWAY].wait_for_log("from the future")
+        clock.jump(-3600)  # Mended: stamps do not go back, so new writes wait for their time, too.
+        put(regions, HOME, "now", "c")
+        wait_for(regions, AWAY, {"ahead": "a", "now": "c"})
+
+
+def rows(two, rows, **more):
+    group = {
+        "TableName": "Tab", "FromRegion": AWAY, "GroupId": "0" * 36, "Session": "", "Number": 1,
+        "Epoch": 1, "SentTime": 1, "ClosedTime": 0, "LowTime": 0, "Rows": rows, **more,
+    }  # fmt: skip
+    connection = Connection(two.servers[HOME].port)
+    try:
+        return connection.call("WriteDataForReplication", group)
+    finally:
+        connection.close()
+
+
+def test_rows_of_strangers_are_refused(two):
+    two.add_replica(HOME, AWAY)
+    put(two, HOME, "k", "a")
+    two.wait_until_equal()
+    status, answer = rows(two, [])
+    assert status == 400 and "no replica of that group" in str(answer)
+    for row in (
+        {"Time": 1, "Item": "AAAA"},
+        {"Time": 1, "Region": 1, "Item": "AAAA", "Deleted": "AAAA"},
+        {"Time": 0, "Region": 1, "Item": "AAAA"},
+        {"Region": 1, "Item": "AAAA"},
+    ):
+        assert rows(two, [row])[0] == 400
+    for name in ("Number", "Epoch"):  # The receiver counts on from them.
+        status, answer = rows(two, [], **{name: 2**53 + 1})
+        assert status == 400 and "less than or equal to 9007199254740992" in str(answer)
+    assert value_of(two.items(HOME)) == {"k": "a"}
+
+
+def remove_replica(regions, region, other):
+    regions.clients[region].update_table(
+        TableName="Tab", ReplicaUpdates=[{"Delete": {"RegionName": other}}]
+    )
+
+
+def wait_until(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def tables(regions, region):
+    return regions.clients[region].list_tables()["TableNames"]
+
+
+def statuses(regions, region):
+    table = regions.clients[region].describe_table(TableName="Tab")["Table"]
+    return {each["RegionName"]: each["ReplicaStatus"] for each in table.get("Replicas", [])}
+
+
+def test_a_replica_that_is_updating_is_deleted_afterwards(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY], flags=["--transition-delay-ms", "1500"]) as regions:
+        create_table(regions.clients[HOME])
+        regions.wait_until_active(HOME)
+        regions.add_replica(HOME, AWAY)
+        wait_until(lambda: statuses(regions, HOME).get(AWAY) == "ACTIVE")
+        answer = regions.clients[AWAY].update_table(
+            TableName="Tab", TableClass="STANDARD_INFREQUENT_ACCESS"
+        )
+        assert answer["TableDescription"]["TableStatus"] == "UPDATING"
+        with pytest.raises(ClientError, match="is in use"):
+            remove_replica(regions, HOME, AWAY)
+        assert tables(regions, AWAY) == ["Tab"]
+        regions.wait_until_active(AWAY)
+        remove_replica(regions, HOME, AWAY)
+        wait_until(lambda: not tables(regions, AWAY))
+        wait_until(lambda: not statuses(regions, HOME))
+
+
+def test_a_replica_that_does_not_know_yet_that_it_is_filled_is_deleted(two):
+    calls = []
+
+    def lose_the_activation(operation):
+        calls.append(operation)
+        return "drop" if calls.count("ReplicateSettings") > 2 else None
+
+    two.links[HOME, AWAY].script = lose_the_activation
+    two.add_replica(HOME, AWAY, wait=False)
+    wait_until(lambda: statuses(two, HOME).get(AWAY) == "ACTIVE")
+    assert two.clients[AWAY].describe_table(TableName="Tab")["Table"]["TableStatus"] == "CREATING"
+    two.links[HOME, AWAY].script = None
+    remove_replica(two, HOME, AWAY)
+    wait_until(lambda: not tables(two, AWAY))
+    assert_whole(two)
+
+
+def test_a_region_that_is_lost_for_good_is_taken_out_by_a_second_delete(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY, THIRD]) as regions:
+        create_table(regions.clients[HOME])
+        regions.add_replica(HOME, AWAY)
+        wait_until(lambda: statuses(regions, HOME) == {AWAY: "ACTIVE"})
+        regions.add_replica(HOME, THIRD)
+        wait_until(lambda: statuses(regions, HOME) == {AWAY: "ACTIVE", THIRD: "ACTIVE"})
+        regions.kill(AWAY)
+        put(regions, HOME, "k", "a")
+        remove_replica(regions, HOME, AWAY)
+        assert statuses(regions, HOME) == {AWAY: "DELETING", THIRD: "ACTIVE"}
+        with pytest.raises(ClientError, match="is in use"):
+            remove_replica(regions, HOME, THIRD)
+        with pytest.raises(ClientError, match="is in use"):
+            regions.clients[HOME].delete_table(TableName="Tab")
+        remove_replica(regions, HOME, AWAY)
+        assert statuses(regions, HOME) == {THIRD: "ACTIVE"}
+        wait_until(lambda: statuses(regions, THIRD) == {HOME: "ACTIVE"})
+        put(regions, THIRD, "l", "b")
+        wait_for(regions, HOME, {"k": "a", "l": "b"})
+        regions.kill(THIRD)
+        remove_replica(regions, HOME, THIRD)
+        regions.clients[HOME].delete_table(TableName="Tab")
+        assert tables(regions, HOME) == []
+
+
+def test_a_second_delete_forgets_no_region_that_answers(two):
+    two.add_replica(HOME, AWAY)
+    wait_until(lambda: statuses(two, HOME) == {AWAY: "ACTIVE"})
+    two.links[HOME, AWAY].is_cut = True
+    remove_replica(two, HOME, AWAY)
+    assert statuses(two, HOME) == {AWAY: "DELETING"}
+    two.links[HOME, AWAY].is_cut = False
+    wait_until(lambda: not statuses(two, HOME))
+    assert tables(two, AWAY) == []
+
+
+def test_a_replica_whose_making_was_not_confirmed_goes_and_may_be_made_again(two):
+    two.links[HOME, AWAY].script = lambda operation: "cut"
+    with pytest.raises(ClientError):
+        two.add_replica(HOME, AWAY)
+    two.links[HOME, AWAY].script = None
+    wait_until(lambda: not tables(two, AWAY))
+    put(two, HOME, "k", "a")
+    two.add_replica(HOME, AWAY)
+    wait_for(two, AWAY, {"k": "a"})
+    assert_whole(two)
