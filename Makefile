@@ -82,13 +82,28 @@ BENCH_SOURCES := $(sort $(wildcard bench/bench_*.c))
 LOAD_SOURCES := $(sort $(wildcard bench/load/*.c))
 FUZZ_NAMES := $(patsubst %_fuzz.c,%,$(notdir $(FUZZ_SOURCES)))
 
+# The console's files, packed and compressed, and their table: generated once for all flavours.
+CONSOLE_FILES := $(sort $(shell find console -type f ! -name '*.md' ! -name package.json))
+$(BUILD)/console/assets.c: tools/embed-assets tools/squeeze-script $(CONSOLE_FILES) \
+		$(wildcard examples/models/*.json) $(BUILD)/console-files
+	$(call SAY,gen )tools/embed-assets console $(@D)
+
+# Touched only when a file has come or gone.
+$(BUILD)/console-files: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CONSOLE_FILES)' | cmp -s - $@ || echo '$(CONSOLE_FILES)' > $@
+
 # $(1): flavour. Objects mirror the source tree, so that files of one name do not clash.
 define flavour
 $(BUILD)/$(1)/%.o: %.c Makefile
 	@mkdir -p $$(@D)
 	$$(call SAY,cc  )$$($(1)_CC) $$(CPPFLAGS) $$(CFLAGS) $$($(1)_CFLAGS) -Itest/lib -MMD -MP -c $$< -o $$@
 
-$(BUILD)/$(1)/libstator.a: $$(SOURCES:%.c=$(BUILD)/$(1)/%.o)
+$(BUILD)/$(1)/console-assets.o: $(BUILD)/console/assets.c Makefile
+	@mkdir -p $$(@D)
+	$$(call SAY,cc  )$$($(1)_CC) $$(CPPFLAGS) $$(CFLAGS) $$($(1)_CFLAGS) -c $$< -o $$@
+
+$(BUILD)/$(1)/libstator.a: $$(SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/console-assets.o
 	@rm -f $$@
 	$$(call SAY,ar  )ar rcs $$@ $$^
 

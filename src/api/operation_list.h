@@ -85,6 +85,7 @@
     X(delete_key_policy, "DeleteKeyPolicy")                                                        \
     X(delete_model, "DeleteModel")                                                                 \
     X(describe_regions, "DescribeRegions")                                                         \
+    X(explain_statement, "ExplainStatement")                                                       \
     X(get_advice, "GetAdvice")                                                                     \
     X(get_hot_keys, "GetHotKeys")                                                                  \
     X(get_item_history, "GetItemHistory")                                                          \

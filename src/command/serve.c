@@ -35,6 +35,7 @@
 #include "command/system_limits.h"
 #include "config/config.h"
 #include "config/setting.h"
+#include "console/console.h"
 #include "crypto/tls_context.h"
 #include "engine/engine.h"
 #include "fault/faults.h"
@@ -69,6 +70,7 @@ struct server {
     struct faults *faults; /* NULL: fault injection is off. */
     struct api *api;
     struct wire *wire;
+    struct console *console; /* NULL: it is off. */
     struct http_server *http;
     struct http_server *metrics_http; /* NULL: metrics have no listener of their own. */
     pthread_mutex_t http_mutex;       /* Guards the two while the metrics read them. */
@@ -512,6 +514,15 @@ static const char *not_ready(void *context)
     return "unknown state of the store";
 }
 
+static void open_console(struct server *server, const struct config *config)
+{
+    const struct console_options options = { .auth = config->auth,
+                                             .region = config->region,
+                                             .version = STATOR_VERSION };
+    if (config_shows_console(config))
+        server->console = console_create(&options, wire_router(server->wire));
+}
+
 static bool start(struct server *server, const struct config *config)
 {
     char message[SYSTEM_LIMITS_MESSAGE_MAX];
@@ -523,6 +534,7 @@ static bool start(struct server *server, const struct config *config)
         return false;
     struct wire_options options = { .pages = { .origins = config->cors_origins,
                                                .hosts = config->allowed_hosts },
+                                    .home = config_shows_console(config) ? CONSOLE_PATH : NULL,
                                     .not_ready = not_ready,
                                     .context = server,
                                     .authentication = { .keys = server->keys,
@@ -543,6 +555,7 @@ static bool start(struct server *server, const struct config *config)
     if (config->apply[0] != '\0' && !apply_at_start(server->api, config, config->apply))
         return false;
     server->wire = wire_create(server->api, &options);
+    open_console(server, config);
     if (!config->in_memory)
         server->backups = backup_service_start(server->engine, config->data_dir);
     /* Up to here a failure is logged synchronously, in order. From here on there are loops, which
@@ -579,6 +592,11 @@ static void announce(const struct server *server, const struct config *config)
            config->auth ? "" : "AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x ");
     print_url(server, local_address(config->bind));
     printf(" --region %s\n", config->region);
+    if (server->console != NULL) {
+        printf("console: ");
+        print_url(server, local_address(config->bind));
+        printf("%s\n", CONSOLE_PATH);
+    }
     if (config->regions[0] != '\0')
         printf("regions: %s\n", config->regions);
     if (server->metrics_http != NULL)
@@ -664,6 +682,7 @@ static void stop(struct server *server)
     api_close(server->api);
     if (server->wire != NULL)
         wire_destroy(server->wire); /* After the api, whose last calls end here. */
+    console_destroy(server->console);
     faults_destroy(server->faults);
     engine_close(server->engine);
     object_store_close(server->objects);

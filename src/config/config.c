@@ -336,6 +336,12 @@ bool config_read(struct arena *arena, const struct config_input *input, struct c
     return check_together(&reading, input);
 }
 
+bool config_shows_console(const struct config *config)
+{
+    return config->console == CONFIG_CONSOLE_ON ||
+           (config->console == CONFIG_CONSOLE_AUTO && setting_address_is_loopback(config->bind));
+}
+
 const char *config_keys_dir(const struct config *config)
 {
     return config->keys_dir[0] != '\0' ? config->keys_dir : config->data_dir;

@@ -20,6 +20,7 @@ struct setting;
 
 enum config_durability { CONFIG_DURABILITY_SYNC, CONFIG_DURABILITY_OS };
 enum config_capacity { CONFIG_CAPACITY_OFF, CONFIG_CAPACITY_ACCOUNT, CONFIG_CAPACITY_ENFORCE };
+enum config_console { CONFIG_CONSOLE_AUTO, CONFIG_CONSOLE_ON, CONFIG_CONSOLE_OFF };
 enum config_txn_conflict { CONFIG_TXN_CONFLICT_WAIT, CONFIG_TXN_CONFLICT_FAIL };
 enum config_foreign_resources { CONFIG_FOREIGN_SKIP, CONFIG_FOREIGN_FAIL };
 
@@ -31,6 +32,7 @@ struct config {
     const char *bind;
     const char *data_dir;
     bool in_memory;
+    bool exit_with_parent;
     const char *apply;   /* "": none. */
     unsigned durability; /* enum config_durability */
     uint64_t workers;    /* 0: one per core. */
@@ -60,6 +62,7 @@ struct config {
     uint64_t ttl_interval; /* Milliseconds. */
     uint64_t recovery_lag_ms;
     uint64_t slow_request_ms; /* 0: slow requests are not kept. */
+    unsigned console;         /* enum config_console */
     uint64_t advice_shapes;   /* 0: expressions are not counted. */
     bool metrics;             /* There is a page for Prometheus. */
     const char *metrics_bind; /* "ADDRESS:PORT" of its own listener; empty: none. */
@@ -101,6 +104,9 @@ struct config {
     uint64_t kinesis_retention_h;
     const char *config; /* The file that was read; NULL: none. */
 };
+
+/* True if the server shows the console. */
+bool config_shows_console(const struct config *config);
 
 /* The folder of the access keys. */
 const char *config_keys_dir(const struct config *config);

@@ -35,7 +35,8 @@ enum {
 
 static const char *const durability_choices[] = { "sync", "os", NULL }; /* config_durability */
 static const char *const capacity_choices[] = { "off", "account", "enforce",
-                                                NULL }; /* config_capacity */
+                                                NULL };                     /* config_capacity */
+static const char *const console_choices[] = { "auto", "on", "off", NULL }; /* config_console */
 static const char *const txn_conflict_choices[] = { "wait", "fail",
                                                     NULL }; /* config_txn_conflict */
 static const char *const foreign_choices[] = { "skip", "fail",
@@ -453,6 +454,17 @@ const struct setting setting_table[] = {
       .placeholder = "MS",
       .help = "how slow a request is kept for `stator slowlog`; 0: none",
       .detail = "The last 256 of them, in memory, without anything of their items." },
+    { .name = "console",
+      .kind = SETTING_CHOICE,
+      FIELD(console),
+      .default_value = "auto",
+      .choices = console_choices,
+      .placeholder = "auto|on|off",
+      .help = "serve the web console at /console/",
+      .detail =
+          "`auto` serves it if `bind` is a loopback address. The console has no rights of its "
+          "own: with `auth` it signs its calls with the key that the user enters. See "
+          "[The console](console.md)." },
     { .name = "advice-shapes",
       .kind = SETTING_NUMBER,
       FIELD(advice_shapes),

@@ -107,6 +107,8 @@ struct bytes router_allowed_origin(const struct router *router,
                                    const struct http_exchange *exchange)
 {
     struct bytes allowed;
+    if (http_exchange_header(exchange, "Origin").data == NULL)
+        return (struct bytes){ 0 }; /* Nearly always: none is allowed by name. */
     return judge_page(router, exchange, &allowed) == ORIGIN_SERVED ? allowed : (struct bytes){ 0 };
 }
 

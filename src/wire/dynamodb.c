@@ -67,6 +67,28 @@ static void answer_error(const struct dynamodb *dynamodb, struct call_worker *wo
     http_exchange_answer(exchange, &answer);
 }
 
+/* True if a person opened the address in a browser. Only browsers send the first two headers, and
+ * only browsers ask for HTML; health checks and SDKs do neither. */
+static bool is_visit(const struct http_exchange *exchange)
+{
+    struct bytes accept = http_exchange_header(exchange, "Accept");
+    return bytes_equal_text(http_exchange_header(exchange, "Sec-Fetch-Mode"), "navigate") &&
+           bytes_equal_text(http_exchange_header(exchange, "Sec-Fetch-Dest"), "document") &&
+           accept.data != NULL && memmem(accept.data, accept.len, "text/html", 9) != NULL;
+}
+
+static void redirect_to(struct http_exchange *exchange, const char *location)
+{
+    struct http_header *headers = arena_alloc(http_exchange_arena(exchange), 3 * sizeof *headers);
+    headers[0] = (struct http_header){ BYTES("Location"), bytes_from_text(location) };
+    headers[1] = (struct http_header){ BYTES("Cache-Control"), BYTES("no-store") };
+    headers[2] = (struct http_header){ BYTES("Vary"), BYTES("Accept, Sec-Fetch-Mode") };
+    const struct http_answer answer = {
+        .status = 303, .headers = headers, .header_count = 3, .body = BYTES("")
+    };
+    http_exchange_answer(exchange, &answer);
+}
+
 /* GET /: the service's own health check. Observed: the text ends with a blank. */
 static void answer_healthy(void *context, void *loop_context, struct http_exchange *exchange)
 {
@@ -74,37 +96,37 @@ static void answer_healthy(void *context, void *loop_context, struct http_exchan
     struct bytes host = http_exchange_header(exchange, "Host");
     if (s3_handle(dynamodb->router, loop_context, exchange))
         return;
+    if (dynamodb->home != NULL && is_visit(exchange)) {
+        redirect_to(exchange, dynamodb->home);
+        return;
+    }
     answer_send_text(
         dynamodb->router, call_worker_random(loop_context), exchange, 200,
         arena_printf(http_exchange_arena(exchange), "healthy: %.*s ", BYTES_FMT(host)));
 }
 
+/* GET /shell: where DynamoDB Local has a console. Scripts ask for it to learn whether that server
+ * is up; people get ours. */
+static void answer_shell(void *context, void *loop_context, struct http_exchange *exchange)
+{
+    const struct dynamodb *dynamodb = context;
+    if (s3_handle(dynamodb->router, loop_context, exchange))
+        return;
+    if (dynamodb->home != NULL && is_visit(exchange)) {
+        redirect_to(exchange, dynamodb->home);
+        return;
+    }
+    answer_send_text(dynamodb->router, call_worker_random(loop_context), exchange, 200,
+                     dynamodb->home != NULL
+                         ? arena_printf(http_exchange_arena(exchange),
+                                        "stator is up. Its console is at %s\n", dynamodb->home)
+                         : BYTES("stator is up. Its console is off.\n"));
+}
+
 /* Operations of the service that we do not have. Names that the service does not know either get
  * its answer, which has no message. */
 static const char *const missing_operations[] = {
-    "CreateBackup",
-    "CreateGlobalTable",
-    "DeleteBackup",
-    "DescribeBackup",
-    "DescribeExport",
-    "DescribeGlobalTable",
-    "DescribeGlobalTableSettings",
-    "DescribeImport",
-    "DescribeTableReplicaAutoScaling",
-    "DisableKinesisStreamingDestination",
-    "EnableKinesisStreamingDestination",
-    "ExportTableToPointInTime",
-    "ImportTable",
-    "ListBackups",
-    "ListExports",
-    "ListGlobalTables",
-    "ListImports",
-    "RestoreTableFromBackup",
-    "RestoreTableToPointInTime",
-    "UpdateGlobalTable",
-    "UpdateGlobalTableSettings",
-    "UpdateKinesisStreamingDestination",
-    "UpdateTableReplicaAutoScaling",
+    "SearchVectors",
 };
 
 static bool is_missing(struct bytes target)
@@ -281,6 +303,8 @@ void dynamodb_init(struct dynamodb *dynamodb, struct router *router, const char 
           relay == NULL ? run_operation : relay_operation },
         { "OPTIONS", "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb, answer_preflight },
         { "GET", "/", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_healthy },
+        { "GET", "/shell", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_shell },
+        { "GET", "/shell/", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_shell },
         { NULL, "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb,
           relay == NULL ? run_other : relay_other },
     };

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/log.h"
+#include "console/console.h"
 #include "crypto/sha256.h"
 #include "raw_http.h"
 #include "wire/wire.h"
@@ -104,6 +105,8 @@ void auth_fixture_open(struct auth_fixture *fixture)
                                                      .account_id = "000000000000" },
                                  .slow_thread_count = 1 };
     fixture->wire = wire_create(fixture->api.api, &wire);
+    const struct console_options console = { .auth = true, .region = REGION, .version = "0" };
+    fixture->console = console_create(&console, wire_router(fixture->wire));
     struct http_options http = http_options_default;
     http.port = 0;
     http.loop_count = 1;
@@ -115,6 +118,7 @@ void auth_fixture_close(struct auth_fixture *fixture)
 {
     http_server_stop(fixture->server, GRACE_MS);
     wire_destroy(fixture->wire);
+    console_destroy(fixture->console);
     api_fixture_close(&fixture->api);
     live_keys_close(fixture->live);
     scratch_destroy(fixture->directory);

@@ -31,6 +31,7 @@ struct auth_fixture {
     struct api_fixture api;
     struct live_keys *live;
     struct wire *wire;
+    struct console *console;
     struct http_server *server;
     struct arena *arena;
     struct sha256 *hasher;

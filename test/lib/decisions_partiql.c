@@ -19,6 +19,30 @@
 #define FAILING_DELETE(more) "DELETE FROM Tab WHERE pk=~alice~ AND sk=1 AND name=~wrong~" more
 #define NO_SCAN ALLOW_IF("'Bool':{'dynamodb:FullTableScan':'false'}")
 
+/* Explaining asks what running asks. */
+#define EXPLAIN_SCAN(table) "{'Scan':{'TableName':'" table "'}}"
+#define EXPLAIN_QUERY(table) "{'Query':{'TableName':'" table "','KeyConditionExpression':'pk=:p','ExpressionAttributeValues':{':p':{'S':'alice'}}}}"
+const struct decision decisions_explain_statement[] = {
+    ASKS(S(SELECT("Tab", "alice")), "PartiQLSelect", "Tab", YES),
+    ASKS(S(SELECT_INDEX("Tab", "Ind", "alice")), "PartiQLSelect", "Tab/index/Ind", YES),
+    ASKS(S(INSERT("Tab", "new")), "PartiQLInsert", "Tab", YES),
+    ASKS(S(UPDATE("Tab", "alice")), "PartiQLUpdate", "Tab", YES),
+    ASKS(S(DELETE("Tab", "alice")), "PartiQLDelete", "Tab", YES),
+    ASKS(S(SELECT("Absent", "alice")), "PartiQLSelect", "Absent", NOT_FOUND),
+    ASKS(EXPLAIN_SCAN("Tab"), "Scan", "Tab", YES),
+    ASKS(EXPLAIN_SCAN("Absent"), "Scan", "Absent", NOT_FOUND),
+    ASKS(EXPLAIN_QUERY("Tab"), "Query", "Tab", YES),
+    ASKS(EXPLAIN_QUERY("Absent"), "Query", "Absent", NOT_FOUND),
+    TABLE_POLICY(S(SELECT("Tab", "alice")), "PartiQLSelect", "Tab", YES),
+    TABLE_POLICY(EXPLAIN_SCAN("Tab"), "Scan", "Tab", YES),
+    STRANGER(S(SELECT("Secret", "alice")), S(SELECT("Absent", "alice")), "PartiQLSelect"),
+    STRANGER(S(DELETE("Secret", "alice")), S(DELETE("Absent", "alice")), "PartiQLDelete"),
+    STRANGER(EXPLAIN_SCAN("Secret"), EXPLAIN_SCAN("Absent"), "Scan"),
+    STRANGER(EXPLAIN_QUERY("Secret"), EXPLAIN_QUERY("Absent"), "Query"),
+    { NO_SCAN, NULL, NULL, S("SELECT * FROM Tab"), NO("PartiQLSelect", "Tab") },
+    END,
+};
+
 const struct decision decisions_execute_statement[] = {
     ASKS(S(SELECT("Tab", "alice")), "PartiQLSelect", "Tab", YES),
     ASKS(S(SELECT_INDEX("Tab", "Ind", "alice")), "PartiQLSelect", "Tab/index/Ind", YES),

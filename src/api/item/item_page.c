@@ -223,9 +223,41 @@ static void note_shape(struct api_call *call, const struct item_page_request *re
         .is_count_only = expressions->count_only,
     };
 }
+
+/* ExplainStatement: what would be read. */
+static void answer_plan(struct api_call *call, const struct item_page_request *request)
+{
+    struct json_writer writer;
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "Operation");
+    json_write_text(&writer, request->is_query ? "Query" : "Scan");
+    json_write_name(&writer, "TableName");
+    json_write_string(&writer, request->source->table->name);
+    if (request->source->index != NULL) {
+        json_write_name(&writer, "IndexName");
+        json_write_string(&writer, request->source->index->name);
+    }
+    if (request->is_query) {
+        json_write_name(&writer, "KeyRanges");
+        json_write_integer(&writer, (int64_t)request->range_count);
+    }
+    json_write_name(&writer, "HasFilter");
+    json_write_bool(&writer, request->expressions->filter != NULL);
+    json_write_name(&writer, "ConsistentRead");
+    json_write_bool(&writer, request->request->consistent_read.present &&
+                                 request->request->consistent_read.value);
+    json_close_object(&writer);
+    operation_succeed(call);
+}
+
 void item_page_start(struct api_call *call, const struct item_page_request *request)
 {
     assert(call->use_count == 1 && request->source->table == call->uses[0].definition);
+    if (call->operation == &op_explain_statement) {
+        answer_plan(call, request);
+        return;
+    }
     const struct read_expressions *expressions = request->expressions;
     const struct shape_integer *limit = &request->request->limit;
     struct item_page *page = arena_alloc(call->arena, sizeof *page);

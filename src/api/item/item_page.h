@@ -59,7 +59,8 @@ struct item_page_request {
     const void *context; /* For `finish`. */
 };
 
-/* Reads, answers and ends the call. */
+/* Reads, answers and ends the call. ExplainStatement answers with the plan instead, and reads
+ * nothing. */
 void item_page_start(struct api_call *call, const struct item_page_request *request);
 
 /* The `finish` of Query and Scan. */

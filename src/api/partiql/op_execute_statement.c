@@ -254,6 +254,23 @@ static bool prepare_write(struct api_call *call, const struct statement *stateme
                                 &call->error);
 }
 
+/* ExplainStatement: what would be written. */
+static void answer_plan(struct api_call *call, const struct statement_write *write)
+{
+    static const char *const operations[] = { [STATEMENT_TYPE_INSERT] = "PutItem",
+                                              [STATEMENT_TYPE_UPDATE] = "UpdateItem",
+                                              [STATEMENT_TYPE_DELETE] = "DeleteItem" };
+    struct json_writer writer;
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    json_write_name(&writer, "Operation");
+    json_write_text(&writer, operations[write->write.statement->type]);
+    json_write_name(&writer, "TableName");
+    json_write_string(&writer, write->item.table->name);
+    json_close_object(&writer);
+    operation_succeed(call);
+}
+
 static void write_start(struct api_call *call, const struct execute_statement_request *request,
                         const struct statement *statement)
 {
@@ -269,7 +286,12 @@ static void write_start(struct api_call *call, const struct execute_statement_re
     write->txn.conflicts = api_conflicts(call->api);
     write->txn.decide = decide;
     write->txn.done = done;
-    if (prepare_write(call, statement, write) &&
+    bool is_ready = prepare_write(call, statement, write);
+    if (is_ready && call->operation == &op_explain_statement) {
+        answer_plan(call, write);
+        return;
+    }
+    if (is_ready &&
         (admission_write(call, call->uses, &write->item.place) || admission_fail(call))) {
         txn_start(&write->txn);
         return;

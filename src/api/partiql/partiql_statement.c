@@ -53,6 +53,20 @@ const struct shape execute_statement_shape = { SHAPE_STRUCTURE_OF(struct execute
                                                                   execute_statement_fields),
                                                .type_name = "ExecuteStatementInput" };
 
+static const struct shape_field explain_statement_fields[] = {
+    { SHAPE_FIELD(struct explain_statement_request, statement.statement.statement, "Statement",
+                  &statement_shape) },
+    { SHAPE_FIELD(struct explain_statement_request, statement.statement.parameters, "Parameters",
+                  &parameters_shape) },
+    { SHAPE_FIELD(struct explain_statement_request, statement.statement.consistent_read,
+                  "ConsistentRead", &common_boolean) },
+    { SHAPE_FIELD(struct explain_statement_request, query, "Query", &query_shape) },
+    { SHAPE_FIELD(struct explain_statement_request, scan, "Scan", &scan_shape) },
+};
+const struct shape explain_statement_shape = { SHAPE_STRUCTURE_OF(struct explain_statement_request,
+                                                                  explain_statement_fields),
+                                               .type_name = "ExplainStatementInput" };
+
 static const struct shape_field batch_statement_fields[] = {
     { SHAPE_FIELD(struct statement_request, statement, "Statement", &statement_shape),
       .required = true },

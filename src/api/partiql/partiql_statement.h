@@ -12,6 +12,8 @@ struct api_call;
 struct arena;
 struct error;
 struct item;
+struct query_request;
+struct scan_request;
 struct statement;
 struct table_definition;
 struct token_hash;
@@ -33,6 +35,13 @@ struct execute_statement_request {
     struct bytes return_consumed_capacity;
 };
 
+/* Exactly one of the three. */
+struct explain_statement_request {
+    struct execute_statement_request statement; /* Its text is absent: one of the others. */
+    struct query_request *query;
+    struct scan_request *scan;
+};
+
 struct batch_execute_statement_request {
     struct shape_list statements; /* of struct statement_request * */
     struct bytes return_consumed_capacity;
@@ -45,6 +54,7 @@ struct execute_transaction_request {
 };
 
 extern const struct shape execute_statement_shape;
+extern const struct shape explain_statement_shape;
 extern const struct shape batch_execute_statement_shape;
 extern const struct shape execute_transaction_shape;
 

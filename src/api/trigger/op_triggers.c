@@ -8,6 +8,7 @@
 #include "api/operation_access.h"
 #include "api/stream/stream_operation.h"
 #include "api/table/table_operation.h"
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/uuid.h"
@@ -25,6 +26,7 @@
 struct trigger_state {
     const char *name;    /* "Enabled", or "Ended": its stream has ended and all was delivered. */
     struct bytes result; /* Of the last call of its function. */
+    const struct trigger_statistics *statistics; /* NULL: it is new. */
 };
 
 static void write_string(struct json_writer *json, const char *name, struct bytes value)
@@ -67,6 +69,20 @@ static void write_response_types(struct json_writer *json,
     json_close_array(json);
 }
 
+/* Since the server's start. The age has the name of Lambda's metric. */
+static void write_statistics(struct json_writer *json, const struct trigger_statistics *statistics)
+{
+    json_write_name(json, "Statistics");
+    json_open_object(json);
+    write_integer(json, "IteratorAgeMilliseconds", statistics->lag_ms);
+    write_integer(json, "RecordsDelivered", (int64_t)statistics->records_delivered);
+    write_integer(json, "RecordsGivenUp", (int64_t)statistics->records_given_up);
+    write_integer(json, "DeadLetters", (int64_t)statistics->dead_letters);
+    write_integer(json, "RecordsLost", (int64_t)statistics->records_lost);
+    write_integer(json, "Failures", (int64_t)statistics->failures);
+    json_close_object(json);
+}
+
 static void write_trigger(struct api_call *call, struct json_writer *json,
                           const struct trigger_definition *definition,
                           const struct trigger_state *state)
@@ -95,6 +111,8 @@ static void write_trigger(struct api_call *call, struct json_writer *json,
     json_write_name(json, "State");
     json_write_text(json, state->name);
     write_string(json, "LastProcessingResult", state->result);
+    if (state->statistics != NULL)
+        write_statistics(json, state->statistics);
     json_close_object(json);
 }
 
@@ -371,12 +389,30 @@ static bool admits_list(struct api_call *call, const void *input)
     return sees_trigger(call, (struct bytes){ 0 }) || operation_may_use_account(call);
 }
 
-static void write_listed(struct api_call *call, struct json_writer *json, size_t index)
+/* What all triggers have done. */
+struct all_statistics {
+    struct trigger_statistics *triggers;
+    size_t count;
+};
+
+static struct all_statistics read_statistics(struct api_call *call)
+{
+    struct all_statistics all = { .triggers = arena_alloc(call->arena,
+                                                          TRIGGERS_MAX * sizeof *all.triggers) };
+    all.count = triggers_read_statistics(api_triggers(call->api), call->arena, all.triggers);
+    return all;
+}
+
+static void write_listed(struct api_call *call, struct json_writer *json, size_t index,
+                         const struct all_statistics *all)
 {
     struct triggers *triggers = api_triggers(call->api);
     struct trigger_runner_report report = triggers_report(triggers, index, call->arena);
     struct trigger_state state = { .name = report.ended ? "Ended" : "Enabled",
                                    .result = report.result };
+    for (size_t i = 0; i < all->count && state.statistics == NULL; i++)
+        if (bytes_equal(all->triggers[i].uuid, triggers_at(triggers, index)->uuid))
+            state.statistics = &all->triggers[i];
     write_trigger(call, json, triggers_at(triggers, index), &state);
 }
 
@@ -387,6 +423,7 @@ static bool list(struct api_call *call, struct bytes table_name)
     size_t shown = 0;
     if (table_name.data != NULL && !operation_may_use(call, table_name))
         return false;
+    struct all_statistics all = read_statistics(call);
     json_writer_init(&json, &call->response);
     json_open_object(&json);
     json_write_name(&json, "Triggers");
@@ -396,7 +433,7 @@ static bool list(struct api_call *call, struct bytes table_name)
         bool asked_for = table_name.data == NULL ||
                          bytes_equal(trigger->table_name, operation_table_name(table_name));
         if (asked_for && operation_sees_table(call, trigger->table_name)) {
-            write_listed(call, &json, i);
+            write_listed(call, &json, i, &all);
             shown++;
         }
     }

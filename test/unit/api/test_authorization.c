@@ -234,6 +234,14 @@ static const struct asked asked_disable_kinesis_streaming_destination[] = TO_KIN
 static const struct asked asked_enable_kinesis_streaming_destination[] = TO_KINESIS("EnableKinesisStreamingDestination", "");
 static const struct asked asked_update_kinesis_streaming_destination[] = TO_KINESIS("UpdateKinesisStreamingDestination", ",'UpdateKinesisStreamingConfiguration':{'ApproximateCreationDateTimePrecision':'MICROSECOND'}");
 /* clang-format on */
+static const struct asked asked_explain_statement[] = {
+    { STATEMENT("SELECT * FROM Tab WHERE pk=~a~"), "PartiQLSelect", ARN "Tab" },
+    { STATEMENT("DELETE FROM Tab WHERE pk=~a~ AND sk=1"), "PartiQLDelete", ARN "Tab" },
+    { "{'Scan':{'TableName':'Tab','IndexName':'Ind'}}", "Scan", ARN "Tab/index/Ind" },
+    { "{'Query':{'TableName':'Absent','KeyConditionExpression':'pk=:p',"
+      "'ExpressionAttributeValues':{':p':{'S':'a'}}}}",
+      "Query", ARN "Absent" },
+};
 static const struct asked asked_execute_statement[] = {
     { STATEMENT("SELECT * FROM Tab WHERE pk=~a~"), "PartiQLSelect", ARN "Tab" },
     { STATEMENT("SELECT * FROM Tab.Ind WHERE g=~a~"), "PartiQLSelect", ARN "Tab/index/Ind" },

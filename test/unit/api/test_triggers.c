@@ -94,6 +94,9 @@ static void what_was_asked_for_is_listed_even_after_a_restart(void **state)
                  "'ReportBatchItemFailures'],'TimeoutInSeconds':900,'DeadLetterFile':'d-1_x.jsonl',"
                  "'FilterCriteria':{'Filters':[{'Pattern':'{\\'a\\':[1]}'},"
                  "{'Pattern':'{\\'b\\':[2]}'}]}"));
+        assert_true(api_fixture_shows(
+            &db, "'Statistics':{'IteratorAgeMilliseconds':0,'RecordsDelivered':0,'RecordsGivenUp':"
+                 "0,'DeadLetters':0,'RecordsLost':0,'Failures':0}"));
         api_fixture_expect(&db, "ListTriggers", "{'TableName':'plain'}", "{'Triggers':[]}");
         api_fixture_restart(&db, 1000);
     }

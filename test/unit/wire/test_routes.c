@@ -22,8 +22,14 @@ static const struct {
     { "GET", "/healthz", ROUTE_EXACT, 200 }, /* The process runs. */
     { "GET", "/readyz", ROUTE_EXACT, 200 },  /* Whether it can write, and if not, why. */
     { "GET", "/", ROUTE_EXACT, 200 },        /* The name that it was called by. */
+    { "GET", "/shell", ROUTE_EXACT, 200 },   /* That it runs, as DynamoDB Local's scripts ask. */
+    { "GET", "/shell/", ROUTE_EXACT, 200 },
+    /* The console's files, which are the same for everybody; whether calls must be signed, the
+     * region and the version. */
+    { "GET", "/console/", ROUTE_PREFIX, 200 },
+    { "GET", "/console", ROUTE_EXACT, 308 }, /* Leads there. */
     { "OPTIONS", "", ROUTE_PREFIX, 200 },    /* Whether a page may call. */
-    { NULL, "", ROUTE_PREFIX, 404 },         /* Refuses. */
+    { NULL, "", ROUTE_PREFIX, 404 },         /* Refuses what is not signed for S3. */
 };
 
 static bool same_text(const char *a, const char *b)

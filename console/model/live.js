@@ -1,0 +1,72 @@
+// live.js -- the model and the tables of this server: create them, attach the model, see what breaks it.
+
+import { call } from '../core/api.js';
+import { confirm } from '../core/dialog.js';
+import { counted, h } from '../core/dom.js';
+import { tableLink } from '../core/router.js';
+import * as tables from '../core/tables.js';
+import { changeThen, list, panel, when } from '../parts/panel.js';
+import { createRequest } from '../parts/table_form.js';
+import { viewsOf } from './document.js';
+
+function createState(doc, table) {
+  const key = (one) => ({ name: one?.name ?? '', type: one?.type ?? 'S' });
+  const [own, ...views] = viewsOf(table);
+  const local = doc.root.Stator?.Tables?.find((one) => one.TableName === table.TableName)?.LocalIndexes ?? [];
+  return {
+    name: table.TableName, hash: key(own.hash), range: key(own.range), billing: 'PAY_PER_REQUEST', tags: [],
+    indexes: views.map((view, i) => ({ kind: local.includes(view.name) ? 'LSI' : 'GSI', name: view.name, hash: key(view.hash), range: key(view.range), projection: view.projection, include: (table.GlobalSecondaryIndexes[i].Projection?.NonKeyAttributes ?? []).join(',') })),
+  };
+}
+
+const RULES = (counts) => Object.entries(counts ?? {}).filter(([, count]) => count > 0).map(([rule, count]) => `${rule}: ${counted(count)}`).join(', ') || 'none';
+
+function shownModel({ Mode, UpdatedDateTime, Violations, Scan }, name) {
+  return [
+    h('dl', { class: 'facts' }, [['Mode', Mode === 'ENFORCE' ? 'enforce: what breaks the model is refused' : 'observe: what breaks the model is counted'], ['Attached', when(UpdatedDateTime)], ['Broken rules', RULES(Violations?.ByRule)],
+      ['Scan', Scan && `${Scan.Status.toLowerCase()}, ${counted(Scan.Items)} items, ${counted(Scan.Violations)} break the model`]].filter(([, value]) => value).map(([term, value]) => [h('dt', null, term), h('dd', null, value)])),
+    Violations?.Entries?.length > 0 && list(`Violations of ${name}`, ['Rule', 'Entity', 'Attribute', 'Caller', 'Count'], Violations.Entries.map((one) => [one.Rule, one.Entity ?? '', one.Attribute ?? '', one.Caller ?? '', counted(one.Count)]), { numbers: [4] }),
+    Scan?.Examples?.length > 0 && list(`What the scan of ${name} found`, ['Rule', 'Entity', 'Key'], Scan.Examples.map((one) => [one.Rule, one.Entity ?? '', h('code', null, JSON.stringify(one.Key))])),
+  ];
+}
+
+function livePanel(desk, table) {
+  const { doc, view } = desk;
+  const name = table.TableName;
+  const model = () => JSON.stringify({ ...doc.root, DataModel: doc.tables.map(({ TableData, TableFacets, ...rest }) => rest) });
+  const part = panel(view, name, {
+    every: 3000,
+    tools: h('a', { href: tableLink(name, 'items') }, 'Items'),
+    async load(options) {
+      if (!tables.names().includes(name)) return { absent: true };
+      try {
+        return await call('GetModel', { TableName: name }, options);
+      } catch (error) {
+        if (error.name === 'ResourceNotFoundException') return {};
+        throw error;
+      }
+    },
+    draw(found) {
+      const put = (Mode, label) => h('button', { needs: { Action: 'stator:PutModel', Resource: name }, 'aria-pressed': String(found.Mode === Mode), onclick: () => changeThen(part, 'Model attached', `Attach the model to ${name}`, 'PutModel', [], () => ({ TableName: name, Mode, Model: model() }), { label: 'Attach' }) }, label);
+      const remove = async () => {
+        if (!await confirm('Detach the model?', h('p', null, name), { label: 'Detach', danger: true })) return;
+        await call('DeleteModel', { TableName: name });
+        part.reload();
+      };
+      if (found.absent) {
+        return [h('p', null, 'This server has no such table.'), h('div', { class: 'actions' }, h('button', {
+          class: 'primary', needs: { Action: 'CreateTable', Resource: name },
+          onclick: async () => { if (await changeThen(part, 'Table created', `Create ${name}`, 'CreateTable', [], () => createRequest(createState(doc, table)), { label: 'Create' })) { await tables.load(); part.reload(); } },
+        }, 'Create table'))];
+      }
+      return [found.Mode ? shownModel(found, name) : h('p', null, 'The table has no model.'), h('div', { class: 'actions' }, put('OBSERVE', 'Observe'), put('ENFORCE', 'Enforce'),
+        found.Mode && h('button', { needs: { Action: 'stator:ScanModel', Resource: name }, onclick: () => changeThen(part, 'Scan started', `Find items of ${name} that break the model`, 'ScanModel', [], () => ({ TableName: name }), { label: 'Scan' }) }, 'Scan items'),
+        found.Mode && h('button', { class: 'danger', needs: { Action: 'stator:DeleteModel', Resource: name }, onclick: remove }, 'Detach'))];
+    },
+  });
+  return part.element;
+}
+
+export function liveTab(desk) {
+  return h('div', { class: 'page' }, h('p', { class: 'muted' }, 'A table with a model counts or refuses items that do not follow it. Entities without templates ask nothing.'), desk.doc.tables.map((table) => livePanel(desk, table)));
+}

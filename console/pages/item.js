@@ -1,0 +1,313 @@
+// item.js -- one item in three views over one typed tree: form, DynamoDB JSON, plain JSON.
+//
+// Saving sends the smallest conditional update. If the item changed meanwhile, the changes of both
+// sides are shown and merged; nothing is ever overwritten that was not seen.
+
+import { call } from '../core/api.js';
+import { confirm, dialog, errorBox, notify } from '../core/dialog.js';
+import { bytes, counted, h, show } from '../core/dom.js';
+import { formatDynamo, formatPlain, parseDynamo, parsePlain } from '../core/json_text.js';
+import { bind } from '../core/keys.js';
+import { go, tableLink } from '../core/router.js';
+import * as settings from '../core/settings.js';
+import { describe, indexesOf, keyNames, typeOf } from '../core/tables.js';
+import { changes, deleteRequest, merge, saveRequest, setPath } from '../core/update.js';
+import { cloneItem, equalItems, fromLink, itemFromDynamo, itemProblem, itemSize, itemToDynamo, pathText, toLink } from '../core/value.js';
+import { codeBlock } from '../parts/code_pane.js';
+import { itemForm } from '../parts/item_form.js';
+import { changeList, chooseVersion, text } from '../parts/item_history.js';
+import { tableFrame } from '../parts/table_frame.js';
+
+const VIEWS = { form: 'Form', dynamo: 'DynamoDB JSON', plain: 'Plain JSON' };
+const TEXTS = { dynamo: [formatDynamo, parseDynamo], plain: [formatPlain, parsePlain] };
+
+export function render(view) {
+  const { table: name } = view.params;
+  const frame = tableFrame(name, 'item');
+  const body = h('div', { class: 'page' });
+  frame.element.append(body);
+  load(view, name, frame).then(({ table, item, expiry }) => {
+    if (!view.signal.aborted) new Editor(view, table, item, expiry, body);
+  }).catch((error) => { if (!view.signal.aborted) show(body, errorBox(error)); });
+  return { title: view.query('k') ? 'Item' : 'New item', crumbs: [['Tables', '#/'], [name, tableLink(name, 'items')]], element: frame.element };
+}
+
+async function load(view, name, frame) {
+  const { signal } = view;
+  const table = await describe(name, { signal });
+  frame.setTable(table);
+  const ttl = await call('DescribeTimeToLive', { TableName: name }, { signal }).catch(() => null);
+  const expiry = ttl?.TimeToLiveDescription?.AttributeName;
+  if (!view.query('k')) return { table, item: null, expiry };
+  const names = keyNames(table);
+  const values = (view.all.k ?? []).map(fromLink);
+  if (values.length !== names.length || values.includes(null)) throw new Error('The key in this address does not fit the table.');
+  const Key = itemToDynamo(new Map(names.map((one, i) => [one, values[i]])));
+  const { Item } = await call('GetItem', { TableName: name, Key, ConsistentRead: true }, { signal });
+  if (!Item) throw Object.assign(new Error('No item has this key. It may have been deleted.'), { name: 'No such item' });
+  const item = itemFromDynamo(Item);
+  // The key first, then as the service sorts.
+  return { table, item: new Map([...names.map((one) => [one, item.get(one)]), ...item]), expiry };
+}
+
+class Editor {
+  constructor(view, table, item, expiry, body) {
+    this.keys = keyNames(table);
+    Object.assign(this, { view, table, expiry, body });
+    const kept = view.memory.draft;
+    this.base = item; // As read; null: a new item.
+    this.draft = kept ?? (item ? cloneItem(item) : this.blank());
+    if (kept && item && view.memory.base && !equalItems(view.memory.base, item)) this.base = view.memory.base;
+    this.tab = VIEWS[view.query('view')] ? view.query('view') : 'form';
+    this.problem = h('div');
+    this.status = h('div', { class: 'footer', role: 'status' });
+    this.slot = h('div', { class: 'card', role: 'tabpanel', id: 'item-view', 'aria-labelledby': `tab-${this.tab}`, tabindex: '-1' });
+    this.tabs = Object.entries(VIEWS).map(([id, label]) => h('button', {
+      role: 'tab', id: `tab-${id}`, 'aria-controls': 'item-view', onclick: () => this.switchTo(id),
+      onkeydown: (event) => this.onTabKey(event, id),
+    }, label));
+    const needs = (Action) => ({ Action, Resource: table.TableName, ...(item ? { LeadingKeys: [item.get(this.keys[0]).v] } : {}) });
+    this.save_ = h('button', { class: 'primary', needs: needs(item ? 'UpdateItem' : 'PutItem'), 'aria-keyshortcuts': 'Control+S', onclick: () => this.save() }, item ? 'Save' : 'Create item');
+    show(body, h('div', { class: 'sticky' }, h('div', { class: 'spread' }, h('div', { class: 'segments', role: 'tablist', 'aria-label': 'View' }, this.tabs),
+      h('div', { class: 'actions' }, this.save_,
+        h('button', { onclick: () => this.discard() }, 'Discard changes'),
+        item && h('button', { needs: needs('stator:GetItemHistory'), onclick: () => this.history() }, 'History'),
+        item && h('button', { needs: { Action: 'PutItem', Resource: table.TableName }, onclick: () => this.duplicate() }, 'Duplicate'),
+        item && h('button', { class: 'danger', needs: needs('DeleteItem'), onclick: () => this.remove() }, 'Delete'))), this.status), this.problem, this.slot);
+    bind('Item', [
+      { keys: 'Ctrl+s', label: 'Save', run: () => this.save() },
+      { keys: 'Escape', label: 'Back to the items', run: () => go(tableLink(table.TableName, 'items')) },
+    ], view.signal);
+    const warn = (event) => { if (this.isDirty()) event.preventDefault(); };
+    window.addEventListener('beforeunload', warn, { signal: view.signal });
+    this.draw();
+  }
+
+  blank() {
+    return new Map(this.keys.map((name) => {
+      const t = typeOf(this.table, name);
+      return [name, { t, v: t === 'N' ? '0' : '' }];
+    }));
+  }
+
+  isDirty() {
+    return this.base === null ? !equalItems(this.draft, this.blank()) : !equalItems(this.base, this.draft);
+  }
+
+  // --- Views ---
+
+  draw() {
+    this.tabs.forEach((tab, i) => {
+      const isCurrent = Object.keys(VIEWS)[i] === this.tab;
+      tab.setAttribute('aria-selected', String(isCurrent));
+      tab.tabIndex = isCurrent ? 0 : -1;
+    });
+    this.slot.setAttribute('aria-labelledby', `tab-${this.tab}`);
+    if (this.tab === 'form') {
+      this.source = null;
+      show(this.slot, itemForm(this.draft, { fixed: this.keys, expiry: this.expiry, onchange: () => this.changed() }));
+    } else {
+      this.source = h('textarea', {
+        value: TEXTS[this.tab][0](this.draft), 'aria-label': VIEWS[this.tab], spellcheck: 'false',
+        oninput: () => this.readSource(),
+      });
+      show(this.slot, h('div', { class: 'source' }, this.source), this.tab === 'plain' && h('p', { class: 'hint' },
+        'Numbers keep all their digits. Sets are {"$SS": […]}, {"$NS": […]}, {"$BS": […]}, binary is {"$B": "base64"}; a name that begins with $ gets a second one.'));
+    }
+    this.changed();
+  }
+
+  // False if the text cannot be read; the draft then stays as it was.
+  readSource() {
+    if (!this.source) return true;
+    try {
+      this.draft = TEXTS[this.tab][1](this.source.value);
+      this.source.removeAttribute('aria-invalid');
+      show(this.problem);
+      this.changed();
+      return true;
+    } catch (error) {
+      this.source.setAttribute('aria-invalid', 'true');
+      show(this.problem, h('div', { class: 'notice bad', role: 'alert' }, h('strong', null, 'Not yet readable'), h('p', null, error.message),
+        error.at !== undefined && h('button', { onclick: () => { this.source.focus(); this.source.setSelectionRange(error.at, error.at + 1); } }, 'Go there')));
+      return false;
+    }
+  }
+
+  switchTo(tab) {
+    if (tab === this.tab) return;
+    if (!this.readSource()) {
+      this.source.focus();
+      return;
+    }
+    this.tab = tab;
+    this.view.setQuery({ k: this.view.all.k, view: tab === 'form' ? '' : tab });
+    this.draw();
+    this.tabs[Object.keys(VIEWS).indexOf(tab)].focus();
+  }
+
+  onTabKey(event, id) {
+    const ids = Object.keys(VIEWS);
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    this.switchTo(ids[(ids.indexOf(id) + step + ids.length) % ids.length]);
+  }
+
+  changed() {
+    this.view.memory.draft = this.isDirty() ? this.draft : undefined;
+    this.view.memory.base = this.base;
+    const size = itemSize(this.draft);
+    const wrong = itemProblem(this.draft);
+    const count = this.base ? changes(this.base, this.draft).length : 0;
+    show(this.status, h('span', null, h('strong', null, bytes(size)), ' of 400 KB'), h('span', null, h('strong', null, counted(Math.max(1, Math.ceil(size / 1024)))), ' WCU'),
+      this.base && h('span', null, count === 0 ? 'unchanged' : `${counted(count)} ${count === 1 ? 'change' : 'changes'}`), this.indexNotes(),
+      wrong && h('span', { class: 'badge bad' }, `${pathText(wrong.path)}: ${wrong.message}`));
+  }
+
+  // Which indexes the item enters or leaves.
+  indexNotes() {
+    const isIn = (item, index) => item !== null && index.KeySchema.every(({ AttributeName }) => item.get(AttributeName)?.t === typeOf(this.table, AttributeName));
+    return indexesOf(this.table).map((index) => {
+      const [was, is] = [isIn(this.base, index), isIn(this.draft, index)];
+      return h('span', { class: was !== is ? 'badge warn' : is ? 'badge good' : 'badge' }, `${index.IndexName}: ${is ? (was ? 'in' : 'enters') : was ? 'leaves' : 'not in'}`);
+    });
+  }
+
+  // --- Saving ---
+
+  async save() {
+    if (!this.readSource()) return;
+    const wrong = itemProblem(this.draft);
+    const missing = this.keys.find((name) => this.draft.get(name)?.t !== typeOf(this.table, name));
+    if (wrong || missing) {
+      show(this.problem, errorBox(Object.assign(new Error(wrong ? `${pathText(wrong.path)}: ${wrong.message}` : `The key ${missing} must be of type ${typeOf(this.table, missing)}.`), { name: 'This cannot be saved' })));
+      return;
+    }
+    let request;
+    try {
+      request = saveRequest(this.table.TableName, this.keys, this.base, this.draft);
+    } catch (error) {
+      show(this.problem, errorBox(error));
+      return;
+    }
+    if (request === null) {
+      notify('Nothing has changed, so nothing was sent');
+      return;
+    }
+    if (settings.get('safeMode') && !await this.preview(request)) return;
+    await this.send(request);
+  }
+
+  async preview(request) {
+    return await dialog({
+      title: this.base ? 'Save these changes?' : 'Create this item?',
+      body: [this.base && changeList(this.base, this.draft), h('details', null, h('summary', null, 'The exact request'), codeBlock(request.operation, request.parameters))],
+      wide: true,
+      actions: [{ label: 'Cancel', value: null }, { label: this.base ? 'Save' : 'Create', value: true, primary: true }],
+    }) === true;
+  }
+
+  async send({ operation, parameters }) {
+    this.save_.disabled = true;
+    try {
+      await call(operation, parameters);
+    } catch (error) {
+      this.save_.disabled = false;
+      if (error.name === 'ConditionalCheckFailedException' && this.base !== null) await this.reconcile(error.body.Item);
+      else show(this.problem, errorBox(error.name === 'ConditionalCheckFailedException' ? Object.assign(new Error('An item with this key exists already. It was not replaced.'), { name: 'Not created' }) : error));
+      return;
+    }
+    this.save_.disabled = false;
+    notify('Saved');
+    delete this.view.memory.draft;
+    this.base = cloneItem(this.draft);
+    const k = this.keys.map((name) => toLink(this.draft.get(name)));
+    show(this.problem);
+    if (JSON.stringify(k) !== JSON.stringify(this.view.all.k)) go(tableLink(this.table.TableName, 'item', { k, view: this.view.query('view') }));
+    else this.draw();
+  }
+
+  // Somebody else was faster.
+  async reconcile(current) {
+    if (!current) {
+      const again = await confirm('The item was deleted meanwhile', h('p', null, 'You can create it again as you see it here.'), { label: 'Create again' });
+      if (again) {
+        this.base = null;
+        await this.save();
+      }
+      return;
+    }
+    const theirs = itemFromDynamo(current);
+    const result = merge(this.base, this.draft, theirs);
+    const choices = new Map();
+    const options = (conflict, i) => ['mine', 'theirs'].map((side) => h('td', null, h('label', { class: 'check' },
+      h('input', { type: 'radio', name: `conflict-${i}`, checked: side === 'mine', onchange: () => choices.set(i, side) }), text(conflict[side]))));
+    const ok = await dialog({
+      title: 'Somebody changed this item meanwhile',
+      wide: true,
+      body: [
+        result.theirs.length > 0 && [h('h3', null, 'Their changes, which stay'), h('ul', { class: 'changes' }, result.theirs.map(({ path, value }) => h('li', null, h('code', null, pathText(path)), ': ', h('ins', null, text(value)))))],
+        result.conflicts.length > 0 && h('div', { class: 'table-wrap merge' }, h('table', null, h('thead', null, h('tr', null, ['Changed by both', 'As you read it', 'Yours', 'Theirs'].map((one) => h('th', null, one)))),
+          h('tbody', null, result.conflicts.map((conflict, i) => h('tr', null, h('td', null, pathText(conflict.path)), h('td', null, text(conflict.base)), options(conflict, i)))))),
+        result.conflicts.length === 0 && h('p', null, 'Your changes and theirs do not touch each other.')],
+      actions: [{ label: 'Go on editing', value: null }, { label: 'Merge and save', value: true, primary: true }],
+    });
+    let { merged } = result;
+    result.conflicts.forEach((conflict, i) => { if (choices.get(i) === 'theirs') merged = setPath(merged, conflict.path, conflict.theirs); });
+    this.base = theirs;
+    this.draft = merged;
+    this.draw();
+    if (!ok) return;
+    const request = saveRequest(this.table.TableName, this.keys, this.base, this.draft);
+    if (request) await this.send(request);
+    else notify('The item is already as you want it');
+  }
+
+  // --- Other actions ---
+
+  discard() {
+    this.draft = this.base ? cloneItem(this.base) : this.blank();
+    show(this.problem);
+    this.draw();
+  }
+
+  duplicate() {
+    this.base = null;
+    show(this.save_, 'Create item');
+    notify('Change the key, then create the copy');
+    this.tab = 'form';
+    this.draw();
+    this.slot.querySelector('textarea, input')?.focus();
+  }
+
+  // A version becomes the draft: saving it is an update like any other.
+  async history() {
+    const Key = itemToDynamo(new Map(this.keys.map((name) => [name, this.base.get(name)])));
+    const version = await chooseVersion({ TableName: this.table.TableName, Key });
+    if (!version) return;
+    this.draft = version;
+    this.draw();
+    notify('Save to go back to this version');
+  }
+
+  async remove() {
+    const request = deleteRequest(this.table.TableName, this.keys, this.base);
+    const key = this.keys.map((name) => text(this.base.get(name))).join(', ');
+    if (!await confirm('Delete this item?', [h('p', null, h('code', null, key)), h('details', null, h('summary', null, 'The exact request'), codeBlock('DeleteItem', request))], { label: 'Delete', danger: true })) return;
+    try {
+      await call('DeleteItem', request);
+    } catch (error) {
+      if (error.name === 'ConditionalCheckFailedException' && error.body.Item) {
+        this.base = itemFromDynamo(error.body.Item);
+        this.draft = cloneItem(this.base);
+        this.draw();
+        show(this.problem, h('div', { class: 'notice warn', role: 'alert' }, h('strong', null, 'Not deleted'), h('p', null, 'The item has changed since you opened it. Here is what it is now.')));
+      } else show(this.problem, errorBox(error));
+      return;
+    }
+    delete this.view.memory.draft;
+    notify('Deleted');
+    go(tableLink(this.table.TableName, 'items'));
+  }
+}
