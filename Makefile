@@ -10,8 +10,8 @@ MAKEFLAGS += --no-builtin-rules
 # Keep the objects of tests, which make would delete as intermediate files.
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all run install test check check-static warnings format fuzz fuzz-all fuzz-targets bench tsan valgrind \
-	crash coverage analyze deps test-deps bench-deps valgrind-deps clean
+.PHONY: all run install test check check-static warnings format fuzz fuzz-all fuzz-targets bench \
+	tsan tsan-programs valgrind crash coverage analyze deps test-deps bench-deps valgrind-deps clean
 
 BUILD ?= build
 # In one spelling, because dependency files record the name that the target had.
@@ -316,6 +316,8 @@ fuzz-all: test-deps
 	@$(MAKE) $(PARALLEL) fuzz-targets
 	@tools/run-fuzz --build $(BUILD) --seconds $(S)
 
+TSAN_PROGRAMS := $(BUILD)/tsan/stator $(BUILD)/tsan/bench/load/load $(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
+tsan-programs: $(TSAN_PROGRAMS)
 tsan: test-deps
 	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(BUILD)/stator $(PRELOADS) \
 		$(BUILD)/tsan/bench/load/load \
