@@ -220,6 +220,8 @@ $(BUILD)/completion/_stator: $(BUILD)/stator
 	@mkdir -p $(@D)
 	$(call SAY,gen )$< help --format zsh > $@
 
+include packaging/packages.mk
+
 deps:
 	@tools/install-packages build
 test-deps:
@@ -319,9 +321,7 @@ fuzz-all: test-deps
 TSAN_PROGRAMS := $(BUILD)/tsan/stator $(BUILD)/tsan/bench/load/load $(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
 tsan-programs: $(TSAN_PROGRAMS)
 tsan: test-deps
-	@$(MAKE) $(PARALLEL) $(BUILD)/tsan/stator $(BUILD)/stator $(PRELOADS) \
-		$(BUILD)/tsan/bench/load/load \
-		$(TEST_SOURCES:%.c=$(BUILD)/tsan/%)
+	@$(MAKE) $(PARALLEL) $(TSAN_PROGRAMS) $(BUILD)/stator $(PRELOADS)
 	@tools/run-tests --build $(BUILD) --flavour tsan
 
 # The API tests on the release build under Valgrind's memcheck: about ten minutes.

@@ -132,6 +132,7 @@ int advise_command(const struct command_call *call);
 int model_command(const struct command_call *call);
 int regions_command(const struct command_call *call);
 int slowlog_command(const struct command_call *call);
+int healthcheck_command(const struct command_call *call);
 int version_command(const struct command_call *call);
 const char *version_commit(void); /* Of which the program was built. */
 

@@ -346,6 +346,15 @@ static const struct command_flag regions_flags[] = {
     CLIENT_FLAGS,
 };
 
+static const struct command_verb healthcheck_verbs[] = { { .flags = "[FLAGS]" } };
+
+static const struct command_flag healthcheck_flags[] = {
+    { .name = "url", .placeholder = "URL", .help = "what to ask [/readyz at --bind and --port]" },
+    { .name = "ca-file",
+      .placeholder = "FILE",
+      .help = "PEM: authorities to trust [--tls-cert-file, or the system's]" },
+};
+
 static const struct command_verb advise_verbs[] = { { .flags =
                                                           "[--since TIME] [--json] [FLAGS]" } };
 
@@ -656,6 +665,15 @@ const struct command command_table[] = {
       VERBS(slowlog_verbs),
       FLAGS(slowlog_flags),
       .run = slowlog_command },
+    { .name = "healthcheck",
+      .purpose = "check whether the server on this machine is ready",
+      .description = "Prints `ready` and exits with 0 if it is; otherwise says why not and exits "
+                     "with 1. Finds\n"
+                     "the server by the same settings that it was started with.\n",
+      VERBS(healthcheck_verbs),
+      FLAGS(healthcheck_flags),
+      .settings = "bind port tls-cert-file config",
+      .run = healthcheck_command },
     { .name = "apply",
       .group = COMMAND_FOR_TABLES,
       .purpose = "create and update the tables that a template describes",

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include "api/api.h"
 #include "auth/key_file.h"
@@ -691,6 +692,14 @@ static void stop(struct server *server)
     tls_context_release(server->tls);
 }
 
+/* The kernel sends SIGTERM when the parent ends. A parent that ended before is noticed here. */
+static void follow_parent(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        raise(SIGTERM);
+}
+
 /* Starts the servers of further regions, and makes them peers. Before there are threads. */
 static bool start_regions(struct server *server, struct config *config)
 {
@@ -714,7 +723,10 @@ int serve_command(const struct command_call *call)
     struct config own = *call->config;
     const struct config *config = &own;
     struct server server = { .http_mutex = PTHREAD_MUTEX_INITIALIZER, .arena = arena_create() };
+    pid_t parent = getppid();
     block_signals();
+    if (config->exit_with_parent)
+        follow_parent(parent);
     bool started = start_regions(&server, &own) && start(&server, config);
     if (started) {
         announce(&server, config);

@@ -1,0 +1,298 @@
+"""The packages that people install: each is built twice, is identical, and serves a PutItem from
+its artefact, in a root of its own."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tarfile
+import time
+
+import pytest
+from stator_process import binary
+
+ROOT = pathlib.Path(__file__).parents[2]
+RELEASE_BINARY = pathlib.Path(binary("STATOR_RELEASE_BINARY", "build/stator"))
+BUILD = RELEASE_BINARY.parents[1 if RELEASE_BINARY.parent.name == "release" else 0]
+LIMIT_S = 300
+CHROOT = shutil.which("chroot")
+
+
+def needs(*programs):
+    missing = [name for name in programs if shutil.which(name) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)}: not on this machine")
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="chroot needs root")
+needs_static = pytest.mark.skipif(
+    not pathlib.Path("/usr/lib/x86_64-linux-gnu/librocksdb.a").exists(),
+    reason="the static libraries are not on this machine",
+)
+
+
+def run(*words, **options):
+    result = subprocess.run(
+        [str(word) for word in words],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+        **options,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module", name="built")
+def fixture_built(tmp_path_factory):
+    """Builds a package twice, once for all tests; returns its files, which are the same."""
+    made = {}
+
+    def built(target):
+        if target not in made:
+            made[target] = build(tmp_path_factory.mktemp(target), target)
+        return made[target]
+
+    return built
+
+
+def build(tmp_path, target):
+    found = []
+    for number in (1, 2):
+        folder = tmp_path / str(number)
+        run("make", "-C", ROOT, target, f"BUILD={BUILD}", f"PACKAGES={folder}")
+        shutil.rmtree(folder / "root", ignore_errors=True)
+        found.append({file.name: file.read_bytes() for file in sorted(folder.iterdir())})
+    assert found[0].keys() == found[1].keys()
+    differing = [name for name in found[0] if found[0][name] != found[1][name]]
+    assert differing == []
+    return sorted((tmp_path / "2").iterdir())
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+class Server:
+    """A program that serves on a port, stopped at the end."""
+
+    def __init__(self, *words, **options):
+        self.port = free_port()
+        words = [str(word).replace("PORT", str(self.port)) for word in words]
+        self.process = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
+        )
+
+    def __enter__(self):
+        line = ""
+        while "listening on" not in line:
+            line = self.process.stdout.readline()
+            assert line != "", self.process.wait(LIMIT_S)
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(30) == 0
+
+    def call(self, operation, body):
+        request = ["curl", "-s", "-f", f"http://127.0.0.1:{self.port}/"]
+        request += ["-H", f"X-Amz-Target: DynamoDB_20120810.{operation}"]
+        request += ["-H", "Content-Type: application/x-amz-json-1.0", "-d", json.dumps(body)]
+        request += ["-H", "Authorization: AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/dynamodb"
+                    "/aws4_request, SignedHeaders=host, Signature=x"]  # fmt: skip
+        return json.loads(run(*request))
+
+    def serves_an_item(self):
+        key = {"AttributeName": "pk"}
+        self.call(
+            "CreateTable",
+            {
+                "TableName": "Packed",
+                "KeySchema": [{**key, "KeyType": "HASH"}],
+                "AttributeDefinitions": [{**key, "AttributeType": "S"}],
+                "BillingMode": "PAY_PER_REQUEST",
+            },
+        )
+        item = {"pk": {"S": "a"}, "n": {"N": "1"}}
+        self.call("PutItem", {"TableName": "Packed", "Item": item})
+        body = {"TableName": "Packed", "Key": {"pk": {"S": "a"}}}
+        assert self.call("GetItem", body) == {"Item": item}
+
+
+# --- The tarball ---
+
+
+@needs_static
+@needs_root
+def test_the_tarball_serves_in_an_empty_root(built, tmp_path):
+    tarball, checksum = built("tarball")
+    run("sha256sum", "-c", checksum.name, cwd=tarball.parent)
+    root = tmp_path / "root"
+    root.mkdir()
+    run("tar", "-x", "-z", "--strip-components=1", "-C", root, "-f", tarball)
+    bom = json.loads((root / "stator.cdx.json").read_text())
+    assert {"rocksdb", "openssl", "libuv1"} <= {part["name"] for part in bom["components"]}
+    assert (root / "licences/librocksdb-dev.txt").stat().st_size > 0
+    assert (root / "share/man/man1/stator.1").stat().st_size > 0
+    flags = ["serve", "--port", "PORT", "--data-dir", "/data"]
+    with Server(CHROOT, root, "/bin/stator", *flags) as server:
+        server.serves_an_item()
+    said = subprocess.run(
+        [CHROOT, root, "/bin/stator", "healthcheck"], capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 1 and "use the Debian package" in said.stderr
+
+
+# --- Debian ---
+
+
+@needs("dpkg-deb", "dpkg-shlibdeps")
+@needs_root
+def test_the_debian_package_serves_from_its_files(built, tmp_path):
+    (package,) = built("deb")
+    root = tmp_path / "root"
+    run("dpkg-deb", "-x", package, root)
+    control = run("dpkg-deb", "-f", package)
+    for library in ("librocksdb7.8", "libssl3", "libuv1"):
+        assert library in control
+    # Its libraries are those of other packages: here, this machine's.
+    script = (
+        "mount --rbind /usr /mnt/usr && mount --rbind /lib /mnt/lib && mount --rbind /lib64 "
+        "/mnt/lib64 && mount --rbind /etc /mnt/etc && exec chroot /mnt /package/usr/bin/stator "
+        "serve --port PORT --data-dir /package/data"
+    )
+    mount = tmp_path / "mnt"
+    for name in ("usr", "lib", "lib64", "etc", "package"):
+        (mount / name).mkdir(parents=True)
+    shutil.move(str(root), str(mount / "package"))
+    inner = mount / "package" / "root"
+    script = script.replace("/mnt", str(mount)).replace("/package/", "/package/root/")
+    assert (inner / "usr/bin/stator").exists()
+    with Server("unshare", "--mount", "sh", "-c", script) as server:
+        server.serves_an_item()
+
+
+@needs("lintian", "dpkg-deb", "dpkg-shlibdeps")
+def test_lintian_finds_nothing(built):
+    (package,) = built("deb")
+    said = run("lintian", "--allow-root", package)
+    assert re.findall(r"^[EW]: .*", said, re.MULTILINE) == []
+
+
+# --- Images ---
+
+
+def unpack(image, root):
+    """What a container engine does: config and files of an image that `docker save` could have
+    written, checked against the digests of its OCI manifest."""
+    layout = root.parent / f"{root.name}-layout"
+    with tarfile.open(image) as tar:
+        tar.extractall(layout)
+    (entry,) = json.loads((layout / "manifest.json").read_text())
+    (described,) = json.loads((layout / "index.json").read_text())["manifests"]
+    manifest = json.loads((layout / "blobs" / described["digest"].replace(":", "/")).read_text())
+    assert entry["Config"] == f"blobs/{manifest['config']['digest'].replace(':', '/')}"
+    for blob in (layout / "blobs/sha256").iterdir():
+        assert run("sha256sum", blob).split()[0] == blob.name
+    root.mkdir()
+    for layer in entry["Layers"]:
+        run("tar", "-x", "-p", "-C", root, "-f", layout / layer)
+    return json.loads((layout / entry["Config"]).read_text())["config"]
+
+
+def environment(config):
+    return dict(pair.split("=", 1) for pair in config["Env"])
+
+
+@needs("curl", "busybox")
+@needs_root
+def test_the_images_serve_as_their_configuration_says(built, tmp_path):
+    compat, plain = built("image")
+    config = unpack(plain, tmp_path / "plain")
+    assert config["User"] == "65532:65532"
+    words = [CHROOT, "--userspec", config["User"], tmp_path / "plain"]
+    env = environment(config)
+    with Server(*words, *config["Entrypoint"], *config["Cmd"], "--port", "PORT", env=env) as server:
+        server.serves_an_item()
+        check = config["Healthcheck"]["Test"][1:]
+        env["STATOR_PORT"] = str(server.port)
+        assert run(*words, *check, env=env) == "ready\n"
+    config = unpack(compat, tmp_path / "compat")
+    words = [CHROOT, tmp_path / "compat"]
+    env = environment(config)
+    flags = ["-Xmx1g", "-jar", "DynamoDBLocal.jar", "-sharedDb", "-inMemory", "-port", "PORT"]
+    with Server(*words, *config["Entrypoint"], *flags, env=env) as server:
+        server.serves_an_item()
+        asked = f"curl -s -f http://localhost:{server.port}/healthz >/tmp/said && cat /tmp/said"
+        assert run(*words, "sh", "-c", asked, env=env) != ""
+
+
+# --- npm ---
+
+START = """
+const { start } = require("@stator/server");
+start({ port: Number(process.argv[1]) }).then(async (server) => {
+  console.log("listening on", server.endpoint, server.pid);
+  process.on("SIGTERM", async () => { await server.stop(); process.exit(0); });
+  setInterval(() => {}, 1000);
+});
+"""
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@needs_static
+@needs("npm", "node")
+def test_the_npm_package_runs_the_server_and_stops_it_with_its_parent(built, tmp_path):
+    platform, server_package = built("npm")
+    folder = tmp_path / "user"
+    folder.mkdir()
+    (folder / "package.json").write_text("{}")
+    quiet = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"]
+    run("npm", "install", *quiet, platform, server_package, cwd=folder)
+    assert run("node_modules/.bin/stator", "--version", cwd=folder).startswith("stator ")
+    with Server("node", "-e", START, "PORT", cwd=folder) as server:
+        server.serves_an_item()
+    parent = subprocess.Popen(
+        ["node", "-e", START, "0"], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+    pid = int(parent.stdout.readline().split()[-1])
+    assert is_alive(pid)
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 30
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_alive(pid)
+
+
+# --- The action ---
+
+
+@needs_static
+@needs("curl")
+def test_the_action_starts_a_server_and_says_where_it_is(built, tmp_path):
+    tarball, _ = built("tarball")
+    output, env_file = tmp_path / "output", tmp_path / "env"
+    port = free_port()
+    env = dict(os.environ, RUNNER_TEMP=str(tmp_path), GITHUB_OUTPUT=str(output))
+    env |= {"GITHUB_ENV": str(env_file), "TARBALL": str(tarball), "PORT": str(port)}
+    env |= {"DATA_DIR": "", "FLAGS": "--log-level error"}
+    run(ROOT / "packaging/github-action/start", env=env)
+    pid = int((tmp_path / "stator/pid").read_text())
+    try:
+        assert output.read_text() == f"endpoint=http://127.0.0.1:{port}\n"
+        assert f"AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:{port}\n" in env_file.read_text()
+    finally:
+        os.kill(pid, signal.SIGTERM)
