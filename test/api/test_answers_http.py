@@ -177,8 +177,8 @@ def test_the_highest_quality_wins_and_the_first_of_equals(sized, accepted, encod
 
 
 def test_an_operation_that_stator_lacks_says_so(ask):
-    status, _, answer = call(ask, "CreateBackup", b"{}")
-    message = "stator does not have the operation CreateBackup"
+    status, _, answer = call(ask, "SearchVectors", b"{}")
+    message = "stator does not have the operation SearchVectors"
     assert (status, json.loads(answer)) == (400, {"__type": UNKNOWN, "message": message})
 
 

@@ -20,7 +20,7 @@ import stator_process
 from fast_client import FastClient, ServerGone
 from stator_process import StatorProcess, create_table
 
-RUN_TIMEOUT_S = 30
+RUN_TIMEOUT_S = 90
 # What -delayTransientStatuses makes a status last, with room for a slow machine.
 TRANSITION_MAX_S = 20
 TABLE_ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/kept"
@@ -287,6 +287,14 @@ def test_data_is_there_after_a_restart(tmp_path):
         server.stop()
 
 
+def without_latest_time(answers):
+    """Answers without LatestRestorableDateTime, which goes with the time."""
+    for _, answer in answers:
+        backups = answer.get("ContinuousBackupsDescription", {})
+        backups.get("PointInTimeRecoveryDescription", {}).pop("LatestRestorableDateTime", None)
+    return answers
+
+
 @pytest.mark.parametrize("end", ["stop", "kill"])
 def test_settings_of_a_table_are_there_after_a_restart(tmp_path, end):
     flags = ("--data-dir", str(tmp_path))
@@ -306,12 +314,12 @@ def test_settings_of_a_table_are_there_after_a_restart(tmp_path, end):
             ("PutResourcePolicy", {"ResourceArn": TABLE_ARN, "Policy": json.dumps(POLICY)}),
         ]
         assert [client.call(*change)[0] for change in changes] == [200, 200]
-        before = [client.call(*question) for question in asked]
+        before = without_latest_time([client.call(*question) for question in asked])
         assert [status for status, _ in before] == [200, 200]
         getattr(server, end)()
     with StatorProcess(*flags) as server:
         client = FastClient(server.port)
-        assert [client.call(*question) for question in asked] == before
+        assert without_latest_time([client.call(*question) for question in asked]) == before
         server.stop()
 
 

@@ -230,3 +230,56 @@ def test_other_tables_are_served_meanwhile(server, once):
         once.put_item(TableName="Free", Item={"pk": {"S": str(i)}})
     assert count(once, "Busy") == 1
     assert count(once, "Free") == 20
+
+
+CLIENTS = 40  # Above what a loop refuses at once.
+ROUNDS = 200
+
+
+@pytest.fixture
+def one_loop():
+    """A server whose refusals are all of one loop; it may be asked to refuse, too."""
+    with StatorProcess("--in-memory", "--workers", "1", "--capacity", "enforce",
+                       "--fault-injection") as running:
+        yield running
+
+
+def refusals_delayed(server):
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=30)
+    connection.request("GET", "/metrics")
+    lines = connection.getresponse().read().decode().splitlines()
+    connection.close()
+    name = "stator_refusals_delayed_total "
+    return next(float(line.removeprefix(name)) for line in lines if line.startswith(name))
+
+
+def refuse_many(connections, table):
+    """Sends a write on each connection, then reads the answers: all are refused."""
+    body = json.dumps({"TableName": table, "Item": {"pk": {"S": "a"}}})
+    for connection in connections:
+        connection.request("POST", "/", body, operation_headers("PutItem"))
+    for connection in connections:
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        assert answer.status == 400 and "ThroughputExceeded" in text, text
+
+
+def test_a_flood_of_refusals_is_delayed_unless_it_was_asked_for(one_loop):
+    client = connect(one_loop, max_attempts=0)
+    create(client, "Asked", 1000)
+    create(client, "Spent", 1)
+    drain(client, "Spent", 390)
+    raw(one_loop, "AddFault", {"TableName": "Asked", "Fault": "Throttle"})
+    connections = [http.client.HTTPConnection(one_loop.host, one_loop.port, timeout=30)
+                   for _ in range(CLIENTS)]
+    for _ in range(10):
+        refuse_many(connections, "Asked")
+    assert refusals_delayed(one_loop) == 0
+    # A slow machine may spread one round over several periods, but not all rounds.
+    rounds = 0
+    while refusals_delayed(one_loop) == 0 and rounds < ROUNDS:
+        refuse_many(connections, "Spent")
+        rounds += 1
+    assert 0 < refusals_delayed(one_loop) <= rounds * CLIENTS
+    for connection in connections:
+        connection.close()

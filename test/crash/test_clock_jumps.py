@@ -23,7 +23,7 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 MONTH = 30 * DAY
 YEAR_10000 = 253402300800  # Its first second.
-PATIENCE_S = 30
+PATIENCE_S = 90
 TABLE = "clock"
 FLAGS = (
     *("--ttl-interval", "50", "--stream-rollover-ms", "500"),

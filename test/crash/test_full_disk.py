@@ -255,3 +255,29 @@ def test_a_table_can_be_deleted(disk):
         (disk / "other").unlink()
         wait_until_writable(kept)
         end_and_verify(server, disk, kept)
+
+
+def test_items_with_recovery_can_be_deleted_and_recovery_disabled(disk):
+    """A deletion keeps what the item was, within the reserve. Disabling frees all of it."""
+    (disk / "other").write_bytes(os.urandom(20 << 20))
+    with start(disk) as server:
+        items = create(server, "full")
+
+        def set_recovery(enabled):
+            request = {
+                "TableName": "full",
+                "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": enabled},
+            }
+            status, answer = items.client.call("UpdateContinuousBackups", request)
+            assert status == 200, answer
+
+        set_recovery(True)
+        items.put_until_refused()
+        for _ in range(20):
+            assert items.delete()[0] == 200
+        set_recovery(False)
+        assert items.delete()[0] == 200
+        items.verify(server.port)
+        (disk / "other").unlink()
+        wait_until_writable(items)
+        end_and_verify(server, disk, items)

@@ -20,7 +20,7 @@ PROGRAM = (
     / "dynamodb_admin/node_modules/dynamodb-admin/dist/dynamodb-admin.js"
 )
 LISTENING = re.compile(r"dynamodb-admin listening on http://\S+?:(\d+)\s")
-END_LIMIT_S = 30
+END_LIMIT_S = 90
 
 
 NODE_MAJOR_MIN = 20  # The SDK that it uses needs it.

@@ -18,7 +18,7 @@ import pytest
 from stator_process import Connection
 
 HERE = pathlib.Path(__file__).parent
-STEP_LIMIT_S = 120
+STEP_LIMIT_S = 300
 NO_CHANGE = 0  # Of `terraform plan -detailed-exitcode`.
 
 

@@ -24,7 +24,8 @@ import time
 TICK_S = 1
 PIPELINED = 8  # Requests that are sent without an answer being read.
 SMALL_BUFFER = 4096  # Of a socket that nobody reads.
-SENT_AT_ONCE = 1 << 16  # A longer call would keep a processor from others.
+# A longer call would keep a processor from others: the kernel does not interrupt it.
+SENT_AT_ONCE = RECEIVED_AT_ONCE = 1 << 14
 
 
 class Attacker:
@@ -154,7 +155,7 @@ class Turns(Attacker):
     def go_on(self):
         if self.unsent:
             self.flush()
-        data = self.socket.recv(1 << 18)
+        data = self.socket.recv(RECEIVED_AT_ONCE)
         if not data:
             self.again()
             return
@@ -250,6 +251,8 @@ class Attack:
                 if fd == sys.stdin.fileno():
                     return
                 self.handle(fd, events)
+                if self._is_idle and announced:
+                    os.sched_yield()  # See bench/README.md.
             if not announced and not self._connecting:
                 announced = True
                 if self._is_idle:

@@ -1,6 +1,7 @@
 """The benchmark's own sums: percentiles, targets, tables and plots. Servers are not measured here."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -252,6 +253,18 @@ def test_a_wrong_answer_is_not_measured(tmp_path):
         with pytest.raises(measuring.MeasuringError, match="answers GetItem with {}"):
             compare.check_answers(get_item, server.port, server.label)
         server.stop()
+
+
+def test_the_generator_has_a_core_of_its_own_beside_servers():
+    if len(measuring.CORES) < 2:
+        pytest.skip("there is one core")
+    with measuring.apart() as is_apart:
+        assert is_apart
+        assert measuring.load_command()[:3] == ["taskset", "-c", str(measuring.CORES[0])]
+        started = subprocess.run(["nproc"], capture_output=True, text=True, check=True).stdout
+        assert int(started) == len(measuring.CORES) - 1 == measuring.server_core_count()
+    assert measuring.load_command() == [measuring.load_program()]
+    assert sorted(os.sched_getaffinity(0)) == measuring.CORES
 
 
 def test_the_command_explains_itself():

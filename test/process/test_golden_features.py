@@ -6,11 +6,13 @@ written to and checked again. A golden store is never changed or removed: when t
 feature change, FEATURE-(N+1) is added (doc/disk-format.md, "Upgrade policy").
 """
 
+import json
 import pathlib
 import shutil
 import sys
 import time
 
+import boto3
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -18,6 +20,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import stator_process  # noqa: E402
 import stream_replay  # noqa: E402
 from function_target import FunctionTarget  # noqa: E402
+from kinesis_server import KinesisServer, write_key_file  # noqa: E402
+from moving_clock import MovingClock  # noqa: E402
 from stator_process import Connection, Keys, StatorProcess  # noqa: E402
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
@@ -75,6 +79,164 @@ def verify_ttl(connection, _directory):
     soon = str(int(time.time()) - 60)
     put(connection, "Sessions", pk={"S": "expired"}, expires={"N": soon})
     wait_until(lambda: keys_in(connection, "Sessions") == ["forever", "kept"])
+
+
+# --- Models ---
+
+MODEL = (
+    '{"Entities":[{"Name":"User","Keys":[{"PartitionKey":"USER#<id>"}],'
+    '"Attributes":[{"Name":"name","Type":"S","Required":true}]}]}'
+)
+
+
+def write_models(connection, _directory):
+    stator_process.create_table(connection, "Users")
+    put(connection, "Users", pk={"S": "stray"})
+    call(connection, "PutModel", {"TableName": "Users", "Mode": "ENFORCE", "Model": MODEL})
+    put(connection, "Users", pk={"S": "USER#1"}, name={"S": "Ada"})
+    call(connection, "ScanModel", {"TableName": "Users"})
+    wait_until(lambda: model_of(connection)["Scan"]["Status"] == "COMPLETED")
+
+
+def model_of(connection):
+    return call(connection, "GetModel", {"TableName": "Users"})
+
+
+def verify_models(connection, _directory):
+    model = model_of(connection)
+    assert (model["Mode"], model["Model"]) == ("ENFORCE", MODEL)
+    assert model["Scan"]["Violations"] == 1
+    assert model["Scan"]["Examples"][0]["Key"] == {"pk": {"S": "stray"}}
+    item = {"pk": {"S": "USER#2"}}
+    status, answer = connection.call("PutItem", {"TableName": "Users", "Item": item})
+    assert (status, "rule Required" in answer["message"]) == (400, True)
+    put(connection, "Users", **item, name={"S": "Bob"})
+    assert keys_in(connection, "Users") == ["USER#1", "USER#2", "stray"]
+
+
+# --- Histories ---
+
+ACCOUNTS = {"TableName": "Accounts"}
+
+
+def write_history(connection, _directory):
+    stator_process.create_table(connection, "Accounts")
+    specification = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 35}
+    call(
+        connection,
+        "UpdateContinuousBackups",
+        {**ACCOUNTS, "PointInTimeRecoverySpecification": specification},
+    )
+    for number in range(3):
+        put(connection, "Accounts", pk={"S": "alice"}, balance={"N": str(number)})
+    put(connection, "Accounts", pk={"S": "bob"}, balance={"N": "7"})
+    call(connection, "DeleteItem", {**ACCOUNTS, "Key": {"pk": {"S": "bob"}}})
+
+
+def verify_history(connection, _directory):
+    """`stator check` has read every entry. The server may trim them: they grow old."""
+    described = call(connection, "DescribeContinuousBackups", ACCOUNTS)
+    recovery = described["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+    assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
+    assert recovery["RecoveryPeriodInDays"] == 35
+    key = {"Key": {"pk": {"S": "alice"}}}
+    before = call(connection, "GetItemHistory", {**ACCOUNTS, **key})["Versions"]
+    assert len(before) in (0, 3)
+    put(connection, "Accounts", pk={"S": "alice"}, balance={"N": "9"})
+    newest = call(connection, "GetItemHistory", {**ACCOUNTS, **key})["Versions"][0]
+    images = [newest[name]["balance"]["N"] for name in ("OldImage", "NewImage")]
+    assert images == ["2", "9"]
+    assert all(newest["WriteTimestampMicros"] > each["WriteTimestampMicros"] for each in before)
+
+
+# --- Jobs: their records, backups, a deleted table, and a table that a job is filling ---
+
+LEDGERS = ("Kept", "Deleted")
+
+
+def wait_for_job(connection, kind):
+    """Until no job of the kind runs; the status of the last one."""
+    while True:
+        jobs = call(connection, "ListJobs", {"MaxResults": 100})["Jobs"]
+        statuses = [job["Status"] for job in jobs if job["Kind"] == kind]
+        if "RUNNING" not in statuses:
+            return statuses[0]
+        time.sleep(0.05)
+
+
+def hide_backups(directory):
+    """A file in their place: a restore tries again and again, and its table stays CREATING."""
+    (directory / "backups").rename(directory / "aside")
+    (directory / "backups").touch()
+
+
+def show_backups(directory):
+    if (directory / "aside").exists():
+        (directory / "backups").unlink()
+        (directory / "aside").rename(directory / "backups")
+
+
+def write_jobs(connection, directory):
+    for table in LEDGERS:
+        indexes = {"by-group": ([("group", "S", "HASH")], "ALL")}
+        stator_process.create_table(connection, table, global_=indexes)
+        specification = {"PointInTimeRecoveryEnabled": True}
+        call(
+            connection,
+            "UpdateContinuousBackups",
+            {"TableName": table, "PointInTimeRecoverySpecification": specification},
+        )
+        for number in range(20):
+            put(connection, table, pk={"S": str(number)}, group={"S": str(number % 3)})
+    backup = {"TableName": "Kept", "BackupName": "by-hand"}
+    arn = call(connection, "CreateBackup", backup)["BackupDetails"]["BackupArn"]
+    assert wait_for_job(connection, "backup") == "COMPLETED"
+    call(connection, "DeleteTable", {"TableName": "Deleted"})
+    # Without buckets these fail, with a record each.
+    table_arn = TABLE_ARN + "Kept"
+    call(
+        connection,
+        "ExportTableToPointInTime",
+        {"TableArn": table_arn, "S3Bucket": "none", "ClientToken": "token"},
+    )
+    source = {"S3Bucket": "none", "InputFormat": "DYNAMODB_JSON"}
+    report = {"S3Bucket": "none", "OutputType": ["ERROR"]}
+    call(
+        connection,
+        "StartBulkPutItems",
+        {
+            "TableName": "Kept",
+            "ClientToken": "token",
+            "InputS3Configuration": source,
+            "OutputS3Configuration": report,
+        },
+    )
+    assert [wait_for_job(connection, kind) for kind in ("export", "bulk")] == ["FAILED"] * 2
+    hide_backups(directory)
+    call(connection, "RestoreTableFromBackup", {"TargetTableName": "Restored", "BackupArn": arn})
+
+
+def verify_jobs(connection, _directory):
+    wanted = sorted(str(number) for number in range(20))
+    assert wait_for_job(connection, "restore") == "COMPLETED"  # It goes on where it was.
+    backups = call(connection, "ListBackups", {"BackupType": "ALL"})["BackupSummaries"]
+    names = [backup["BackupName"] for backup in backups]
+    assert names == ["by-hand", "Deleted$DeletedTableBackup"]
+    deleted = {"TargetTableName": "Again", "BackupArn": backups[1]["BackupArn"]}
+    call(connection, "RestoreTableFromBackup", deleted)
+    assert wait_for_job(connection, "restore") == "COMPLETED"
+    for table in ("Kept", "Restored", "Again"):
+        assert keys_in(connection, table) == wanted
+        query = {"IndexName": "by-group", "KeyConditionExpression": "#g = :g"}
+        query["ExpressionAttributeNames"] = {"#g": "group"}
+        query["ExpressionAttributeValues"] = {":g": {"S": "1"}}
+        assert len(keys_in(connection, table, **query)) == 7
+    exports = call(connection, "ListExports", {})["ExportSummaries"]
+    bulk = call(connection, "ListBulkOperations", {})["BulkOperationsSummaryList"]
+    assert [entry["ExportStatus"] for entry in exports] == ["FAILED"]
+    assert [entry["BulkOperationStatus"] for entry in bulk] == ["FAILED"]
+    call(connection, "DeleteBackup", {"BackupArn": backups[0]["BackupArn"]})
+    assert len(call(connection, "ListBackups", {"BackupType": "ALL"})["BackupSummaries"]) == 1
 
 
 # --- Indexes ---
@@ -371,11 +533,271 @@ def verify_metrics(connection, _directory):
     assert listed == [{"Namespace": "App", "MetricName": "Load", "Dimensions": [DIMENSION]}]
 
 
+# --- Summaries of keys ---
+
+# Minutes are kept for a day and hours for 15 days, so later readers find them gone.
+INSIGHTS_WRITTEN_S = 1794848400  # 2026-11-16T17:00:00Z
+INSIGHTS_KEPT_S = 14 * 86400
+VISITS = {"TableName": "Visits"}
+BY_COUNTRY = {"by-country": ([("country", "S", "HASH")], "KEYS_ONLY")}
+
+
+def hot_keys(connection, **request):
+    """(key, units) of the most used partition keys, since the store was written."""
+    now_s = int(time.time())
+    request = {**VISITS, "StartTime": INSIGHTS_WRITTEN_S - 86400, "EndTime": now_s + 60, **request}
+    found = call(connection, "GetHotKeys", request)["HotKeys"]
+    return [(next(iter(key["Key"].values()))["S"], key["Value"]) for key in found]
+
+
+def enabled(connection, **target):
+    found = call(connection, "DescribeContributorInsights", {**VISITS, **target})
+    return found["ContributorInsightsStatus"] == "ENABLED"
+
+
+def write_insights(connection, _directory, clock):
+    """In the past, so that an hour and the minutes of the next one are over and stored."""
+    stator_process.create_table(connection, "Visits", global_=BY_COUNTRY)
+    for target in ({}, {"IndexName": "by-country"}):
+        request = {**VISITS, **target, "ContributorInsightsAction": "ENABLE"}
+        call(connection, "UpdateContributorInsights", request)
+        wait_until(lambda target=target: enabled(connection, **target))
+    for rest in (3600, 120, 120):
+        for name, count in (("often", 5), ("rarely", 1)):
+            for _ in range(count):
+                put(connection, "Visits", pk={"S": name}, country={"S": "is"})
+        clock.pass_time(rest)
+        time.sleep(3)  # A round of the ticker.
+
+
+def verify_insights(connection, _directory):
+    """`stator check` has read every summary."""
+    assert enabled(connection) and enabled(connection, IndexName="by-country")
+    if time.time() < INSIGHTS_WRITTEN_S + INSIGHTS_KEPT_S:
+        assert hot_keys(connection) == [("often", 45), ("rarely", 9)]
+        assert hot_keys(connection, IndexName="by-country") == [("is", 6)]
+    put(connection, "Visits", pk={"S": "new"}, country={"S": "no"})
+    assert ("new", 3) in hot_keys(connection)
+
+
+# --- Scaling ---
+
+SCALED = {
+    "ServiceNamespace": "dynamodb",
+    "ResourceId": "table/Scaled",
+    "ScalableDimension": "dynamodb:table:ReadCapacityUnits",
+}
+TRACKING = {
+    "TargetValue": 70.5,
+    "PredefinedMetricSpecification": {
+        "PredefinedMetricType": "DynamoDBReadCapacityUtilization"
+    },
+    "ScaleOutCooldown": 30,
+    "ScaleInCooldown": 600,
+    "DisableScaleIn": True,
+}
+ACTION = {"Schedule": "cron(0 9 ? * MON-FRI *)", "Timezone": "Europe/Berlin"}
+BOUNDS = {"MinCapacity": 5, "MaxCapacity": 50}
+
+
+def scaling(connection, operation, body):
+    return call(connection, f"application-autoscaling:{operation}", body)
+
+
+def write_scaling(connection, _directory):
+    request = {"ProvisionedThroughput": {"ReadCapacityUnits": 7, "WriteCapacityUnits": 3}}
+    call(connection, "CreateTable", {
+        "TableName": "Scaled",
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        **request,
+    })  # fmt: skip
+    tags = {"Tags": {"team": "shop"}}
+    suspended = {"SuspendedState": {"ScheduledScalingSuspended": True}}
+    scaling(connection, "RegisterScalableTarget", {**SCALED, **BOUNDS, **tags, **suspended})
+    policy = {"PolicyName": "p", "PolicyType": "TargetTrackingScaling"}
+    request = {**SCALED, **policy, "TargetTrackingScalingPolicyConfiguration": TRACKING}
+    scaling(connection, "PutScalingPolicy", request)
+    request = {**SCALED, **ACTION, "ScheduledActionName": "s", "ScalableTargetAction": BOUNDS}
+    scaling(connection, "PutScheduledAction", request)
+    scaling(connection, "RegisterScalableTarget", {**SCALED, "MinCapacity": 10})
+    of_table = {"ServiceNamespace": "dynamodb", "ResourceId": "table/Scaled"}
+    wait_until(lambda: scaling(connection, "DescribeScalingActivities", of_table)["ScalingActivities"])
+
+
+def verify_scaling(connection, _directory):
+    of_all = {"ServiceNamespace": "dynamodb"}
+    (target,) = scaling(connection, "DescribeScalableTargets", of_all)["ScalableTargets"]
+    assert {name: target[name] for name in SCALED} == SCALED
+    assert (target["MinCapacity"], target["MaxCapacity"]) == (10, 50)
+    assert target["SuspendedState"]["ScheduledScalingSuspended"]
+    (policy,) = scaling(connection, "DescribeScalingPolicies", of_all)["ScalingPolicies"]
+    assert policy["PolicyName"] == "p" and len(policy["Alarms"]) == 3
+    assert policy["TargetTrackingScalingPolicyConfiguration"] == TRACKING
+    (action,) = scaling(connection, "DescribeScheduledActions", of_all)["ScheduledActions"]
+    assert {name: action[name] for name in ACTION} == ACTION
+    assert action["ScalableTargetAction"] == BOUNDS
+    tags = scaling(connection, "ListTagsForResource", {"ResourceARN": target["ScalableTargetARN"]})
+    assert tags["Tags"] == {"team": "shop"}
+    table = call(connection, "DescribeTable", {"TableName": "Scaled"})["Table"]
+    assert table["ProvisionedThroughput"]["ReadCapacityUnits"] == 10
+    alarms = call(connection, "cloudwatch:DescribeAlarms", {})["MetricAlarms"]
+    listed = {alarm["AlarmName"] for alarm in policy["Alarms"]}
+    assert listed == {alarm["AlarmName"] for alarm in alarms}
+    scaling(connection, "DeleteScalingPolicy", {**SCALED, "PolicyName": "p"})
+    assert call(connection, "cloudwatch:DescribeAlarms", {})["MetricAlarms"] == []
+
+
+# --- Stacks ---
+
+GOLDEN_TABLE = {
+    "Type": "AWS::DynamoDB::Table",
+    "Properties": {
+        "TableName": "Stacked",
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+    },
+}
+GOLDEN_TOPIC = {"Type": "AWS::SNS::Topic"}
+BUCKET = "cdk-hnb659fds-assets-000000000000-us-east-1"
+STACK_FILE = bytes(range(256)) * 16
+
+
+def aws(service, connection):
+    return boto3.client(service, endpoint_url=f"http://127.0.0.1:{connection.port}",
+                        region_name="us-east-1", aws_access_key_id="golden",
+                        aws_secret_access_key="golden")
+
+
+def stacked(*resources, stage="dev"):
+    return json.dumps({
+        "Description": "golden",
+        "Parameters": {"Stage": {"Type": "String", "Default": stage}},
+        "Resources": dict(resources),
+        "Outputs": {"Name": {"Value": {"Ref": "Stacked"}, "Export": {"Name": "golden-name"}}},
+    })
+
+
+def settled(cfn, name):
+    def status():
+        return cfn.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"]
+
+    wait_until(lambda: not status().endswith("IN_PROGRESS"))
+    return status()
+
+
+def write_stacks(connection, _directory):
+    """One that was updated, with a change set; one that failed; one that was deleted; files."""
+    cfn, s3 = aws("cloudformation", connection), aws("s3", connection)
+    table, topic = ("Stacked", GOLDEN_TABLE), ("Topic", GOLDEN_TOPIC)
+    tags = [{"Key": "team", "Value": "shop"}]
+    cfn.create_stack(StackName="golden", TemplateBody=stacked(table), Tags=tags)
+    assert settled(cfn, "golden") == "CREATE_COMPLETE"
+    cfn.update_stack(StackName="golden", TemplateBody=stacked(table, topic))
+    assert settled(cfn, "golden") == "UPDATE_COMPLETE"
+    cfn.create_change_set(StackName="golden", ChangeSetName="next",
+                          TemplateBody=stacked(table, stage="prod"))
+    body = json.dumps({"Resources": {"Stacked": GOLDEN_TABLE}})
+    cfn.create_stack(StackName="failed", TemplateBody=body)
+    assert settled(cfn, "failed") == "ROLLBACK_COMPLETE"
+    gone = cfn.create_stack(StackName="gone", TemplateBody=json.dumps(
+        {"Resources": {"Topic": GOLDEN_TOPIC}}))["StackId"]
+    settled(cfn, gone)
+    cfn.delete_stack(StackName="gone")
+    assert settled(cfn, gone) == "DELETE_COMPLETE"
+    s3.put_object(Bucket=BUCKET, Key="code.zip", Body=STACK_FILE, ContentType="application/zip")
+    upload = s3.create_multipart_upload(Bucket=BUCKET, Key="large.zip")["UploadId"]
+    s3.upload_part(Bucket=BUCKET, Key="large.zip", UploadId=upload, PartNumber=1, Body=STACK_FILE)
+
+
+def verify_stacks(connection, _directory):
+    cfn, s3 = aws("cloudformation", connection), aws("s3", connection)
+    stack = cfn.describe_stacks(StackName="golden")["Stacks"][0]
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+    assert stack["Outputs"][0]["OutputValue"] == "Stacked"
+    assert stack["Tags"] == [{"Key": "team", "Value": "shop"}]
+    shown = cfn.describe_stack_resources(StackName="golden")["StackResources"]
+    assert {resource["LogicalResourceId"] for resource in shown} == {"Stacked", "Topic"}
+    events = cfn.describe_stack_events(StackName="golden")["StackEvents"]
+    assert (events[0]["ResourceStatus"], events[-1]["ResourceStatus"]) == (
+        "UPDATE_COMPLETE", "CREATE_IN_PROGRESS")
+    statuses = {entry["StackName"]: entry["StackStatus"]
+                for entry in cfn.list_stacks()["StackSummaries"]}
+    assert statuses == {"golden": "UPDATE_COMPLETE", "failed": "ROLLBACK_COMPLETE",
+                        "gone": "DELETE_COMPLETE"}
+    assert cfn.list_exports()["Exports"][0]["Value"] == "Stacked"
+    assert s3.get_object(Bucket=BUCKET, Key="code.zip")["Body"].read() == STACK_FILE
+    put(connection, "Stacked", pk={"S": "new"})
+    cfn.execute_change_set(StackName="golden", ChangeSetName="next")
+    assert settled(cfn, "golden") == "UPDATE_COMPLETE"
+    identity = stack["StackId"]
+    cfn.delete_stack(StackName="golden")
+    assert settled(cfn, identity) == "DELETE_COMPLETE"
+    assert "Stacked" not in call(connection, "ListTables", {})["TableNames"]
+
+
+# --- Kinesis destinations ---
+
+STREAM_ARN = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+
+
+def destinations(connection, table):
+    found = call(connection, "DescribeKinesisStreamingDestination", {"TableName": table})
+    return [(entry["StreamArn"].rsplit("/", 1)[1], entry["DestinationStatus"])
+            for entry in found["KinesisDataStreamDestinations"]]
+
+
+def write_kinesis(connection, _directory, kinesis):
+    """A destination that delivered, and one that was disabled."""
+    arn = {}
+    for name in ("changes", "former"):
+        arn[name] = kinesis.create_stream(name)
+    for table, stream in (("Sends", "changes"), ("Sent", "former")):
+        stator_process.create_table(connection, table)
+        request = {"TableName": table, "StreamArn": arn[stream]}
+        precision = {"ApproximateCreationDateTimePrecision": "MICROSECOND"}
+        call(connection, "EnableKinesisStreamingDestination",
+             {**request, "EnableKinesisStreamingConfiguration": precision})
+        wait_until(lambda t=table, s=stream: destinations(connection, t) == [(s, "ACTIVE")])
+    put(connection, "Sends", pk={"S": "delivered"})
+    client = kinesis.client()
+
+    def delivered():
+        shard = client.describe_stream(StreamName="changes")["StreamDescription"]["Shards"][0]
+        iterator = client.get_shard_iterator(
+            StreamName="changes", ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON")
+        return client.get_records(ShardIterator=iterator["ShardIterator"])["Records"]
+
+    wait_until(delivered)
+    call(connection, "DisableKinesisStreamingDestination",
+         {"TableName": "Sent", "StreamArn": arn["former"]})
+    wait_until(lambda: destinations(connection, "Sent") == [("former", "DISABLED")])
+
+
+def verify_kinesis(connection, _directory):
+    """Without a Kinesis server: what is stored stays, and changes wait."""
+    assert destinations(connection, "Sends") == [("changes", "ACTIVE")]
+    assert destinations(connection, "Sent") == [("former", "DISABLED")]
+    put(connection, "Sends", pk={"S": "new"})
+    assert keys_in(connection, "Sends") == ["delivered", "new"]
+    call(connection, "DisableKinesisStreamingDestination",
+         {"TableName": "Sends", "StreamArn": STREAM_ARN})
+    wait_until(lambda: destinations(connection, "Sends") == [("changes", "DISABLED")])
+
+
 FEATURES = {
     "alarms": (write_alarms, verify_alarms),
+    "history": (write_history, verify_history),
+    "jobs": (write_jobs, verify_jobs),
+    "kinesis": (write_kinesis, verify_kinesis),
+    "models": (write_models, verify_models),
     "indexes": (write_indexes, verify_indexes),
+    "insights": (write_insights, verify_insights),
     "metrics": (write_metrics, verify_metrics),
     "policies": (write_policies, verify_policies),
+    "scaling": (write_scaling, verify_scaling),
+    "stacks": (write_stacks, verify_stacks),
     "streams": (write_streams, verify_streams),
     "triggers": (write_triggers, verify_triggers),
     "ttl": (write_ttl, verify_ttl),
@@ -417,12 +839,26 @@ def test_each_feature_has_a_golden_store():
 def write(feature, directory):
     """A store with one part in table files and the rest in the write-ahead log."""
     flags = TTL_FLAGS if feature == "ttl" else ()
-    with StatorProcess("--data-dir", str(directory), *flags) as server:
-        FEATURES[feature][0](Connection(server.port), directory)
+    more, started = (), {}
+    if feature == "insights":
+        clock = MovingClock(directory.parent / "clock")
+        clock.jump(INSIGHTS_WRITTEN_S - 7200 - int(time.time()))
+        more, started = (clock,), {"variables": clock.variables()}
+    if feature == "kinesis":
+        server = KinesisServer(directory.parent / "streams")
+        more = (server,)
+        flags = ("--kinesis-endpoint", server.url, "--kinesis-key-file",
+                 write_key_file(directory.parent / "credentials"))
+    with StatorProcess("--data-dir", str(directory), *flags, **started) as server:
+        FEATURES[feature][0](Connection(server.port), directory, *more)
         server.stop()
-    with StatorProcess("--data-dir", str(directory), *flags) as server:
+    with StatorProcess("--data-dir", str(directory), *flags, **started) as server:
         stator_process.create_table(Connection(server.port), "Later")
         server.stop()
+    if feature == "kinesis":
+        server = more[0]
+        server.kill()
+    show_backups(directory)
     for file in [*directory.glob("LOG*"), directory / "RESERVE", *directory.glob("*.lock")]:
         file.unlink(missing_ok=True)
 

@@ -127,7 +127,7 @@ def send_usual_requests(server):
         ("GetItem", {"TableName": "Nope", "Key": key}),
         ("PutItem", {"TableName": "Orders", "Item": {"secret": {"S": "secret"}}}),
         ("BatchGetItem", {"RequestItems": {"Orders": keys}}),
-        ("CreateBackup", {}),
+        ("SearchVectors", {}),
     ]
     for call in calls:
         connection.call(*call)
@@ -137,9 +137,10 @@ def send_usual_requests(server):
 def test_debug_logs_every_request_without_its_data():
     with StatorProcess("--in-memory", "--log-level", "debug") as server:
         send_usual_requests(server)
-        log = server.wait_for_log("CreateBackup")
+        log = server.wait_for_log("SearchVectors")
         server.stop()
-    refused = 'operation="DynamoDB_20120810.CreateBackup" status="400" result="Unknown'
+    name = "DynamoDB_20120810.SearchVectors"
+    refused = f'operation="{name}" status="400" result="Unknown'
     assert f" debug request: {refused}OperationException\"\n" in log
     assert [(text, units) for text, _, units in REQUEST_LINE.findall(log)] == [
         ('operation="CreateTable" table="Orders" status="200"', "0"),

@@ -13,7 +13,7 @@ import metrics_text
 import stator_process
 from stator_process import Connection, StatorProcess, create_table
 
-TIMEOUT_S = 30
+TIMEOUT_S = 90
 
 
 def get(port, path="/metrics", method="GET", host="127.0.0.1", **headers):
@@ -121,8 +121,10 @@ def test_the_page_can_be_switched_off():
 
 def test_a_listener_of_its_own_is_the_only_place():
     with StatorProcess("--in-memory", "--metrics-bind", "127.0.0.1:0") as server:
-        server.process.stdout.readline()  # The example command.
-        line = server.process.stdout.readline()
+        line = ""
+        while not line.startswith("metrics on "):
+            line = server.process.stdout.readline()
+            assert line != ""
         port = int(line.rsplit(" ", 1)[1])
         status, _, body = get(port)
         assert status == 200

@@ -7,6 +7,7 @@ import http.client
 import math
 import os
 import random
+import threading
 import time
 
 import metrics_text
@@ -342,3 +343,145 @@ def test_every_counter_of_a_random_workload_is_exact(tmp_path):
         workload.run()
         check_page(read_page(server.port), workload.expected)
         check_cloudwatch(connection, workload.expected, began)
+
+
+# --- Throttles, conflicts and expired items ---
+
+WRITERS = 6
+TRANSACTIONS = 150
+EXPIRED = 37
+LIMITED = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+STATEMENTS = {  # By the dimension Verb of their throttles.
+    "PartiQLSelect": "SELECT * FROM limited WHERE pk = ?",
+    "PartiQLInsert": "INSERT INTO limited VALUE {'pk': ?}",
+    "PartiQLUpdate": "UPDATE limited SET v = 1 WHERE pk = ?",
+    "PartiQLDelete": "DELETE FROM limited WHERE pk = ?",
+}
+
+
+def create_limited(connection):
+    body = {
+        "TableName": "limited", "ProvisionedThroughput": LIMITED,
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+    }  # fmt: skip
+    assert connection.call("CreateTable", body)[0] == 200
+
+
+def throttle(connection):
+    """Each request costs more than a second admits; the first ones drain the burst. Returns the requests
+    that were throttled, by operation and verb."""
+    key, big = {"pk": {"S": "big"}}, {"pk": {"S": "big"}, "text": {"S": "x" * 100_000}}
+    requests = [
+        ("PutItem", "", {"TableName": "limited", "Item": big}),
+        ("GetItem", "", {"TableName": "limited", "Key": key, "ConsistentRead": True}),
+    ]
+    for verb, text in STATEMENTS.items():
+        value = {"S": "big" if verb == "PartiQLSelect" else "small"}
+        body = {"Statement": text, "Parameters": [value], "ConsistentRead": True}
+        requests.append(("ExecuteStatement", verb, body))
+    found = collections.Counter()
+    for _ in range(40):
+        for operation, verb, body in requests:
+            status, answer = connection.call(operation, body)
+            if status != 200 and "ProvisionedThroughputExceeded" in answer["__type"]:
+                found[operation, verb] += 1
+            else:
+                assert status == 200 or "Duplicate" in answer["__type"] or "Condition" in answer["__type"], answer
+    assert len(found) == len(requests)
+    return found
+
+
+def check_throttles(server, connection, found, began):
+    directions = collections.Counter()
+    for (operation, verb), count in found.items():
+        directions["Read" if operation == "GetItem" or verb == "PartiQLSelect" else "Write"] += count
+        more = {"Verb": verb} if verb else {}
+        shown_ = statistics(
+            connection, "ThrottledRequests", "Sum", began, TableName="limited", Operation=operation, **more
+        )
+        assert shown_ == count, (operation, verb)
+    labels = ("table", "index", "direction", "reason")
+    assert shown(read_page(server.port), "stator_throttled_total", *labels) == {
+        ("limited", "", direction.lower(), "ProvisionedThroughputExceeded"): count
+        for direction, count in directions.items()
+    }
+    for direction, count in directions.items():
+        for kind in ("", "ProvisionedThroughput"):
+            metric = f"{direction}{kind}ThrottleEvents"
+            assert statistics(connection, metric, "Sum", began, TableName="limited") == count, metric
+
+
+class Conflicts:
+    """Transactions and single writes of a few items at the same time, with `txn-conflict = fail`."""
+
+    def __init__(self, port):
+        self.port = port
+        self.lock = threading.Lock()
+        self.items = self.requests = 0
+
+    def note(self, items):
+        with self.lock:
+            self.items += items
+            self.requests += items > 0
+
+    def write(self, seed):
+        choices, connection = random.Random(seed), Connection(self.port)
+        for _ in range(TRANSACTIONS):
+            keys = choices.sample(range(4), 3)
+            puts = [{"Put": {"TableName": "busy", "Item": {"pk": {"S": str(key)}}}} for key in keys]
+            status, answer = connection.call("TransactWriteItems", {"TransactItems": puts})
+            if status != 200:
+                self.note(sum(each["Code"] == "TransactionConflict" for each in answer["CancellationReasons"]))
+            status, answer = connection.call("PutItem", puts[0]["Put"])
+            if status != 200:
+                assert answer["__type"].endswith("TransactionConflictException"), answer
+                self.note(1)
+        connection.close()
+
+    def run(self):
+        threads = [threading.Thread(target=self.write, args=(seed,)) for seed in range(WRITERS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert self.requests > 0
+
+
+def expire(connection):
+    """Items that time to live has deleted once the table is empty."""
+    create_table(connection, "expiring")
+    specification = {"AttributeName": "until", "Enabled": True}
+    body = {"TableName": "expiring", "TimeToLiveSpecification": specification}
+    assert connection.call("UpdateTimeToLive", body)[0] == 200
+    past = str(int(time.time()) - 60)
+    for number in range(EXPIRED):
+        item = {"pk": {"S": str(number)}, "until": {"N": past}}
+        assert connection.call("PutItem", {"TableName": "expiring", "Item": item})[0] == 200
+    deadline = time.monotonic() + 60
+    while connection.call("Scan", {"TableName": "expiring"})[1]["Count"] > 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_throttles_conflicts_and_expired_items_are_exact(tmp_path):
+    flags = ("--capacity", "enforce", "--txn-conflict", "fail", "--ttl-interval", "100")
+    with StatorProcess("--data-dir", str(tmp_path / "data"), *flags) as server:
+        connection = Connection(server.port)
+        create_limited(connection)
+        create_table(connection, "busy")
+        began = time.time()
+        throttled = throttle(connection)
+        conflicts = Conflicts(server.port)
+        conflicts.run()
+        expire(connection)
+        check_throttles(server, connection, throttled, began)
+        page = read_page(server.port)
+        assert shown(page, "stator_transaction_conflicts_total", "table") == {("busy",): conflicts.items}
+        found = [
+            statistics(connection, "TransactionConflict", name, began, TableName="busy")
+            for name in ("Sum", "SampleCount")
+        ]
+        assert found == [conflicts.items, conflicts.requests]
+        assert shown(page, "stator_ttl_deleted_items_total", "table") == {("expiring",): EXPIRED}
+        assert statistics(connection, "TimeToLiveDeletedItemCount", "Sum", began, TableName="expiring") == EXPIRED

@@ -1,5 +1,5 @@
 """monitoring/: a real Prometheus scrapes a real server with the shipped files, and every query of the
-dashboard and of the rules is answered; those about features in use with data."""
+dashboard and of the rules is answered with data."""
 
 import http.client
 import json
@@ -26,12 +26,10 @@ RULES = MONITORING / "prometheus" / "stator.rules.yml"
 DASHBOARD = MONITORING / "grafana" / "dashboards" / "stator.json"
 DEADLINE_S = 60
 VARIABLES = {"$__rate_interval": "30s", "$job": ".*", "$instance": ".*", "$table": ".*", "$index": ".*"}
-# About what this workload does not do: nothing is throttled, nothing stalls, no table of it has a
-# transaction conflict. Such queries may be empty where nothing fills them up with zeros.
-UNUSED = re.compile(
-    r"throttled|> 0\.\d|> 300|== [01]|> 0$|InternalServerError|"
-    r"stator_engine_live_bytes|result=\"hit\"|block_cache_sampled"
-)
+# The one query that has no data: nothing makes a server fail with status 500 on demand.
+UNUSED = re.compile("InternalServerError")
+# An alert is judged without its threshold: healthy or not, it must have something to compare.
+THRESHOLD = re.compile(r" (>|==) [0-9.]+$")
 
 
 def free_port():
@@ -98,6 +96,10 @@ def workload(connection, turn):
     for operation, body in calls:
         status, answer = connection.call(operation, body)
         assert status == 200, (operation, answer)
+    for _ in range(2):  # Three units at once, of one a second.
+        statement = {"TableName": "limited", "Item": {**key, "text": {"S": "x" * 2500}}}
+        assert connection.call("PutItem", statement)[0] in (200, 400)
+        assert connection.call("GetItem", {"TableName": "limited", "Key": {"pk": {"S": "large"}}})[0] in (200, 400)
     refused = {"TableName": "orders", "Item": key, "ConditionExpression": "attribute_not_exists(pk)"}
     assert connection.call("PutItem", refused)[0] == 400
 
@@ -108,6 +110,11 @@ def prepare(connection, target):
     request = table_request("billed")
     request.update(BillingMode="PROVISIONED", ProvisionedThroughput={"ReadCapacityUnits": 10000, "WriteCapacityUnits": 10000})
     assert connection.call("CreateTable", request)[0] == 200
+    request = table_request("limited")
+    request.update(BillingMode="PROVISIONED", ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 1})
+    assert connection.call("CreateTable", request)[0] == 200
+    large = {"pk": {"S": "large"}, "text": {"S": "x" * 250_000}}
+    assert connection.call("PutItem", {"TableName": "limited", "Item": large})[0] == 200
     expiry = {"AttributeName": "until", "Enabled": True}
     status, answer = connection.call("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": expiry})
     assert status == 200, answer
@@ -122,6 +129,10 @@ def rule_expressions():
     expressions = [" ".join((folded or plain).split()) for folded, plain in found]
     assert len(expressions) == text.count("expr:") > 10
     return expressions
+
+
+def alerts_without_thresholds():
+    return [THRESHOLD.sub("", expression) for expression in rule_expressions()]
 
 
 def dashboard_expressions():
@@ -172,11 +183,21 @@ def test_the_dashboard_can_be_provisioned_from_a_file():
 
 def test_every_query_is_answered(tmp_path):
     (tmp_path / "prometheus").mkdir()
-    flags = ("--data-dir", str(tmp_path / "data"), "--ttl-interval", "100")
-    with StatorProcess(*flags) as server, FunctionTarget() as target:
+    flags = ("--data-dir", str(tmp_path / "data"), "--ttl-interval", "100", "--capacity", "enforce")
+    with FunctionTarget() as target:
+        with StatorProcess(*flags) as server:
+            connection = Connection(server.port)
+            prepare(connection, target)
+            for turn in range(50):
+                workload(connection, turn)
+            server.stop()
+        check_queries(tmp_path, flags)
+
+
+def check_queries(tmp_path, flags):
+    """After a restart, so that some items are in files and reads go through the block cache."""
+    with StatorProcess(*flags) as server:
         connection = Connection(server.port)
-        prepare(connection, target)
-        workload(connection, 0)
         with Prometheus(tmp_path / "prometheus", server.port) as prometheus:
             missing = ["not asked yet"]
             deadline = time.monotonic() + DEADLINE_S
@@ -188,8 +209,8 @@ def test_every_query_is_answered(tmp_path):
                 try:
                     missing = [
                         expression
-                        for expression in dashboard_expressions() + rule_expressions()
-                        if not prometheus.query(expression) and not UNUSED.search(expression)
+                        for expression in dashboard_expressions() + alerts_without_thresholds()
+                        if not UNUSED.search(expression) and not prometheus.query(expression)
                     ]
                 except ConnectionRefusedError:
                     pass  # It is starting.

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import subprocess
+import threading
 import time
 
 import pytest
@@ -317,13 +318,21 @@ def test_a_table_without_a_stream_is_refused(tmp_path):
 
 
 def test_a_server_stops_in_time_though_a_call_is_under_way(server):
-    with FunctionTarget(lambda records: time.sleep(5) or (200, "null")) as target:
+    called, stopped = threading.Event(), threading.Event()
+
+    def hang(_records):
+        called.set()
+        stopped.wait(DEADLINE_S)
+        return 200, "null"
+
+    with FunctionTarget(hang) as target:
         add_trigger(server, target)
         put(server, "a")
-        time.sleep(0.5)
+        assert called.wait(DEADLINE_S)
         started = time.monotonic()
         server.stop()
-        assert time.monotonic() - started < 4.5
+        stopped.set()
+        assert time.monotonic() - started < DEADLINE_S / 2
 
 
 @pytest.mark.parametrize(

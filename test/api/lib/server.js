@@ -10,8 +10,8 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 
-const START_TIMEOUT_MS = 30_000;
-const STOP_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 90_000;
+const STOP_TIMEOUT_MS = 90_000;
 const START_ATTEMPTS = 5;
 // Linux gives ports from 32768 on.
 const PORT_MIN = 10_000;
@@ -67,6 +67,7 @@ async function launch(flags) {
     return {
       url: url.origin,
       port: Number(url.port),
+      pid: child.pid,
       async end(by) {
         child.kill(by);
         const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
@@ -83,7 +84,7 @@ async function launch(flags) {
   }
 }
 
-// Resolves to { url, port, restart, stop }. `restart` ends the process by a signal and starts
+// Resolves to { url, port, pid, restart, stop }. `restart` ends the process by a signal and starts
 // another one on the same data and port.
 async function startServer(...flags) {
   if (process.env.STATOR_URL) {
@@ -106,6 +107,7 @@ async function startServer(...flags) {
   return {
     url,
     port,
+    get pid() { return running.pid; },
     async restart(signal) {
       await running.end(signal);
       running = await launch([...place, ...flags, '--port', String(port)]);

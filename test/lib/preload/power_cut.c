@@ -521,17 +521,22 @@ int rmdir(const char *path)
     return watched_unlink(AT_FDCWD, path, AT_REMOVEDIR);
 }
 
-int mkdir(const char *path, mode_t mode)
+int mkdirat(int base, const char *path, mode_t mode)
 {
     char full[PATH_MAX];
-    if (!resolve(AT_FDCWD, path, full))
-        return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+    if (!resolve(base, path, full))
+        return (int)syscall(SYS_mkdirat, base, path, mode);
     point(BEFORE, "mkdir", full);
     begin();
-    int result = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+    int result = (int)syscall(SYS_mkdirat, base, path, mode);
     result = named(result, KIND_MKDIR, full, NULL);
     point(AFTER, "mkdir", full);
     return result;
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    return mkdirat(AT_FDCWD, path, mode);
 }
 
 int link(const char *path, const char *new_path)
