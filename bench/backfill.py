@@ -4,7 +4,6 @@ UpdateTable creates a global index, and clients read items at random until Descr
 the index is ACTIVE. Their 99th percentile is compared with that before.
 """
 
-import concurrent.futures
 import statistics
 import time
 
@@ -109,8 +108,7 @@ def measure(program, scratch, item_count):
         idle = [read_turn(server, requests, item_count) for _ in range(IDLE_TURNS)]
         begin = time.monotonic()
         create_index(client)
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            ended = pool.submit(wait_until_active, server.port)
+        with measuring.beside(lambda: wait_until_active(server.port)) as ended:
             during = read_until(ended, server, requests, item_count)
         seconds = ended.result() - begin
         entries = describe_index(client)["ItemCount"]

@@ -45,6 +45,9 @@ struct bench {
     struct arena *arena; /* Reset after every call. */
     struct random random;
     bool has_refusing_table;
+    bool has_model;
+    bool has_recovery; /* Of the table "bench". */
+    uint64_t new_items, changes;
 };
 
 /* --- Requests --- */
@@ -156,8 +159,8 @@ static void create_table(struct bench *bench, const char *name, bool has_sort_ke
 }
 
 /* An item as bench/run has them. */
-static struct bytes put_item_body(struct bench *bench, const char *table, uint64_t partition,
-                                  uint64_t sort)
+static struct bytes put_item_of(struct bench *bench, const char *table, uint64_t partition,
+                                uint64_t sort, uint64_t visits)
 {
     char note[NOTE_SIZE + 1];
     memset(note, 'n', NOTE_SIZE);
@@ -165,9 +168,17 @@ static struct bytes put_item_body(struct bench *bench, const char *table, uint64
     return arena_printf(bench->arena,
                         "{\"TableName\":\"%s\",\"Item\":{\"pk\":{\"S\":\"%08" PRIu64 "\"},"
                         "\"sk\":{\"N\":\"%" PRIu64 "\"},\"name\":{\"S\":\"Grace Hopper\"},"
-                        "\"email\":{\"S\":\"grace@example.com\"},\"visits\":{\"N\":\"1906\"},"
+                        "\"email\":{\"S\":\"grace@example.com\"},\"visits\":{\"N\":\"%" PRIu64
+                        "\"},"
                         "\"active\":{\"BOOL\":true},\"notes\":{\"S\":\"%s\"}}}",
-                        table, partition, sort, note);
+                        table, partition, sort, visits, note);
+}
+
+static struct bytes put_item_body(struct bench *bench, const char *table, uint64_t partition,
+                                  uint64_t sort)
+{
+    enum { VISITS = 1906 };
+    return put_item_of(bench, table, partition, sort, VISITS);
 }
 
 /* `per_key` items for each partition key. */
@@ -214,6 +225,31 @@ static void create_refusing_table(struct bench *bench)
         run(bench, BYTES("GetItem"),
             BYTES("{\"TableName\":\"bench-refused\",\"Key\":{\"pk\":{\"S\":\"00000000\"}},"
                   "\"ConsistentRead\":true}"));
+    arena_reset(bench->arena);
+}
+
+/* Ten entities; the items are of the last one. */
+static void put_model(struct bench *bench)
+{
+    struct buffer text;
+    buffer_init(&text, bench->arena);
+    for (int i = 0; i < 9; i++)
+        buffer_append_bytes(
+            &text,
+            arena_printf(bench->arena,
+                         "{\\\"Name\\\":\\\"E%d\\\",\\\"Keys\\\":[{\\\"PartitionKey\\\":"
+                         "\\\"%08d#<id>\\\"}],\\\"Attributes\\\":[{\\\"Name\\\":\\\"name\\\","
+                         "\\\"Required\\\":true}]},",
+                         i, i));
+    run(bench, BYTES("PutModel"),
+        arena_printf(bench->arena,
+                     "{\"TableName\":\"bench\",\"Mode\":\"ENFORCE\",\"Model\":\"{\\\"Entities\\\":["
+                     "%.*s{\\\"Name\\\":\\\"User\\\",\\\"Keys\\\":[{\\\"PartitionKey\\\":"
+                     "\\\"<id>\\\"}],\\\"Attributes\\\":[{\\\"Name\\\":\\\"name\\\",\\\"Type\\\":"
+                     "\\\"S\\\",\\\"Required\\\":true},{\\\"Name\\\":\\\"email\\\",\\\"Type\\\":"
+                     "\\\"S\\\",\\\"Required\\\":true},{\\\"Name\\\":\\\"visits\\\",\\\"Type\\\":"
+                     "\\\"N\\\"},{\\\"Name\\\":\\\"active\\\",\\\"Type\\\":\\\"BOOL\\\"}]}]}\"}",
+                     BYTES_FMT(buffer_bytes(&text))));
     arena_reset(bench->arena);
 }
 
@@ -314,6 +350,28 @@ static size_t put_items_together(void *context)
     return write_items(context, BYTES("PutItem"), any_put_item_body, GROUP_SIZE);
 }
 
+static struct bytes new_put_item_body(struct bench *bench)
+{
+    return put_item_body(bench, "bench", ITEMS + bench->new_items++, 0);
+}
+
+static size_t put_new_items_together(void *context)
+{
+    return write_items(context, BYTES("PutItem"), new_put_item_body, GROUP_SIZE);
+}
+
+/* Other than it was: what does not change leaves nothing in a history. */
+static struct bytes changed_put_item_body(struct bench *bench)
+{
+    return put_item_of(bench, "bench", random_below(&bench->random, ITEMS), 0,
+                       1000 + ++bench->changes % 9000);
+}
+
+static size_t put_changed_items_together(void *context)
+{
+    return write_items(context, BYTES("PutItem"), changed_put_item_body, GROUP_SIZE);
+}
+
 static size_t update_item(void *context)
 {
     return write_items(context, BYTES("UpdateItem"), any_update_item_body, 1);
@@ -348,11 +406,27 @@ static const struct measured {
     { "api_query_10_not_cached", query, 0 },
     { "api_put_item", put_item, ITEM_CACHE_SIZE },
     { "api_put_item_16", put_items_together, ITEM_CACHE_SIZE },
+    { "api_put_item_16_changed", put_changed_items_together, ITEM_CACHE_SIZE },
+    { "api_put_item_16_new", put_new_items_together, ITEM_CACHE_SIZE },
     { "api_update_item", update_item, ITEM_CACHE_SIZE },
     { "api_update_item_16", update_items_together, ITEM_CACHE_SIZE },
     { "api_get_item_refused", refused_get, ITEM_CACHE_SIZE },
     { "api_put_item_refused", refused_put, ITEM_CACHE_SIZE },
+    { "api_put_item_model", put_item, ITEM_CACHE_SIZE },
+    /* The last ones: recovery stays enabled. */
+    { "api_put_item_16_changed_recovery", put_changed_items_together, ITEM_CACHE_SIZE },
+    { "api_put_item_16_new_recovery", put_new_items_together, ITEM_CACHE_SIZE },
 };
+
+/* From here on every change of the table keeps what was before. */
+static void enable_recovery(struct bench *bench)
+{
+    bench->has_recovery = true;
+    run(bench, BYTES("UpdateContinuousBackups"),
+        BYTES("{\"TableName\":\"bench\",\"PointInTimeRecoverySpecification\":"
+              "{\"PointInTimeRecoveryEnabled\":true}}"));
+    arena_reset(bench->arena);
+}
 
 static void prepare(struct bench *bench, const struct measured *measured)
 {
@@ -363,6 +437,14 @@ static void prepare(struct bench *bench, const struct measured *measured)
     warm_up(bench);
     if (strstr(measured->name, "refused") != NULL && !bench->has_refusing_table)
         create_refusing_table(bench);
+    if (strstr(measured->name, "recovery") != NULL && !bench->has_recovery)
+        enable_recovery(bench);
+    bool needs_model = strstr(measured->name, "model") != NULL;
+    if (needs_model)
+        put_model(bench);
+    else if (bench->has_model)
+        run(bench, BYTES("DeleteModel"), BYTES("{\"TableName\":\"bench\"}"));
+    bench->has_model = needs_model;
 }
 
 static void run_calls(struct bench *bench, const char *name, long count)

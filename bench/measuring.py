@@ -1,5 +1,7 @@
 """measuring.py -- what a server process takes of the machine, and one run of bench/load against it."""
 
+import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -20,10 +22,46 @@ PERCENTILES = (50, 99, 99.9)
 IDLE_WAIT_S = 1
 IDLE_WAITS_MAX = 300
 IDLE_SHARE_MAX = 0.05
+CORES = sorted(os.sched_getaffinity(0))
+_load_cores = []  # Empty: wherever the scheduler likes.
 
 
 class MeasuringError(Exception):
     """A server did not do what was asked; the text says what it answered."""
+
+
+# --- Cores ---
+
+
+@contextlib.contextmanager
+def apart():
+    """The load generator on the first core, and whatever else is started meanwhile, the servers, on
+    the others: then a ratio compares servers, and not how the scheduler has divided the cores between
+    them and the generator. False, and nothing, on a machine with one core."""
+    if len(CORES) < 2:
+        yield False
+        return
+    assert not _load_cores
+    _load_cores.append(CORES[0])
+    os.sched_setaffinity(0, CORES[1:])
+    try:
+        yield True
+    finally:
+        _load_cores.clear()
+        os.sched_setaffinity(0, CORES)
+
+
+def server_core_count():
+    """How many cores a server has that is started now."""
+    return len(os.sched_getaffinity(0))
+
+
+def load_command():
+    pinning = ["taskset", "-c", str(_load_cores[0])] if _load_cores else []
+    return [*pinning, load_program()]
+
+
+# --- What a process takes ---
 
 
 def cpu_seconds(pids):
@@ -85,7 +123,7 @@ def load_program():
 def run_load(port, *arguments, limit_s):
     """What bench/load counted. Answers that were not 200 end everything: their times mean nothing."""
     done = subprocess.run(
-        [load_program(), "--port", str(port), *map(str, arguments)],
+        [*load_command(), "--port", str(port), *map(str, arguments)],
         capture_output=True, text=True, timeout=limit_s, check=False,
     )  # fmt: skip
     if done.returncode != 0:
@@ -163,3 +201,10 @@ def in_turns(sides, count):
         for name, measure in sides.items():
             turns[name].append(measure())
     return turns
+
+
+@contextlib.contextmanager
+def beside(function):
+    """Runs it in a thread of its own, which has ended when the block is left. Gives its future."""
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        yield pool.submit(function)

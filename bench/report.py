@@ -55,8 +55,16 @@ def circumstances(results):
     return (
         f"Measured on {results['date']} with `{results['command']}` in {results['minutes']:.0f} minutes: "
         f"{results['machine']}; the disk takes {results['sync_us']:,.0f} us to sync 4 KB. Medians of "
-        f"{results['turns']} turns."
+        f"{results['turns']} turns." + cores(results)
     )
+
+
+def cores(results):
+    """Who had which; results of before this was measured say nothing."""
+    count = results.get("server_cores")
+    if not count:
+        return ""
+    return f" The load generator had one core, each server {'another' if count == 1 else f'the other {count}'}."
 
 
 def all_turns(results):

@@ -190,7 +190,7 @@ class Nginx(Server):
 
     name = "nginx"
     label = "nginx, constant answer"
-    mode = "two workers; an answer of the same bytes as stator's"
+    mode = "a worker for each core that servers have; an answer of the same bytes as stator's"
 
     def __init__(self, folder, head, body):
         self.folder = folder
@@ -229,7 +229,7 @@ class Nginx(Server):
 
     def _configuration(self, body, padding):
         return f"""
-            daemon off; worker_processes 2; pid nginx.pid; {self._user()}
+            daemon off; worker_processes {measuring.server_core_count()}; pid nginx.pid; {self._user()}
             events {{ worker_connections 1024; }}
             http {{
                 access_log off; keepalive_requests 1000000000; keepalive_timeout 1h;
