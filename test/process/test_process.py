@@ -182,7 +182,9 @@ def test_version_help_and_settings_are_printed():
         first, second = result.stdout.splitlines()
         assert re.fullmatch(r"stator 0\.1\.0 \(\S+\)", first)
         libraries = re.findall(r"(\w+) \d+\.\d+(?:\.\d+)*", second)
-        assert libraries == ["RocksDB", "libuv", "OpenSSL", "zlib", "xxHash"]
+        assert libraries == [
+            "RocksDB", "libuv", "OpenSSL", "zlib", "zstd", "libyaml", "xxHash",
+        ]
     assert run("--help").stdout.startswith("Usage: stator [COMMAND] [FLAGS]\n")
     assert run("help").stdout == run("--help").stdout
     assert run("help", "key").stdout == run("key", "--help").stdout
