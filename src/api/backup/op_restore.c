@@ -289,8 +289,7 @@ static struct table *find_source(struct api_call *call, struct bytes name_or_arn
     return NULL;
 }
 
-/* The moment that is asked for. It may lie in what is left of the current second: then later writes
- * take later times, so that what is answered after this request is not in it. */
+/* The moment that is asked for. It may lie in what is left of the current second. */
 static bool find_moment(struct api_call *call, const struct restore_to_time_request *request,
                         const struct table_definition *source, int64_t *at_us)
 {
@@ -304,7 +303,6 @@ static bool find_moment(struct api_call *call, const struct restore_to_time_requ
     if (asked_ms >= 0 && asked_ms < INT64_MAX / 1000 &&
         history_window_has(&window, asked_ms * 1000)) {
         *at_us = asked_ms * 1000;
-        clock_raise_commit_us(clock, *at_us - 1);
         return true;
     }
     clock_format_utc(asked_ms, time);
@@ -352,6 +350,9 @@ static bool restore_time(struct api_call *call, const struct restore_to_time_req
     const struct restore_detail detail = {
         .record = table_definition_encode(call->arena, source).encoded,
     };
+    /* Later writes take later times: what is answered after this request is not in the table. Only
+     * now, since a request that is refused changes nothing. */
+    clock_raise_commit_us(api_options(call->api)->clock, at_us - 1);
     return start(call, &draft, &record, &detail);
 }
 

@@ -246,7 +246,7 @@ static bool choose_times(struct api_call *call, const struct export_request *req
     const struct history_definition *history = &table->history;
     detail->from_us = 0;
     /* The next millisecond, so that everything that was answered is in, and the time that is shown
-     * is the one that counts. The job waits for it. */
+     * is the one that counts. */
     detail->to_us = now_ms * 1000;
     if (is_incremental) {
         if (request->increment->to.present)
@@ -271,8 +271,6 @@ static bool choose_times(struct api_call *call, const struct export_request *req
         (is_incremental ? detail->to_us > now_ms * 1000
                         : !history_window_has(&window, detail->to_us)))
         return error_set(&call->error, ERROR_INVALID_EXPORT_TIME, "Export Time is invalid");
-    /* What is answered after this request is not in the export. */
-    clock_raise_commit_us(clock, detail->to_us - 1);
     return true;
 }
 
@@ -344,6 +342,9 @@ static bool add_job(struct api_call *call, const struct table *table,
     }
     if (!job_access_note(call, record))
         return false;
+    /* Later writes take later times: what is answered after this request is not in the export. Only
+     * now, since a request that is refused changes nothing. */
+    clock_raise_commit_us(api_options(call->api)->clock, detail->to_us - 1);
     enum engine_status status = job_runner_add(jobs, call->arena, record);
     if (status != ENGINE_OK)
         storage_error_set(&call->error, status, "store an export");

@@ -183,6 +183,44 @@ static void restores_to_a_moment_of_the_current_second_agree(void **state)
                        "{'Items':[{'a':{'S':'1'}}],'Count':1,'ScannedCount':1}");
 }
 
+/* Commit times are shared by all tables and never go back: whoever may restore one table must not
+ * push them into the future. */
+static void requests_cannot_push_commit_times_far_ahead_of_the_wall_clock(void **state)
+{
+    (void)state;
+    int64_t wall_us = clock_wall_us(&db.clock);
+    expect_updated(ENABLE, ENABLED("35", "1700000000", "1700000000"));
+    /* Refused requests change nothing. */
+    for (int i = 0; i < 10; i++) {
+        assert_false(api_fixture_call(&db, "RestoreTableToPointInTime",
+                                      "{'SourceTableName':'abc','TargetTableName':'abc',"
+                                      "'RestoreDateTime':1700000000.9}"));
+        assert_int_equal(db.error.code, ERROR_TABLE_ALREADY_EXISTS);
+        assert_false(api_fixture_call(&db, "ExportTableToPointInTime",
+                                      "{'TableArn':'" ARN "','S3Bucket':'bucket','ExportTime':"
+                                      "1700000000.9,'FilterSpecification':{'FilterExpression':"
+                                      "'x'}}"));
+    }
+    assert_true(clock_commit_now_us(&db.clock) < wall_us + 900 * 1000);
+    /* Each one that is accepted would reach a second further than the one before. */
+    int accepted = 0;
+    for (int i = 1; i <= 10; i++) {
+        char body[256];
+        snprintf(body, sizeof body,
+                 "{'SourceTableName':'abc','TargetTableName':'target-%d','RestoreDateTime':%d}", i,
+                 1700000000 + i);
+        accepted += api_fixture_call(&db, "RestoreTableToPointInTime", body);
+        snprintf(body, sizeof body, "{'TableArn':'" ARN "','S3Bucket':'bucket','ExportTime':%d}",
+                 1700000000 + i);
+        accepted += api_fixture_call(&db, "ExportTableToPointInTime", body);
+        /* Enabling again begins a window at the newest commit time. */
+        assert_true(api_fixture_call(&db, "UpdateContinuousBackups", DISABLE));
+        assert_true(api_fixture_call(&db, "UpdateContinuousBackups", ENABLE));
+    }
+    assert_true(accepted >= 2);
+    assert_true(clock_commit_now_us(&db.clock) <= wall_us + 2 * SECOND_MS * 1000 + 10 * 1000);
+}
+
 static void the_period_is_one_to_thirty_five_days(void **state)
 {
     (void)state;
@@ -274,6 +312,7 @@ int main(void)
         TEST(recovery_reaches_back_as_many_days_as_were_asked_for),
         TEST(a_longer_period_brings_nothing_back),
         TEST(restores_to_a_moment_of_the_current_second_agree),
+        TEST(requests_cannot_push_commit_times_far_ahead_of_the_wall_clock),
         TEST(the_period_is_one_to_thirty_five_days),
         TEST(requests_are_checked),
         TEST(the_setting_survives_a_restart_and_ends_with_the_table),
