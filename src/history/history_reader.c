@@ -453,22 +453,68 @@ static enum engine_status read_item(struct history_reader *reader, bool *exists,
     return status;
 }
 
+static bool is_in_window(const struct history_reader *reader, const struct day_scan *day)
+{
+    return stands_at(day, key_of(&reader->now)) && day->key.commit_us < reader->to_us;
+}
+
+/* Notes the item's last entry of a day that is within the window, and leaves the window. */
+static enum engine_status pass_to_last(struct history_reader *reader, struct day_scan *day,
+                                       struct history_change *out)
+{
+    struct bytes key = key_of(&reader->now);
+    struct engine_scan *scan = NULL;
+    struct engine_entry entry;
+    struct history_key at;
+    struct history_entry last;
+    struct bytes end = history_key_on_day(reader->opened, day->day, key, reader->to_us);
+    const struct engine_range range = {
+        .place = entry_place(reader),
+        .first = history_key_on_day(reader->opened, day->day, key, day->key.commit_us),
+        .last = end,
+        .count_max = 1,
+        .reverse = true,
+    };
+    enum engine_status status = engine_scan_open(reader->view, &range, &scan);
+    if (status == ENGINE_OK)
+        status = engine_scan_next(scan, &entry);
+    if (status == ENGINE_OK &&
+        (!history_key_decode(entry.key, &at) || !history_entry_decode(entry.value, &last)))
+        status = report_damage(reader);
+    if (status == ENGINE_OK) {
+        out->written_us = at.commit_us;
+        out->by_service = last.by_service;
+    }
+    engine_scan_close(scan);
+    if (status == ENGINE_END) /* The entry at which the day's scan stands is in the range. */
+        status = report_damage(reader);
+    return status == ENGINE_OK ? open_day(reader, day, end) : status;
+}
+
+static enum engine_status pass_day(struct history_reader *reader, struct day_scan *day,
+                                   struct history_change *out)
+{
+    enum engine_status status = ENGINE_OK;
+    for (int i = 0; status == ENGINE_OK && is_in_window(reader, day); i++) {
+        struct history_entry entry;
+        if (i == HISTORY_VERSIONS_SKIPPED)
+            return pass_to_last(reader, day, out);
+        if (!history_entry_decode(day->value, &entry))
+            return report_damage(reader);
+        out->written_us = day->key.commit_us;
+        out->by_service = entry.by_service;
+        status = step_day(reader, day);
+    }
+    return status;
+}
+
 /* Passes the item's entries within the window, from the first one on, and notes the last. */
 static enum engine_status pass_window(struct history_reader *reader, struct day_scan *day,
                                       struct history_change *out)
 {
-    struct bytes key = key_of(&reader->now);
     enum engine_status status = ENGINE_OK;
-    for (; day < reader->days + reader->day_count && status == ENGINE_OK; day++) {
-        while (status == ENGINE_OK && stands_at(day, key) && day->key.commit_us < reader->to_us) {
-            struct history_entry entry;
-            if (!history_entry_decode(day->value, &entry))
-                return report_damage(reader);
-            out->written_us = day->key.commit_us;
-            out->by_service = entry.by_service;
-            status = step_day(reader, day);
-        }
-    }
+    for (; day < reader->days + reader->day_count && status == ENGINE_OK; day++)
+        status = pass_day(reader, day, out);
     return status;
 }
 

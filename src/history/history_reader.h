@@ -32,7 +32,8 @@ struct table_definition;
 
 enum {
     HISTORY_VIEW_SIZE = 4 * 1024 * 1024,
-    /* A reader that has found so many versions of one item in a row seeks the next item. */
+    /* A reader that has passed so many versions of one item in a row seeks the one it needs, or the
+     * next item: an item may be written thousands of times a second. */
     HISTORY_VERSIONS_SKIPPED = 8,
 };
 

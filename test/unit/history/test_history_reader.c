@@ -118,6 +118,59 @@ static void many_versions_of_one_item_are_passed_over(void **state)
         assert_int_equal(count_at(at_us, &all, ENGINE_END), 2);
 }
 
+/* The changes of a window; the last commit time of the hot item's. */
+static int64_t read_changes(int64_t from_us, int64_t to_us, size_t *changed)
+{
+    struct history_reader *reader =
+        history_reader_open_changes(db.engine, table_definition(table), from_us, to_us, &all);
+    struct history_change change;
+    enum engine_status status;
+    int64_t written_us = 0;
+    *changed = 0;
+    while ((status = history_reader_next_change(reader, &change)) == ENGINE_OK) {
+        struct value name;
+        *changed += change.changed;
+        const struct item *image = change.has_new ? &change.new_image : &change.old_image;
+        if (change.changed && item_find(image, BYTES("a"), &name) &&
+            bytes_equal(name.data, BYTES("k1")))
+            written_us = change.written_us;
+    }
+    assert_int_equal(status, ENGINE_END);
+    history_reader_close(reader);
+    return written_us;
+}
+
+/* On two days, between an item that changed once before and one that did after. */
+static void changes_of_a_hot_item_are_found_without_reading_each_version(void **state)
+{
+    (void)state;
+    enum { VERSIONS = 300, CALLS_MAX = 100 };
+    static int64_t times_us[2 * VERSIONS];
+    size_t changed;
+    put(0, 1, 1);
+    for (int i = 0; i < 2 * VERSIONS; i++) {
+        if (i == VERSIONS)
+            db.clock.fixed_ms += HISTORY_DAY_US / 1000;
+        put(1, i + 1, 1);
+        times_us[i] = atomic_load(&db.commits.newest_us);
+    }
+    put(2, 1, 1);
+    for (int from = 0; from < 2 * VERSIONS; from += 37) {
+        for (int to = from + 1; to < 2 * VERSIONS; to += 53) {
+            /* Of [from, to]: the time just behind a write is the first one without it. */
+            assert_int_equal(read_changes(times_us[from], times_us[to] + 1, &changed),
+                             times_us[to]);
+            assert_int_equal(changed, 1);
+            assert_int_equal(read_changes(times_us[from], times_us[to], &changed),
+                             times_us[to - 1]);
+        }
+    }
+    failing_engine_set(db.engine, &(struct failing_engine_plan){ 0 });
+    assert_int_equal(read_changes(times_us[0], times_us[2 * VERSIONS - 1], &changed),
+                     times_us[2 * VERSIONS - 2]);
+    assert_in_range(failing_engine_calls(db.engine), 1, CALLS_MAX);
+}
+
 static void the_ranges_of_partitions_are_the_table(void **state)
 {
     (void)state;
@@ -201,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_reader_goes_on_in_other_views),
         TEST(many_versions_of_one_item_are_passed_over),
+        TEST(changes_of_a_hot_item_are_found_without_reading_each_version),
         TEST(the_ranges_of_partitions_are_the_table),
         TEST(a_damaged_entry_fails_the_reader_and_nobody_else),
         TEST(a_cut_waits_for_a_write_that_has_taken_its_time),
