@@ -13,6 +13,9 @@
 
 struct arena;
 
+/* What the keys of all backups in a bucket begin with: it may hold other things, too. */
+#define BACKUPS_BUCKET_PREFIX "stator-backups/"
+
 /* `id` is the name of the backup's folder. The key and the record as they are to be stored live in
  * the arena. False if the manifest is none, or of another backup. */
 MUST_CHECK bool table_manifest_read(struct arena *arena, struct bytes manifest, struct bytes id,

@@ -1,13 +1,16 @@
-/* backups_command.c -- `stator backups import DIR`: makes the backups in a folder known to a store
- * that no server uses, such as a fresh one.
+/* backups_command.c -- `stator backups import [DIR]`: makes the backups in a folder, or in the
+ * bucket of the setting backup-bucket, known to a store that no server uses, such as a fresh one.
  *
  * A backup is a sub-folder with a manifest (archive/archive.h). Its files are copied next to those
  * that the store has, and its record is stored last, so that an interrupted import leaves at most
- * files that the next one overwrites. Everything read is verified before it is stored.
+ * files that the next one overwrites. Those in the bucket stay where they are: the server reads
+ * them there. Everything read is verified before it is stored.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 #include "api/table_manifest.h"
 #include "archive/archive.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/memory.h"
@@ -23,8 +27,10 @@
 #include "config/config.h"
 #include "engine/engine.h"
 #include "jobs/job_record.h"
+#include "object/object_store.h"
+#include "outbound/outbound.h"
 
-enum { COPY_SIZE = 1024 * 1024, BACKUPS_MAX = 100 * 1000 };
+enum { COPY_SIZE = 1024 * 1024 };
 
 struct import {
     struct arena *arena;
@@ -120,25 +126,36 @@ static bool store_record(struct import *import, struct bytes key, struct bytes s
     return engine_write_commit_wait(write) == ENGINE_OK;
 }
 
+/* Whether the backup is one to be taken over, with its record. Counts the others. `manifest` data
+ * NULL: it has none. */
+static bool is_wanted(struct import *import, const char *name, struct bytes manifest,
+                      struct bytes *key, struct bytes *stored)
+{
+    const char *problem = manifest.data == NULL ? "it has no manifest, so it is not complete"
+                                                : "its manifest is damaged";
+    if (manifest.data == NULL ||
+        !table_manifest_read(import->arena, manifest, bytes_from_text(name), key, stored)) {
+        warn(name, problem);
+        import->skipped++;
+        return false;
+    }
+    bool known = is_known(import, name);
+    import->known += known;
+    return !known;
+}
+
 /* Called for each name in the folder. False ends the import: the store or the disk failed. */
 static bool import_backup(int folder, const char *name, void *context)
 {
     struct import *import = context;
-    struct bytes manifest, key, stored;
+    struct bytes manifest = { 0 }, key, stored;
     if (!job_record_is_id(bytes_from_text(name)))
         return true;
     arena_reset(import->arena);
     int from = file_open_at(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    bool whole = from >= 0 && read_manifest(import, from, &manifest);
-    if (!whole ||
-        !table_manifest_read(import->arena, manifest, bytes_from_text(name), &key, &stored)) {
-        warn(name, whole ? "its manifest is damaged" : "it has no manifest, so it is not complete");
-        import->skipped++;
-        file_close(from);
-        return true;
-    }
-    if (is_known(import, name)) {
-        import->known++;
+    if (from < 0 || !read_manifest(import, from, &manifest))
+        manifest = (struct bytes){ 0 };
+    if (!is_wanted(import, name, manifest, &key, &stored)) {
         file_close(from);
         return true;
     }
@@ -147,6 +164,141 @@ static bool import_backup(int folder, const char *name, void *context)
     import->imported += ok;
     file_close(from);
     return ok;
+}
+
+/* --- The bucket of the setting backup-bucket --- */
+
+/* The backup whose keys are being listed; "": none yet. */
+struct listed {
+    char id[JOB_ID_SIZE + 1];
+    bool has_manifest;
+};
+
+/* All keys of a backup were listed. */
+static void end_listed(struct import *import, const struct listed *listed)
+{
+    struct bytes key, stored;
+    if (listed->id[0] != '\0' && !listed->has_manifest) {
+        bool wanted = is_wanted(import, listed->id, (struct bytes){ 0 }, &key, &stored);
+        assert(!wanted);
+        (void)wanted;
+    }
+}
+
+/* False if the bucket or the store failed. */
+static bool take_over(struct import *import, struct object_bucket *bucket,
+                      const struct object_entry *entry, const char *id, struct object_error *err)
+{
+    struct bytes manifest = BYTES(""), key, stored;
+    size_t size = 0;
+    arena_reset(import->arena);
+    if (entry->size > 0 && entry->size <= ARCHIVE_MANIFEST_SIZE_MAX) {
+        uint8_t *bytes = arena_alloc(import->arena, (size_t)entry->size);
+        if (!object_read(bucket, entry->key, entry->etag, 0, bytes, (size_t)entry->size, &size,
+                         err))
+            return warn(id, err->text);
+        manifest = bytes_of(bytes, size);
+    }
+    if (!is_wanted(import, id, manifest, &key, &stored))
+        return true;
+    bool ok = store_record(import, key, stored) || warn(id, "the store refuses its record");
+    import->imported += ok;
+    return ok;
+}
+
+/* "<prefix><id>/<name>". The keys of a backup follow each other. */
+static bool import_object(struct import *import, struct object_bucket *bucket,
+                          const struct object_entry *entry, struct listed *listed,
+                          struct object_error *err)
+{
+    const size_t id_at = sizeof BACKUPS_BUCKET_PREFIX - 1, name_at = id_at + JOB_ID_SIZE + 1;
+    if (entry->key.len <= name_at || entry->key.data[name_at - 1] != '/' ||
+        !job_record_is_id(bytes_of(entry->key.data + id_at, JOB_ID_SIZE)))
+        return true; /* Not ours. */
+    if (memcmp(listed->id, entry->key.data + id_at, JOB_ID_SIZE) != 0) {
+        end_listed(import, listed);
+        *listed = (struct listed){ .has_manifest = false };
+        memcpy(listed->id, entry->key.data + id_at, JOB_ID_SIZE);
+    }
+    struct bytes name = bytes_of(entry->key.data + name_at, entry->key.len - name_at);
+    if (!bytes_equal_text(name, "manifest.json"))
+        return true;
+    listed->has_manifest = true;
+    return take_over(import, bucket, entry, listed->id, err);
+}
+
+static bool import_objects(struct import *import, struct object_bucket *bucket)
+{
+    struct arena *arena = arena_create();
+    struct listed listed = { .id = "" };
+    struct object_page page = { .more = true };
+    struct object_error err;
+    char last[OBJECT_KEY_SIZE_MAX];
+    struct bytes after = BYTES("");
+    bool ok = true;
+    while (ok && page.more) {
+        arena_reset(arena);
+        if (!object_list(bucket, arena, BYTES(BACKUPS_BUCKET_PREFIX), after, &page, &err)) {
+            command_fail(COMMAND_FAILED, "the bucket of backups", err.text);
+            ok = false;
+            break;
+        }
+        for (size_t i = 0; ok && i < page.count; i++)
+            ok = import_object(import, bucket, &page.entries[i], &listed, &err);
+        if (page.count > 0) {
+            struct bytes key = page.entries[page.count - 1].key;
+            memcpy(last, key.data, key.len);
+            after = bytes_of(last, key.len);
+        }
+    }
+    if (ok)
+        end_listed(import, &listed);
+    arena_destroy(arena);
+    return ok;
+}
+
+static int run_bucket(struct import *import, const struct config *config, struct outbound *network)
+{
+    const struct object_store_options options = {
+        .folder = config->buckets,
+        .endpoint = config->s3_endpoint,
+        .region = config->s3_region[0] != '\0' ? config->s3_region : config->region,
+        .key_file = config->s3_key_file,
+        .account = config->account_id,
+        .outbound = network,
+        .clock = &clock_system,
+        .retry_ms = (int64_t)config->s3_retry_ms,
+    };
+    const struct object_bucket_options bucket_options = { .name = bytes_from_text(
+                                                              config->backup_bucket) };
+    char message[OBJECT_MESSAGE_MAX];
+    struct object_error err = { .text = "" };
+    struct object_store *store = object_store_open(&options, message);
+    if (store == NULL)
+        return command_fail(COMMAND_FAILED, "backup-bucket", message);
+    struct object_bucket *bucket = object_bucket_open(store, &bucket_options, &err);
+    int code = COMMAND_FAILED;
+    if (bucket == NULL)
+        command_fail(code, config->backup_bucket, err.text);
+    else if (import_objects(import, bucket))
+        code = COMMAND_OK;
+    object_bucket_close(bucket);
+    object_store_close(store);
+    return code;
+}
+
+static int import_from_bucket(struct import *import, const struct config *config)
+{
+    const struct outbound_options options = { .ca_file = config->outbound_ca_file,
+                                              .proxy = config->outbound_proxy };
+    char message[OUTBOUND_MESSAGE_MAX];
+    signal(SIGPIPE, SIG_IGN); /* A closed connection is an error of write, not a signal. */
+    struct outbound *network = outbound_open(&options, message);
+    if (network == NULL)
+        return command_fail(COMMAND_FAILED, "backup-bucket", message);
+    int code = run_bucket(import, config, network);
+    outbound_close(network);
+    return code;
 }
 
 /* --- The command --- */
@@ -164,7 +316,7 @@ static struct engine *open_store(const struct config *config)
     return engine;
 }
 
-static int run_import(struct import *import, const char *directory, const char *data_dir)
+static int import_from_folder(struct import *import, const char *directory, const char *data_dir)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/backups", data_dir);
@@ -178,20 +330,48 @@ static int run_import(struct import *import, const char *directory, const char *
         return command_fail(COMMAND_FAILED, path, strerror(errno));
     if (!folder_visit(import->from, import_backup, import))
         return COMMAND_FAILED; /* import_backup has said why. */
+    return COMMAND_OK;
+}
+
+static int run_import(struct import *import, const struct command_call *call)
+{
+    int code = call->word_count > 0
+                   ? import_from_folder(import, call->words[0], call->config->data_dir)
+                   : import_from_bucket(import, call->config);
+    if (code != COMMAND_OK)
+        return code;
     printf("%zu backups imported, %zu known already, %zu not usable\n", import->imported,
            import->known, import->skipped);
     return import->skipped > 0 ? COMMAND_FAILED : command_flush();
 }
 
+/* A server with a bucket for backups looks for them there alone. */
+static int check_source(const struct command_call *call)
+{
+    bool has_bucket = call->config->backup_bucket[0] != '\0';
+    if (has_bucket && call->word_count > 0)
+        return command_fail(COMMAND_MISUSED, call->words[0],
+                            "the setting backup-bucket is set, so the server looks for backups in "
+                            "that bucket: copy the folder there, below " BACKUPS_BUCKET_PREFIX
+                            ", and leave it out here");
+    if (!has_bucket && call->word_count == 0)
+        return command_fail(COMMAND_MISUSED, "backups import",
+                            "name a folder, or set backup-bucket");
+    return COMMAND_OK;
+}
+
 int backups_command(const struct command_call *call)
 {
     struct import import = { .from = -1, .to = -1 };
+    int checked = check_source(call);
+    if (checked != COMMAND_OK)
+        return checked;
     import.engine = open_store(call->config);
     if (import.engine == NULL)
         return COMMAND_FAILED;
     import.arena = arena_create();
     import.bytes = memory_checked(malloc(COPY_SIZE));
-    int code = run_import(&import, call->words[0], call->config->data_dir);
+    int code = run_import(&import, call);
     file_close(import.from);
     file_close(import.to);
     free(import.bytes);

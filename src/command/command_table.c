@@ -325,7 +325,7 @@ static const struct command_flag recover_flags[] = {
 };
 
 static const struct command_verb backups_verbs[] = {
-    { "import", "DIR", "[FLAGS]", "make the backups in DIR known to the store" },
+    { "import", "[DIR]", "[FLAGS]", "make the backups in DIR, or in a bucket, known to the store" },
 };
 
 static const struct command_verb slowlog_verbs[] = { { .flags = "[--max N] [--json] [FLAGS]" } };
@@ -638,10 +638,14 @@ const struct command command_table[] = {
       .purpose = "adopt table backups made by another server",
       .description =
           "Copies the backups of tables in DIR, such as the folder `backups` of another data\n"
-          "directory, into that of --data-dir, and lists them there. No server may use the store\n"
-          "meanwhile; it is created if there is none. Exits with 1 if a backup is not usable.\n",
+          "directory, into that of --data-dir, and lists them there. With the setting\n"
+          "`backup-bucket` and without DIR, lists those that are in that bucket. No server may "
+          "use\n"
+          "the store meanwhile; it is created if there is none. Exits with 1 if a backup is not\n"
+          "usable.\n",
       VERBS(backups_verbs),
-      .settings = STORE_SETTINGS,
+      .settings = STORE_SETTINGS " buckets backup-bucket s3-endpoint s3-region s3-key-file "
+                                 "s3-retry-ms region account-id outbound-ca-file outbound-proxy",
       .needs_disk = "import backups",
       .run = backups_command },
     { .name = "regions",

@@ -1,5 +1,6 @@
 """Backups and restores of a real server: they survive kills, and their files any other server."""
 
+import contextlib
 import http.server
 import json
 import pathlib
@@ -13,8 +14,10 @@ import urllib.request
 
 import boto3
 import botocore.config
+import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "lib"))
+import fake_s3  # noqa: E402
 import stator_process  # noqa: E402
 
 ITEMS = 6000
@@ -223,6 +226,74 @@ def test_backups_can_be_stored_in_a_bucket(tmp_path):
         wait_for(lambda: not any(folder.parent.rglob("*-00000")))
         assert not (data / "backups").exists()
         server.stop()
+
+
+@contextlib.contextmanager
+def vault_of(kind, root):
+    """A bucket for backups: the settings, and functions that list its keys and remove one."""
+    settings = ["--backup-bucket", "vault"]
+    if kind == "folder":
+        vault = root / "buckets" / "vault"
+        vault.mkdir(parents=True)
+        yield ([*settings, "--buckets", str(root / "buckets")],
+               lambda: [str(file.relative_to(vault)) for file in vault.rglob("*") if file.is_file()],
+               lambda key: (vault / key).unlink())
+        return
+    keys = root / "keys"
+    keys.write_text("[default]\n" f"aws_access_key_id = {fake_s3.ACCESS_KEY}\n"
+                    f"aws_secret_access_key = {fake_s3.SECRET_KEY}\n")
+    keys.chmod(0o600)
+    with fake_s3.FakeS3(buckets=["vault"], page_size=2) as s3:
+        yield ([*settings, "--s3-endpoint", s3.endpoint, "--s3-key-file", str(keys),
+                "--s3-region", fake_s3.REGION],
+               lambda: list(s3.objects["vault"]), s3.objects["vault"].pop)
+
+
+@pytest.mark.parametrize("kind", ["folder", "s3"])
+def test_fresh_server_takes_over_the_backups_of_a_bucket(kind, tmp_path):
+    new = tmp_path / "new"
+    with vault_of(kind, tmp_path) as (settings, keys, remove):
+        with start(tmp_path / "old", *settings) as server:
+            client = client_of(server)
+            fill(client, count=500)
+            arns = [back_up(client) for _ in range(3)]
+            expected = keys_of(client, "source")
+            server.stop()
+        incomplete = arns.pop().rpartition("/")[2]
+        remove(f"stator-backups/{incomplete}/manifest.json")
+        before = sorted(keys())
+        command = [stator_process.binary(), "backups", "import", "--data-dir", str(new), *settings]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert result.stdout == "2 backups imported, 0 known already, 1 not usable\n", result.stderr
+        assert f"{incomplete}: it has no manifest" in result.stderr
+        remove(f"stator-backups/{incomplete}/table.json")
+        remove(f"stator-backups/{incomplete}/data-00000")
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert (result.stdout, result.returncode) == ("0 backups imported, 2 known already, 0 not usable\n", 0)
+        assert sorted(keys()) == [key for key in before if incomplete not in key]
+        with start(new, *settings) as server:
+            client = client_of(server)
+            assert [s["BackupArn"] for s in client.list_backups()["BackupSummaries"]] == arns
+            client.restore_table_from_backup(TargetTableName="restored", BackupArn=arns[1])
+            wait_active(client, "restored")
+            assert keys_of(client, "restored") == expected
+            server.stop()
+        check(new)
+
+
+def test_backups_are_not_copied_to_where_no_server_looks_for_them(tmp_path):
+    command = [stator_process.binary(), "backups", "import", "--data-dir", str(tmp_path / "new")]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stderr) == (
+        2, "stator: backups import: name a folder, or set backup-bucket\n")
+    command += [str(tmp_path), "--buckets", str(tmp_path), "--backup-bucket", "vault"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert "the server looks for backups in that bucket" in result.stderr
+    command.remove(str(tmp_path))
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1
+    assert "stator: vault: The specified bucket does not exist" in result.stderr
 
 
 def enable_recovery(client, name):

@@ -8,15 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "api/table_manifest.h" /* BACKUPS_BUCKET_PREFIX */
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "jobs/job_runner.h"
 
-/* Of the folder that is ours, and of the objects in a bucket that we share with others. */
-#define FOLDER_NAME "backups"
-#define BUCKET_PREFIX "stator-backups/"
+#define FOLDER_NAME "backups" /* Of the folder that is ours. */
 
 /* A view that waits for its job. */
 struct kept_view {
@@ -187,6 +186,6 @@ struct object_bucket *backups_open_bucket(struct backups *backups, struct job *j
 
 struct bytes backups_prefix(const struct backups *backups, struct arena *arena, struct bytes id)
 {
-    return arena_printf(arena, "%s%.*s/", backups->options.store == NULL ? "" : BUCKET_PREFIX,
-                        BYTES_FMT(id));
+    return arena_printf(arena, "%s%.*s/",
+                        backups->options.store == NULL ? "" : BACKUPS_BUCKET_PREFIX, BYTES_FMT(id));
 }
