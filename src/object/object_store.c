@@ -82,6 +82,8 @@ const char *object_failure_code(enum object_status status)
         return "ObjectModifiedInS3DuringImport";
     case OBJECT_FULL:
         return "S3NoSpace";
+    case OBJECT_NO_KMS_KEY:
+        return "KmsNotFoundException";
     case OBJECT_UNREACHABLE:
         return "S3Unavailable";
     case OBJECT_OK:

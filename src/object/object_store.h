@@ -51,6 +51,7 @@ enum object_status {
     OBJECT_BAD_KEY,
     OBJECT_CHANGED, /* It is another version than the one asked for. */
     OBJECT_FULL,
+    OBJECT_NO_KMS_KEY,  /* The S3 server cannot encrypt with the key that was named. */
     OBJECT_UNREACHABLE, /* The S3 server did not answer, or was too busy, until time was up. */
     OBJECT_CANCELLED,
     OBJECT_FAILED, /* Anything else: the text tells. */

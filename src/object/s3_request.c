@@ -282,6 +282,8 @@ static enum object_status status_of(int status, struct bytes code, bool has_key)
                                         "EntityTooLarge" };
     if (bytes_equal_text(code, "NoSuchBucket"))
         return OBJECT_NO_BUCKET;
+    if (bytes_equal_text(code, "KMS.NotFoundException"))
+        return OBJECT_NO_KMS_KEY;
     if (status == 507 || is_one_of(code, full, COUNT_OF(full)))
         return OBJECT_FULL;
     if (status == 401 || status == 403)

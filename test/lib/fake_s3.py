@@ -13,6 +13,7 @@ Kinds of failures:
   wrong-etag   does what was asked, and answers with another ETag
   full         507 with QuotaExceeded
   denied       403 with AccessDenied
+  no-kms-key   400 with KMS.NotFoundException
   slow         waits for `seconds` before it answers
   garbage      200 with a body that is no XML
 """
@@ -43,6 +44,7 @@ STATUS = {
     "InvalidAccessKeyId": 403,
     "InvalidPart": 400,
     "InvalidRange": 416,
+    "KMS.NotFoundException": 400,
     "MissingContentLength": 411,
     "NoSuchBucket": 404,
     "NoSuchKey": 404,
@@ -52,6 +54,12 @@ STATUS = {
     "SignatureDoesNotMatch": 403,
     "SlowDown": 503,
     "XAmzContentSHA256Mismatch": 400,
+}
+REFUSALS = {
+    "slow-down": "SlowDown",
+    "full": "QuotaExceeded",
+    "denied": "AccessDenied",
+    "no-kms-key": "KMS.NotFoundException",
 }
 MESSAGES = {
     "NoSuchBucket": "The specified bucket does not exist",
@@ -179,8 +187,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if kind == "slow":
             time.sleep(failure["seconds"])
         try:
-            if kind in ("slow-down", "full", "denied"):
-                raise Refused({"slow-down": "SlowDown", "full": "QuotaExceeded", "denied": "AccessDenied"}[kind])
+            if kind in REFUSALS:
+                raise Refused(REFUSALS[kind])
             if kind == "error-200":
                 return self.answer(200, self.error_body("InternalError", "We encountered an internal error."))
             if kind == "garbage":

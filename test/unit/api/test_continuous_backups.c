@@ -8,6 +8,7 @@
 #include <time.h>
 #include "api_fixture.h"
 #include "base/compiler.h"
+#include "check/check.h"
 #include "model/limits.h"
 
 static struct api_fixture db;
@@ -163,6 +164,12 @@ static void wait_until_restored(const char *name)
     } while (api_fixture_shows(&db, "CREATING"));
 }
 
+static void print_line(void *context, const char *line)
+{
+    (void)context;
+    print_message("%s\n", line);
+}
+
 static void restores_to_a_moment_of_the_current_second_agree(void **state)
 {
     (void)state;
@@ -181,6 +188,34 @@ static void restores_to_a_moment_of_the_current_second_agree(void **state)
                        "{'Items':[{'a':{'S':'1'}}],'Count':1,'ScannedCount':1}");
     api_fixture_expect(&db, "Scan", "{'TableName':'second'}",
                        "{'Items':[{'a':{'S':'1'}}],'Count':1,'ScannedCount':1}");
+}
+
+/* The restored table has the indexes of now, and the items of then. */
+static void an_item_of_another_type_than_a_later_index_is_restored_without_an_entry(void **state)
+{
+    (void)state;
+    expect_updated(ENABLE, ENABLED("35", "1700000000", "1700000000"));
+    assert_true(api_fixture_call(&db, "PutItem",
+                                 "{'TableName':'abc','Item':{'a':{'S':'1'},'g':{'N':'5'}}}"));
+    db.clock.fixed_ms += 10 * SECOND_MS;
+    assert_true(api_fixture_call(&db, "PutItem",
+                                 "{'TableName':'abc','Item':{'a':{'S':'1'},'g':{'S':'x'}}}"));
+    assert_true(api_fixture_call(
+        &db, "UpdateTable",
+        "{'TableName':'abc','AttributeDefinitions':[{'AttributeName':'a','AttributeType':'S'},"
+        "{'AttributeName':'g','AttributeType':'S'}],'GlobalSecondaryIndexUpdates':[{'Create':"
+        "{'IndexName':'idx','KeySchema':[{'AttributeName':'g','KeyType':'HASH'}],'Projection':"
+        "{'ProjectionType':'ALL'}}}]}"));
+    wait_until_restored("abc");
+    assert_true(api_fixture_call(&db, "RestoreTableToPointInTime",
+                                 "{'SourceTableName':'abc','TargetTableName':'before',"
+                                 "'RestoreDateTime':1700000005}"));
+    wait_until_restored("before");
+    api_fixture_expect(&db, "Scan", "{'TableName':'before'}",
+                       "{'Items':[{'a':{'S':'1'},'g':{'N':'5'}}],'Count':1,'ScannedCount':1}");
+    api_fixture_expect(&db, "Scan", "{'TableName':'before','IndexName':'idx'}",
+                       "{'Items':[],'Count':0,'ScannedCount':0}");
+    assert_int_equal(check_store(db.engine, print_line, NULL).problem_count, 0);
 }
 
 /* Commit times are shared by all tables and never go back: whoever may restore one table must not
@@ -312,6 +347,7 @@ int main(void)
         TEST(recovery_reaches_back_as_many_days_as_were_asked_for),
         TEST(a_longer_period_brings_nothing_back),
         TEST(restores_to_a_moment_of_the_current_second_agree),
+        TEST(an_item_of_another_type_than_a_later_index_is_restored_without_an_entry),
         TEST(requests_cannot_push_commit_times_far_ahead_of_the_wall_clock),
         TEST(the_period_is_one_to_thirty_five_days),
         TEST(requests_are_checked),

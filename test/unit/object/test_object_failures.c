@@ -82,6 +82,8 @@ static void what_does_not_pass_ends_with_its_code(void **state)
         { "{\"kind\":\"denied\",\"times\":1}", OBJECT_DENIED, "S3AccessDenied",
           "Access Denied (Service: Amazon S3; Status Code: 403; Error Code: AccessDenied; Request "
           "ID: FAKE0123456789AB; S3 Extended Request ID: fake+host/id=; Proxy: null)" },
+        { "{\"kind\":\"no-kms-key\",\"times\":1}", OBJECT_NO_KMS_KEY, "KmsNotFoundException",
+          NULL },
         { "{\"kind\":\"wrong-etag\",\"method\":\"PUT\",\"times\":1000}", OBJECT_FAILED, "S3Error",
           "The S3 server stored something other than what was sent" },
     };
