@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
 #include "base/clock.h"
 #include "base/commit_clock.h"
 #include "base/compiler.h"
@@ -167,6 +170,41 @@ static void a_cut_waits_for_writes_under_way(void **state)
     assert_true(commit_clock_drain(&fixture->commits, 1000));
 }
 
+struct cut {
+    struct fixture *fixture;
+    int64_t at_us;
+    enum engine_status status;
+    atomic_bool ended;
+};
+
+static void *cut_in_thread(void *context)
+{
+    struct cut *cut = context;
+    cut->status = history_cut(cut->fixture->engine, &cut->fixture->clock, cut->at_us);
+    atomic_store(&cut->ended, true);
+    return NULL;
+}
+
+/* In this order: a write that begins while the cut waits must not take a time before it. */
+static void a_cut_raises_commit_times_before_it_waits_for_writes(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct timespec pause = { .tv_nsec = 1000000 };
+    struct cut cut = { .fixture = fixture, .at_us = 4 * SECOND_US };
+    pthread_t thread;
+    unsigned ticket = commit_clock_enter(&fixture->commits); /* It may have taken any time. */
+    assert_int_equal(pthread_create(&thread, NULL, cut_in_thread, &cut), 0);
+    while (!atomic_load(&fixture->commits.draining) && !atomic_load(&cut.ended))
+        nanosleep(&pause, NULL);
+    assert_true(clock_take_commit_us(&fixture->clock, 0) >= cut.at_us);
+    for (int i = 0; i < 20; i++)
+        nanosleep(&pause, NULL);
+    assert_false(atomic_load(&cut.ended));
+    commit_clock_leave(&fixture->commits, ticket);
+    pthread_join(thread, NULL);
+    assert_int_equal(cut.status, ENGINE_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +217,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_write_takes_a_time_before_a_cut_even_after_a_restart,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_cut_waits_for_writes_under_way, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cut_raises_commit_times_before_it_waits_for_writes,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
