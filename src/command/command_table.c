@@ -395,7 +395,7 @@ static const struct command_verb model_verbs[] = {
     { "infer", "TABLE", "[--items N] [--no-data] [FLAGS]", "print a model of a server's table" },
     { "export", "FILE", "[--format FORMAT]", "print the model's tables for another tool" },
     { "code", "FILE", "--language LANGUAGE [--out DIR]",
-      "print functions for the model's patterns; with --out, write them, and their tests" },
+      "print functions for the model's patterns, or write them with tests" },
     { "samples", "[NAME]", "", "list the models that are in the program, or print one" },
 };
 
@@ -406,7 +406,7 @@ static const struct command_flag model_flags[] = {
       .verbs = "code" },
     { .name = "out",
       .placeholder = "DIR",
-      .help = "the folder to write to, which is created if it is not there [stdout]",
+      .help = "the folder to write to; made if it is missing [stdout]",
       .verbs = "code" },
     { .name = "format",
       .placeholder = "FORMAT",

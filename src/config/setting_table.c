@@ -221,7 +221,7 @@ const struct setting setting_table[] = {
       .default_value = "1000",
       .max = 24 * 60 * 60 * 1000,
       .placeholder = "MS",
-      .help = "how far ahead of this server's clock replicated items may be stamped",
+      .help = "how far ahead of this clock replicated items may be stamped",
       .detail = "Items from regions whose clocks are further ahead wait there. One clock that is "
                 "wrong by a day must not decide all conflicts for a day." },
     { .name = "regions",
@@ -378,7 +378,7 @@ const struct setting setting_table[] = {
       .default_value = "skip",
       .choices = foreign_choices,
       .placeholder = "skip|fail",
-      .help = "skip resources of other services in stacks, or refuse the template",
+      .help = "skip resources of other services, or refuse the template",
       .detail = "A stack of [CloudFormation](cloudformation.md) may have functions, queues and "
                 "roles, which stator does not have. They are skipped, and events say so; `fail` "
                 "refuses such a template with CloudFormation's error about unknown types. It is "
