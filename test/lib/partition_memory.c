@@ -83,7 +83,7 @@ static void change(struct partition *partition, const struct partition_change *c
     if (change->value.data == NULL)
         return;
     assert(change->value.len > PARTITION_STAMP_SIZE); /* As partition_store.h asks. */
-    assert(change->value.data[PARTITION_STAMP_SIZE] < 0xFF);
+    assert(change->value.data[PARTITION_STAMP_SIZE] < 0x7F);
     if (partition->count == partition->capacity) {
         partition->capacity = 2 * partition->capacity + 8;
         partition->entries = memory_checked(

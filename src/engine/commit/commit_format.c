@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/byte_order.h"
 
-/* The byte behind a stamp: the format's version, below 0xFF as partition_store.h asks. */
+/* The byte behind a stamp: the format's version, below 0x7F as partition_store.h asks. */
 enum { FORMAT = 1 };
 
 enum {

@@ -10,9 +10,10 @@
  * The first write to a partition creates it.
  *
  * Every value begins with a stamp of PARTITION_STAMP_SIZE bytes, followed by at least one byte
- * below 0xFF. A guard names the stamp alone, so that nobody sends a value to compare it: the store
- * compares `stamp < value < stamp + 0xFF`, which RADOS does by a GT and an LT. A missing key
- * compares as empty there, and a stored value is never empty, so absence can be compared too.
+ * below 0x7F. A guard names the stamp alone, so that nobody sends a value to compare it: the store
+ * compares `stamp < value < stamp + 0x7F`, which RADOS does by a GT and an LT, with bytes that may
+ * be signed. A missing key compares as empty there, and a stored value is never empty, so absence
+ * can be compared too.
  *
  * Keys may hold any byte. A store whose keys are C strings escapes them so that order is kept.
  */
@@ -90,7 +91,7 @@ struct partition_operation {
     /* Of a write. */
     const struct partition_guard *guards;
     size_t guard_count;
-    const struct partition_change *changes;
+    const struct partition_change *changes; /* Each key once. */
     size_t change_count;
     enum partition_status status; /* Set by the store. */
 };
