@@ -11,7 +11,8 @@ MAKEFLAGS += --no-builtin-rules
 .SECONDARY:
 .SUFFIXES:
 .PHONY: all run install test check check-static warnings format fuzz fuzz-all fuzz-targets bench \
-	tsan tsan-programs valgrind crash coverage analyze deps test-deps bench-deps valgrind-deps clean
+	tsan tsan-programs valgrind crash coverage analyze deps test-deps bench-deps valgrind-deps clean \
+	test-rados rados-deps
 
 BUILD ?= build
 # In one spelling, because dependency files record the name that the target had.
@@ -71,13 +72,25 @@ fuzz_CFLAGS := -O1 $(SANITIZE) -fsanitize=fuzzer-no-link
 # One short line per step; V=1 shows the commands.
 SAY = $(if $(V),,@echo '  $(1) $@';)
 
+# The engine for Ceph clusters is built where librados' header is (`make rados-deps`), unless RADOS is
+# set to nothing: make RADOS=. Nothing links the library: engine/rados/rados_library.c opens it.
+RADOS ?= $(shell $(release_CC) -include rados/librados.h -x c -fsyntax-only /dev/null 2>/dev/null && \
+	echo yes)
+override RADOS := $(RADOS)
+RADOS_LEFT_OUT := $(addprefix src/engine/rados/,$(if $(RADOS),rados_absent.c, \
+	rados_library.c rados_run.c rados_store.c))
+
 # *_fuzz.c are fuzz targets, each a program of its own; main.c is the server's.
 FUZZ_SOURCES := $(sort $(shell find src -name '*_fuzz.c'))
-SOURCES := $(sort $(filter-out src/main.c $(FUZZ_SOURCES),$(shell find src -name '*.c')))
+SOURCES := $(sort $(filter-out src/main.c $(FUZZ_SOURCES) $(RADOS_LEFT_OUT), \
+	$(shell find src -name '*.c')))
 TEST_LIB_SOURCES := $(filter-out test/lib/fuzz_replay.c,$(sort $(wildcard test/lib/*.c)))
 # Libraries that tests preload into a server: each is a shared object of its own.
 PRELOAD_SOURCES := $(sort $(wildcard test/lib/preload/*.c))
-TEST_SOURCES := $(sort $(shell find test -name node_modules -prune -o -name 'test_*.c' -print))
+# Those that need a Ceph cluster are built and run by test-rados alone.
+RADOS_TEST_SOURCES := $(if $(RADOS),$(sort $(wildcard test/rados/test_*.c)))
+TEST_SOURCES := $(sort $(shell find test -name node_modules -prune -o -path test/rados -prune -o \
+	-name 'test_*.c' -print))
 BENCH_SOURCES := $(sort $(wildcard bench/bench_*.c))
 LOAD_SOURCES := $(sort $(wildcard bench/load/*.c))
 FUZZ_NAMES := $(patsubst %_fuzz.c,%,$(notdir $(FUZZ_SOURCES)))
@@ -230,6 +243,8 @@ bench-deps:
 	@tools/install-packages build test bench
 valgrind-deps:
 	@tools/install-packages build test valgrind
+rados-deps:
+	@tools/install-packages build test rados
 
 # --- Tests. T=name runs those whose name contains it. ---
 
@@ -260,6 +275,18 @@ test: test-deps
 		$(PRELOADS) $(BUILD)/asan/bench/load/load
 	@tools/run-tests --build $(BUILD) $(if $(T),--only '$(T)')
 
+# The tests of the engine for Ceph clusters, and those of every engine on it, one after another on a
+# cluster that is started for them: about ten minutes. Skipped where packages are missing.
+RADOS_PROGRAMS = $(RADOS_TEST_SOURCES:%.c=$(BUILD)/asan/%) $(patsubst %.c,$(BUILD)/asan/%, \
+	$(shell grep -rl --include='test_*.c' engine_fixture_is_chosen test/engine test/unit))
+test-rados: test-deps
+ifeq ($(RADOS),)
+	@echo 'skipped: librados-dev is not installed (make rados-deps)'
+else
+	@$(MAKE) $(PARALLEL) $(call matching,$(RADOS_PROGRAMS))
+	@test/lib/rados_cluster.py run -- tools/run-tests --build $(BUILD) --rados $(if $(T),--only '$(T)')
+endif
+
 # The long form of the crash tests, on the release build.
 CRASH_TESTS := $(filter $(BUILD)/release/test/crash/%,$(TEST_SOURCES:%.c=$(BUILD)/release/%))
 crash: test-deps
@@ -286,7 +313,7 @@ check-static:
 
 # Every source, with both compilers and all warnings as errors.
 ALL_SOURCES := $(SOURCES) src/main.c $(TEST_LIB_SOURCES) $(PRELOAD_SOURCES) $(TEST_SOURCES) \
-	$(FUZZ_SOURCES) $(BENCH_SOURCES) $(LOAD_SOURCES)
+	$(RADOS_TEST_SOURCES) $(FUZZ_SOURCES) $(BENCH_SOURCES) $(LOAD_SOURCES)
 warnings: $(ALL_SOURCES:%.c=$(BUILD)/release/%.o) $(ALL_SOURCES:%.c=$(BUILD)/clang/%.o)
 
 # The analyzers, over the sources of the product: about two minutes on two cores.

@@ -5,7 +5,7 @@
  *   'I' space key   an intent on that key. Its stamp is the id of its transaction.
  *   'R' id          the record of a committed transaction, in its primary partition.
  *   'E'             the partition's epoch; absent: 0. Its stamp is the epoch.
- * doc/disk-format.md has nothing of this yet, because no server stores it.
+ * doc/disk-format.md, "RADOS", has them again.
  *
  * Bytes that do not decode are reported, never asserted: they come from a store.
  */

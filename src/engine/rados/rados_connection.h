@@ -1,0 +1,33 @@
+/* rados_connection.h -- what rados_store.c and rados_run.c share. */
+#ifndef STATOR_ENGINE_RADOS_RADOS_CONNECTION_H
+#define STATOR_ENGINE_RADOS_RADOS_CONNECTION_H
+#include <stdatomic.h>
+#include "engine/rados/rados_library.h"
+#include "engine/rados/rados_store.h"
+
+/* The object whose omap lists all partitions (rados_key_format_partition). */
+#define RADOS_LIST_OBJECT "partitions"
+
+enum { RADOS_HINTS = 256 };
+
+struct rados_store {
+    struct partition_store base;
+    struct rados_library library;
+    rados_t cluster;
+    rados_ioctx_t pool;
+    atomic_uint_fast64_t reads, writes; /* That were sent. */
+    /* Mean sizes of entries in pages that were read last, by a hash of partition and key; 0: none.
+     * Only a guess of how many entries to ask for. */
+    atomic_uint_fast32_t hints[RADOS_HINTS];
+};
+
+/* What an error of librados (negative) means for a write that was sent. */
+enum partition_status rados_write_status(int error);
+enum partition_status rados_read_status(int error);
+/* Logs an error that a caller will only see as a status; 0: what was read makes no sense. */
+void rados_log_failure(const char *what, const char *object, int error);
+
+void rados_store_run(struct partition_store *store, struct arena *arena,
+                     struct partition_operation *operations, size_t count);
+
+#endif
