@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/arena.h"
+#include "base/random.h"
 #include "engine/commit/commit_engine.h"
 #include "failing_engine.h"
 #include "partition_memory.h"
@@ -20,6 +21,7 @@ const char *engine_fixture_kind_name(enum engine_fixture_kind kind)
         [ENGINE_FIXTURE_ROCKSDB_MEMORY] = "RocksDB in memory",
         [ENGINE_FIXTURE_ROCKSDB_OS] = "RocksDB, durability os",
         [ENGINE_FIXTURE_ROCKSDB_SYNC] = "RocksDB, durability sync",
+        [ENGINE_FIXTURE_RADOS] = "commit protocol over RADOS",
     };
     return names[kind];
 }
@@ -62,11 +64,18 @@ static struct engine *open_rocksdb(const struct engine_fixture *fixture)
     return engine;
 }
 
-static struct engine *open_commit(bool reverse)
+bool engine_fixture_is_chosen(enum engine_fixture_kind kind)
+{
+    return rados_fixture_is_available() == (kind == ENGINE_FIXTURE_RADOS);
+}
+
+static struct engine *open_commit(struct partition_store *store)
 {
     char message[ENGINE_MESSAGE_MAX];
+    struct random random;
+    random_init_from_system(&random);
     struct engine *engine =
-        commit_engine_create(partition_memory_create(reverse), &commit_time_system, 1, message);
+        commit_engine_create(store, &commit_time_system, random_next(&random), message);
     assert(engine != NULL);
     return engine;
 }
@@ -81,9 +90,11 @@ static struct engine *open_kind(const struct engine_fixture *fixture)
     case ENGINE_FIXTURE_FAILING:
         return failing_engine_create(reference_engine_create());
     case ENGINE_FIXTURE_COMMIT:
-        return open_commit(true);
+        return open_commit(partition_memory_create(true));
     case ENGINE_FIXTURE_COMMIT_FORWARD:
-        return open_commit(false);
+        return open_commit(partition_memory_create(false));
+    case ENGINE_FIXTURE_RADOS:
+        return open_commit(rados_fixture_open(fixture->space, 0));
     default:
         return open_rocksdb(fixture);
     }
@@ -93,7 +104,9 @@ void engine_fixture_open(struct engine_fixture *fixture, enum engine_fixture_kin
 {
     fixture->kind = kind;
     fixture->directory[0] = '\0';
-    if (engine_fixture_is_persistent(fixture))
+    if (kind == ENGINE_FIXTURE_RADOS)
+        rados_fixture_new_space(fixture->space);
+    else if (engine_fixture_is_persistent(fixture))
         scratch_create(fixture->directory);
     fixture->engine = open_kind(fixture);
 }
@@ -101,12 +114,13 @@ void engine_fixture_open(struct engine_fixture *fixture, enum engine_fixture_kin
 bool engine_fixture_is_persistent(const struct engine_fixture *fixture)
 {
     return fixture->kind == ENGINE_FIXTURE_ROCKSDB_OS ||
-           fixture->kind == ENGINE_FIXTURE_ROCKSDB_SYNC;
+           fixture->kind == ENGINE_FIXTURE_ROCKSDB_SYNC || fixture->kind == ENGINE_FIXTURE_RADOS;
 }
 
 bool engine_fixture_keeps_views(const struct engine_fixture *fixture)
 {
-    return fixture->kind != ENGINE_FIXTURE_COMMIT && fixture->kind != ENGINE_FIXTURE_COMMIT_FORWARD;
+    return fixture->kind != ENGINE_FIXTURE_COMMIT &&
+           fixture->kind != ENGINE_FIXTURE_COMMIT_FORWARD && fixture->kind != ENGINE_FIXTURE_RADOS;
 }
 
 void engine_fixture_reopen(struct engine_fixture *fixture)

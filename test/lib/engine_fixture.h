@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "engine/engine.h"
+#include "rados_fixture.h"
 #include "scratch.h"
 
 enum engine_fixture_kind {
@@ -15,6 +16,7 @@ enum engine_fixture_kind {
     ENGINE_FIXTURE_ROCKSDB_MEMORY,
     ENGINE_FIXTURE_ROCKSDB_OS,
     ENGINE_FIXTURE_ROCKSDB_SYNC,
+    ENGINE_FIXTURE_RADOS, /* engine/commit/ over a Ceph cluster. */
     ENGINE_FIXTURE_KIND_COUNT,
 };
 
@@ -22,9 +24,12 @@ struct engine_fixture {
     enum engine_fixture_kind kind;
     struct engine *engine;
     char directory[SCRATCH_PATH_MAX]; /* Empty: none. */
+    char space[RADOS_FIXTURE_SPACE_SIZE];
 };
 
 const char *engine_fixture_kind_name(enum engine_fixture_kind kind);
+/* Whether tests run on it now: where there is a cluster (`make test-rados`), on that alone. */
+bool engine_fixture_is_chosen(enum engine_fixture_kind kind);
 void engine_fixture_open(struct engine_fixture *fixture, enum engine_fixture_kind kind);
 /* Whether content outlives the engine. */
 bool engine_fixture_is_persistent(const struct engine_fixture *fixture);
