@@ -138,6 +138,7 @@ static enum engine_status roll_hour(struct engine *engine, struct arena *arena, 
 {
     struct engine_view *view = NULL;
     struct engine_write *write = NULL;
+    int64_t first_minute_ms = insight_store_first_minute_ms(wall_ms);
     enum engine_status status = engine_view_open(engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK)
         status = engine_write_begin(engine, NULL, 0, &write);
@@ -145,8 +146,9 @@ static enum engine_status roll_hour(struct engine *engine, struct arena *arena, 
         if ((rules & 1U << rule) == 0)
             continue;
         status = put_hour(view, arena, target, rule, keys_max, hour_ms, write);
+        /* Later minutes are not in an hour yet, however old they are. */
         delete_before(arena, write, target, rule, INSIGHT_STORE_MINUTES,
-                      insight_store_first_minute_ms(wall_ms));
+                      hour_ms < first_minute_ms ? hour_ms : first_minute_ms);
         delete_before(arena, write, target, rule, INSIGHT_STORE_HOURS,
                       insight_store_first_hour_ms(wall_ms));
     }
@@ -181,27 +183,74 @@ static enum engine_status find_hour(struct engine *engine, struct arena *arena, 
     return status;
 }
 
+/* Lowers `*hour_ms` to the first hour from `from_ms` on of which the rule has minutes. */
+static enum engine_status find_minute(struct engine_view *view, struct arena *arena,
+                                      uint64_t target, enum insight_rule rule, int64_t from_ms,
+                                      int64_t *hour_ms)
+{
+    struct engine_scan *scan = NULL;
+    struct engine_entry entry;
+    enum insight_rule found_rule;
+    uint8_t resolution;
+    int64_t minute_ms;
+    struct engine_range range = {
+        .place = insight_store_place(target),
+        .first = key_of(arena, rule, INSIGHT_STORE_MINUTES, from_ms),
+        .last = key_of(arena, rule, INSIGHT_STORE_MINUTES, *hour_ms),
+    };
+    enum engine_status status = engine_scan_open(view, &range, &scan);
+    if (status == ENGINE_OK)
+        status = engine_scan_next(scan, &entry);
+    if (status == ENGINE_OK &&
+        insight_store_read_key(entry.key, &found_rule, &resolution, &minute_ms))
+        *hour_ms = hour_of(minute_ms);
+    engine_scan_close(scan);
+    return status == ENGINE_END ? ENGINE_OK : status;
+}
+
+/* Skips hours without minutes, but none of the last day. A server that was stopped for longer has
+ * minutes that are older, of the hours before it stopped. */
+static enum engine_status skip_empty_hours(struct engine *engine, struct arena *arena,
+                                           uint64_t target, unsigned rules, int64_t wall_ms,
+                                           int64_t *hour_ms)
+{
+    struct engine_view *view = NULL;
+    int64_t from_ms = *hour_ms, next_ms = insight_store_first_minute_ms(wall_ms);
+    if (from_ms >= next_ms)
+        return ENGINE_OK;
+    enum engine_status status = engine_view_open(engine, ENGINE_STRONG, &view);
+    for (enum insight_rule rule = 0; rule < INSIGHT_RULE_COUNT && status == ENGINE_OK; rule++)
+        if ((rules & 1U << rule) != 0 && from_ms < next_ms)
+            status = find_minute(view, arena, target, rule, from_ms, &next_ms);
+    engine_view_close(view);
+    *hour_ms = next_ms;
+    return status;
+}
+
 enum engine_status insight_store_roll(struct engine *engine, uint64_t target, unsigned rules,
                                       size_t keys_max, int64_t wall_ms, int64_t *rolled_ms)
 {
-    int64_t hour_ms = insight_store_first_minute_ms(wall_ms);
-    enum engine_status status = ENGINE_OK;
+    int64_t hour_ms = insight_store_first_hour_ms(wall_ms);
     int made = 0;
     if (*rolled_ms > hour_ms && *rolled_ms <= wall_ms) /* Not if the clock was set back. */
         hour_ms = *rolled_ms;
-    for (; hour_ms + INSIGHTS_HOUR_MS + ROLL_DELAY_MS <= wall_ms && made < ROLL_HOURS_MAX;
-         hour_ms += INSIGHTS_HOUR_MS) {
+    while (made < ROLL_HOURS_MAX) {
         struct arena *arena = arena_create();
-        bool found;
-        status = find_hour(engine, arena, target, rules, hour_ms, &found);
-        if (status == ENGINE_OK && !found) {
+        bool found = false;
+        enum engine_status status =
+            skip_empty_hours(engine, arena, target, rules, wall_ms, &hour_ms);
+        bool has_ended = hour_ms + INSIGHTS_HOUR_MS + ROLL_DELAY_MS <= wall_ms;
+        if (status == ENGINE_OK && has_ended)
+            status = find_hour(engine, arena, target, rules, hour_ms, &found);
+        if (status == ENGINE_OK && has_ended && !found) {
             status = roll_hour(engine, arena, target, rules, keys_max, hour_ms, wall_ms);
             made++;
         }
         arena_destroy(arena);
-        if (status != ENGINE_OK)
+        if (status != ENGINE_OK || !has_ended)
             return status;
-        *rolled_ms = hour_ms + INSIGHTS_HOUR_MS;
+        hour_ms += INSIGHTS_HOUR_MS;
+        *rolled_ms = hour_ms;
     }
     return ENGINE_OK;
 }

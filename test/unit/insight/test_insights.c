@@ -276,6 +276,27 @@ static void hours_of_an_earlier_run_are_made_later(void **state)
     assert_int_equal(sums.pieces, 1);
 }
 
+/* The minutes of the hours in which it was stopped are older than those that are kept. */
+static void a_stop_of_days_loses_no_hour(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int minute = 0; minute < 100; minute++) {
+        count(fixture, 0, 1, start_ms + minute * MINUTE_MS);
+        tick(fixture, start_ms + (minute + 1) * MINUTE_MS);
+    }
+    close_all(fixture);
+    open_with(fixture, KEYS);
+    int64_t now_ms = start_ms + 10 * 24 * HOUR_MS;
+    for (int i = 0; i < 30; i++)
+        tick(fixture, now_ms + i * MINUTE_MS);
+    struct sums sums = sum(fixture, 0, now_ms, now_ms);
+    assert_int_equal(sums.of_key_0, 100);
+    assert_int_equal(sums.pieces, 2);
+    tick(fixture, now_ms + 6 * 24 * HOUR_MS); /* And not for ever. */
+    now_ms += 6 * 24 * HOUR_MS;
+    assert_int_equal(sum(fixture, 0, now_ms, now_ms).of_key_0, 0);
+}
+
 static char last_problem[256];
 
 static void count_problem(void *context, const char *line)
@@ -399,6 +420,7 @@ int main(void)
         TEST(a_crash_loses_the_open_minute_only),
         TEST(hours_are_made_of_minutes_and_old_ones_go),
         TEST(hours_of_an_earlier_run_are_made_later),
+        TEST(a_stop_of_days_loses_no_hour),
         TEST(a_damaged_summary_is_left_out),
         TEST(forgetting_leaves_nothing),
         TEST(forgetting_leaves_nothing_of_a_tick_that_failed),
