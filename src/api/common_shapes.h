@@ -23,6 +23,9 @@ extern const struct shape common_item_table_name;
 extern const struct shape common_existing_table_name;
 /* CreateTable: a name or an ARN. */
 extern const struct shape common_new_table_name;
+/* What some operations say of a name of the wrong length. */
+#define COMMON_NAME_LENGTH_TEXT                                                                    \
+    "TableName must be at least 3 characters long and at most 255 characters long"
 /* A name and nothing else: IndexName, ExclusiveStartTableName. */
 extern const struct shape common_resource_name;
 /* What the operations on tables say where the name is missing. */

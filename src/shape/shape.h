@@ -105,8 +105,10 @@ struct shape {
     bool length_first;
     const char *pattern;           /* As the service prints it; NULL: none. */
     bool (*matches)(struct bytes); /* Does a value match it? */
-    const char *const
-        *enum_values; /* NULL-terminated, in the order the service prints; NULL: none. */
+    /* NULL-terminated, in the order in which the service prints them; NULL: none. All but one of
+     * those that were captured are in the order of Java's String.hashCode modulo 32, so the others
+     * are assumed to be. */
+    const char *const *enum_values;
     const struct shape_field *fields; /* SHAPE_STRUCTURE: in the order errors are reported. */
     size_t field_count;
     size_t size;                 /* SHAPE_STRUCTURE: of the C structure. */

@@ -391,7 +391,7 @@ def test_target_that_exists(client, source, backup):
      "One or more parameter values were invalid: sourceTableArn is not a valid ARN"),
     ({"SourceTableArn": "arn:aws:dynamodb:us-east-1:111111111111:table/other", "UseLatestRestorableTime": True},
      "ValidationException",
-     "This action is only supported by accounts that match the resource owner's account."),
+     "This action is only supported by accounts that match the resource owner’s account."),
     ({"SourceTableName": "absent", "UseLatestRestorableTime": True}, "TableNotFoundException",
      "Table not found: absent"),
     ({"SourceTableName": "source", "UseLatestRestorableTime": True}, "PointInTimeRecoveryUnavailableException",

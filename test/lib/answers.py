@@ -7,6 +7,7 @@ SERIALIZATION = "com.amazon.coral.service#"
 TYPES = {
     "ValidationException": CORAL,
     "SerializationException": SERIALIZATION,
+    "AccessDeniedException": SERIALIZATION,
     "InternalServerError": DYNAMODB,
 }
 

@@ -3,6 +3,7 @@
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/compiler.h"
 #include "base/log.h"
 #include "jobs/job_record.h"
 #include "model/item_record.h"
@@ -20,11 +21,15 @@ static bool take_part(struct bytes *rest, char end, struct bytes *part)
     return true;
 }
 
-/* "eu-west-1": letters, then words, then a digit. */
+/* "eu-west-1": one of AWS's areas, then words, then a digit. */
 static bool looks_like_region(struct bytes text)
 {
-    size_t hyphens = 0;
-    if (text.len < 6 || text.data[0] == '-')
+    static const char *const areas[] = { "us-", "eu-", "ap-", "sa-", "ca-",
+                                         "me-", "af-", "il-", "mx-" };
+    size_t area = 0, hyphens = 0;
+    while (area < COUNT_OF(areas) && !bytes_starts_with(text, bytes_from_text(areas[area])))
+        area++;
+    if (area == COUNT_OF(areas))
         return false;
     for (size_t i = 0; i < text.len; i++) {
         uint8_t c = text.data[i];
@@ -57,9 +62,9 @@ bool backup_arn_parse(struct api_call *call, struct bytes text, struct backup_ar
         return error_validation(&call->error, "Invalid Backup ARN");
     out->is_other_region = !bytes_equal_text(out->region, options->region);
     if (!bytes_equal_text(partition, "aws") || !bytes_equal_text(service, "dynamodb") ||
-        (out->is_other_region && !looks_like_region(out->region)))
+        (out->is_other_region && out->region.len > 0 && !looks_like_region(out->region)))
         return error_validation(&call->error, "Invalid Request: BackupArn is not valid");
-    if (!bytes_equal_text(account, options->account_id))
+    if (out->region.len == 0 || !bytes_equal_text(account, options->account_id))
         return error_set(&call->error, ERROR_ACCESS_DENIED, "Access is denied");
     return true;
 }

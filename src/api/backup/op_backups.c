@@ -52,8 +52,9 @@ bool backup_operation_find(struct api_call *call, const struct backup_arn *arn,
     return load(call, arn, record, detail);
 }
 
+/* Observed: a short ARN breaks no constraint, although the model has one; it is no ARN. */
 static const struct shape arn_shape = { .kind = SHAPE_STRING,
-                                        .min = BACKUP_ARN_SIZE_MIN,
+                                        .min = SHAPE_NO_MIN,
                                         .max = BACKUP_ARN_SIZE_MAX };
 
 struct backup_arn_request {
@@ -364,9 +365,12 @@ struct list_backups_request {
     struct bytes backup_type;
 };
 
+static const struct shape start_arn_shape = { .kind = SHAPE_STRING,
+                                              .min = BACKUP_ARN_SIZE_MIN,
+                                              .max = BACKUP_ARN_SIZE_MAX };
 static const struct shape limit_shape = { .kind = SHAPE_INTEGER, .min = 1, .max = LIST_LIMIT_MAX };
 static const struct shape time_shape = { .kind = SHAPE_TIMESTAMP, SHAPE_UNBOUNDED };
-static const char *const backup_types[] = { "USER", "SYSTEM", "AWS_BACKUP", "ALL", NULL };
+static const char *const backup_types[] = { "ALL", "AWS_BACKUP", "USER", "SYSTEM", NULL };
 static const struct shape backup_type_shape = { .kind = SHAPE_STRING,
                                                 .enum_values = backup_types,
                                                 SHAPE_UNBOUNDED };
@@ -376,7 +380,8 @@ static const struct shape_field list_fields[] = {
     { SHAPE_FIELD(struct list_backups_request, limit, "Limit", &limit_shape) },
     { SHAPE_FIELD(struct list_backups_request, lower_ms, "TimeRangeLowerBound", &time_shape) },
     { SHAPE_FIELD(struct list_backups_request, upper_ms, "TimeRangeUpperBound", &time_shape) },
-    { SHAPE_FIELD(struct list_backups_request, start_arn, "ExclusiveStartBackupArn", &arn_shape) },
+    { SHAPE_FIELD(struct list_backups_request, start_arn, "ExclusiveStartBackupArn",
+                  &start_arn_shape) },
     { SHAPE_FIELD(struct list_backups_request, backup_type, "BackupType", &backup_type_shape) },
 };
 static const struct shape list_shape = {

@@ -92,7 +92,7 @@ struct restore_from_backup_request {
 };
 
 static const struct shape arn_shape = { .kind = SHAPE_STRING,
-                                        .min = BACKUP_ARN_SIZE_MIN,
+                                        .min = SHAPE_NO_MIN,
                                         .max = BACKUP_ARN_SIZE_MAX };
 static const struct shape_field from_backup_fields[] = {
     { SHAPE_FIELD(struct restore_from_backup_request, backup_arn, "BackupArn", &arn_shape),
@@ -233,7 +233,7 @@ static bool check_source_arn(struct api_call *call, struct bytes arn)
             "One or more parameter values were invalid: sourceTableArn is not a valid ARN");
     return arn_owner_of(arn, options->region, options->account_id) != ARN_OF_OTHER_ACCOUNT ||
            error_validation(&call->error, "This action is only supported by accounts that match "
-                                          "the resource owner's account.");
+                                          "the resource owner\xe2\x80\x99s account.");
 }
 
 /* The order is the service's: shape and times, source, recovery, time, target. */

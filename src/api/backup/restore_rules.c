@@ -6,6 +6,7 @@
  */
 #include "api/backup/restore_rules.h"
 #include <assert.h>
+#include "api/common_shapes.h"
 #include "api/table/setting_rules.h"
 #include "api/table/table_name.h"
 #include "api/table/table_shapes.h"
@@ -18,6 +19,7 @@
 #define INVALID "Invalid Request: "
 
 const struct shape restore_target_shape = { .kind = SHAPE_STRING,
+                                            .length_text = COMMON_NAME_LENGTH_TEXT,
                                             .min = TABLE_NAME_SIZE_MIN,
                                             .max = TABLE_NAME_SIZE_MAX,
                                             .pattern = TABLE_NAME_PATTERN,
@@ -235,7 +237,8 @@ static bool check_on_demand(const struct units_request *max, enum billing_mode m
                                     names[i].name);
         if (units[i]->value < 1 && units[i]->value != UNITS_UNSET)
             return error_validation(err,
-                                    "Requested %s for OnDemandThroughput is outside of valid range",
+                                    INVALID "Requested %s for OnDemandThroughput is outside of "
+                                            "valid range",
                                     names[i].name);
     }
     return true;

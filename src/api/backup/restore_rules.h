@@ -36,7 +36,7 @@ struct restore_overrides {
         { SHAPE_FIELD(structure, overrides.billing_mode, "BillingModeOverride",                    \
                       &table_billing_mode_shape) },                                                \
         { SHAPE_FIELD(structure, overrides.global_indexes, "GlobalSecondaryIndexOverride",         \
-                      &table_global_indexes_shape) },                                              \
+                      &table_restored_indexes_shape) },                                            \
         { SHAPE_FIELD(structure, overrides.local_indexes, "LocalSecondaryIndexOverride",           \
                       &table_local_indexes_shape) },                                               \
         { SHAPE_FIELD(structure, overrides.provisioned_throughput,                                 \

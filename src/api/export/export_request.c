@@ -46,12 +46,13 @@ static bool matches_owner(struct bytes text)
 }
 
 static const char *const sse_values[] = { "AES256", "KMS", NULL };
-static const char *const format_values[] = { "DYNAMODB_JSON", "ION", NULL };
+static const char *const format_values[] = { "ION", "DYNAMODB_JSON", NULL };
 static const char *const type_values[] = { "FULL_EXPORT", "INCREMENTAL_EXPORT", NULL };
-static const char *const view_values[] = { "NEW_IMAGE", "NEW_AND_OLD_IMAGES", NULL };
+static const char *const view_values[] = { "NEW_AND_OLD_IMAGES", "NEW_IMAGE", NULL };
 
 static const struct shape arn_shape = { .kind = SHAPE_STRING,
                                         .min = 1,
+                                        .empty_text = "Invalid TableArn: Invalid Table ARN",
                                         .max = EXPORT_ARN_SIZE_MAX };
 static const struct shape time_shape = { .kind = SHAPE_TIMESTAMP, SHAPE_UNBOUNDED };
 static const struct shape token_shape = { .kind = SHAPE_STRING,

@@ -428,10 +428,17 @@ static bool show_export(struct api_call *call, struct bytes arn)
 {
     struct bytes table_arn, id;
     struct job_record record;
+    const struct api_options *options = api_options(call->api);
     if (!parse_export_arn(arn, &table_arn, &id))
         return error_validation(&call->error, "Invalid Export ARN");
+    enum arn_owner owner = arn_owner_of(arn, options->region, options->account_id);
+    if (owner == ARN_OF_OTHER_ACCOUNT)
+        return error_set(&call->error, ERROR_ACCESS_DENIED, "Access is denied");
+    if (owner == ARN_OF_OTHER_REGION)
+        return error_set(&call->error, ERROR_EXPORT_NOT_FOUND,
+                         "Export not found: Invalid export arn");
     enum engine_status status =
-        job_record_load(api_options(call->api)->engine, call->arena, JOB_EXPORT, id, &record);
+        job_record_load(options->engine, call->arena, JOB_EXPORT, id, &record);
     if (status != ENGINE_OK && status != ENGINE_NOT_FOUND) {
         storage_error_set(&call->error, status, "read an export");
         return false;

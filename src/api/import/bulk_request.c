@@ -4,7 +4,7 @@
 #include "api/import/import_request.h"
 #include "base/compiler.h"
 
-static const char *const formats[] = { "DYNAMODB_JSON", "ION", NULL };
+static const char *const formats[] = { "ION", "DYNAMODB_JSON", NULL };
 static const struct shape format_shape = { .kind = SHAPE_STRING,
                                            .enum_values = formats,
                                            SHAPE_UNBOUNDED };
@@ -20,7 +20,7 @@ static const struct shape output_type_shape = { .kind = SHAPE_STRING,
 static const struct shape output_list_shape = {
     .kind = SHAPE_LIST, .element = &output_type_shape, .min = 1, .max = 2
 };
-static const char *const tiers[] = { "STANDARD", "ACCELERATED", NULL };
+static const char *const tiers[] = { "ACCELERATED", "STANDARD", NULL };
 static const struct shape tier_shape = { .kind = SHAPE_STRING,
                                          .enum_values = tiers,
                                          SHAPE_UNBOUNDED };

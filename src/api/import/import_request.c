@@ -79,11 +79,11 @@ const struct shape import_token_shape = { .kind = SHAPE_STRING,
                                           .max = JOB_TOKEN_LENGTH_MAX,
                                           .pattern = "^[^\\$]+$",
                                           .matches = token_matches };
-static const char *const compressions[] = { "GZIP", "ZSTD", "NONE", NULL };
+static const char *const compressions[] = { "ZSTD", "NONE", "GZIP", NULL };
 const struct shape import_compression_shape = { .kind = SHAPE_STRING,
                                                 .enum_values = compressions,
                                                 SHAPE_UNBOUNDED };
-static const char *const formats[] = { "DYNAMODB_JSON", "ION", "CSV", NULL };
+static const char *const formats[] = { "CSV", "ION", "DYNAMODB_JSON", NULL };
 static const struct shape format_shape = { .kind = SHAPE_STRING,
                                            .enum_values = formats,
                                            SHAPE_UNBOUNDED };

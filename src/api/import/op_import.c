@@ -18,6 +18,7 @@
 #include "jobs/job_runner.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "model/arn.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
 #include "shape/shape_write.h"
@@ -365,12 +366,15 @@ static bool parse_arn(struct bytes arn, struct bytes *name, struct bytes *id)
 
 static bool describe_import(struct api_call *call, struct bytes arn)
 {
+    const struct api_options *options = api_options(call->api);
     struct job_record record;
     struct bytes name, id;
     if (!parse_arn(arn, &name, &id))
         return error_validation(&call->error, "Invalid Import ARN");
+    if (arn_owner_of(arn, options->region, options->account_id) == ARN_OF_OTHER_ACCOUNT)
+        return error_set(&call->error, ERROR_ACCESS_DENIED, "Access is denied");
     enum engine_status status =
-        job_record_load(api_options(call->api)->engine, call->arena, JOB_IMPORT, id, &record);
+        job_record_load(options->engine, call->arena, JOB_IMPORT, id, &record);
     if (status == ENGINE_OK && bytes_equal(arn, import_arn(call, &record)))
         return answer_latest(call, &record);
     if (status != ENGINE_OK && status != ENGINE_NOT_FOUND)

@@ -166,6 +166,24 @@ const struct shape table_global_indexes_shape = { .kind = SHAPE_LIST,
                                                   .element = &global_index_shape,
                                                   SHAPE_UNBOUNDED };
 
+/* Observed: what is missing is reported in the order of local indexes. */
+static const struct shape_field restored_index_fields[] = {
+    { SHAPE_FIELD(struct index_request, index_name, "IndexName", &global_index_name_shape),
+      .required = true },
+    { SHAPE_FIELD(struct index_request, key_schema, "KeySchema", &global_key_schema_shape),
+      .required = true },
+    { SHAPE_FIELD(struct index_request, projection, "Projection", &projection_shape),
+      .required = true },
+    INDEX_THROUGHPUT_FIELDS,
+};
+static const struct shape restored_index_shape = {
+    SHAPE_STRUCTURE_OF(struct index_request, restored_index_fields),
+    .type_name = "GlobalSecondaryIndex",
+};
+const struct shape table_restored_indexes_shape = { .kind = SHAPE_LIST,
+                                                    .element = &restored_index_shape,
+                                                    SHAPE_UNBOUNDED };
+
 static const struct shape create_index_shape = {
     SHAPE_STRUCTURE_OF(struct index_request, global_index_fields),
     .type_name = "CreateGlobalSecondaryIndexAction",

@@ -113,6 +113,7 @@ extern const struct shape table_provisioned_throughput_shape;
 extern const struct shape table_on_demand_throughput_shape;
 extern const struct shape table_local_indexes_shape;
 extern const struct shape table_global_indexes_shape;
+extern const struct shape table_restored_indexes_shape; /* Global ones, of a restore. */
 extern const struct shape table_encryption_shape;
 
 #endif
