@@ -37,12 +37,20 @@ def test_shapes_are_checked_first(connection):
         "1 validation error detected: Value null at 'replicationGroup' failed to satisfy "
         "constraint: Member must not be null",
     )
-    refuse(
-        connection,
-        "UpdateGlobalTable",
-        {"GlobalTableName": "Global", "ReplicaUpdates": []},
-        "One or more parameter values were invalid",
-    )
+    for updates in ([], [{}]):
+        refuse(
+            connection,
+            "UpdateGlobalTable",
+            {"GlobalTableName": "Global", "ReplicaUpdates": updates},
+            "One or more parameter values were invalid",
+        )
+
+
+@pytest.mark.parametrize("name", ["", "ab", "a" * 256])
+@pytest.mark.parametrize("operation", ["DescribeGlobalTable", "DescribeGlobalTableSettings"])
+def test_the_length_of_a_name(connection, operation, name):
+    message = "TableName must be at least 3 characters long and at most 255 characters long"
+    refuse(connection, operation, {"GlobalTableName": name}, message)
 
 
 @pytest.mark.parametrize("name", ["Global", "Nowhere"])

@@ -77,7 +77,7 @@ const struct decision decisions_create_global_table[] = {
     ASKS_ACCOUNT_AND_FAILS(GLOBAL(",'ReplicationGroup':[]"), "CreateGlobalTable", ERROR_VALIDATION), END,
 };
 const struct decision decisions_update_global_table[] = {
-    ASKS_ACCOUNT_AND_FAILS(GLOBAL(",'ReplicaUpdates':[{}]"), "UpdateGlobalTable", ERROR_GLOBAL_TABLE_NOT_FOUND), END,
+    ASKS_ACCOUNT_AND_FAILS(GLOBAL(",'ReplicaUpdates':[{'Delete':{'RegionName':'eu-west-1'}}]"), "UpdateGlobalTable", ERROR_GLOBAL_TABLE_NOT_FOUND), END,
 };
 const struct decision decisions_describe_global_table[] = {
     ASKS_ACCOUNT_AND_FAILS(GLOBAL(""), "DescribeGlobalTable", ERROR_GLOBAL_TABLE_NOT_FOUND), END,

@@ -5,13 +5,21 @@
  */
 #include "api/common_shapes.h"
 #include "api/operation.h"
+#include "api/table/table_name.h"
 #include "json/writer.h"
 #include "model/error.h"
+#include "model/limits.h"
 #include "shape/shape.h"
 
 enum { REPLICA_SETTINGS_MAX = 50, INDEX_SETTINGS_MAX = 20 };
 
 static const struct shape any_text = { .kind = SHAPE_STRING, SHAPE_UNBOUNDED };
+static const struct shape name_shape = { .kind = SHAPE_STRING,
+                                         .length_text = COMMON_NAME_LENGTH_TEXT,
+                                         .min = TABLE_NAME_SIZE_MIN,
+                                         .max = TABLE_NAME_SIZE_MAX,
+                                         .pattern = TABLE_NAME_PATTERN,
+                                         .matches = table_name_matches };
 
 struct region_request {
     struct bytes region;
@@ -55,8 +63,7 @@ static const struct shape group_shape = { .kind = SHAPE_LIST,
                                           .element = &replica_shape,
                                           SHAPE_UNBOUNDED };
 static const struct shape_field create_fields[] = {
-    { SHAPE_FIELD(struct create_request, name, "GlobalTableName", &common_resource_name),
-      .required = true },
+    { SHAPE_FIELD(struct create_request, name, "GlobalTableName", &name_shape), .required = true },
     { SHAPE_FIELD(struct create_request, group, "ReplicationGroup", &group_shape),
       .required = true },
 };
@@ -97,22 +104,33 @@ struct update_request {
     struct shape_list updates; /* of struct replica_update_request * */
 };
 static const struct shape_field update_fields[] = {
-    { SHAPE_FIELD(struct update_request, name, "GlobalTableName", &common_resource_name),
-      .required = true },
+    { SHAPE_FIELD(struct update_request, name, "GlobalTableName", &name_shape), .required = true },
     { SHAPE_FIELD(struct update_request, updates, "ReplicaUpdates", &replica_updates_shape),
       .required = true },
 };
 static const struct shape update_shape = { SHAPE_STRUCTURE_OF(struct update_request, update_fields),
                                            .type_name = "UpdateGlobalTableInput" };
 
+/* Observed: of no action, and of one that does nothing. */
+static void refuse_update(struct api_call *call)
+{
+    error_validation(&call->error, "One or more parameter values were invalid");
+    operation_fail(call);
+}
+
 static void run_update(struct api_call *call, const void *input)
 {
     const struct update_request *request = input;
     struct replica_update_request *const *updates = request->updates.elements;
     if (request->updates.count == 0) {
-        error_validation(&call->error, "One or more parameter values were invalid");
-        operation_fail(call);
+        refuse_update(call);
         return;
+    }
+    for (size_t i = 0; i < request->updates.kept; i++) {
+        if (updates[i]->create == NULL && updates[i]->remove == NULL) {
+            refuse_update(call);
+            return;
+        }
     }
     for (size_t i = 0; i < request->updates.kept; i++) {
         if (updates[i]->create != NULL) {
@@ -135,8 +153,7 @@ struct name_request {
     struct bytes name;
 };
 static const struct shape_field name_fields[] = {
-    { SHAPE_FIELD(struct name_request, name, "GlobalTableName", &common_resource_name),
-      .required = true },
+    { SHAPE_FIELD(struct name_request, name, "GlobalTableName", &name_shape), .required = true },
 };
 static const struct shape describe_shape = { SHAPE_STRUCTURE_OF(struct name_request, name_fields),
                                              .type_name = "DescribeGlobalTableInput" };
@@ -208,7 +225,7 @@ static const struct shape replica_settings_list_shape = {
     .kind = SHAPE_LIST, .element = &replica_settings_shape, .min = 1, .max = REPLICA_SETTINGS_MAX
 };
 static const struct shape_field settings_fields[] = {
-    { SHAPE_FIELD(struct settings_request, target.name, "GlobalTableName", &common_resource_name),
+    { SHAPE_FIELD(struct settings_request, target.name, "GlobalTableName", &name_shape),
       .required = true },
     { SHAPE_FIELD(struct settings_request, billing_mode, "GlobalTableBillingMode",
                   &billing_mode_shape) },
