@@ -1,6 +1,8 @@
 """What the service answers about a table's settings that have operations of their own, and about
 tables named by ARNs; measured in October 2026."""
 
+import time
+
 import pytest
 from answers import accept, create, expect, key_schema, refuse
 
@@ -29,6 +31,39 @@ def fixture_arn(connection):
         ],
     )
     return accept(connection, "DescribeTable", {"TableName": "Settings"})["Table"]["TableArn"]
+
+
+# --- Contributor Insights and Kinesis ---
+
+
+def test_modes_of_insights_are_listed_in_the_services_order(connection):
+    modes = "satisfy enum value set: [THROTTLED_KEYS, ACCESSED_AND_THROTTLED_KEYS]"
+    request = {"TableName": "Settings", "ContributorInsightsAction": "ENABLE"}
+    request["ContributorInsightsMode"] = ""
+    message = broken(("'' at 'contributorInsightsMode'", modes))
+    refuse(connection, "UpdateContributorInsights", request, message)
+
+
+def test_the_newest_destination_comes_first(connection):
+    create(connection, "Streamed", "pk")
+    streams = [f"arn:aws:kinesis:us-east-1:000000000000:stream/{name}" for name in "bca"]
+
+    def states():
+        request = {"TableName": "Streamed"}
+        answer = accept(connection, "DescribeKinesisStreamingDestination", request)
+        return [
+            (entry["StreamArn"], entry["DestinationStatus"])
+            for entry in answer["KinesisDataStreamDestinations"]
+        ]
+
+    for count, stream in enumerate(streams, 1):
+        request = {"TableName": "Streamed", "StreamArn": stream}
+        accept(connection, "EnableKinesisStreamingDestination", request)
+        wanted = [(other, "ENABLE_FAILED") for other in reversed(streams[:count])]
+        end = time.monotonic() + 20
+        while states() != wanted:
+            assert time.monotonic() < end, states()
+            time.sleep(0.02)
 
 
 # --- Time to live ---

@@ -34,7 +34,8 @@ static bool find_target(struct api_call *call, const struct table_definition *de
     if (index_name.data == NULL)
         return true;
     out->index = table_definition_index(definition, index_name);
-    return (out->index != NULL && out->index->global) ||
+    /* Observed: an index that is being created is not found at first. */
+    return (out->index != NULL && out->index->global && out->index->status != INDEX_ALLOCATING) ||
            error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
                      "Requested resource not found: Index: %.*s not found for table: %.*s",
                      BYTES_FMT(index_name), BYTES_FMT(definition->name));
@@ -70,7 +71,7 @@ struct update_contributor_insights_request {
 };
 
 static const char *const actions[] = { "ENABLE", "DISABLE", NULL };
-static const char *const modes[] = { "ACCESSED_AND_THROTTLED_KEYS", "THROTTLED_KEYS", NULL };
+static const char *const modes[] = { "THROTTLED_KEYS", "ACCESSED_AND_THROTTLED_KEYS", NULL };
 static const struct shape action_shape = { .kind = SHAPE_STRING,
                                            SHAPE_UNBOUNDED,
                                            .enum_values = actions };
@@ -94,16 +95,18 @@ static const struct shape update_shape = {
     .type_name = "UpdateContributorInsightsInput",
 };
 
-/* Observed: an index that is being created is not found at first. */
 static bool check_status(struct api_call *call, const struct insight_target *target)
 {
-    if (target->table->status == TABLE_CREATING || target->table->status == TABLE_DELETING)
-        return error_validation(&call->error, "TableStatus must be ACTIVE");
-    if (target->index == NULL || target->index->status == INDEX_ACTIVE)
-        return true;
-    if (target->index->status == INDEX_ALLOCATING)
-        return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND, "Index not found");
-    return error_validation(&call->error, "IndexStatus must be ACTIVE");
+    const char *what = "Table";
+    if (target->table->status != TABLE_CREATING && target->table->status != TABLE_DELETING) {
+        if (target->index == NULL || target->index->status == INDEX_ACTIVE)
+            return true;
+        what = "Index";
+    }
+    return error_validation(&call->error,
+                            "Table or Index is not in a valid state to update Key Access Insights: "
+                            "%sStatus must be ACTIVE to enable ContributorInsights.",
+                            what);
 }
 
 /* Makes the change; false if there is nothing to change. `shown` is what the answer says: where
@@ -229,8 +232,10 @@ static void answer_describe(struct api_call *call, const struct insight_target *
         json_write_name(&writer, "ExceptionName");
         json_write_text(&writer, "LimitExceededException");
         json_write_name(&writer, "ExceptionDescription");
-        json_write_text(&writer, "The rules of Contributor Insights would exceed their limit, "
-                                 "which the setting insight-rules raises");
+        json_write_text(&writer,
+                        "Amazon CloudWatch Contributor Insights rule limit reached. Please "
+                        "disable Contributor Insights for other tables/indexes OR disable "
+                        "other CloudWatch Contributor Insights rules before retrying.");
         json_close_object(&writer);
     }
     json_close_object(&writer);

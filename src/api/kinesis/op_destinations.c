@@ -163,7 +163,10 @@ static void run_enable(struct api_call *call, const void *input)
 {
     const struct destination_request *request = input;
     struct table *table = table_operation_find(call, request->table_name);
-    bool ok = table != NULL && table_operation_check_idle(call, table_definition(table)) &&
+    /* Observed: a table that is UPDATING may get one. */
+    bool ok = table != NULL &&
+              (table_definition(table)->status == TABLE_UPDATING ||
+               table_operation_check_idle(call, table_definition(table))) &&
               enable(call, request, table_definition(table));
     operation_end(call, ok);
 }
@@ -284,7 +287,7 @@ static void describe(struct api_call *call, const struct table_definition *table
     write_string(&json, "TableName", table->name);
     json_write_name(&json, "KinesisDataStreamDestinations");
     json_open_array(&json);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = count; i-- > 0;) { /* Observed: the newest first. */
         json_open_object(&json);
         write_string(&json, "StreamArn", found[i].stream_arn);
         write_string(&json, "DestinationStatus",

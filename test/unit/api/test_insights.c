@@ -181,8 +181,8 @@ static void only_tables_and_global_indexes_have_insights(void **state)
           ERROR_VALIDATION },
         { OF(ON ",'ContributorInsightsMode':'SOME'"),
           "1 validation error detected: Value 'SOME' at 'contributorInsightsMode' failed to "
-          "satisfy constraint: Member must satisfy enum value set: [ACCESSED_AND_THROTTLED_KEYS, "
-          "THROTTLED_KEYS]",
+          "satisfy constraint: Member must satisfy enum value set: [THROTTLED_KEYS, "
+          "ACCESSED_AND_THROTTLED_KEYS]",
           ERROR_VALIDATION },
     };
     (void)state;
@@ -230,7 +230,8 @@ static void transitions_last_as_long_as_the_setting_says(void **state)
     api_fixture_open(&db, 3000);
     call("CreateTable", CREATE);
     api_fixture_expect_error(&db, "UpdateContributorInsights", OF(ON), ERROR_VALIDATION,
-                             "TableStatus must be ACTIVE");
+                             "Table or Index is not in a valid state to update Key Access "
+                             "Insights: TableStatus must be ACTIVE to enable ContributorInsights.");
     api_fixture_restart(&db, 4000);
     for (int i = 0; i < WAIT_MS; i++) {
         call("DescribeTable", "{'TableName':'Tab'}");

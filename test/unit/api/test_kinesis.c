@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "api_fixture.h"
 #include "kinesis/destinations.h"
@@ -17,17 +18,24 @@
 #define DESCRIBE "DescribeKinesisStreamingDestination"
 #define MICRO "{'ApproximateCreationDateTimePrecision':'MICROSECOND'}"
 
+enum { TRANSITION_MS = 3000, WAIT_MS = 20000 };
+
 static struct api_fixture db;
 
-static int set_up(void **state)
+static void create(void)
 {
-    (void)state;
-    api_fixture_open(&db, 0);
     assert_true(api_fixture_call(
         &db, "CreateTable",
         "{'TableName':'orders','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["
         "{'AttributeName':'p','AttributeType':'S'}],'KeySchema':[{'AttributeName':'p','KeyType':"
         "'HASH'}]}"));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    api_fixture_open(&db, 0);
+    create();
     return 0;
 }
 
@@ -133,13 +141,30 @@ static void ended_entries_pile_up_to_a_bound_and_go_with_their_table(void **stat
     assert_true(api_fixture_shows(&db, "stream/s16'"));
     assert_true(api_fixture_call(&db, "DeleteTable", "{'TableName':'orders'}"));
     api_fixture_restart(&db, 1000);
-    assert_true(api_fixture_call(
-        &db, "CreateTable",
-        "{'TableName':'orders','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["
-        "{'AttributeName':'p','AttributeType':'S'}],'KeySchema':[{'AttributeName':'p','KeyType':"
-        "'HASH'}]}"));
+    create();
     api_fixture_expect(&db, DESCRIBE, "{'TableName':'orders'}",
                        "{'TableName':'orders','KinesisDataStreamDestinations':[]}");
+}
+
+static void a_table_that_is_updating_may_get_a_destination(void **state)
+{
+    (void)state;
+    api_fixture_close(&db);
+    api_fixture_open(&db, TRANSITION_MS);
+    create();
+    api_fixture_restart(&db, TRANSITION_MS);
+    for (int i = 0; i < WAIT_MS && !api_fixture_shows(&db, "'TableStatus':'ACTIVE'"); i++) {
+        usleep(1000);
+        assert_true(api_fixture_call(&db, "DescribeTable", "{'TableName':'orders'}"));
+    }
+    assert_true(
+        api_fixture_call(&db, "UpdateTable",
+                         "{'TableName':'orders','StreamSpecification':{'StreamEnabled':true,"
+                         "'StreamViewType':'KEYS_ONLY'}}"));
+    assert_true(api_fixture_call(&db, "DescribeTable", "{'TableName':'orders'}"));
+    assert_true(api_fixture_shows(&db, "'TableStatus':'UPDATING'"));
+    assert_true(api_fixture_call(&db, ENABLE, "{'TableName':'orders','StreamArn':'" ARN "'}"));
+    assert_true(api_fixture_shows(&db, "'DestinationStatus':'ENABLING'"));
 }
 
 int main(void)
@@ -149,6 +174,7 @@ int main(void)
         RULE(a_request_is_checked_before_its_table_is_looked_for),
         RULE(enabling_is_answered_before_anybody_looks_at_the_stream),
         RULE(ended_entries_pile_up_to_a_bound_and_go_with_their_table),
+        RULE(a_table_that_is_updating_may_get_a_destination),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
