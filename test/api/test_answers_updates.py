@@ -535,6 +535,16 @@ def test_the_order_of_what_must_come_alone(connection, on_demand):
         refuse_update(connection, on_demand, message, **second, **first)
 
 
+def test_an_index_of_no_warm_throughput_comes_before_what_must_come_alone(connection, on_demand):
+    message = (
+        f"{INVALID}WarmThroughput must have at least one of ReadUnitsPerSecond or "
+        "WriteUnitsPerSecond specified for index: gsi1"
+    )
+    nothing = [{"Update": {"IndexName": "gsi1", "WarmThroughput": {}}}]
+    for more in ({}, {"TableClass": "STANDARD"}):
+        refuse_update(connection, on_demand, message, GlobalSecondaryIndexUpdates=nothing, **more)
+
+
 def test_a_protected_table_is_not_deleted_but_its_indexes_are(connection):
     name = new_table(connection, DeletionProtectionEnabled=True)
     message = (

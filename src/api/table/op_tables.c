@@ -242,7 +242,8 @@ static void run_update(struct api_call *call, const void *input)
         operation_end(call, replica_update_run(call, request));
         return;
     }
-    bool ok = setting_rules_check_update(request, &call->error) &&
+    bool ok = throughput_rules_check_index_updates(request, &call->error) &&
+              setting_rules_check_update(request, &call->error) &&
               index_rules_check(request, &call->error) &&
               throughput_rules_check_update(request, &call->error) &&
               (table = table_operation_find(call, request->table_name)) != NULL &&

@@ -396,13 +396,19 @@ static bool check_index_update(const struct index_request *update, struct error 
                             BYTES_FMT(update->index_name));
 }
 
-bool throughput_rules_check_update(const struct update_table_request *request, struct error *err)
+bool throughput_rules_check_index_updates(const struct update_table_request *request,
+                                          struct error *err)
 {
     for (size_t i = 0; i < request->global_secondary_index_updates.count; i++) {
         const struct index_request *update = index_update(request, i);
         if (update != NULL && !check_index_update(update, err))
             return false;
     }
+    return true;
+}
+
+bool throughput_rules_check_update(const struct update_table_request *request, struct error *err)
+{
     const struct units_request *provisioned = request->provisioned_throughput;
     if (provisioned == NULL)
         return true;

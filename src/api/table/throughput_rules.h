@@ -34,6 +34,9 @@ MUST_CHECK bool throughput_rules_add_index(const struct index_request *request,
                                            enum billing_mode mode, struct index_definition *index,
                                            struct error *err);
 
+/* The rules of indexes' updates that come before all others of UpdateTable. */
+MUST_CHECK bool throughput_rules_check_index_updates(const struct update_table_request *request,
+                                                     struct error *err);
 /* The rules that do not depend on the table. */
 MUST_CHECK bool throughput_rules_check_update(const struct update_table_request *request,
                                               struct error *err);
