@@ -122,8 +122,8 @@ MAXIMUM = {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 7}}
             "constraint: Member must have length greater than or equal to 1",
         ),
         (
-            [{"Create": {}}],
-            "1 validation error detected: Value null at 'replicaUpdates.1.member.create."
+            [{"Update": {}}],
+            "1 validation error detected: Value null at 'replicaUpdates.1.member.update."
             "regionName' failed to satisfy constraint: Member must not be null",
         ),
         (
@@ -178,7 +178,7 @@ def test_an_empty_region_is_denied(peers):
         (
             "demand",
             added(WEST, KMSMasterKeyId="theirs"),
-            P + "All replica keys must either be Customer Managed CMK or AWS Managed CMK.",
+            P + "KMSMasterKeyId must be specified for each replica.",
         ),
     ],
 )
@@ -233,7 +233,7 @@ def test_scaled_writes_of_the_table_and_each_index_qualify_for_a_replica(peers):
             "provided.",
         ),
         (
-            {"ReplicaUpdates": added(WEST), "GlobalTableWitnessUpdates": witness(WEST)},
+            {"ReplicaUpdates": added(WEST), "GlobalTableWitnessUpdates": witness(OWN)},
             "Cannot add a witness in the same region as an existing replica when creating a "
             "global table with MultiRegionConsistency set to STRONG.",
         ),
@@ -566,13 +566,16 @@ def test_replica_scaling_shows_all_regions(regions):
     update, writes = "UpdateTableReplicaAutoScaling", "ProvisionedWriteCapacityAutoScalingUpdate"
     accept(regions[OWN], update, {**named, writes: {"AutoScalingDisabled": True}})
     failed = "Failed to update settings for global table with name: ‘rescaled’ because "
-    west = {"RegionName": WEST, "ReplicaProvisionedReadCapacityAutoScalingUpdate": {}}
+    policy = {"TargetTrackingScalingPolicyConfiguration": {"TargetValue": 70}}
+    whole = {"MinimumUnits": 1, "MaximumUnits": 9, "ScalingPolicyUpdate": policy}
+    west = {"RegionName": WEST, "ReplicaProvisionedReadCapacityAutoScalingUpdate": whole}
     for members, message in [
         (
-            {writes: {"MinimumUnits": 1, "MaximumUnits": 9}},
+            {writes: whole},
             "Failed to update global table with name ‘rescaled‘. Replicas 'US-EAST-1', "
             "'US-WEST-2' BillingMode is PayPerRequest. You must convert table's BillingMode to "
-            f"PROVISIONED to set parameters: '{writes}'.",
+            "PROVISIONED to set parameters: "
+            "'GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate'.",
         ),
         ({}, failed + "at least one update parameter must be specified."),
         (

@@ -20,11 +20,11 @@
 
 enum { SCALING_REPLICAS_MAX = 64 }; /* Of one request; a group has fewer. */
 
-/* NULL with the error set unless it is a global table. */
+/* NULL with the error set unless it is a global table, which it no longer is without replicas. */
 static struct table *find_global(struct api_call *call, struct bytes name)
 {
     struct table *table = operation_find_table(call, name);
-    if (table != NULL && replica_definition_is_group(&table_definition(table)->replicas))
+    if (table != NULL && table_definition(table)->replicas.count > 0)
         return table;
     error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
               "Global table with name: '%.*s' does not exist.",
@@ -244,24 +244,82 @@ static const struct shape_field update_fields[] = {
 static const struct shape update_shape = { SHAPE_STRUCTURE_OF(struct scaling_update, update_fields),
                                            .type_name = "UpdateTableReplicaAutoScalingInput" };
 
-/* --- UpdateTableReplicaAutoScaling: the rules --- */
+/* --- UpdateTableReplicaAutoScaling: the settings, which are judged before the table --- */
 
-/* Observed: to disable what is disabled is always possible. */
-static bool only_disables(const struct scaling_settings *settings)
+static void append_parameter(struct buffer *list, const char *name)
 {
-    return settings == NULL ||
-           (settings->disabled.present && settings->disabled.value && !settings->minimum.present &&
-            !settings->maximum.present && settings->role.data == NULL && settings->policy == NULL);
+    if (buffer_bytes(list).len > 0)
+        buffer_append_bytes(list, BYTES(", "));
+    buffer_append_bytes(list, BYTES("'"));
+    buffer_append_bytes(list, bytes_from_text(name));
+    buffer_append_bytes(list, BYTES("'"));
 }
 
-static bool indexes_only_disable(const struct shape_list *list)
+/* Names the parameters that are given or those that are not, in the service's order. */
+static struct bytes list_parameters(struct arena *arena, const struct scaling_settings *settings,
+                                    bool given)
+{
+    struct buffer list;
+    buffer_init(&list, arena);
+    if (settings->maximum.present == given)
+        append_parameter(&list, "MaximumUnits");
+    if ((settings->policy != NULL) == given)
+        append_parameter(&list, "ScalingPolicyUpdate");
+    if (settings->minimum.present == given)
+        append_parameter(&list, "MinimumUnits");
+    return buffer_bytes(&list);
+}
+
+static bool disables(const struct scaling_settings *settings)
+{
+    return settings == NULL || (settings->disabled.present && settings->disabled.value);
+}
+
+static bool check_settings(struct api_call *call, struct bytes name,
+                           const struct scaling_settings *settings)
+{
+    if (settings == NULL)
+        return true;
+    struct bytes wrong = list_parameters(call->arena, settings, disables(settings));
+    if (wrong.len == 0)
+        return true;
+    if (disables(settings))
+        return error_validation(&call->error,
+                                "Failed to update settings for global table with name "
+                                "\xe2\x80\x98%.*s\xe2\x80\x99: Parameters %.*s must be left blank "
+                                "when disabling auto scaling.",
+                                BYTES_FMT(name), BYTES_FMT(wrong));
+    return error_validation(&call->error,
+                            FAILED ": Parameters %.*s are required unless auto scaling is being "
+                                   "disabled.",
+                            BYTES_FMT(name), BYTES_FMT(wrong));
+}
+
+static bool check_index_settings(struct api_call *call, struct bytes name,
+                                 const struct shape_list *list)
 {
     const struct scaling_index *const *indexes = list->elements;
     for (size_t i = 0; i < list->kept; i++)
-        if (!only_disables(indexes[i]->settings))
+        if (!check_settings(call, name, indexes[i]->settings))
             return false;
     return true;
 }
+
+static bool check_all_settings(struct api_call *call, const struct scaling_update *request)
+{
+    const struct scaling_replica *const *replicas = request->replicas.elements;
+    struct bytes name = operation_table_name(request->table_name);
+    if (!check_settings(call, name, request->writes) ||
+        !check_index_settings(call, name, &request->indexes))
+        return false;
+    for (size_t i = 0; i < request->replicas.kept; i++)
+        if (!check_settings(call, name, replicas[i]->reads) ||
+            !check_index_settings(call, name, &replicas[i]->indexes))
+            return false;
+    return true;
+}
+
+/* --- UpdateTableReplicaAutoScaling: regions and indexes --- */
 
 static bool check_replicas(struct api_call *call, const struct scaling_update *request,
                            struct bytes name)
@@ -288,8 +346,90 @@ static bool check_replicas(struct api_call *call, const struct scaling_update *r
     return true;
 }
 
+static bool has_global_index(const struct table_definition *table, struct bytes name)
+{
+    const struct index_definition *index = table_definition_index(table, name);
+    return index != NULL && index->global;
+}
+
+static bool check_regions(struct api_call *call, const struct scaling_update *request,
+                          const struct table_definition *table)
+{
+    const struct scaling_replica *const *replicas = request->replicas.elements;
+    const struct replica_definition *group = &table->replicas;
+    for (size_t i = 0; i < request->replicas.kept; i++) {
+        struct bytes region = replicas[i]->region;
+        if (!bytes_equal(region, group->own.region) &&
+            replica_definition_find(group, region) == NULL)
+            return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
+                             FAILED " because a replica does not exist in regions: "
+                                    "\xe2\x80\x98[%.*s]\xe2\x80\x99.",
+                             BYTES_FMT(table->name), BYTES_FMT(region));
+    }
+    return true;
+}
+
+static bool check_indexes(struct api_call *call, const struct scaling_update *request,
+                          const struct table_definition *table)
+{
+    const struct scaling_index *const *indexes = request->indexes.elements;
+    const struct scaling_replica *const *replicas = request->replicas.elements;
+    for (size_t i = 0; i < request->indexes.kept; i++)
+        if (!has_global_index(table, indexes[i]->name))
+            return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
+                             FAILED " because the global secondary indexes with names: "
+                                    "\xe2\x80\x98[%.*s]\xe2\x80\x99 do not exist.",
+                             BYTES_FMT(table->name), BYTES_FMT(indexes[i]->name));
+    for (size_t i = 0; i < request->replicas.kept; i++) {
+        const struct scaling_index *const *own = replicas[i]->indexes.elements;
+        for (size_t j = 0; j < replicas[i]->indexes.kept; j++)
+            if (!has_global_index(table, own[j]->name))
+                return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
+                                 FAILED " because a global secondary index with name: "
+                                        "\xe2\x80\x98%.*s\xe2\x80\x99 does not exist in region: "
+                                        "\xe2\x80\x98%.*s\xe2\x80\x99.",
+                                 BYTES_FMT(table->name), BYTES_FMT(own[j]->name),
+                                 BYTES_FMT(replicas[i]->region));
+    }
+    return true;
+}
+
+/* --- UpdateTableReplicaAutoScaling: what is set --- */
+
+static bool indexes_only_disable(const struct shape_list *list)
+{
+    const struct scaling_index *const *indexes = list->elements;
+    for (size_t i = 0; i < list->kept; i++)
+        if (!disables(indexes[i]->settings))
+            return false;
+    return true;
+}
+
+/* The parameters that set something. Observed for tables: by the names that the operations of
+ * version 2017.11.29 gave them, which are assumed for indexes too. */
+static struct bytes list_set(struct arena *arena, const struct scaling_update *request)
+{
+    const struct scaling_replica *const *replicas = request->replicas.elements;
+    bool reads = false, read_indexes = false;
+    struct buffer list;
+    buffer_init(&list, arena);
+    for (size_t i = 0; i < request->replicas.kept; i++) {
+        reads |= !disables(replicas[i]->reads);
+        read_indexes |= !indexes_only_disable(&replicas[i]->indexes);
+    }
+    if (!disables(request->writes))
+        append_parameter(&list, "GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate");
+    if (!indexes_only_disable(&request->indexes))
+        append_parameter(&list, "GlobalTableGlobalSecondaryIndexSettingsUpdate");
+    if (reads)
+        append_parameter(&list, "ReplicaProvisionedReadCapacityAutoScalingSettingsUpdate");
+    if (read_indexes)
+        append_parameter(&list, "ReplicaGlobalSecondaryIndexSettingsUpdate");
+    return buffer_bytes(&list);
+}
+
 static bool refuse_on_demand(struct api_call *call, const struct table_definition *table,
-                             const struct scaling_update *request)
+                             struct bytes parameters)
 {
     const struct replica_member **members = sort_members(call->arena, &table->replicas);
     struct buffer list;
@@ -304,35 +444,31 @@ static bool refuse_on_demand(struct api_call *call, const struct table_definitio
         buffer_append_bytes(&list, arena_printf(call->arena, "%s'%.*s'", i > 0 ? ", " : "",
                                                 BYTES_FMT(bytes_of(upper, region.len))));
     }
-    const char *parameter = request->writes != NULL || request->indexes.count > 0
-                                ? "ProvisionedWriteCapacityAutoScalingUpdate"
-                                : "ReplicaProvisionedReadCapacityAutoScalingUpdate";
     return error_validation(&call->error,
                             "Failed to update global table with name "
                             "\xe2\x80\x98%.*s\xe2\x80\x98. Replicas %.*s BillingMode is "
                             "PayPerRequest. You must convert table's BillingMode to PROVISIONED to "
-                            "set parameters: '%s'.",
-                            BYTES_FMT(table->name), BYTES_FMT(buffer_bytes(&list)), parameter);
+                            "set parameters: %.*s.",
+                            BYTES_FMT(table->name), BYTES_FMT(buffer_bytes(&list)),
+                            BYTES_FMT(parameters));
 }
 
+/* Observed: to disable what is disabled is always possible. */
 static bool check_update(struct api_call *call, const struct scaling_update *request,
                          const struct table_definition *table)
 {
-    const struct scaling_replica *const *replicas = request->replicas.elements;
-    bool disables = only_disables(request->writes) && indexes_only_disable(&request->indexes);
     if (request->writes == NULL && request->indexes.count == 0 && request->replicas.count == 0)
         return error_validation(&call->error,
                                 FAILED " because at least one update parameter must be specified.",
                                 BYTES_FMT(table->name));
-    if (!check_replicas(call, request, table->name))
+    if (!check_replicas(call, request, table->name) || !check_regions(call, request, table) ||
+        !check_indexes(call, request, table))
         return false;
-    for (size_t i = 0; i < request->replicas.kept; i++)
-        disables = disables && only_disables(replicas[i]->reads) &&
-                   indexes_only_disable(&replicas[i]->indexes);
-    if (disables)
+    struct bytes parameters = list_set(call->arena, request);
+    if (parameters.len == 0)
         return true;
     if (table->billing_mode == BILLING_PAY_PER_REQUEST)
-        return refuse_on_demand(call, table, request);
+        return refuse_on_demand(call, table, parameters);
     return error_validation(&call->error, "UpdateTableReplicaAutoScaling: scaling is set by "
                                           "Application Auto Scaling in each region");
 }
@@ -340,7 +476,9 @@ static bool check_update(struct api_call *call, const struct scaling_update *req
 static void run_update(struct api_call *call, const void *input)
 {
     const struct scaling_update *request = input;
-    struct table *table = find_global(call, request->table_name);
+    struct table *table = NULL;
+    if (check_all_settings(call, request))
+        table = find_global(call, request->table_name);
     if (table == NULL || !check_update(call, request, table_definition(table)))
         operation_fail(call);
     else

@@ -283,6 +283,9 @@ static bool check_deletable(struct api_call *call, const struct table_definition
                              "Attempt to change a resource which is still in use: Cannot delete "
                              "table while indexes are being created, updated, or deleted.");
     }
+    if (definition->deletion_protected && definition->replicas.count > 0)
+        return replica_rules_refuse_protected(definition, definition->replicas.own.region,
+                                              &call->error);
     if (definition->deletion_protected)
         return error_validation(&call->error,
                                 "Resource cannot be deleted as it is currently protected against "

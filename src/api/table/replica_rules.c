@@ -184,7 +184,8 @@ static size_t count_creates(const struct shape_list *list)
     return count;
 }
 
-static bool check_strong(const struct update_table_request *request, struct error *err)
+static bool check_strong(const struct update_table_request *request, const char *own_region,
+                         struct error *err)
 {
     const struct replica_update_request *const *updates = request->replica_updates.elements;
     const struct witness_update_request *witness = witness_of(request);
@@ -203,12 +204,15 @@ static bool check_strong(const struct update_table_request *request, struct erro
         return true;
     if (creates + adds_witness != 2 || creates == 0)
         return error_validation(err, "Unsupported replica count for " STRONG_TABLES ".");
-    for (size_t i = 0; adds_witness && i < request->replica_updates.kept; i++)
+    if (!adds_witness)
+        return true;
+    for (size_t i = 0; i < request->replica_updates.kept; i++)
         if (bytes_equal(updates[i]->create->region, witness->create->region))
-            return error_validation(err, "Cannot add a witness in the same region as an existing "
-                                         "replica when creating a global table with "
-                                         "MultiRegionConsistency set to STRONG.");
-    return true;
+            return error_validation(err, "Cannot target multiple regions with the same action");
+    return !bytes_equal_text(witness->create->region, own_region) ||
+           error_validation(err, "Cannot add a witness in the same region as an existing replica "
+                                 "when creating a global table with MultiRegionConsistency set to "
+                                 "STRONG.");
 }
 
 /* --- Regions --- */
@@ -244,8 +248,12 @@ static bool check_region(const struct replica_regions *regions, const struct rep
 {
     struct bytes name = action->replica->region;
     bool own = bytes_equal_text(name, regions->own);
-    if (name.len == 0)
+    if (name.data == NULL) /* Observed for Create; the shapes of the others require it. */
+        return error_validation(err, "One or more parameter values were invalid");
+    if (name.len == 0 && action->kind == REPLICA_CREATE)
         return error_set(err, ERROR_ACCESS_DENIED, "No region is named for the replica");
+    if (name.len == 0)
+        return refuse_region(regions, name, err);
     if (action->kind == REPLICA_DISASSOCIATE)
         return own || error_validation(err, INVALID_VALUES "RegionName of Disassociate must be the "
                                                            "region that the request is sent to");
@@ -279,7 +287,7 @@ bool replica_rules_check(const struct update_table_request *request,
     if (request->replica_updates.count == 0)
         return request->multi_region_consistency.data != NULL ? refuse_consistency_alone(err)
                                                               : setting_rules_refuse_nothing(err);
-    if (!check_kinds(&request->replica_updates, err) || !check_strong(request, err) ||
+    if (!check_kinds(&request->replica_updates, err) || !check_strong(request, regions->own, err) ||
         !check_pairs(&request->replica_updates, asks_for_strong(request) || ends_strong, err))
         return false;
     for (size_t i = 0; i < request->replica_updates.kept; i++) {
@@ -435,16 +443,18 @@ static bool check_capacity(const struct replica_state *state, struct error *err)
                             state->unscaled.len == 0 ? "Table" : "GSI");
 }
 
-/* A table with a key of its own needs one in each region. */
+/* Observed: a table with a key of its own needs one in each region, and no other table may have
+ * one. The key of a replica that is there never changes. */
 static bool check_key(const struct replica_action *action, const struct table_definition *table,
                       struct error *err)
 {
+    struct bytes key = action->replica->kms_master_key_id;
     bool own = table->encryption_given && table->encryption_key.data != NULL;
-    bool given = action->replica->kms_master_key_id.data != NULL;
-    if (own && !given)
+    bool given = key.data != NULL;
+    if (action->kind == REPLICA_UPDATE ? given : own ? !given : given && !table->encryption_given)
         return error_validation(err, INVALID_VALUES
                                 "KMSMasterKeyId must be specified for each replica.");
-    return own || !given ||
+    return !given || (own && !bytes_equal_text(key, "alias/aws/dynamodb")) ||
            error_validation(err, INVALID_VALUES "All replica keys must either be Customer Managed "
                                                 "CMK or AWS Managed CMK.");
 }
@@ -468,10 +478,12 @@ bool replica_rules_check_state(const struct update_table_request *request,
         (action->kind != REPLICA_DISASSOCIATE && !check_member(action, state, err)) ||
         !check_units(action, state->table, err))
         return false;
-    if (action->kind != REPLICA_CREATE)
+    if (action->kind == REPLICA_CREATE && !check_capacity(state, err))
+        return false;
+    if (action->kind == REPLICA_DELETE || action->kind == REPLICA_DISASSOCIATE)
         return true;
-    return check_capacity(state, err) && check_key(action, state->table, err) &&
-           check_strong_regions(request, state, err);
+    return check_key(action, state->table, err) &&
+           (action->kind != REPLICA_CREATE || check_strong_regions(request, state, err));
 }
 
 /* --- Other requests about a global table --- */
@@ -485,7 +497,7 @@ bool replica_rules_check_update(const struct update_table_request *request,
         return false;
     bool disables = request->stream_specification != NULL &&
                     !request->stream_specification->stream_enabled.value;
-    return !disables ||
+    return !disables || table->replicas.count == 0 ||
            error_validation(err, INVALID_VALUES
                             "Disabling Stream is not allowed for a Global Table replica.");
 }
@@ -516,6 +528,15 @@ bool replica_rules_check_source(const struct table_definition *table, struct byt
            error_validation(err, "Replica cannot be deleted because it has acted as a source "
                                  "region for new replica(s) being added to the table in the last "
                                  "24 hours.");
+}
+
+bool replica_rules_refuse_protected(const struct table_definition *table, struct bytes region,
+                                    struct error *err)
+{
+    return error_validation(err,
+                            "Cannot delete table %.*s in region %.*s because it has deletion "
+                            "protection enabled. Disable deletion protection first.",
+                            BYTES_FMT(table->name), BYTES_FMT(region));
 }
 
 bool replica_rules_check_delete(const struct table_definition *table, int64_t now_ms,

@@ -67,6 +67,10 @@ MUST_CHECK bool replica_rules_check_state(const struct update_table_request *req
 /* A table of that name is in the region already; returns false. */
 bool replica_rules_refuse_existing(const struct table_definition *table, struct error *err);
 
+/* Deletion protection keeps the replica of that region; returns false. */
+bool replica_rules_refuse_protected(const struct table_definition *table, struct bytes region,
+                                    struct error *err);
+
 /* Some table of the group is being changed; returns false. */
 bool replica_rules_refuse_unsettled(struct error *err);
 

@@ -172,12 +172,14 @@ static struct replica_member merge(struct api_call *call, const struct replica_r
 
 /* --- The work --- */
 
-/* Answers, stores the new definition and lets its stream begin. `hidden` is not shown yet. */
+/* Answers, stores the new definition and lets its stream begin. Observed: the answer shows members
+ * that are changed or deleted as they were, hence `shown`, and omits a new one, `hidden`. */
 static bool finish(struct api_call *call, struct table_definition *changed,
-                   const struct table *table, struct bytes hidden)
+                   const struct table *table, const struct table_definition *shown,
+                   struct bytes hidden)
 {
     const struct table_answer answer = { .member = "TableDescription",
-                                         .definition = changed,
+                                         .definition = shown,
                                          .status = TABLE_UPDATING,
                                          .stats = table,
                                          .hidden_replica = hidden };
@@ -224,7 +226,7 @@ static bool create(struct api_call *call, const struct replica_request *request,
     }
     enum replica_refusal refusal =
         replica_group_add(api_replicas(call->api), call->arena, &wanted, &changed, &problem);
-    return refusal == REPLICA_TAKEN ? finish(call, &changed, table, request->region)
+    return refusal == REPLICA_TAKEN ? finish(call, &changed, table, &changed, request->region)
                                     : refuse_create(call, refusal, request, before, problem);
 }
 
@@ -239,7 +241,7 @@ static bool change(struct api_call *call, const struct replica_request *request,
     const struct replica_member wanted = merge(call, request, before, member);
     bool found = replica_group_override(call->arena, &changed, &wanted);
     assert(found);
-    return found && finish(call, &changed, table, (struct bytes){ 0 });
+    return found && finish(call, &changed, table, before, (struct bytes){ 0 });
 }
 
 static bool remove_member(struct api_call *call, const struct replica_request *request,
@@ -259,11 +261,8 @@ static bool remove_member(struct api_call *call, const struct replica_request *r
     if (refusal == REPLICA_BUSY)
         return replica_rules_refuse_unsettled(&call->error);
     if (refusal == REPLICA_FAILED)
-        return error_validation(&call->error,
-                                "Cannot delete table %.*s in region %.*s because it has deletion "
-                                "protection enabled. Disable deletion protection first.",
-                                BYTES_FMT(before->name), BYTES_FMT(request->region));
-    return found && finish(call, &changed, table, (struct bytes){ 0 });
+        return replica_rules_refuse_protected(before, request->region, &call->error);
+    return found && finish(call, &changed, table, before, (struct bytes){ 0 });
 }
 
 /* Whether it is asked to delete a replica that is being made or deleted already. */
@@ -293,7 +292,7 @@ static bool forget_member(struct api_call *call, const struct replica_request *r
     assert(found); /* By is_second_removal. */
     log_write(LOG_WARN, "replica", "table %.*s: goes on without %.*s, which does not answer",
               BYTES_FMT(before->name), BYTES_FMT(request->region));
-    return found && finish(call, &changed, table, (struct bytes){ 0 });
+    return found && finish(call, &changed, table, before, (struct bytes){ 0 });
 }
 
 /* --- Settings of a global table --- */
