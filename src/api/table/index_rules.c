@@ -16,6 +16,9 @@
 #include "model/table_definition.h"
 
 #define STILL_IN_USE "Attempt to change a resource which is still in use: "
+#define IN_ALLOCATION                                                                              \
+    "Index creation is in resource allocation phase. Retry deletion during backfilling phase or "  \
+    "when the index is active. "
 #define INVALID_VALUES "One or more parameter values were invalid: "
 
 static const struct key_schema_element_request *key_element(const struct shape_list *schema,
@@ -622,16 +625,29 @@ bool index_rules_check(const struct update_table_request *request, struct error 
 
 /* --- GlobalSecondaryIndexUpdates: rules of the table --- */
 
-/* An index may be changed while it is ACTIVE, and while it is backfilled. */
-static bool check_index_idle(const struct table_definition *table,
-                             const struct index_definition *index, struct error *err)
+static bool refuse_busy(const struct table_definition *table, const struct index_definition *index,
+                        const char *what, struct error *err)
 {
-    if (index->status == INDEX_ACTIVE || index->status == INDEX_BACKFILLING)
-        return true;
-    return error_set(err, ERROR_RESOURCE_IN_USE,
-                     STILL_IN_USE "Index is being %s.  Table: %.*s Index: %.*s",
-                     index->status == INDEX_DELETING ? "deleted" : "created",
+    return error_set(err, ERROR_RESOURCE_IN_USE, STILL_IN_USE "%sTable: %.*s Index: %.*s", what,
                      BYTES_FMT(table->name), BYTES_FMT(index->name));
+}
+
+/* Some of these have two spaces. An index may be updated and deleted while it is backfilled. */
+static bool check_index_idle(const struct table_definition *table,
+                             const struct index_definition *index, enum action_kind action,
+                             struct error *err)
+{
+    static const char *const allocating[ACTION_KINDS] = {
+        [ACTION_UPDATE] = "Index is being created but is not backfilling yet.  ",
+        [ACTION_CREATE] = "Index is being created.  ",
+        [ACTION_DELETE] = IN_ALLOCATION,
+    };
+    if (index->status == INDEX_DELETING)
+        return refuse_busy(table, index, "Index is being deleted.  ", err);
+    if (index->status == INDEX_ALLOCATING ||
+        (index->status == INDEX_BACKFILLING && action == ACTION_CREATE))
+        return refuse_busy(table, index, allocating[action], err);
+    return true;
 }
 
 /* One index at a time; `index` is the one to be changed, NULL: a new one. */
@@ -650,7 +666,7 @@ static bool check_create_state(const struct table_definition *table,
 {
     const struct index_definition *same = table_definition_index(table, create->index_name);
     if (same != NULL)
-        return check_index_idle(table, same, err) &&
+        return check_index_idle(table, same, ACTION_CREATE, err) &&
                error_validation(err, "Attempting to create an index which already exists");
     return check_others_active(table, NULL, err);
 }
@@ -665,7 +681,8 @@ static bool check_delete_state(const struct table_definition *table,
         return error_validation(err,
                                 "Cannot delete an index that is not a GlobalSecondaryIndex: %.*s",
                                 BYTES_FMT(removed->index_name));
-    return check_index_idle(table, index, err) && check_others_active(table, index, err);
+    return check_index_idle(table, index, ACTION_DELETE, err) &&
+           check_others_active(table, index, err);
 }
 
 bool index_rules_check_state(const struct update_table_request *request,
@@ -677,7 +694,7 @@ bool index_rules_check_state(const struct update_table_request *request,
         const struct index_request *update = action_at(request, i, ACTION_UPDATE);
         const struct index_definition *index =
             update == NULL ? NULL : table_definition_index(table, update->index_name);
-        if (index != NULL && !check_index_idle(table, index, err))
+        if (index != NULL && !check_index_idle(table, index, ACTION_UPDATE, err))
             return false;
     }
     return (create == NULL || check_create_state(table, create, err)) &&

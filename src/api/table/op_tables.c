@@ -13,6 +13,7 @@
 #include "api/table/table_shapes.h"
 #include "api/table/throughput_rules.h"
 #include "api/table/update_answer.h"
+#include "api/table/update_overlap.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
@@ -140,22 +141,13 @@ const struct operation op_create_table = { .name = "CreateTable",
 
 /* --- UpdateTable --- */
 
-/* Observed: these are accepted while a table is UPDATING. */
-static bool may_overlap(const struct update_table_request *request)
-{
-    bool overlaps = request->deletion_protection_enabled.present ||
-                    request->sse_specification != NULL || request->warm_throughput != NULL;
-    return overlaps && request->billing_mode.data == NULL &&
-           request->provisioned_throughput == NULL && request->on_demand_throughput == NULL &&
-           request->table_class.data == NULL && request->stream_specification == NULL &&
-           request->global_secondary_index_updates.count == 0;
-}
-
 static bool check_state(struct api_call *call, const struct update_table_request *request,
                         const struct table_definition *before)
 {
-    return (before->status == TABLE_UPDATING && may_overlap(request)) ||
-           table_operation_check_idle(call, before);
+    bool updating = before->status == TABLE_UPDATING;
+    return (updating || table_operation_check_idle(call, before)) &&
+           index_rules_check_state(request, before, &call->error) &&
+           (!updating || update_overlap_check(request, before, &call->error));
 }
 
 /* Observed: only the key's own ARN is compared. An alias or an id encrypts the table again. */
@@ -181,8 +173,7 @@ static bool apply_changes(struct api_call *call, const struct update_table_reque
     int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
     if (!setting_rules_asks_for_change(request))
         return setting_rules_refuse_nothing(&call->error);
-    if (!check_state(call, request, before) ||
-        !index_rules_check_state(request, changed, &call->error))
+    if (!check_state(call, request, before))
         return false;
     index_rules_delete(request, changed);
     if (!throughput_rules_update(request, now_ms, changed, &call->error) ||
@@ -265,11 +256,25 @@ const struct operation op_update_table = { .name = "UpdateTable",
 
 /* --- DeleteTable, whose answer shows DELETING even if the table is dropped at once --- */
 
+static bool check_indexes_idle(struct api_call *call, const struct table_definition *definition)
+{
+    bool stands = definition->status == TABLE_ACTIVE || definition->status == TABLE_UPDATING;
+    for (size_t i = 0; stands && i < definition->index_count; i++) {
+        if (definition->indexes[i].status != INDEX_ACTIVE)
+            return error_set(&call->error, ERROR_RESOURCE_IN_USE,
+                             "Attempt to change a resource which is still in use: Cannot delete "
+                             "table while indexes are being created, updated, or deleted.");
+    }
+    return true;
+}
+
 static bool check_deletable(struct api_call *call, const struct table_definition *definition)
 {
     int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
     if (definition->replicas.own.status == REPLICA_CREATING)
         return replica_rules_check_delete(definition, now_ms, &call->error);
+    if (!check_indexes_idle(call, definition))
+        return false;
     if (definition->status == TABLE_UPDATING)
         return error_set(&call->error, ERROR_RESOURCE_IN_USE,
                          "Attempt to change a resource which is still in use: Table: %.*s is in "
@@ -277,12 +282,6 @@ static bool check_deletable(struct api_call *call, const struct table_definition
                          BYTES_FMT(definition->name));
     if (!table_operation_check_idle(call, definition))
         return false;
-    for (size_t i = 0; i < definition->index_count; i++) {
-        if (definition->indexes[i].status != INDEX_ACTIVE)
-            return error_set(&call->error, ERROR_RESOURCE_IN_USE,
-                             "Attempt to change a resource which is still in use: Cannot delete "
-                             "table while indexes are being created, updated, or deleted.");
-    }
     if (definition->deletion_protected && definition->replicas.count > 0)
         return replica_rules_refuse_protected(definition, definition->replicas.own.region,
                                               &call->error);

@@ -40,6 +40,11 @@ static struct api_fixture db;
 #define CREATE_NEW                                                                                 \
     TABLE(DEFINITIONS(DEFINE("n", "S")) "," UPDATES(CREATE("new", KEY("n", "HASH"), ALL)))
 #define DELETE_NEW TABLE(UPDATES(DELETE("new")))
+#define IN_ALLOCATION                                                                              \
+    IN_USE "Index creation is in resource allocation phase. Retry deletion during backfilling "    \
+           "phase or when the index is active. Table: table Index: new"
+#define UPDATE(name) TABLE(UPDATES("{'Update':{'IndexName':'" name "'," CAPS "}}"))
+#define CAPS "'OnDemandThroughput':{'MaxReadRequestUnits':7}"
 #define QUERY_NEW                                                                                  \
     TABLE("'IndexName':'new','KeyConditionExpression':'n = :n',"                                   \
           "'ExpressionAttributeValues':{':n':{'S':'x'}}")
@@ -292,8 +297,7 @@ static void an_index_is_created_step_by_step(void **state)
     assert_true(describes(ALLOCATING)); /* And stays so. */
     assert_shows("'TableStatus':'ACTIVE'");
     refuse("Query", QUERY_NEW, ERROR_VALIDATION, CANNOT_READ);
-    refuse("UpdateTable", DELETE_NEW, ERROR_RESOURCE_IN_USE,
-           IN_USE "Index is being created.  Table: table Index: new");
+    refuse("UpdateTable", DELETE_NEW, ERROR_RESOURCE_IN_USE, IN_ALLOCATION);
 
     struct table *allocating = hold();
     table_release(before);
@@ -314,8 +318,8 @@ static void nothing_else_changes_while_an_index_does(void **state)
 {
     (void)state;
     struct table *held = hold_backfill();
-    refuse("UpdateTable", CREATE_NEW, ERROR_VALIDATION,
-           "Attempting to create an index which already exists");
+    refuse("UpdateTable", CREATE_NEW, ERROR_RESOURCE_IN_USE,
+           IN_USE "Index is being created.  Table: table Index: new");
     refuse("UpdateTable",
            TABLE(DEFINITIONS(DEFINE("n", "S")) "," UPDATES(CREATE("two", KEY("n", "HASH"), ALL))),
            ERROR_LIMIT_EXCEEDED, ONE_AT_A_TIME);
@@ -406,6 +410,55 @@ static void items_that_cannot_be_keys_are_skipped_and_later_refused(void **state
            INVALID "Type mismatch for Index Key n Expected: S Actual: N IndexName: new");
 }
 
+static void expect_refused(const char *change, const char *message)
+{
+    refuse("UpdateTable", change, ERROR_RESOURCE_IN_USE, message);
+}
+
+/* Observed in 2026. Changes beside others: test_update_table.c. */
+static void a_change_beside_an_index_is_refused_with_what_is_under_way(void **state)
+{
+    (void)state;
+    const char *const units = TABLE("'BillingMode':'PROVISIONED','ProvisionedThroughput':"
+                                    "{'ReadCapacityUnits':1,'WriteCapacityUnits':1}");
+    const char *const stream = TABLE("'StreamSpecification':{'StreamEnabled':true,"
+                                     "'StreamViewType':'KEYS_ONLY'}");
+    api_fixture_close(&db);
+    open_table(1000);
+    call("UpdateTable", CREATE_NEW);
+    assert_true(describes(ALLOCATING));
+    expect_refused(units, IN_USE "Can't change table IOPS when an index is being created. "
+                                 "Table: table Indexes: [new]");
+    expect_refused(stream, IN_USE "Can't change stream status when an index is being created. "
+                                  "Table: table Indexes: [new]");
+    expect_refused(TABLE(CAPS), IN_USE "OnDemandThroughput cannot be updated while index creation "
+                                       "is in progress for indexes: [new]");
+    expect_refused(TABLE("'TableClass':'STANDARD_INFREQUENT_ACCESS'"),
+                   IN_USE "Table is being updated: table");
+    expect_refused(UPDATE("new"), IN_USE "Index is being created but is not backfilling yet.  "
+                                         "Table: table Index: new");
+    expect_refused(CREATE_NEW, IN_USE "Index is being created.  Table: table Index: new");
+    refuse("UpdateTable", TABLE(UPDATES(DELETE("old"))), ERROR_LIMIT_EXCEEDED, ONE_AT_A_TIME);
+    refuse("DeleteTable", "{'TableName':'table'}", ERROR_RESOURCE_IN_USE,
+           IN_USE "Cannot delete table while indexes are being created, updated, or deleted.");
+    call("UpdateTable", UPDATE("old"));
+    call("UpdateTable", TABLE("'BillingMode':'PAY_PER_REQUEST'")); /* As it is. */
+    assert_true(describes(ALLOCATING));
+
+    api_fixture_restart(&db, 1000); /* The transition ends. */
+    wait_until(true, ACTIVE);
+    call("UpdateTable", DELETE_NEW);
+    assert_true(describes(DELETING));
+    expect_refused(units, IN_USE "Can't change table IOPS when an index is being deleted. "
+                                 "Table: table Indexes: [new]");
+    expect_refused(TABLE(CAPS), IN_USE "OnDemandThroughput cannot be updated while index deletion "
+                                       "is in progress for indexes: [new]");
+    expect_refused(UPDATE("new"), IN_USE "Index is being deleted.  Table: table Index: new");
+    refuse("DeleteTable", "{'TableName':'table'}", ERROR_RESOURCE_IN_USE,
+           IN_USE "Cannot delete table while indexes are being created, updated, or deleted.");
+    call("UpdateTable", UPDATE("old"));
+}
+
 static void a_restart_goes_on_where_it_was(void **state)
 {
     (void)state;
@@ -417,8 +470,7 @@ static void a_restart_goes_on_where_it_was(void **state)
     call("UpdateTable", CREATE_NEW);
     assert_true(describes(ALLOCATING));
     assert_shows("'TableStatus':'UPDATING'");
-    refuse("UpdateTable", DELETE_NEW, ERROR_RESOURCE_IN_USE,
-           IN_USE "Table is being updated: table");
+    refuse("UpdateTable", DELETE_NEW, ERROR_RESOURCE_IN_USE, IN_ALLOCATION);
     api_fixture_restart(&db, 500);
     assert_true(describes(ALLOCATING));
     api_fixture_restart(&db, 500);
@@ -448,6 +500,7 @@ int main(void)
         STEP_TEST(an_index_can_be_deleted_while_it_is_backfilled),
         STEP_TEST(an_attribute_that_is_used_elsewhere_stays_defined),
         STEP_TEST(items_that_cannot_be_keys_are_skipped_and_later_refused),
+        STEP_TEST(a_change_beside_an_index_is_refused_with_what_is_under_way),
         STEP_TEST(a_restart_goes_on_where_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
