@@ -42,6 +42,7 @@
 #include "insight/insights.h"
 #include "jobs/job_runner.h"
 #include "kinesis/destinations.h"
+#include "replica/replica_group.h"
 #include "replica/replicas.h"
 #include "object/object_store.h"
 #include "model/limits.h"
@@ -345,6 +346,8 @@ static struct catalogue *open_catalogue(const struct api_options *options,
         catalogue_open_attaching(options->engine, compile_policies, status);
     if (catalogue != NULL)
         *status = commit_ceiling_load(options->engine, options->clock);
+    if (catalogue != NULL && *status == ENGINE_OK && options->is_restored)
+        *status = replica_group_leave_all(catalogue);
     return catalogue;
 }
 
@@ -363,6 +366,7 @@ static struct replicas *open_replicas(const struct api_options *options,
                                          .region = bytes_from_text(options->region),
                                          .peers = options->replica_peers,
                                          .peer_count = options->replica_peer_count,
+                                         .loses_writes = options->loses_writes,
                                          .skew_max_us = options->replica_skew_max_ms * 1000 };
     if (options->replica_outside != NULL)
         replicas.outside = *options->replica_outside;

@@ -97,6 +97,11 @@ struct api_options {
     const struct replica_peer *replica_peers;
     size_t replica_peer_count;
     const struct replica_outside *replica_outside;
+    /* The store was made from a backup: other regions know what it does not know any more, so its
+     * tables leave their groups. */
+    bool is_restored;
+    /* A power cut may take back acknowledged writes (durability "os"): no table has replicas. */
+    bool loses_writes;
     int64_t replica_skew_max_ms;  /* How far ahead of the own clock rows may be stamped. */
     int64_t kinesis_retention_ms; /* How long a record may wait for delivery; 0: for ever. */
     /* Called once at the end of every call, before `done`, on the thread that ends it; must not

@@ -348,6 +348,13 @@ static bool restore_files(struct backup_work *work)
     return true;
 }
 
+/* What the store has said to others since the backup, it does not know any more. */
+static bool put_mark(const struct backup_work *work)
+{
+    return backup_directory_put_file(&work->target, DATA_DIRECTORY_RESTORED, BYTES("")) ||
+           refuse_file(work, work->target.path, BYTES(DATA_DIRECTORY_RESTORED), strerror(errno));
+}
+
 bool backup_restore(const char *source, const char *target, backup_progress *progress,
                     void *context, struct backup_result *result, char message[BACKUP_MESSAGE_MAX])
 {
@@ -357,10 +364,26 @@ bool backup_restore(const char *source, const char *target, backup_progress *pro
     work.context = context;
     bool ok = read_manifest(&work, source) &&
               backup_directory_begin(&work.target, target, message) && restore_files(&work) &&
-              backup_directory_finish(&work.target, message);
+              put_mark(&work) && backup_directory_finish(&work.target, message);
     if (ok)
         add_result(result, &work.manifest);
     work_deinit(&work);
+    return ok;
+}
+
+bool backup_is_restored(const char *data_dir)
+{
+    int fd = file_open_at(AT_FDCWD, data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    bool is_there = fd >= 0 && faccessat(fd, DATA_DIRECTORY_RESTORED, F_OK, 0) == 0;
+    file_close(fd);
+    return is_there;
+}
+
+bool backup_note_start(const char *data_dir)
+{
+    int fd = file_open_at(AT_FDCWD, data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    bool ok = fd >= 0 && unlinkat(fd, DATA_DIRECTORY_RESTORED, 0) == 0 && fsync(fd) == 0;
+    file_close(fd);
     return ok;
 }
 

@@ -39,6 +39,12 @@ MUST_CHECK bool backup_restore(const char *source, const char *target, backup_pr
                                void *context, struct backup_result *result,
                                char message[BACKUP_MESSAGE_MAX]);
 
+/* Whether the data directory was made by backup_restore, and backup_note_start has not been called
+ * on it since. */
+bool backup_is_restored(const char *data_dir);
+/* The server has done what a restored store needs. False with errno set; it is on the disk then. */
+MUST_CHECK bool backup_note_start(const char *data_dir);
+
 /* True if the directory holds a finished backup, by its list of files. */
 bool backup_exists(const char *directory);
 /* Compares the files of a backup with its list. Each problem is one line; returns their number. */

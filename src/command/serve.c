@@ -23,6 +23,7 @@
 #include "api/api.h"
 #include "auth/key_file.h"
 #include "auth/live_keys.h"
+#include "backup/backup.h"
 #include "backup/backup_service.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -303,8 +304,6 @@ static bool open_kinesis(struct server *server, const struct config *config)
     return true;
 }
 
-/* A power cut takes back what a server with durability "os" has acknowledged, and its peers would
- * never send it again. */
 static bool open_replication(struct server *server, const struct config *config)
 {
     struct credentials credentials;
@@ -347,6 +346,7 @@ static bool open_api(struct server *server, const struct config *config)
         log_write(LOG_WARN, "fault", "fault injection is allowed: requests may fail on purpose");
         server->faults = faults_create(&server->clock);
     }
+    bool is_restored = !config->in_memory && backup_is_restored(config->data_dir);
     struct api_options options = {
         .engine = server->engine,
         .clock = &server->clock,
@@ -381,6 +381,8 @@ static bool open_api(struct server *server, const struct config *config)
         .replica_peers = server->replica_peers,
         .replica_peer_count = server->peer_count,
         .replica_outside = &server->replica,
+        .is_restored = is_restored,
+        .loses_writes = !config->in_memory && config->durability == CONFIG_DURABILITY_OS,
         .replica_skew_max_ms = (int64_t)config->replication_skew_max_ms,
         .kinesis_retention_ms = (int64_t)config->kinesis_retention_h * 60 * 60 * 1000,
         .faults = server->faults,
@@ -396,7 +398,8 @@ static bool open_api(struct server *server, const struct config *config)
     if (status == ENGINE_OK)
         server->api = api_open(&options, &status);
     if (server->api != NULL)
-        return true;
+        return !is_restored || backup_note_start(config->data_dir) ||
+               fail("cannot remove the file RESTORED in the data directory");
     fprintf(stderr, "stator: cannot read the tables in %s: %s\n", config->data_dir,
             engine_status_name(status));
     return false;

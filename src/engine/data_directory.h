@@ -7,5 +7,7 @@
 #define DATA_DIRECTORY_BACKUP "BACKUP"
 /* There from before the first file is copied until the last one is on the disk. */
 #define DATA_DIRECTORY_INCOMPLETE "INCOMPLETE"
+/* The directory was made from a backup, and no server has started on it since. */
+#define DATA_DIRECTORY_RESTORED "RESTORED"
 
 #endif

@@ -195,6 +195,8 @@ struct replica_outcome replicas_receive(struct replicas *replicas, struct arena 
         replica_definition_find(&definition->replicas, batch->from);
     if (peer == NULL || member == NULL || member->status == REPLICA_DELETING)
         return (struct replica_outcome){ .verdict = REPLICA_NO_MEMBER };
+    if (replicas->options.loses_writes)
+        return (struct replica_outcome){ .verdict = REPLICA_NOT_DURABLE };
     pthread_mutex_lock(&peer->receiving);
     struct replica_outcome outcome = receive(peer, arena, definition, batch);
     outcome.session = arena_copy(arena, bytes_from_text(peer->given));

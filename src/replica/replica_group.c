@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/log.h"
 #include "model/table_definition.h"
+#include "table/catalogue.h"
 
 struct replica_definition replica_group_copy(struct arena *arena,
                                              const struct replica_definition *group)
@@ -147,4 +149,46 @@ bool replica_group_adopt(struct arena *arena, struct table_definition *changed,
     group.own.is_noted = true;
     changed->replicas = group;
     return true;
+}
+
+/* --- A store that was made from a backup --- */
+
+static bool is_of_group(const struct table_definition *table, void *context)
+{
+    (void)context;
+    return replica_definition_is_group(&table->replicas);
+}
+
+static enum engine_status leave(struct catalogue *catalogue, struct arena *arena,
+                                const struct table_definition *definition)
+{
+    struct table_definition changed = table_definition_copy(arena, definition);
+    log_write(LOG_WARN, "replica",
+              "table %.*s: the store was restored from a backup, so this is no replica any more. "
+              "To make it one again, delete it and add it in another region",
+              BYTES_FMT(changed.name));
+    if (definition->replicas.own.status == REPLICA_CREATING) {
+        changed.replicas.count = 0; /* The collector removes the table. */
+        return catalogue_update(catalogue, arena, &changed);
+    }
+    changed.replicas = (struct replica_definition){ 0 };
+    return catalogue_remove_replicas(catalogue, arena, &changed);
+}
+
+enum engine_status replica_group_leave_all(struct catalogue *catalogue)
+{
+    enum engine_status status = ENGINE_OK;
+    struct arena *arena = arena_create(), *names = arena_create();
+    struct bytes after = BYTES("");
+    struct table *table;
+    while (status == ENGINE_OK &&
+           (table = catalogue_find_next(catalogue, after, is_of_group, NULL)) != NULL) {
+        after = arena_copy(names, table_definition(table)->name);
+        status = leave(catalogue, arena, table_definition(table));
+        table_release(table);
+        arena_reset(arena);
+    }
+    arena_destroy(names);
+    arena_destroy(arena);
+    return status;
 }

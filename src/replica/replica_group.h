@@ -19,9 +19,11 @@
 #include <stdbool.h>
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "engine/engine.h"
 #include "model/replica_definition.h"
 
 struct arena;
+struct catalogue;
 struct error;
 struct replicas;
 struct table_definition;
@@ -73,6 +75,11 @@ void replica_group_announce(struct arena *arena, struct table_definition *change
 
 /* Whether no member is being made or deleted. Any thread. */
 bool replica_group_is_settled(const struct replica_definition *group);
+
+/* Takes every table out of its group: the other regions then take this one out. A table that was
+ * being filled is removed later. For a store that was made from a backup, before anything else runs
+ * on it. */
+MUST_CHECK enum engine_status replica_group_leave_all(struct catalogue *catalogue);
 
 /* A copy of the group whose members may be changed, and one more added. Any thread. */
 struct replica_definition replica_group_copy(struct arena *arena,

@@ -268,6 +268,12 @@ void replicas_start(struct replicas *replicas,
     replicas->run_context = context;
     if (replicas->peer_count == 0 || options->outside.network == NULL)
         return;
+    if (options->loses_writes) {
+        log_write(LOG_WARN, "replica",
+                  "durability is \"os\": no table can have replicas, and those that have some are "
+                  "not replicated");
+        return;
+    }
     replicas->is_started = true;
     for (size_t i = 0; i < replicas->peer_count; i++) {
         struct replica_peer_state *peer = &replicas->peers[i];

@@ -60,6 +60,8 @@ struct replicas_options {
     const struct replica_peer *peers;
     size_t peer_count;
     struct replica_outside outside;
+    /* A power cut may take back what was acknowledged: nothing is sent, and nothing is taken. */
+    bool loses_writes;
     /* Rows stamped so much ahead of the own clock wait. */
     int64_t skew_max_us;
 };
@@ -127,6 +129,7 @@ enum replica_verdict {
     REPLICA_TOO_EARLY,   /* A row is from the future, more than is allowed. */
     REPLICA_BAD_ROW,     /* A row is none. */
     REPLICA_NO_MEMBER,   /* The sender is not of the group. */
+    REPLICA_NOT_DURABLE, /* The server may lose what it acknowledges. */
     REPLICA_NOT_STORED,  /* See `status`. */
 };
 struct replica_outcome {

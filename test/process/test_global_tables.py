@@ -1,6 +1,7 @@
 """Tables that are replicated between servers of several regions: everything that was written in any
 of them is in all of them, and the last writer wins."""
 
+import subprocess
 import time
 
 import pytest
@@ -8,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from global_tables import Regions, create_table
 from moving_clock import MovingClock
-from stator_process import Connection, check
+from stator_process import Connection, binary, check
 
 HOME, AWAY, THIRD = "eu-west-1", "us-east-1", "us-west-2"
 
@@ -339,3 +340,71 @@ def test_a_replica_whose_making_was_not_confirmed_goes_and_may_be_made_again(two
     two.add_replica(HOME, AWAY)
     wait_for(two, AWAY, {"k": "a"})
     assert_whole(two)
+
+
+def restore(regions, region, backup):
+    """In place of the region's store."""
+    regions.kill(region)
+    folder = regions.folder / region
+    folder.rename(folder.with_name(f"{region}-before"))
+    command = [binary(), "restore", str(backup), "--data-dir", str(folder)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    regions.start(region)
+
+
+def test_a_region_that_was_restored_from_an_older_backup_leaves_and_may_come_back(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY, THIRD]) as regions:
+        create_table(regions.clients[HOME])
+        regions.add_replica(HOME, AWAY)
+        wait_until(lambda: statuses(regions, HOME) == {AWAY: "ACTIVE"})
+        regions.add_replica(HOME, THIRD)
+        put(regions, HOME, "old", "a")
+        put(regions, HOME, "deleted", "a")
+        regions.wait_until_equal()
+        backup = tmp_path / "backup"
+        command = [binary(), "backup", str(backup), "--data-dir", str(tmp_path / HOME)]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+        regions.cut(HOME, THIRD)
+        put(regions, HOME, "new", "b")  # It reaches one of the others only.
+        delete(regions, HOME, "deleted")
+        wait_for(regions, AWAY, {"old": "a", "new": "b"})
+        restore(regions, HOME, backup)
+        regions.cut(HOME, THIRD, False)
+        wait_until(lambda: statuses(regions, HOME) == {})
+        wait_until(lambda: statuses(regions, AWAY) == {THIRD: "ACTIVE"})
+        wait_until(lambda: statuses(regions, THIRD) == {AWAY: "ACTIVE"})
+        wait_for(regions, THIRD, {"old": "a", "new": "b"})
+        assert value_of(regions.items(HOME)) == {"old": "a", "deleted": "a"}
+        assert not (tmp_path / HOME / "RESTORED").exists()
+        regions.clients[HOME].delete_table(TableName="Tab")
+        wait_until(lambda: not tables(regions, HOME))
+        regions.add_replica(AWAY, HOME)
+        wait_for(regions, HOME, {"old": "a", "new": "b"})
+        assert_whole(regions)
+
+
+def test_a_server_that_may_lose_writes_has_no_replicas(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY]) as regions:
+        create_table(regions.clients[HOME])
+        regions.flags = ["--durability", "os"]
+        regions.kill(AWAY)
+        regions.start(AWAY)
+        with pytest.raises(ClientError, match='region us-east-1 has the setting durability "os"'):
+            regions.add_replica(HOME, AWAY)
+        create_table(regions.clients[AWAY], "Own")
+        with pytest.raises(ClientError, match='this server has the setting durability "os"'):
+            regions.add_replica(AWAY, HOME, "Own")
+        regions.flags = []
+        regions.kill(AWAY)
+        regions.start(AWAY)
+        regions.add_replica(HOME, AWAY)
+        regions.flags = ["--durability", "os"]
+        regions.kill(AWAY)
+        regions.start(AWAY)
+        put(regions, HOME, "k", "a")
+        regions.servers[HOME].wait_for_log('has the setting durability "os"')
+        assert regions.items(AWAY) == []
+        regions.flags = []
+        regions.kill(AWAY)
+        regions.start(AWAY)
+        wait_for(regions, AWAY, {"k": "a"})

@@ -43,6 +43,15 @@ static bool decode(struct api_call *call, struct bytes text, const char *name, s
     return true;
 }
 
+static bool refuse_durability(struct api_call *call)
+{
+    return error_validation(
+        &call->error,
+        "The server of region %.*s has the setting durability \"os\", so a power "
+        "cut may take back what it has acknowledged, and it has no replicas",
+        BYTES_FMT(own_region(call)));
+}
+
 /* --- ReplicateSettings: the group of a table has changed --- */
 
 struct replicate_table_request {
@@ -107,6 +116,8 @@ static bool create(struct api_call *call, const struct table_definition *said,
                    const struct replica_definition *group)
 {
     struct table_definition draft = replica_join_draft(call->arena, said, group);
+    if (api_options(call->api)->loses_writes)
+        return refuse_durability(call);
     if (catalogue_table_count(api_catalogue(call->api)) >= TABLES_MAX)
         return error_set(&call->error, ERROR_LIMIT_EXCEEDED,
                          "Subscriber limit exceeded: There is a limit of %d tables per subscriber",
@@ -327,6 +338,8 @@ static bool answer_rows(struct api_call *call, const struct replica_outcome *out
     case REPLICA_NO_MEMBER:
         return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
                          "The sender is no member of the global table");
+    case REPLICA_NOT_DURABLE:
+        return refuse_durability(call);
     case REPLICA_NOT_STORED:
         return storage_error_set_for_table(&call->error, outcome->status,
                                            "WriteDataForReplication");

@@ -219,6 +219,11 @@ static bool create(struct api_call *call, const struct replica_request *request,
     struct table_definition changed = table_definition_copy(call->arena, before);
     const struct replica_member wanted = merge(call, request, before, NULL);
     struct bytes problem = { 0 };
+    if (api_options(call->api)->loses_writes)
+        return error_validation(
+            &call->error, "UpdateTable: ReplicaUpdates: this server has the setting durability "
+                          "\"os\": a power cut may take back what it has acknowledged, which "
+                          "other regions would keep. Use durability \"sync\"");
     if (!changed.stream_enabled) {
         changed.stream_enabled = true;
         changed.stream_view_type = BYTES("NEW_AND_OLD_IMAGES");
