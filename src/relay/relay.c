@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "http/grammar.h"
+#include "http/relayed.h"
 #include "http/server.h"
 
 enum { STATUS_MIN = 200, STATUS_NO_CONTENT = 204, STATUS_MAX = 599 }; /* Of a final answer. */
@@ -71,7 +72,7 @@ static size_t copy_headers(const struct http_exchange *exchange, struct http_hea
     for (size_t i = 0; i < http_exchange_header_count(exchange); i++)
         if (!is_of_connection(headers[i].name))
             out[count++] = headers[i];
-    out[count++] = (struct http_header){ BYTES(RELAY_MARK), BYTES("1") };
+    out[count++] = (struct http_header){ BYTES(HTTP_RELAYED_HEADER), BYTES("1") };
     return count;
 }
 
@@ -207,7 +208,8 @@ bool relay_take(struct relay *relay, void *loop_context, struct http_exchange *e
     size_t i = 0;
     while (i < relay->options.count && !bytes_equal(relay->lines[i].peer.region, region))
         i++;
-    if (i == relay->options.count || http_exchange_header(exchange, RELAY_MARK).data != NULL)
+    if (i == relay->options.count ||
+        http_exchange_header(exchange, HTTP_RELAYED_HEADER).data != NULL)
         return false;
     struct line *line = &relay->lines[i];
     struct job *job = arena_alloc_zeroed(http_exchange_arena(exchange), sizeof *job);

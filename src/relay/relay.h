@@ -23,9 +23,6 @@ enum {
     RELAY_HEADERS_MAX = 128,
 };
 
-/* The mark of a request that was relayed. Not signed, so the signature still holds. */
-#define RELAY_MARK "X-Stator-Relayed"
-
 struct relay_options {
     const struct relay_peer *peers;
     size_t count; /* Above 0. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "http/relayed.h"
 #include "http/server.h"
 
 struct entry {
@@ -141,6 +142,8 @@ static bool refuse_page(const struct router *router, void *loop_context,
 static bool is_local(const struct http_exchange *exchange)
 {
     char peer[HTTP_PEER_SIZE];
+    if (http_exchange_header(exchange, HTTP_RELAYED_HEADER).data != NULL)
+        return false; /* The address is that of the server which passed it on. */
     http_exchange_peer(exchange, peer);
     return strncmp(peer, "127.", 4) == 0 || strcmp(peer, "::1") == 0;
 }

@@ -259,6 +259,19 @@ def create_key(server, region, admin):
     return made["AccessKeyId"], made["SecretAccessKey"]
 
 
+def test_what_is_for_clients_on_this_machine_is_not_for_relayed_requests(tmp_path):
+    """The region behind the endpoint sees an address of this machine, whoever asks."""
+    flags = ["--data-dir", str(tmp_path / "data"), "--regions", f"{HOME},{AWAY}"]
+    with StatorProcess(*flags, "--metrics-bind", "127.0.0.1:0") as server:
+        signed = f"AWS4-HMAC-SHA256 Credential=x/20260101/{AWAY}/dynamodb/aws4_request"
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection.request("GET", "/metrics", headers={"Authorization": signed})
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (403, b"only for clients on this machine\n")
+        connection.close()
+        server.stop()
+
+
 def test_a_request_is_relayed_once(tmp_path):
     """Two servers that take each other for the region of a third one."""
     with StatorProcess("--in-memory", "--region", AWAY) as first:
