@@ -10,6 +10,7 @@ static const char *const status_names[REPLICA_STATUS_COUNT] = {
     [REPLICA_CREATION_FAILED] = "CREATION_FAILED",
     [REPLICA_UPDATING] = "UPDATING",
     [REPLICA_DELETING] = "DELETING",
+    [REPLICA_DISASSOCIATING] = "DISASSOCIATING",
 };
 
 const char *replica_status_name(enum replica_status status)

@@ -25,6 +25,8 @@ enum replica_status {
     REPLICA_CREATION_FAILED,
     REPLICA_UPDATING,
     REPLICA_DELETING,
+    /* Of the own region only: it leaves the group once it has sent and received what waits. */
+    REPLICA_DISASSOCIATING,
     REPLICA_STATUS_COUNT,
 };
 const char *replica_status_name(enum replica_status status);
@@ -46,6 +48,7 @@ struct replica_member {
     /* Local: everything that was there when it was added waits in its queue, or was sent. */
     bool is_noted;
     bool table_class_given; /* TableClassOverride; enum table_class. */
+    bool may_leave;         /* Of the own region only: DisassociationProtectionEnabled is false. */
     int table_class;
     struct replica_override override; /* Of the table. */
     struct replica_override *index_overrides;

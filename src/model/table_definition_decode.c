@@ -569,6 +569,7 @@ static void read_member(struct decoder *in, struct replica_member *out)
     require(in, out->added_ms >= 0 && out->source.len <= REPLICA_REGION_SIZE_MAX);
     require(in, replica_status_parse(find_text(in, "s"), &out->status));
     out->is_noted = is_noted.boolean;
+    out->may_leave = find_flag(in, "l");
     out->table_class_given = is_present(&table_class);
     int64_t class_number = out->table_class_given ? as_signed(in, &table_class) : 0;
     require(in, class_number == TABLE_CLASS_STANDARD ||

@@ -341,6 +341,8 @@ static void append_member(struct buffer *out, const struct replica_member *membe
         append_override(&list, &member->index_overrides[i]);
     append_list(map_member(&map, "i"), (uint32_t)member->index_override_count, &list);
     value_append_bool(map_member(&map, "k"), member->is_noted);
+    if (member->may_leave)
+        value_append_bool(map_member(&map, "l"), true);
     value_append_string(map_member(&map, "n"), member->region);
     append_override(map_member(&map, "o"), &member->override);
     append_text(map_member(&map, "s"), replica_status_name(member->status));

@@ -2,6 +2,7 @@
  * See replicas.h. */
 #include "base/arena.h"
 #include <assert.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "model/table_definition.h"
 #include "replica/replica_internal.h"
@@ -53,10 +54,36 @@ static enum engine_status collect_table(struct replicas *replicas, struct arena 
     return status;
 }
 
+/* Whether all that was written in any region before this one began to leave is in all of them. What
+ * is written here until it has left stays here. */
+static bool may_leave(struct replicas *replicas, const struct table_definition *table)
+{
+    const struct replica_definition *group = &table->replicas;
+    bool is_leaving = group->own.status == REPLICA_DISASSOCIATING, complete = is_leaving;
+    int64_t now_us = clock_commit_now_us(replicas->options.clock);
+    pthread_mutex_lock(&replicas->mutex);
+    for (size_t i = 0; i < group->count; i++) {
+        struct replica_peer_state *peer = replica_peer_find(replicas, group->members[i].region);
+        struct replica_link *link = peer == NULL ? NULL : replica_link_find_locked(peer, group);
+        if (link == NULL) {
+            complete = false;
+            continue;
+        }
+        if (!is_leaving || link->leaving_us == 0)
+            link->leaving_us = is_leaving ? now_us : 0;
+        complete = complete && link->closed_us >= link->leaving_us &&
+                   link->received_us >= link->leaving_us;
+    }
+    pthread_mutex_unlock(&replicas->mutex);
+    return complete;
+}
+
 static enum engine_status serve(struct replicas *replicas, struct arena *arena,
                                 const struct table *table)
 {
     const struct table_definition *definition = table_definition(table);
+    if (definition->replicas.count > 0 && may_leave(replicas, definition))
+        return replica_step_take(replicas, definition, REPLICA_STEP_LEAVE, BYTES(""));
     if (definition->replicas.count > 0)
         return collect_table(replicas, arena, table);
     if (definition->replicas.own.status == REPLICA_CREATING && definition->status == TABLE_CREATING)

@@ -70,6 +70,22 @@ bool replica_group_forget(struct arena *arena, struct table_definition *changed,
     return true;
 }
 
+bool replica_group_disassociate(struct arena *arena, struct table_definition *changed)
+{
+    struct replica_definition group = replica_group_copy(arena, &changed->replicas);
+    if (group.own.status != REPLICA_ACTIVE)
+        return false;
+    group.own.status = REPLICA_DISASSOCIATING;
+    changed->replicas = group;
+    return true;
+}
+
+void replica_group_leave(struct table_definition *changed)
+{
+    changed->replicas.count = 0; /* The collector ends the group. */
+    changed->replicas.own.status = REPLICA_ACTIVE;
+}
+
 bool replica_group_override(struct arena *arena, struct table_definition *changed,
                             const struct replica_member *wanted)
 {
@@ -118,7 +134,7 @@ bool replica_group_is_settled(const struct replica_definition *group)
         if (group->members[i].status == REPLICA_CREATING ||
             group->members[i].status == REPLICA_DELETING)
             return false;
-    return group->own.status != REPLICA_CREATING && group->own.status != REPLICA_DELETING;
+    return group->own.status == REPLICA_ACTIVE;
 }
 
 /* Of two epochs with one number, which two members made at the same time, one wins everywhere. */
@@ -147,6 +163,9 @@ bool replica_group_adopt(struct arena *arena, struct table_definition *changed,
             old != NULL && replica_member_is_fed(old) && old->is_noted && !has_lost;
     }
     group.own.is_noted = true;
+    group.own.may_leave = known->own.may_leave;
+    if (known->own.status == REPLICA_DISASSOCIATING && group.own.status == REPLICA_ACTIVE)
+        group.own.status = REPLICA_DISASSOCIATING;
     changed->replicas = group;
     return true;
 }

@@ -63,6 +63,10 @@ MUST_CHECK bool replica_group_remove(struct arena *arena, struct table_definitio
  * The others send each other what only some of them had from it. False if there is none. */
 MUST_CHECK bool replica_group_forget(struct arena *arena, struct table_definition *changed,
                                      struct bytes region);
+/* Lets this region begin to leave the group: it keeps its table. False if it leaves already. */
+MUST_CHECK bool replica_group_disassociate(struct arena *arena, struct table_definition *changed);
+/* This region is a member no more, whether it was waiting to leave or not. */
+void replica_group_leave(struct table_definition *changed);
 /* Replaces the overrides of a member, or of this region. False if there is none. */
 MUST_CHECK bool replica_group_override(struct arena *arena, struct table_definition *changed,
                                        const struct replica_member *wanted);

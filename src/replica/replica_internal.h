@@ -21,6 +21,7 @@ struct replica_link {
     int64_t received_us;
     int64_t low_us; /* The peer's low time, and the epoch in which it said so. */
     int64_t low_epoch;
+    int64_t leaving_us;   /* Since when this region waits to leave; 0: it does not. */
     int64_t collected_us; /* The low time of the collector's last whole pass; its thread only. */
     int64_t rows_sent, latency_sum_us, latency_max_us;
 
@@ -86,6 +87,7 @@ enum replica_step {
     REPLICA_STEP_NOTE,     /* The member's queue has what was there before it. */
     REPLICA_STEP_ACTIVATE, /* The member has everything. */
     REPLICA_STEP_FORGET,   /* The member's table is gone. */
+    REPLICA_STEP_LEAVE,    /* This region was disassociated, and nothing waits any more. */
     REPLICA_STEP_END,      /* The group has no other member. */
     REPLICA_STEP_DROP,     /* Nor was the table filled: it goes. */
 };

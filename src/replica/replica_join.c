@@ -23,6 +23,9 @@ bool replica_join_view(struct arena *arena, const struct table_definition *said,
     out->own.is_noted = true;
     out->members = arena_alloc_zeroed(arena, group->count * sizeof *out->members);
     out->members[0] = group->own;
+    out->members[0].may_leave = out->own.may_leave = false; /* Each region's own. */
+    if (out->members[0].status == REPLICA_DISASSOCIATING)
+        out->members[0].status = REPLICA_ACTIVE; /* It is a member until it is gone. */
     out->count = 1;
     for (size_t i = 0; i < group->count; i++)
         if (&group->members[i] != own)

@@ -186,6 +186,12 @@ static bool change(struct arena *arena, const struct step *step, struct table_de
         group.epoch++;
         group.coordinator = group.own.region;
         break;
+    case REPLICA_STEP_LEAVE:
+        if (changed->replicas.own.status != REPLICA_DISASSOCIATING)
+            return false;
+        log_write(LOG_INFO, "replica", "table %.*s: is disassociated", BYTES_FMT(changed->name));
+        replica_group_leave(changed);
+        return true;
     case REPLICA_STEP_END:
     case REPLICA_STEP_DROP:
         changed->replicas = (struct replica_definition){ 0 };

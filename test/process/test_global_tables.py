@@ -408,3 +408,70 @@ def test_a_server_that_may_lose_writes_has_no_replicas(tmp_path):
         regions.kill(AWAY)
         regions.start(AWAY)
         wait_for(regions, AWAY, {"k": "a"})
+
+
+def update_away(regions, **members):
+    """UpdateTable in AWAY, for whose region Connection signs. boto3 may be older than the members."""
+    connection = Connection(regions.servers[AWAY].port)
+    try:
+        return connection.call("UpdateTable", {"TableName": "Tab", **members})
+    finally:
+        connection.close()
+
+
+def disassociate_away(regions):
+    action = {"RegionName": AWAY, "DisassociationMode": "WAIT_FOR_REPLICATION"}
+    return update_away(regions, ReplicaUpdates=[{"Disassociate": action}])
+
+
+def test_a_region_that_is_disassociated_has_what_was_written_before_and_keeps_its_table(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY, THIRD]) as regions:
+        create_table(regions.clients[HOME])
+        regions.add_replica(HOME, AWAY)
+        wait_until(lambda: statuses(regions, HOME) == {AWAY: "ACTIVE"})
+        regions.add_replica(HOME, THIRD)
+        wait_until(lambda: set(statuses(regions, AWAY).values()) == {"ACTIVE"})
+        wait_until(lambda: len(statuses(regions, AWAY)) == 2)
+        status, answer = disassociate_away(regions)
+        assert status == 400 and "disassociation protection enabled" in answer["message"]
+        both = {"DisassociationProtectionEnabled": False, "TableClass": "STANDARD"}
+        assert "only parameter" in update_away(regions, **both)[1]["message"]
+        assert update_away(regions, DisassociationProtectionEnabled=False)[0] == 200
+        regions.cut(HOME, AWAY)
+        put(regions, AWAY, "from away", "a")
+        put(regions, HOME, "from home", "b")
+        status, answer = disassociate_away(regions)
+        assert status == 200, answer
+        time.sleep(2)  # It waits for what it lacks and for what the other one lacks.
+        assert len(statuses(regions, AWAY)) == 2
+        regions.cut(HOME, AWAY, False)
+        wait_until(lambda: statuses(regions, AWAY) == {})
+        everything = {"from away": "a", "from home": "b"}
+        assert value_of(regions.items(AWAY)) == everything
+        wait_until(lambda: statuses(regions, HOME) == {THIRD: "ACTIVE"})
+        wait_until(lambda: statuses(regions, THIRD) == {HOME: "ACTIVE"})
+        put(regions, AWAY, "own", "c")
+        put(regions, HOME, "others", "d")
+        wait_for(regions, THIRD, {**everything, "others": "d"})
+        assert value_of(regions.items(AWAY)) == {**everything, "own": "c"}
+        assert_whole(regions)
+
+
+def test_a_region_leaves_at_once_when_it_is_asked_again_while_another_is_lost(two):
+    two.add_replica(HOME, AWAY)
+    wait_until(lambda: statuses(two, AWAY) == {HOME: "ACTIVE"})
+    assert update_away(two, DisassociationProtectionEnabled=False)[0] == 200
+    put(two, AWAY, "k", "a")
+    two.wait_until_equal()
+    two.kill(HOME)
+    put(two, AWAY, "late", "b")
+    two.servers[AWAY].wait_for_log("trying again")
+    assert disassociate_away(two)[0] == 200
+    assert disassociate_away(two)[0] == 200
+    wait_until(lambda: statuses(two, AWAY) == {})
+    put(two, AWAY, "k", "c")
+    two.start(HOME)
+    wait_until(lambda: statuses(two, HOME) == {})
+    assert value_of(two.items(HOME)) == {"k": "a"}
+    assert value_of(two.items(AWAY)) == {"k": "c", "late": "b"}
+    assert_whole(two)

@@ -163,8 +163,7 @@ static bool leave(struct api_call *call, struct table *table, bool is_deleted)
         struct table_life_pace pace = table_operation_pace(call);
         status = table_life_delete(catalogue, call->arena, definition, &pace);
     } else {
-        changed.replicas.count = 0; /* The collector ends the group. */
-        changed.replicas.own.status = REPLICA_ACTIVE;
+        replica_group_leave(&changed);
         status = catalogue_update(catalogue, call->arena, &changed);
     }
     if (status != ENGINE_OK)
@@ -203,9 +202,10 @@ static bool replicate_table(struct api_call *call, const struct replicate_table_
         return false;
     struct table *table = catalogue_find(api_catalogue(call->api), said.name);
     bool is_member = replica_join_view(call->arena, &said, own_region(call), &group);
-    /* A server whose region was renamed is a member under its old name only. */
+    /* A server whose region was renamed is a member under its old name only. One that has left is
+     * none, although its group is not ended yet: what was written since has no stamps. */
     bool is_same =
-        table != NULL &&
+        table != NULL && table_definition(table)->replicas.count > 0 &&
         bytes_equal(table_definition(table)->replicas.group_id, said.replicas.group_id) &&
         bytes_equal(table_definition(table)->replicas.own.region, own_region(call));
     bool ok;

@@ -135,4 +135,6 @@ void replica_description_write(struct json_writer *writer,
             write_member(writer, description, &group->members[i]);
     json_close_array(writer);
     write_text(writer, "GlobalTableSettingsReplicationMode", MODE);
+    json_write_name(writer, "DisassociationProtectionEnabled");
+    json_write_bool(writer, !group->own.may_leave);
 }

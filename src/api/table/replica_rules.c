@@ -302,6 +302,22 @@ bool replica_rules_check(const struct update_table_request *request,
     return true;
 }
 
+/* --- Disassociation protection --- */
+
+bool replica_rules_check_protection(const struct update_table_request *request,
+                                    const struct table_definition *table, struct error *err)
+{
+    struct update_table_request rest = *request;
+    rest.disassociation_protection_enabled = (struct shape_boolean){ 0 };
+    if (has_other_members(&rest))
+        return error_validation(err, INVALID_VALUES "DisassociationProtectionEnabled must be the "
+                                                    "only parameter to be updated");
+    return replica_definition_is_group(&table->replicas) ||
+           error_validation(err, INVALID_VALUES
+                            "DisassociationProtectionEnabled is only for a replica of a global "
+                            "table");
+}
+
 /* --- State --- */
 
 bool replica_rules_refuse_unsettled(struct error *err)
@@ -459,6 +475,17 @@ static bool check_key(const struct replica_action *action, const struct table_de
                                                 "CMK or AWS Managed CMK.");
 }
 
+/* The service's words are not known; these are like those about deletion protection. */
+static bool check_unprotected(const struct table_definition *table, struct error *err)
+{
+    return table->replicas.own.may_leave ||
+           error_validation(err,
+                            "Cannot disassociate table %.*s in region %.*s because it has "
+                            "disassociation protection enabled. Disable disassociation protection "
+                            "first.",
+                            BYTES_FMT(table->name), BYTES_FMT(table->replicas.own.region));
+}
+
 bool replica_rules_check_state(const struct update_table_request *request,
                                const struct replica_action *action,
                                const struct replica_state *state, struct error *err)
@@ -472,8 +499,14 @@ bool replica_rules_check_state(const struct update_table_request *request,
                                 "replicas were not part of the global table. Please retry the "
                                 "request without these replicas: [%.*s].",
                                 BYTES_FMT(action->replica->region));
+    if (action->kind == REPLICA_DISASSOCIATE && !check_unprotected(state->table, err))
+        return false;
     if (!again && !replica_rules_check_settled(state->table, err))
         return false;
+    /* The last group is still ending: its stamps are not removed yet. */
+    if (action->kind == REPLICA_CREATE && replica_definition_is_group(&state->table->replicas) &&
+        state->table->replicas.count == 0)
+        return replica_rules_refuse_unsettled(err);
     if (!check_strong_state(request, action, state, err) ||
         (action->kind != REPLICA_DISASSOCIATE && !check_member(action, state, err)) ||
         !check_units(action, state->table, err))

@@ -59,6 +59,10 @@ bool replica_rules_concerns(const struct update_table_request *request);
 MUST_CHECK bool replica_rules_check(const struct update_table_request *request,
                                     const struct replica_regions *regions,
                                     struct replica_action *action, struct error *err);
+/* The rules of a change of DisassociationProtectionEnabled. */
+MUST_CHECK bool replica_rules_check_protection(const struct update_table_request *request,
+                                               const struct table_definition *table,
+                                               struct error *err);
 /* The rest, for a request that passed the first. The table is ACTIVE. */
 MUST_CHECK bool replica_rules_check_state(const struct update_table_request *request,
                                           const struct replica_action *action,

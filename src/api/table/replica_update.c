@@ -21,6 +21,7 @@
 #include "model/replica_definition.h"
 #include "model/table_definition.h"
 #include "replica/replica_group.h"
+#include "replica/replicas.h"
 #include "scaling/scaling.h"
 #include "table/catalogue.h"
 
@@ -300,6 +301,55 @@ static bool forget_member(struct api_call *call, const struct replica_request *r
     return found && finish(call, &changed, table, before, (struct bytes){ 0 });
 }
 
+/* --- Disassociate --- */
+
+static bool all_are_reached(struct api_call *call, const struct table_definition *table)
+{
+    struct replica_link_state link;
+    for (size_t i = 0; i < table->replicas.count; i++)
+        if (!replicas_link_state(api_replicas(call->api), table, table->replicas.members[i].region,
+                                 &link) ||
+            !link.is_reached)
+            return false;
+    return true;
+}
+
+/* The threads of replication let the region go once nothing waits (replica_collect.c). Asked for
+ * once more while a region does not answer, it goes at once: without that, the table could never be
+ * changed again if that region is lost. */
+static bool disassociate(struct api_call *call, const struct table *table)
+{
+    const struct table_definition *before = table_definition(table);
+    struct table_definition changed = table_definition_copy(call->arena, before);
+    if (!replica_group_disassociate(call->arena, &changed)) {
+        if (all_are_reached(call, before))
+            return replica_rules_refuse_unsettled(&call->error);
+        log_write(LOG_WARN, "replica", "table %.*s: leaves regions that do not answer",
+                  BYTES_FMT(before->name));
+        replica_group_leave(&changed);
+    }
+    return finish(call, &changed, table, &changed, (struct bytes){ 0 });
+}
+
+static bool is_second_departure(const struct replica_action *action,
+                                const struct table_definition *table)
+{
+    return action->kind == REPLICA_DISASSOCIATE &&
+           table->replicas.own.status == REPLICA_DISASSOCIATING;
+}
+
+static bool protect(struct api_call *call, const struct update_table_request *request,
+                    const struct table *table)
+{
+    const struct table_definition *before = table_definition(table);
+    struct table_definition changed = table_definition_copy(call->arena, before);
+    if (!replica_rules_check_protection(request, before, &call->error) ||
+        !replica_rules_check_settled(before, &call->error))
+        return false;
+    changed.replicas.own.may_leave = !request->disassociation_protection_enabled.value;
+    return finish(call, &changed, table, &changed, (struct bytes){ 0 });
+}
+
 /* --- Settings of a global table --- */
 
 static bool refuse_unsupported(struct api_call *call, const char *field)
@@ -321,8 +371,10 @@ static bool update_settings(struct api_call *call, const struct update_table_req
                                 "'GlobalTableSettingsReplicationMode' failed to satisfy "
                                 "constraint: Only ENABLED and DISABLED settings replication are "
                                 "supported for a Regional Table.");
-    return refuse_unsupported(call, mode.data != NULL ? "GlobalTableSettingsReplicationMode"
-                                                      : "DisassociationProtectionEnabled");
+    if (mode.data != NULL)
+        return refuse_unsupported(call, "GlobalTableSettingsReplicationMode");
+    return table_operation_check_idle(call, table_definition(table)) &&
+           protect(call, request, table);
 }
 
 static bool is_about_members(const struct update_table_request *request)
@@ -351,6 +403,8 @@ bool replica_update_run(struct api_call *call, const struct update_table_request
         return false;
     if (is_second_removal(&action, definition))
         return forget_member(call, action.replica, table);
+    if (is_second_departure(&action, definition))
+        return disassociate(call, table);
     if (!replica_rules_check_state(request, &action, &state, &call->error))
         return false;
     if (action.replica->kms_master_key_id.data != NULL)
@@ -365,5 +419,5 @@ bool replica_update_run(struct api_call *call, const struct update_table_request
     case REPLICA_DISASSOCIATE:
         break;
     }
-    return refuse_unsupported(call, "ReplicaUpdates: Disassociate");
+    return disassociate(call, table);
 }

@@ -79,7 +79,8 @@ static const struct {
     { DEMAND("'GlobalTableSettingsReplicationMode':'ENABLED'"),
       "UpdateTable: GlobalTableSettingsReplicationMode is not supported yet" },
     { DEMAND("'DisassociationProtectionEnabled':true"),
-      "UpdateTable: DisassociationProtectionEnabled is not supported yet" },
+      "One or more parameter values were invalid: DisassociationProtectionEnabled is only for a "
+      "replica of a global table" },
     { DEMAND("'VectorIndexUpdates':[{}]"), "UpdateTable: VectorIndexUpdates is not supported yet" },
     /* Billing mode and provisioned throughput. */
     { DEMAND("'BillingMode':'PAY_PER_REQUEST'," UNITS("1", "1")), NO_UNITS },
