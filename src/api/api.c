@@ -21,6 +21,7 @@
 #include "api/model/model_scan.h"
 #include "api/model/model_watch.h"
 #include "api/kinesis/destination_metrics.h"
+#include "api/replica/replication_metrics.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
 #include "api/scaling/scaling_driver.h"
@@ -225,6 +226,7 @@ static void start_monitoring(struct api *api)
     ticker_add_hook(api->ticker, note_for_advice, api->advice_history);
     api->destination_metrics = destination_metrics_create(api->destinations, api->series);
     ticker_add_hook(api->ticker, destination_metrics_tick, api->destination_metrics);
+    ticker_add_hook(api->ticker, replication_metrics_tick, api);
     api->scaling_driver = scaling_driver_create(api);
     alarms_set_scaler(api->alarms, leave_to_driver, NULL);
     ticker_add_hook(api->ticker, scaling_driver_round, api->scaling_driver);

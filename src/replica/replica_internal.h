@@ -23,7 +23,8 @@ struct replica_link {
     int64_t low_epoch;
     int64_t leaving_us;   /* Since when this region waits to leave; 0: it does not. */
     int64_t collected_us; /* The low time of the collector's last whole pass; its thread only. */
-    int64_t rows_sent, latency_sum_us, latency_max_us;
+    int64_t rows_sent, latency_max_us;
+    struct replica_latency latency; /* Since it was last taken. */
 
     /* The peer's thread only. */
     int64_t heartbeat_at_ms;

@@ -134,6 +134,16 @@ static void note(struct turn *turn)
 
 /* --- Rows --- */
 
+static void note_latency(struct replica_link *link, int64_t took_us)
+{
+    struct replica_latency *latency = &link->latency;
+    latency->min_us = latency->count == 0 || took_us < latency->min_us ? took_us : latency->min_us;
+    latency->max_us = took_us > latency->max_us ? took_us : latency->max_us;
+    latency->sum_us += took_us;
+    latency->count++;
+    link->latency_max_us = took_us > link->latency_max_us ? took_us : link->latency_max_us;
+}
+
 static void count_sent(struct turn *turn, const struct replica_page *page)
 {
     int64_t now_us = clock_wall_us(turn->replicas->options.clock);
@@ -146,9 +156,7 @@ static void count_sent(struct turn *turn, const struct replica_page *page)
         turn->link->rows_sent++;
         if (stamp->region != turn->definition->replicas.own.id)
             continue;
-        turn->link->latency_sum_us += took_us;
-        if (took_us > turn->link->latency_max_us)
-            turn->link->latency_max_us = took_us;
+        note_latency(turn->link, took_us);
     }
     pthread_mutex_unlock(&turn->replicas->mutex);
 }

@@ -141,12 +141,29 @@ bool replicas_link_state(struct replicas *replicas, const struct table_definitio
         *out = (struct replica_link_state){ .closed_us = link->closed_us,
                                             .received_us = link->received_us,
                                             .rows_sent = link->rows_sent,
-                                            .latency_sum_us = link->latency_sum_us,
                                             .latency_max_us = link->latency_max_us,
                                             .ahead_us = peer->ahead_us,
                                             .is_reached = peer->is_reached };
     pthread_mutex_unlock(&replicas->mutex);
     return link != NULL;
+}
+
+bool replicas_take_latency(struct replicas *replicas, const struct table_definition *table,
+                           struct bytes region, struct replica_latency *out)
+{
+    const struct replica_definition *group = &table->replicas;
+    struct replica_peer_state *peer = replicas == NULL ? NULL : replica_peer_find(replicas, region);
+    *out = (struct replica_latency){ 0 };
+    if (peer == NULL || !replica_definition_is_group(group))
+        return false;
+    pthread_mutex_lock(&replicas->mutex);
+    struct replica_link *link = replica_link_find_locked(peer, group);
+    if (link != NULL) {
+        *out = link->latency;
+        link->latency = (struct replica_latency){ 0 };
+    }
+    pthread_mutex_unlock(&replicas->mutex);
+    return out->count > 0;
 }
 
 /* --- Steps --- */

@@ -96,14 +96,22 @@ struct replica_link_state {
     int64_t closed_us;      /* What was written here until then is there. */
     int64_t received_us;    /* What was written there until then is here. */
     int64_t rows_sent;      /* Since the start. */
-    int64_t latency_sum_us; /* Of those, from their stamp until they were durable there. */
-    int64_t latency_max_us;
-    int64_t ahead_us; /* How far its clock is ahead of ours, as last heard. */
-    bool is_reached;  /* The last call was answered. */
+    int64_t latency_max_us; /* Of those, from their stamp until they were durable there. */
+    int64_t ahead_us;       /* How far its clock is ahead of ours, as last heard. */
+    bool is_reached;        /* The last call was answered. */
 };
 /* False if nothing is known of the link. */
 bool replicas_link_state(struct replicas *replicas, const struct table_definition *table,
                          struct bytes region, struct replica_link_state *out);
+
+/* Of rows written here, from their stamps until they were durable in the region. */
+struct replica_latency {
+    int64_t count;
+    int64_t sum_us, min_us, max_us;
+};
+/* What was sent since the last call, of which there may be one caller. False if nothing was. */
+bool replicas_take_latency(struct replicas *replicas, const struct table_definition *table,
+                           struct bytes region, struct replica_latency *out);
 
 /* --- Rows from another region --- */
 

@@ -1,0 +1,161 @@
+"""What replication does beside the items: streams, triggers and time to live of each region."""
+
+import subprocess
+import time
+
+import boto3
+from botocore import xform_name
+
+from function_target import FunctionTarget
+from global_tables import Regions, create_table
+from stator_process import Connection, binary
+from stream_replay import Replay
+
+HOME, AWAY = "eu-west-1", "us-east-1"
+KEY = ["p"]
+EXPIRES_IN_S = 4
+
+
+class Caller:
+    """What Replay needs of a client, in the region that boto3 signs for."""
+
+    def __init__(self, url, region):
+        self.clients = [
+            boto3.client(
+                service,
+                endpoint_url=url,
+                region_name=region,
+                aws_access_key_id="x",
+                aws_secret_access_key="x",
+            )
+            for service in ("dynamodb", "dynamodbstreams")
+        ]
+
+    def call(self, operation, body):
+        name = xform_name(operation)
+        for client in self.clients:
+            if hasattr(client, name):
+                return 200, getattr(client, name)(**body)
+        raise AttributeError(operation)
+
+
+def put(regions, region, key, **more):
+    item = {"p": {"S": key}, **more}
+    regions.clients[region].put_item(TableName="Tab", Item=item)
+
+
+def wait_until(condition, what, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def replay(regions, region):
+    """The stream of the region, whose end must be its table."""
+    table = regions.clients[region].describe_table(TableName="Tab")["Table"]
+    caller = Caller(regions.servers[region].url, region)
+    found = Replay(KEY).apply_all(caller, table["LatestStreamArn"])
+    items = {found.key(item): item for item in regions.items(region)}
+    assert found.existing() == items
+    return found
+
+
+def make_replicas(regions):
+    create_table(regions.clients[HOME])
+    regions.add_replica(HOME, AWAY)
+
+
+def test_the_stream_of_each_region_has_all_changes(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY]) as regions:
+        make_replicas(regions)
+        for number in range(30):
+            region = (HOME, AWAY)[number % 2]
+            put(regions, region, f"k{number % 7}", v={"S": f"{region} {number}"})
+            if number % 5 == 0:
+                key = {"p": {"S": f"k{(number + 3) % 7}"}}
+                regions.clients[region].delete_item(TableName="Tab", Key=key)
+        put(regions, HOME, "last", v={"S": "x"})
+        put(regions, AWAY, "end", v={"S": "x"})
+        for region, key in ((AWAY, "last"), (HOME, "end")):
+            wait_until(lambda: {"S": key} in [i["p"] for i in regions.items(region)], key)
+        regions.wait_until_equal()
+        for region in (HOME, AWAY):
+            found = replay(regions, region)
+            assert found.record_count >= 7 and found.expired_count == 0
+
+
+def test_a_trigger_is_called_with_replicated_changes(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY]) as regions, FunctionTarget() as target:
+        make_replicas(regions)
+        words = ["--table", "Tab", "--url", target.url, "--endpoint", regions.servers[AWAY].url]
+        result = subprocess.run(
+            [binary(), "trigger", "add", *words],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert result.returncode == 0, result.stderr
+        put(regions, HOME, "from home", v={"S": "x"})
+        wait_until(lambda: target.delivered(), "a call")
+        (record,) = target.delivered()
+        assert record["dynamodb"]["Keys"] == {"p": {"S": "from home"}}
+        assert record["awsRegion"] == AWAY and "userIdentity" not in record
+
+
+def expires(second):
+    return {"N": str(second)}
+
+
+def test_no_renewal_that_was_made_in_time_is_lost(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY], flags=["--ttl-interval", "50"]) as regions:
+        create_table(regions.clients[HOME])
+        ttl = {"Enabled": True, "AttributeName": "e"}
+        regions.clients[HOME].update_time_to_live(TableName="Tab", TimeToLiveSpecification=ttl)
+        regions.add_replica(HOME, AWAY)
+        second = int(time.time()) + EXPIRES_IN_S
+        for key in ("renewed", "gone"):
+            put(regions, HOME, key, e=expires(second))
+        wait_until(lambda: len(regions.items(AWAY)) == 2, "replication")
+        regions.cut(HOME, AWAY)
+        put(regions, AWAY, "renewed", e=expires(second + 3600))
+        assert time.time() < second, "the machine is too slow for this test"
+        wait_until(lambda: time.time() > second + 2, "expiry")
+        # By its own clock it is over, but what the other region did meanwhile is unknown.
+        assert [item["p"]["S"] for item in regions.items(HOME)] == ["gone", "renewed"]
+        regions.cut(HOME, AWAY, False)
+        renewed = [{"p": {"S": "renewed"}, "e": expires(second + 3600)}]
+        wait_until(lambda: regions.items(HOME) == renewed, "the deletion")
+        wait_until(lambda: regions.items(AWAY) == renewed, "its replication")
+        # The service is named where the item expired, and nowhere else.
+        assert replay(regions, HOME).expired_count == 1
+        assert replay(regions, AWAY).expired_count == 0
+
+
+def test_the_latency_is_a_metric_of_the_region_that_writes(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY], flags=["--metrics-interval", "100"]) as regions:
+        make_replicas(regions)
+        put(regions, AWAY, "k", v={"S": "x"})
+        connection = Connection(regions.servers[AWAY].port)  # It signs for that region.
+        request = {
+            "Namespace": "AWS/DynamoDB",
+            "MetricName": "ReplicationLatency",
+            "Dimensions": [
+                {"Name": "TableName", "Value": "Tab"},
+                {"Name": "ReceivingRegion", "Value": HOME},
+            ],
+            "StartTime": int(time.time()) - 600,
+            "EndTime": int(time.time()) + 600,
+            "Period": 3600,
+            "Statistics": ["SampleCount", "Minimum", "Maximum"],
+        }
+        found = []
+
+        def is_there():
+            status, answer = connection.call("cloudwatch:GetMetricStatistics", request)
+            assert status == 200, answer
+            found[:] = answer["Datapoints"]
+            return found
+
+        wait_until(is_there, "a sample")
+        assert found[0]["SampleCount"] >= 1 and found[0]["Unit"] == "Milliseconds"
+        assert 0 <= found[0]["Minimum"] <= found[0]["Maximum"] < 60_000
+        connection.close()
