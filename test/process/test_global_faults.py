@@ -13,7 +13,7 @@ from global_tables import REGIONS, Regions, create_table
 from moving_clock import MovingClock
 from stator_process import check
 
-LONG = os.environ.get("STATOR_TEST_LONG")
+LONG = os.environ.get("STATOR_TEST_LONG") == "1"  # Otherwise it is "0".
 SEED = int(os.environ.get("REPLICA_SEED", "0")) or random.randrange(1, 1 << 30)
 RUN_S = 1800 if LONG else 8
 KEYS = 12
