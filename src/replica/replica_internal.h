@@ -27,6 +27,7 @@ struct replica_link {
     struct replica_latency latency; /* Since it was last taken. */
 
     /* The peer's thread only. */
+    struct replica_pass *pass; /* A pass over the queue that is under way; NULL: none. */
     int64_t heartbeat_at_ms;
     int64_t retry_at_ms, retry_ms; /* After the peer has refused something of this table. */
     bool in_trouble;               /* It did the last time, which was logged. */

@@ -2,6 +2,7 @@
  */
 #include "base/arena.h"
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/log.h"
@@ -210,17 +211,44 @@ static bool has_rows(const struct replica_page *page)
     return false;
 }
 
-static void ship_partition(struct turn *turn, uint64_t partition, struct replica_page *page)
+/* A pass over a queue, which may take many turns: a table with a long queue, such as one that a new
+ * member is filled from, must not hold up the others. What is queued behind the walk meanwhile is
+ * later than the cut that the pass began with. */
+struct replica_pass {
+    int64_t epoch; /* Of the group, and how many partitions the table had: if either changes, */
+    size_t partition_count; /* the pass begins anew. */
+    int64_t cut_us;         /* 0: none was made. */
+    size_t partition;       /* Which one the walk is in. */
+    struct replica_walk walk;
+};
+
+static void drop_pass(struct replica_link *link)
+{
+    free(link->pass);
+    link->pass = NULL;
+}
+
+static void enter_partition(struct turn *turn)
+{
+    struct replica_pass *pass = turn->link->pass;
+    if (pass->partition == pass->partition_count)
+        return;
+    pass->walk =
+        (struct replica_walk){ .engine = turn->replicas->options.engine,
+                               .partition = turn->definition->partitions[pass->partition].id,
+                               .region = turn->member->id };
+}
+
+/* Up to `*pages` more requests. */
+static void ship_partition(struct turn *turn, struct replica_page *page, int *pages)
 {
     struct replica_peer_state *peer = turn->peer;
+    struct replica_walk *walk = &turn->link->pass->walk;
     struct engine *engine = turn->replicas->options.engine;
-    struct replica_walk walk = { .engine = engine,
-                                 .table = turn->definition,
-                                 .partition = partition,
-                                 .region = turn->member->id };
-    while (!walk.ended && !turn->failed && !is_stopping(peer)) {
+    walk->table = turn->definition; /* Of this turn. */
+    while (!walk->ended && !turn->failed && *pages > 0 && !is_stopping(peer)) {
         arena_reset(peer->arena);
-        enum engine_status status = replica_rows_gather(peer->arena, &walk, page);
+        enum engine_status status = replica_rows_gather(peer->arena, walk, page);
         if (status != ENGINE_OK)
             fail_stored(turn, "reading its queue", status);
         else if (has_rows(page) && !send(turn, page))
@@ -231,6 +259,7 @@ static void ship_partition(struct turn *turn, uint64_t partition, struct replica
             if (status != ENGINE_OK)
                 fail_stored(turn, "taking rows out of its queue", status);
             turn->found_work = true;
+            --*pages;
         }
     }
 }
@@ -269,12 +298,37 @@ static void close_time(struct turn *turn, int64_t cut_us, struct replica_page *p
         fail_stored(turn, "activating it", status);
 }
 
+static void begin_pass(struct turn *turn)
+{
+    struct replica_link *link = turn->link;
+    const struct table_definition *table = turn->definition;
+    if (link->pass != NULL && (link->pass->epoch != table->replicas.epoch ||
+                               link->pass->partition_count != table->partition_count))
+        drop_pass(link);
+    if (link->pass != NULL)
+        return;
+    link->pass = memory_checked(calloc(1, sizeof *link->pass));
+    link->pass->epoch = table->replicas.epoch;
+    link->pass->partition_count = table->partition_count;
+    link->pass->cut_us = cut(turn);
+    enter_partition(turn);
+}
+
 static void ship(struct turn *turn, struct replica_page *page)
 {
-    int64_t cut_us = cut(turn);
-    for (size_t i = 0; i < turn->definition->partition_count && !turn->failed; i++)
-        ship_partition(turn, turn->definition->partitions[i].id, page);
-    if (cut_us != 0 && !turn->failed && !is_stopping(turn->peer))
+    int pages = REPLICA_TURN_PAGES;
+    begin_pass(turn);
+    struct replica_pass *pass = turn->link->pass;
+    while (pass->partition < pass->partition_count && !turn->failed) {
+        ship_partition(turn, page, &pages);
+        if (is_stopping(turn->peer) || (!turn->failed && !pass->walk.ended))
+            return; /* It goes on in the next turn. */
+        pass->partition++;
+        enter_partition(turn);
+    }
+    int64_t cut_us = pass->cut_us;
+    drop_pass(turn->link); /* After a failure too: what was not sent is behind the walk. */
+    if (cut_us != 0 && !turn->failed)
         close_time(turn, cut_us, page);
 }
 

@@ -339,8 +339,10 @@ void replicas_destroy(struct replicas *replicas)
         arena_destroy(peer->arena);
         if (peer->batches.engine != NULL)
             job_batches_deinit(&peer->batches);
-        for (size_t j = 0; j < peer->link_count; j++)
+        for (size_t j = 0; j < peer->link_count; j++) {
+            free(peer->links[j]->pass);
             free(peer->links[j]);
+        }
         free(peer->links);
         pthread_mutex_destroy(&peer->receiving);
     }

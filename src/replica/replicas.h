@@ -38,8 +38,9 @@ struct table_definition;
 enum {
     REPLICA_ROWS_MAX = 256,                  /* Of one request. */
     REPLICA_ROWS_SIZE_MAX = 2 * 1024 * 1024, /* And their bytes; one row may be larger. */
-    REPLICA_IDLE_MS = 20,                    /* Between two looks at empty queues, at first, */
-    REPLICA_IDLE_MS_MAX = 200,               /* and at last. */
+    REPLICA_TURN_PAGES = 16,   /* Requests for one table; then it is the next table's turn. */
+    REPLICA_IDLE_MS = 20,      /* Between two looks at empty queues, at first, */
+    REPLICA_IDLE_MS_MAX = 200, /* and at last. */
     REPLICA_HEARTBEAT_MS = 500,
     REPLICA_RETRY_MS = 200, /* After a failure, doubled each time, */
     REPLICA_RETRY_MS_MAX = 5000,

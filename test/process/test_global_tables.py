@@ -475,3 +475,26 @@ def test_a_region_leaves_at_once_when_it_is_asked_again_while_another_is_lost(tw
     assert value_of(two.items(HOME)) == {"k": "a"}
     assert value_of(two.items(AWAY)) == {"k": "c", "late": "b"}
     assert_whole(two)
+
+
+def test_a_table_with_a_long_queue_holds_up_no_other_table(two):
+    rows_of_a_turn = 16 * 256  # As replica/replicas.h has it.
+    create_table(two.clients[HOME], "Uab")
+    two.add_replica(HOME, AWAY)
+    two.add_replica(HOME, AWAY, "Uab")
+    wait_until(lambda: statuses(two, HOME) == {AWAY: "ACTIVE"})
+    two.cut(HOME, AWAY)
+    count = rows_of_a_turn * 3 // 2
+    for number in range(0, count, 25):
+        requests = [
+            {"PutRequest": {"Item": {"p": {"S": f"{number + each}"}}}} for each in range(25)
+        ]
+        two.clients[HOME].batch_write_item(RequestItems={"Tab": requests})
+    two.clients[HOME].put_item(TableName="Uab", Item={"p": {"S": "k"}})
+    two.links[HOME, AWAY].script = lambda _: time.sleep(0.1)
+    two.cut(HOME, AWAY, False)
+    wait_for_item(two, AWAY, "k", "Uab")
+    assert len(two.items(AWAY)) < count
+    two.links[HOME, AWAY].script = None
+    assert len(two.wait_until_equal()) >= count
+    assert_whole(two)
