@@ -82,8 +82,9 @@ bool replica_group_disassociate(struct arena *arena, struct table_definition *ch
 
 void replica_group_leave(struct table_definition *changed)
 {
-    changed->replicas.count = 0; /* The collector ends the group. */
-    changed->replicas.own.status = REPLICA_ACTIVE;
+    changed->replicas.count = 0; /* The collector ends the group, */
+    if (changed->replicas.own.status != REPLICA_CREATING || changed->status != TABLE_CREATING)
+        changed->replicas.own.status = REPLICA_ACTIVE; /* or removes a table that is not filled. */
 }
 
 bool replica_group_override(struct arena *arena, struct table_definition *changed,
@@ -137,8 +138,8 @@ bool replica_group_is_settled(const struct replica_definition *group)
     return group->own.status == REPLICA_ACTIVE;
 }
 
-/* Of two epochs with one number, which two members made at the same time, one wins everywhere. */
-static bool is_newer(const struct replica_definition *said, const struct replica_definition *known)
+bool replica_group_is_newer(const struct replica_definition *said,
+                            const struct replica_definition *known)
 {
     if (said->epoch != known->epoch)
         return said->epoch > known->epoch;
@@ -150,7 +151,7 @@ bool replica_group_adopt(struct arena *arena, struct table_definition *changed,
 {
     const struct replica_definition *known = &changed->replicas;
     assert(bytes_equal(said->own.region, known->own.region));
-    if (!bytes_equal(said->group_id, known->group_id) || !is_newer(said, known))
+    if (!bytes_equal(said->group_id, known->group_id) || !replica_group_is_newer(said, known))
         return false;
     struct replica_definition group = replica_group_copy(arena, said);
     bool has_lost = false;

@@ -89,6 +89,11 @@ MUST_CHECK enum engine_status replica_group_leave_all(struct catalogue *catalogu
 struct replica_definition replica_group_copy(struct arena *arena,
                                              const struct replica_definition *group);
 
+/* Whether one view of a group is later than another: of two epochs with one number, which two
+ * members made at the same time, one is, everywhere. */
+bool replica_group_is_newer(const struct replica_definition *said,
+                            const struct replica_definition *known);
+
 /* What another member says about the group. True if `changed` adopted it: it is newer than what was
  * known. Local notes of members that stay are kept. */
 bool replica_group_adopt(struct arena *arena, struct table_definition *changed,

@@ -90,6 +90,7 @@ enum replica_step {
     REPLICA_STEP_ACTIVATE, /* The member has everything. */
     REPLICA_STEP_FORGET,   /* The member's table is gone. */
     REPLICA_STEP_LEAVE,    /* This region was disassociated, and nothing waits any more. */
+    REPLICA_STEP_REMOVED,  /* Another member says that this region was taken out. */
     REPLICA_STEP_END,      /* The group has no other member. */
     REPLICA_STEP_DROP,     /* Nor was the table filled: it goes. */
 };

@@ -93,7 +93,9 @@ struct bytes replica_message_rows(struct arena *arena, const struct table_defini
 
 struct answer {
     struct shape_integer epoch;
+    struct bytes coordinator;
     struct shape_boolean gone;
+    struct shape_boolean removed;
     struct shape_boolean applied;
     struct bytes session;
     struct shape_integer number;
@@ -103,7 +105,9 @@ static const struct shape boolean_shape = { .kind = SHAPE_BOOLEAN, SHAPE_UNBOUND
 static const struct shape string_shape = { .kind = SHAPE_STRING, SHAPE_UNBOUNDED };
 static const struct shape_field answer_fields[] = {
     { SHAPE_FIELD(struct answer, epoch, "Epoch", &long_shape) },
+    { SHAPE_FIELD(struct answer, coordinator, "Coordinator", &string_shape) },
     { SHAPE_FIELD(struct answer, gone, "Gone", &boolean_shape) },
+    { SHAPE_FIELD(struct answer, removed, "Removed", &boolean_shape) },
     { SHAPE_FIELD(struct answer, applied, "Applied", &boolean_shape) },
     { SHAPE_FIELD(struct answer, session, "Session", &string_shape) },
     { SHAPE_FIELD(struct answer, number, "Number", &long_shape) },
@@ -125,7 +129,9 @@ bool replica_message_read(struct arena *arena, struct bytes body, struct replica
         !is_number(answer.number.value))
         return false;
     *out = (struct replica_said){ .epoch = answer.epoch.value,
+                                  .coordinator = answer.coordinator,
                                   .is_gone = answer.gone.value,
+                                  .is_removed = answer.removed.value,
                                   .is_applied = answer.applied.value,
                                   .session = answer.session,
                                   .number = answer.number.value };

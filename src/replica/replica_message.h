@@ -21,11 +21,13 @@ struct bytes replica_message_rows(struct arena *arena, const struct table_defini
 
 /* What an answer says. */
 struct replica_said {
-    int64_t epoch;        /* Of ReplicateSettings: that the server knows. */
-    bool is_gone;         /* It has no such table, or is no member any more. */
-    bool is_applied;      /* Of WriteDataForReplication. */
-    struct bytes session; /* To be used from now on, */
-    int64_t number;       /* behind this number. */
+    int64_t epoch;            /* Of ReplicateSettings: that the server knows, */
+    struct bytes coordinator; /* and who made it. */
+    bool is_gone;             /* It has no such table, or is no member any more. */
+    bool is_removed;          /* The caller is no member any more. */
+    bool is_applied;          /* Of WriteDataForReplication. */
+    struct bytes session;     /* To be used from now on, */
+    int64_t number;           /* behind this number. */
 };
 MUST_CHECK bool replica_message_read(struct arena *arena, struct bytes body,
                                      struct replica_said *out);

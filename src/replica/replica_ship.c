@@ -77,17 +77,20 @@ static bool tell(struct turn *turn)
         fail(turn, "telling it about its replicas", reply.problem);
         return false;
     }
-    if (said.is_gone) {
-        enum engine_status status = replica_step_take(turn->replicas, turn->definition,
-                                                      REPLICA_STEP_FORGET, turn->member->region);
+    if (said.is_gone || said.is_removed) {
+        enum engine_status status = replica_step_take(
+            turn->replicas, turn->definition,
+            said.is_gone ? REPLICA_STEP_FORGET : REPLICA_STEP_REMOVED, turn->member->region);
         if (status != ENGINE_OK)
             fail_stored(turn, "taking out a member", status);
         return false;
     }
+    const struct replica_definition *group = &turn->definition->replicas;
+    bool is_known = said.epoch == group->epoch && bytes_equal(said.coordinator, group->coordinator);
     pthread_mutex_lock(&turn->replicas->mutex);
-    turn->link->known_epoch = said.epoch;
+    turn->link->known_epoch = is_known ? said.epoch : 0;
     pthread_mutex_unlock(&turn->replicas->mutex);
-    return said.epoch == turn->definition->replicas.epoch;
+    return is_known;
 }
 
 /* Whether all other members count the newcomer, so that none of them removes stamps any more that

@@ -209,6 +209,11 @@ static bool change(struct arena *arena, const struct step *step, struct table_de
         log_write(LOG_INFO, "replica", "table %.*s: is disassociated", BYTES_FMT(changed->name));
         replica_group_leave(changed);
         return true;
+    case REPLICA_STEP_REMOVED:
+        log_write(LOG_WARN, "replica", "table %.*s: was taken out of its global table",
+                  BYTES_FMT(changed->name));
+        replica_group_leave(changed);
+        return true;
     case REPLICA_STEP_END:
     case REPLICA_STEP_DROP:
         changed->replicas = (struct replica_definition){ 0 };

@@ -498,3 +498,63 @@ def test_a_table_with_a_long_queue_holds_up_no_other_table(two):
     two.links[HOME, AWAY].script = None
     assert len(two.wait_until_equal()) >= count
     assert_whole(two)
+
+
+def make_zombie(regions):
+    """THIRD is taken out while it is down, and starts again without a way to learn of it."""
+    create_table(regions.clients[HOME])
+    for region in (AWAY, THIRD):
+        regions.add_replica(HOME, region)
+        wait_until(lambda r=region: statuses(regions, HOME).get(r) == "ACTIVE")
+    put(regions, HOME, "deleted", "a")
+    regions.wait_until_equal()
+    regions.kill(THIRD)
+    remove_replica(regions, HOME, THIRD)
+    remove_replica(regions, HOME, THIRD)
+    wait_until(lambda: statuses(regions, AWAY) == {HOME: "ACTIVE"})
+    delete(regions, HOME, "deleted")
+    put(regions, HOME, "kept", "b")
+    for region in (HOME, AWAY):
+        regions.cut(region, THIRD)
+    regions.start(THIRD)
+    assert statuses(regions, THIRD) == {HOME: "ACTIVE", AWAY: "ACTIVE"}
+
+
+@pytest.mark.parametrize("changes", [0, 5])
+def test_a_region_that_was_taken_out_and_comes_back_is_regional(tmp_path, changes):
+    """Even if its epoch has grown meanwhile beyond that of the others."""
+    with Regions(tmp_path, [HOME, AWAY, THIRD]) as regions:
+        make_zombie(regions)
+        for number in range(changes):
+            names = ["STANDARD_INFREQUENT_ACCESS", "STANDARD"]
+            regions.clients[THIRD].update_table(TableName="Tab", TableClass=names[number % 2])
+            regions.wait_until_active(THIRD)
+        for region in (HOME, AWAY):
+            regions.cut(region, THIRD, False)
+        if changes:
+            regions.servers[THIRD].wait_for_log("is no member of the global table")
+            for number in range(changes + 2):  # The others catch up.
+                names = ["STANDARD_INFREQUENT_ACCESS", "STANDARD"]
+                regions.clients[HOME].update_table(TableName="Tab", TableClass=names[number % 2])
+                regions.wait_until_active(HOME)
+        wait_until(lambda: statuses(regions, THIRD) == {})
+        assert statuses(regions, HOME) == {AWAY: "ACTIVE"}
+        assert statuses(regions, AWAY) == {HOME: "ACTIVE"}
+        assert value_of(regions.items(THIRD)) == {"deleted": "a"}
+        assert value_of(regions.items(HOME)) == value_of(regions.items(AWAY)) == {"kept": "b"}
+        assert_whole(regions)
+
+
+def test_an_old_replica_is_a_table_that_exists(tmp_path):
+    """What was deleted elsewhere since must not come back with it."""
+    with Regions(tmp_path, [HOME, AWAY, THIRD]) as regions:
+        make_zombie(regions)
+        regions.links[HOME, THIRD].is_cut = False
+        with pytest.raises(ClientError, match="already existed as tables"):
+            regions.add_replica(HOME, THIRD)
+        regions.links[THIRD, HOME].is_cut = False
+        wait_until(lambda: statuses(regions, THIRD) == {})
+        regions.clients[THIRD].delete_table(TableName="Tab")
+        wait_until(lambda: not tables(regions, THIRD))
+        regions.add_replica(HOME, THIRD)
+        wait_for(regions, THIRD, {"kept": "b"})

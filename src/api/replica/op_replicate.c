@@ -76,15 +76,25 @@ static const struct shape table_shape = {
     .type_name = "ReplicateSettingsInput",
 };
 
-static bool answer_table(struct api_call *call, int64_t epoch, bool gone)
+/* What the sender hears: the epoch that is known here; or that this region has no such table, or
+ * that the sender is no member. */
+enum said { SAY_EPOCH, SAY_GONE, SAY_REMOVED };
+
+/* `known`: the group as it is known here now; NULL: none, or it cannot follow yet. */
+static bool answer_table(struct api_call *call, const struct replica_definition *known,
+                         enum said said)
 {
     struct json_writer json;
     json_writer_init(&json, &call->response);
     json_open_object(&json);
     json_write_name(&json, "Epoch");
-    json_write_integer(&json, epoch);
+    json_write_integer(&json, known == NULL ? 0 : known->epoch);
+    json_write_name(&json, "Coordinator"); /* Two may have made epochs with one number. */
+    json_write_string(&json, known == NULL ? BYTES("") : known->coordinator);
     json_write_name(&json, "Gone");
-    json_write_bool(&json, gone);
+    json_write_bool(&json, said == SAY_GONE);
+    json_write_name(&json, "Removed");
+    json_write_bool(&json, said == SAY_REMOVED);
     json_close_object(&json);
     return true;
 }
@@ -132,7 +142,7 @@ static bool create(struct api_call *call, const struct table_definition *said,
         return storage_error_set_for_table(&call->error, status, "ReplicateSettings");
     control_settle_streams(api_control(call->api), call->arena, draft.log_id);
     log_write(LOG_INFO, "replica", "table %.*s: made as a replica", BYTES_FMT(draft.name));
-    return answer_table(call, draft.replicas.epoch, false);
+    return answer_table(call, &draft.replicas, SAY_EPOCH);
 }
 
 /* As for DeleteTable, a change of the table ends first. */
@@ -154,7 +164,7 @@ static bool leave(struct api_call *call, struct table *table, bool is_deleted)
     enum engine_status status;
     is_deleted = is_deleted || definition->replicas.own.status == REPLICA_CREATING;
     if (is_deleted && is_changing(definition))
-        return answer_table(call, 0, false); /* The sender tries again. */
+        return answer_table(call, NULL, SAY_EPOCH); /* The sender tries again. */
     if (is_deleted) {
         if (definition->deletion_protected)
             return error_validation(&call->error,
@@ -170,7 +180,7 @@ static bool leave(struct api_call *call, struct table *table, bool is_deleted)
         return storage_error_set_for_table(&call->error, status, "ReplicateSettings");
     log_write(LOG_INFO, "replica", "table %.*s: %s", BYTES_FMT(definition->name),
               is_deleted ? "deleted with its replica" : "is no replica any more");
-    return answer_table(call, 0, true);
+    return answer_table(call, NULL, SAY_GONE);
 }
 
 /* Takes the group over, and the settings that all members share. As long as an index or the expiry
@@ -181,7 +191,7 @@ static bool adopt(struct api_call *call, struct table *table, const struct table
     int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
     struct table_definition changed = table_definition_copy(call->arena, table_definition(table));
     if (!replica_group_adopt(call->arena, &changed, group))
-        return answer_table(call, changed.replicas.epoch, false);
+        return answer_table(call, &changed.replicas, SAY_EPOCH);
     bool complete = replica_settings_follow(call->arena, &changed, said, now_ms);
     if (!complete)
         changed.replicas = table_definition(table)->replicas;
@@ -191,7 +201,41 @@ static bool adopt(struct api_call *call, struct table *table, const struct table
     enum engine_status status = catalogue_update(api_catalogue(call->api), call->arena, &changed);
     if (status != ENGINE_OK)
         return storage_error_set_for_table(&call->error, status, "ReplicateSettings");
-    return answer_table(call, changed.replicas.epoch, false);
+    return answer_table(call, &changed.replicas, SAY_EPOCH);
+}
+
+/* Whether the table is this region's member of the group. A server whose region was renamed is a
+ * member under its old name only. One that has left is none, although its group is not ended yet:
+ * what was written since has no stamps. Nor is one that was taken out and does not know it, if the
+ * region is added anew (`wanted`): its items are old. */
+static bool is_of_group(const struct api_call *call, const struct table_definition *table,
+                        const struct table_definition *said,
+                        const struct replica_definition *wanted)
+{
+    const struct replica_definition *known = &table->replicas;
+    return known->count > 0 && bytes_equal(known->group_id, said->replicas.group_id) &&
+           bytes_equal(known->own.region, own_region(call)) &&
+           (wanted == NULL || wanted->own.added_ms == known->own.added_ms);
+}
+
+static bool is_known(const struct table_definition *table, const struct table_definition *said)
+{
+    return replica_definition_find(&table->replicas, said->replicas.own.region) != NULL;
+}
+
+/* The sender is not of the group that is known here: it was taken out, or never let in. Or it is
+ * ahead: one that is being made may be known to its source alone. But all members know of one
+ * before it is complete, so what a complete one says is not adopted, whatever its epoch: that
+ * grows, too, if settings are changed in a region that was taken out, and it lacks what was written
+ * since. */
+static bool answer_stranger(struct api_call *call, const struct table_definition *table,
+                            const struct table_definition *said)
+{
+    if (!replica_group_is_newer(&said->replicas, &table->replicas))
+        return answer_table(call, NULL, SAY_REMOVED);
+    return error_set(&call->error, ERROR_RESOURCE_IN_USE,
+                     "The region %.*s is no member of the global table, as region %.*s knows it",
+                     BYTES_FMT(said->replicas.own.region), BYTES_FMT(own_region(call)));
 }
 
 static bool replicate_table(struct api_call *call, const struct replicate_table_request *request)
@@ -202,26 +246,26 @@ static bool replicate_table(struct api_call *call, const struct replicate_table_
         return false;
     struct table *table = catalogue_find(api_catalogue(call->api), said.name);
     bool is_member = replica_join_view(call->arena, &said, own_region(call), &group);
-    /* A server whose region was renamed is a member under its old name only. One that has left is
-     * none, although its group is not ended yet: what was written since has no stamps. */
-    bool is_same =
-        table != NULL && table_definition(table)->replicas.count > 0 &&
-        bytes_equal(table_definition(table)->replicas.group_id, said.replicas.group_id) &&
-        bytes_equal(table_definition(table)->replicas.own.region, own_region(call));
+    bool is_same = table != NULL &&
+                   is_of_group(call, table_definition(table), &said, is_member ? &group : NULL);
     bool ok;
     if (table == NULL)
         ok = is_member && group.own.status == REPLICA_CREATING ? create(call, &said, &group)
-                                                               : answer_table(call, 0, true);
+                                                               : answer_table(call, NULL, SAY_GONE);
     else if (!is_same && is_member && group.own.status == REPLICA_CREATING)
         ok = error_set(&call->error, ERROR_RESOURCE_IN_USE, "Table already exists: %.*s",
                        BYTES_FMT(said.name));
     else if (!is_same || table_definition(table)->status == TABLE_DELETING)
-        ok = answer_table(call, 0, true);
+        ok = answer_table(call, NULL, SAY_GONE);
+    else if (!is_known(table_definition(table), &said) &&
+             (said.replicas.own.status != REPLICA_CREATING ||
+              !replica_group_is_newer(&said.replicas, &table_definition(table)->replicas)))
+        ok = answer_stranger(call, table_definition(table), &said);
     else if (said.replicas.epoch >= table_definition(table)->replicas.epoch &&
              (!is_member || group.own.status == REPLICA_DELETING))
         ok = leave(call, table, is_member);
     else if (!is_member)
-        ok = answer_table(call, table_definition(table)->replicas.epoch, false);
+        ok = answer_table(call, &table_definition(table)->replicas, SAY_EPOCH);
     else
         ok = adopt(call, table, &said, &group);
     table_release(table);
