@@ -64,6 +64,7 @@ const ICONS = {
   terminal: 'M4 6l6 6-6 6M12 18h8',
   chart: 'M4 20V10M10 20V4M16 20v-8M22 20H2',
   clock: 'M12 3a9 9 0 1 0 .01 0M12 7v5l3 2',
+  globe: 'M12 3a9 9 0 1 0 .01 0M3 12h18M12 3c-5 5-5 13 0 18M12 3c5 5 5 13 0 18',
   bolt: 'M13 3L5 14h6l-1 7 8-11h-6z',
 };
 

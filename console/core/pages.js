@@ -10,6 +10,7 @@ export const PAGES = [
   { path: '/t/:table/capacity', tab: 'Capacity', load: () => import('../capacity/page.js') },
   { path: '/t/:table/stream', tab: 'Stream', load: () => import('../pages/stream.js') },
   { path: '/t/:table/recovery', tab: 'Recovery', load: () => import('../pages/recovery.js') },
+  { path: '/t/:table/regions', tab: 'Replicas', load: () => import('../pages/regions.js') },
   { path: '/t/:table/item', load: () => import('../pages/item.js') },
   { path: '/new', nav: 'New table', icon: 'plus', keys: 'g n', load: () => import('../pages/new_table.js') },
   { path: '/q', nav: 'Query desk', icon: 'terminal', keys: 'g q', load: () => import('../pages/desk.js') },
@@ -17,6 +18,7 @@ export const PAGES = [
   { path: '/metrics', nav: 'Metrics', icon: 'chart', keys: 'g m', group: 'operations', load: () => import('../pages/metrics.js') },
   { path: '/alarms', nav: 'Alarms', icon: 'bolt', keys: 'g a', group: 'operations', load: () => import('../pages/alarms.js') },
   { path: '/jobs', nav: 'Backups and jobs', icon: 'clock', keys: 'g b', group: 'operations', load: () => import('../pages/recovery.js') },
+  { path: '/regions', nav: 'Regions', icon: 'globe', keys: 'g r', group: 'operations', load: () => import('../pages/regions.js') },
   { path: '/keys', nav: 'Keys and policies', icon: 'key', keys: 'g k', group: 'operations', load: () => import('../pages/keys.js') },
   { path: '/settings', nav: 'Settings', icon: 'gear', keys: 'g s', group: 'console', load: () => import('../pages/settings.js') },
 ];

@@ -353,3 +353,36 @@ describe('operations of a key without rights', { skip: missing() }, () => {
     assert.deepEqual(await axeFindings(page), []);
   });
 });
+
+describe('replicas', { skip: missing() }, () => {
+  let desk;
+  before(async () => {
+    desk = await openDesk('--regions', 'us-east-1,eu-west-1');
+    await createTable(desk, 'orders');
+  });
+  after(() => desk.close());
+
+  test('a replica is added, its lag is seen, and it is deleted, the call being shown', async () => {
+    const page = await desk.page('#/t/orders/regions');
+    await page.getByText('Only in us-east-1').waitFor();
+    await page.getByRole('button', { name: 'Add replica' }).click();
+    assert.equal(await page.getByLabel('Region', { exact: true }).inputValue(), 'eu-west-1');
+    await page.getByLabel('Code', { exact: true }).getByText('update-table').first().waitFor();
+    assert.deepEqual(await axeFindings(page), []);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await said(page, 'The replica is being made');
+    const row = page.getByRole('row', { name: /eu-west-1/ });
+    await row.getByText('active').waitFor();
+    await row.getByText('s ago').first().waitFor();
+    assert.deepEqual(await axeFindings(page), []);
+    await page.goto(desk.url('#/regions'));
+    await page.getByText('Its peers: eu-west-1.').waitFor();
+    await page.getByRole('row', { name: /orders/ }).getByText('active').waitFor();
+    assert.deepEqual(await axeFindings(page), []);
+    await page.getByRole('link', { name: 'orders' }).last().click();
+    await page.getByRole('button', { name: 'Delete replica in eu-west-1' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await said(page, 'The replica is being deleted');
+    await page.getByText('Only in us-east-1').waitFor();
+  });
+});

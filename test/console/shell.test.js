@@ -22,6 +22,8 @@ const PAGES = {
   '/t/:table/stream': ['#/t/things/stream', 'Switch one on'],
   '/t/:table/recovery': ['#/t/things/recovery', 'Switch on'],
   '/t/:table/capacity': ['#/t/things/capacity', 'on demand'],
+  '/t/:table/regions': ['#/t/things/regions', 'Only in'],
+  '/regions': ['#/regions', 'No table has replicas'],
   '/jobs': ['#/jobs', 'None.'],
   '/keys': ['#/keys', 'there are no access keys'],
   '/settings': ['#/settings', 'Density'],
