@@ -23,6 +23,7 @@ struct turn {
     const struct replica_member *member;
     struct replica_link *link;
     bool found_work;
+    bool is_behind; /* More work waits. */
     bool failed;    /* The peer did not take what was sent, */
     bool unreached; /* because there was no answer. */
 };
@@ -133,7 +134,7 @@ static void note(struct turn *turn)
                                    turn->member->region);
     if (status != ENGINE_OK)
         fail_stored(turn, "queueing what was there before", status);
-    turn->found_work = true;
+    turn->found_work = turn->is_behind = true;
 }
 
 /* --- Rows --- */
@@ -262,6 +263,7 @@ static void ship_partition(struct turn *turn, struct replica_page *page, int *pa
             if (status != ENGINE_OK)
                 fail_stored(turn, "taking rows out of its queue", status);
             turn->found_work = true;
+            turn->is_behind |= !walk->ended;
             --*pages;
         }
     }
@@ -398,8 +400,10 @@ static bool is_member(const struct table_definition *table, void *context)
            replica_definition_find(&table->replicas, peer->at.region) != NULL;
 }
 
-/* Shorter after work, longer if the peer is away. */
-static int64_t pause_after(struct replica_peer_state *peer, bool found_work, bool unreached)
+/* Longer if there was no work, or the peer is away. Not shorter if there was: under a steady load,
+ * what gathers in a pause shares one request, and one write of both servers. */
+static int64_t pause_after(struct replica_peer_state *peer, bool found_work, bool is_behind,
+                           bool unreached)
 {
     if (unreached) {
         peer->retry_ms = next_retry(peer->retry_ms);
@@ -412,7 +416,7 @@ static int64_t pause_after(struct replica_peer_state *peer, bool found_work, boo
     peer->idle_ms = found_work || peer->idle_ms == 0 ? REPLICA_IDLE_MS : peer->idle_ms * 2;
     if (peer->idle_ms > REPLICA_IDLE_MS_MAX)
         peer->idle_ms = REPLICA_IDLE_MS_MAX;
-    return found_work ? 1 : peer->idle_ms;
+    return is_behind ? 1 : peer->idle_ms;
 }
 
 int64_t replica_ship_round(void *context)
@@ -423,7 +427,7 @@ int64_t replica_ship_round(void *context)
     struct replica_page *page = memory_checked(malloc(sizeof *page));
     struct bytes after = BYTES("");
     struct table *table;
-    bool found_work = false, unreached = false;
+    bool found_work = false, is_behind = false, unreached = false;
     while (!is_stopping(peer) && !unreached &&
            (table = catalogue_find_next(replicas->options.catalogue, after, is_member, peer)) !=
                NULL) {
@@ -434,10 +438,11 @@ int64_t replica_ship_round(void *context)
         after = arena_copy(names, turn.definition->name);
         take_turn(&turn, page);
         found_work |= turn.found_work;
+        is_behind |= turn.is_behind;
         unreached |= turn.unreached;
         table_release(table);
     }
     free(page);
     arena_destroy(names);
-    return pause_after(peer, found_work, unreached);
+    return pause_after(peer, found_work, is_behind, unreached);
 }
