@@ -4,12 +4,34 @@
 #include "api/cloudformation/stack_request.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/compiler.h"
 #include "json/writer.h"
 #include "template/plan.h"
 
+/* What of a resource differs, beside its properties. */
+struct attributes {
+    bool tags; /* Those of the stack. */
+    bool deletion_policy;
+    bool replace_policy;
+};
+
+static struct attributes compare_attributes(const struct plan_item *item,
+                                            const struct stack_evaluation *before,
+                                            const struct stack_evaluation *after, bool tags_differ)
+{
+    struct bytes id = item->logical_id;
+    return (struct attributes){
+        .tags = tags_differ && item->kind == TEMPLATE_KIND_TABLE,
+        .deletion_policy =
+            before != NULL && stack_evaluation_deletion_policy_differs(before, after, id),
+        .replace_policy =
+            before != NULL && stack_evaluation_replace_policy_differs(before, after, id),
+    };
+}
+
 /* NULL: nothing happens to it. */
 static const char *action_of(const struct plan_item *item, const struct stack_evaluation *before,
-                             const struct stack_evaluation *after, bool tags_differ)
+                             const struct stack_evaluation *after, struct attributes differ)
 {
     switch (item->action) {
     case PLAN_CREATE:
@@ -28,20 +50,20 @@ static const char *action_of(const struct plan_item *item, const struct stack_ev
             return "Remove";
         return stack_evaluation_declares_same(before, after, item->logical_id) ? NULL : "Modify";
     default:
-        return tags_differ && item->kind == TEMPLATE_KIND_TABLE ? "Modify" : NULL;
+        return differ.tags || differ.deletion_policy || differ.replace_policy ? "Modify" : NULL;
     }
 }
 
-static void write_detail(struct json_writer *json, struct bytes property, bool replaces)
+/* `property` data NULL: none. */
+static void write_detail(struct json_writer *json, const char *attribute, struct bytes property,
+                         bool replaces)
 {
-    bool is_tags = bytes_equal_text(property, "Tags");
     json_open_object(json);
     json_write_name(json, "Target");
     json_open_object(json);
     json_write_name(json, "Attribute");
-    json_write_text(json, is_tags ? "Tags" : "Properties");
-    if (!is_tags)
-        stack_request_write(json, "Name", property);
+    json_write_text(json, attribute);
+    stack_request_write(json, "Name", property);
     json_write_name(json, "RequiresRecreation");
     json_write_text(json, replaces ? "Always" : "Never");
     json_close_object(json);
@@ -53,8 +75,14 @@ static void write_detail(struct json_writer *json, struct bytes property, bool r
 }
 
 static void write_modification(struct json_writer *json, const struct plan_item *item,
-                               bool tags_differ)
+                               struct attributes differ)
 {
+    const struct {
+        bool differs;
+        const char *name;
+    } attributes[] = { { differ.tags, "Tags" },
+                       { differ.deletion_policy, "DeletionPolicy" },
+                       { differ.replace_policy, "UpdateReplacePolicy" } };
     bool replaces = item->action == PLAN_REPLACE;
     json_write_name(json, "Replacement");
     json_write_text(json, replaces ? "True" : "False");
@@ -62,21 +90,27 @@ static void write_modification(struct json_writer *json, const struct plan_item 
     json_open_array(json);
     if (item->change_count > 0 || item->action != PLAN_NOTHING)
         json_write_text(json, "Properties");
-    if (tags_differ)
-        json_write_text(json, "Tags");
+    for (size_t i = 0; i < COUNT_OF(attributes); i++)
+        if (attributes[i].differs)
+            json_write_text(json, attributes[i].name);
     json_close_array(json);
     json_write_name(json, "Details");
     json_open_array(json);
-    for (size_t i = 0; i < item->change_count; i++)
-        if (item->changes[i].property.data != NULL)
-            write_detail(json, item->changes[i].property, replaces);
-    if (tags_differ)
-        write_detail(json, BYTES("Tags"), false);
+    for (size_t i = 0; i < item->change_count; i++) {
+        struct bytes property = item->changes[i].property;
+        if (property.data != NULL && bytes_equal_text(property, "Tags"))
+            write_detail(json, "Tags", (struct bytes){ 0 }, replaces);
+        else if (property.data != NULL)
+            write_detail(json, "Properties", property, replaces);
+    }
+    for (size_t i = 0; i < COUNT_OF(attributes); i++)
+        if (attributes[i].differs)
+            write_detail(json, attributes[i].name, (struct bytes){ 0 }, false);
     json_close_array(json);
 }
 
 static void write_change(struct json_writer *json, const struct plan_item *item, const char *action,
-                         bool tags_differ)
+                         struct attributes differ)
 {
     struct bytes physical =
         item->old_physical_id.data != NULL ? item->old_physical_id : item->physical_id;
@@ -93,7 +127,7 @@ static void write_change(struct json_writer *json, const struct plan_item *item,
         stack_request_write(json, "PhysicalResourceId", physical);
     stack_request_write(json, "ResourceType", item->type);
     if (modifies) {
-        write_modification(json, item, tags_differ && item->kind == TEMPLATE_KIND_TABLE);
+        write_modification(json, item, differ);
     } else {
         json_write_name(json, "Scope");
         json_open_array(json);
@@ -120,7 +154,7 @@ static void write_removed(struct json_writer *json, const struct plan *plan,
                                         .type = old->type,
                                         .physical_id = old->physical_id };
         if (!is_planned && template_find(after->result, old->logical_id) == NULL)
-            write_change(json, &item, "Remove", false);
+            write_change(json, &item, "Remove", (struct attributes){ 0 });
     }
 }
 
@@ -134,9 +168,11 @@ struct bytes stack_change_list(struct arena *arena, const struct plan *plan,
     json_writer_init(&json, &text);
     json_open_array(&json);
     for (size_t i = 0; i < plan->item_count; i++) {
-        const char *action = action_of(&plan->items[i], before, after, tags_differ);
+        const struct plan_item *item = &plan->items[i];
+        struct attributes differ = compare_attributes(item, before, after, tags_differ);
+        const char *action = action_of(item, before, after, differ);
         if (action != NULL)
-            write_change(&json, &plan->items[i], action, tags_differ);
+            write_change(&json, item, action, differ);
     }
     write_removed(&json, plan, before, after);
     json_close_array(&json);

@@ -99,18 +99,6 @@ bool stack_settle_table(struct stack_turn *turn, const struct stack_evaluation *
 
 /* --- One resource --- */
 
-static struct bytes policy_text(enum template_policy policy)
-{
-    switch (policy) {
-    case TEMPLATE_RETAIN:
-        return BYTES("Retain");
-    case TEMPLATE_RETAIN_EXCEPT_ON_CREATE:
-        return BYTES("RetainExceptOnCreate");
-    default:
-        return (struct bytes){ 0 };
-    }
-}
-
 static int64_t next_order(struct stack_turn *turn)
 {
     struct stack_resource **resources;
@@ -142,7 +130,7 @@ static bool begin_creation(struct stack_turn *turn, const struct template_resour
     resource->head.id = wanted->logical_id;
     resource->type = wanted->type;
     resource->order = (struct shape_integer){ true, next_order(turn) };
-    resource->deletion_policy = policy_text(wanted->deletion_policy);
+    resource->deletion_policy = stack_turn_policy(wanted->deletion_policy);
     resource->is_skipped.present = resource->is_skipped.value =
         wanted->kind == TEMPLATE_KIND_FOREIGN;
     if (turn->began_as == STACK_UPDATE_IN_PROGRESS)
@@ -168,7 +156,6 @@ static bool begin_update(struct deployment *deployment, struct stack_resource *r
 {
     struct stack_turn *turn = deployment->turn;
     bool replaces = item->action == PLAN_REPLACE;
-    resource->deletion_policy = policy_text(wanted->deletion_policy);
     stack_turn_set(turn, resource, STACK_UPDATE_IN_PROGRESS,
                    replaces ? BYTES(REPLACES) : (struct bytes){ 0 });
     if (item->refusal.len > 0)
@@ -355,6 +342,32 @@ static bool must_be_made_again(const struct stack_turn *turn, const struct stack
            stack_status_of(resource->status_name) == STACK_CREATE_FAILED;
 }
 
+/* A policy that retains counts from the start of an update, so that what the update leaves behind
+ * is retained even if it fails; one that no longer does counts once the update is complete. */
+static bool must_retain(const struct stack_resource *resource,
+                        const struct template_resource *wanted)
+{
+    return wanted->deletion_policy == TEMPLATE_RETAIN
+               ? !bytes_equal_text(resource->deletion_policy, "Retain")
+               : wanted->deletion_policy == TEMPLATE_RETAIN_EXCEPT_ON_CREATE &&
+                     resource->deletion_policy.len == 0;
+}
+
+/* The first record that has to be stored with another policy; NULL: none. */
+static struct stack_resource *find_unretained(struct stack_turn *turn,
+                                              const struct template_result *result)
+{
+    for (size_t i = 0; i < result->resource_count; i++) {
+        struct stack_resource *resource =
+            stack_turn_resource(turn, result->resources[i].logical_id);
+        if (resource == NULL || !must_retain(resource, &result->resources[i]))
+            continue;
+        resource->deletion_policy = stack_turn_policy(result->resources[i].deletion_policy);
+        return resource;
+    }
+    return NULL;
+}
+
 static bool is_too_late(const struct stack_turn *turn)
 {
     const struct stack *stack = turn->stack;
@@ -371,6 +384,9 @@ bool stack_deploy(struct stack_turn *turn)
         return stack_fail(turn, BYTES("Stack creation time exceeded the specified timeout."));
     if (!evaluate(&deployment))
         return stack_fail(turn, deployment.after.message);
+    struct stack_resource *unretained = find_unretained(turn, deployment.after.result);
+    if (unretained != NULL)
+        return stack_turn_save_quietly(turn, unretained);
     deployment.plan =
         stack_evaluation_plan(deployment.is_update ? &deployment.before : NULL, &deployment.after);
     for (size_t i = 0; i < deployment.after.result->resource_count; i++) {

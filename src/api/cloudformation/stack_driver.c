@@ -156,20 +156,40 @@ bool stack_turn_move(struct stack_turn *turn, enum stack_status status, struct b
     return save(turn, NULL, true);
 }
 
-/* Nothing is new any more, and nothing is replaced. */
-static void settle_resources(struct stack_turn *turn, struct stacks_change *change)
+struct bytes stack_turn_policy(enum template_policy policy)
+{
+    switch (policy) {
+    case TEMPLATE_RETAIN:
+        return BYTES("Retain");
+    case TEMPLATE_RETAIN_EXCEPT_ON_CREATE:
+        return BYTES("RetainExceptOnCreate");
+    default:
+        return (struct bytes){ 0 };
+    }
+}
+
+/* Nothing is new any more, and every resource has the DeletionPolicy of the stack's template,
+ * whether the update touched it or not. */
+static void settle_resources(struct stack_turn *turn, struct stacks_change *change,
+                             const struct template_result *result)
 {
     struct stack_resource **resources;
     size_t count = stack_turn_resources(turn, &resources);
     for (size_t i = 0; i < count; i++) {
-        if (!resources[i]->is_new.value)
+        struct stack_resource *resource = resources[i];
+        const struct template_resource *known = template_find(result, resource->head.id);
+        struct bytes policy =
+            known == NULL ? resource->deletion_policy : stack_turn_policy(known->deletion_policy);
+        if (!resource->is_new.value && bytes_equal(policy, resource->deletion_policy))
             continue;
-        resources[i]->is_new = (struct shape_boolean){ 0 };
-        stacks_put(change, STACK_RESOURCE, resources[i]);
+        resource->is_new = (struct shape_boolean){ 0 };
+        resource->deletion_policy = policy;
+        stacks_put(change, STACK_RESOURCE, resource);
     }
 }
 
-bool stack_turn_end_update(struct stack_turn *turn, enum stack_status status, bool succeeded)
+bool stack_turn_end_update(struct stack_turn *turn, enum stack_status status, bool succeeded,
+                           const struct stack_evaluation *evaluation)
 {
     struct stack *stack = turn->stack;
     struct bytes uid = stack->head.stack_uid, text;
@@ -187,7 +207,7 @@ bool stack_turn_end_update(struct stack_turn *turn, enum stack_status status, bo
     }
     stacks_delete_template(change, uid, STACK_TEMPLATE_NEXT);
     stack->next = NULL;
-    settle_resources(turn, change);
+    settle_resources(turn, change, evaluation->result);
     stacks_add_event(change, stack, NULL, turn->calls.stack_id, now_ms(turn));
     return commit(turn, change);
 }

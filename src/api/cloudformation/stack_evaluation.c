@@ -336,6 +336,24 @@ bool stack_evaluation_declares_same(const struct stack_evaluation *a,
     return node_equal(declaration(a, logical_id), declaration(b, logical_id));
 }
 
+bool stack_evaluation_deletion_policy_differs(const struct stack_evaluation *a,
+                                              const struct stack_evaluation *b,
+                                              struct bytes logical_id)
+{
+    const struct template_resource *x = template_find(a->result, logical_id);
+    const struct template_resource *y = template_find(b->result, logical_id);
+    return x != NULL && y != NULL && x->deletion_policy != y->deletion_policy;
+}
+
+bool stack_evaluation_replace_policy_differs(const struct stack_evaluation *a,
+                                             const struct stack_evaluation *b,
+                                             struct bytes logical_id)
+{
+    const struct template_resource *x = template_find(a->result, logical_id);
+    const struct template_resource *y = template_find(b->result, logical_id);
+    return x != NULL && y != NULL && x->update_replace_policy != y->update_replace_policy;
+}
+
 static bool same_text(struct bytes a, struct bytes b)
 {
     return (a.data == NULL) == (b.data == NULL) && bytes_equal(a, b);
@@ -365,8 +383,12 @@ bool stack_evaluation_differs(const struct stack_evaluation *a, const struct sta
         if (plan->items[i].action == PLAN_SKIP &&
             !stack_evaluation_declares_same(a, b, plan->items[i].logical_id))
             return true;
-    for (size_t i = 0; i < a->result->resource_count; i++)
-        if (template_find(b->result, a->result->resources[i].logical_id) == NULL)
+    for (size_t i = 0; i < a->result->resource_count; i++) {
+        struct bytes id = a->result->resources[i].logical_id;
+        if (template_find(b->result, id) == NULL ||
+            stack_evaluation_deletion_policy_differs(a, b, id) ||
+            stack_evaluation_replace_policy_differs(a, b, id))
             return true;
+    }
     return false;
 }

@@ -77,6 +77,14 @@ const struct plan_item *stack_evaluation_removal(struct arena *arena,
 bool stack_evaluation_declares_same(const struct stack_evaluation *a,
                                     const struct stack_evaluation *b, struct bytes logical_id);
 
+/* Whether both templates have the resource, with another DeletionPolicy or UpdateReplacePolicy. */
+bool stack_evaluation_deletion_policy_differs(const struct stack_evaluation *a,
+                                              const struct stack_evaluation *b,
+                                              struct bytes logical_id);
+bool stack_evaluation_replace_policy_differs(const struct stack_evaluation *a,
+                                             const struct stack_evaluation *b,
+                                             struct bytes logical_id);
+
 /* Whether an update from one to the other does anything: `plan` is that of the two. */
 bool stack_evaluation_differs(const struct stack_evaluation *a, const struct stack_evaluation *b,
                               const struct plan *plan);

@@ -3,6 +3,7 @@
 #include "api/cloudformation/stack_turn.h"
 #include "api/operation.h"
 #include "base/arena.h"
+#include "base/compiler.h"
 #include "template/plan.h"
 
 bool stack_remove_resource(struct stack_turn *turn, const struct stack_evaluation *evaluation,
@@ -137,21 +138,27 @@ bool stack_remove(struct stack_turn *turn)
 
 /* --- After an update --- */
 
-static bool retains_replaced(const struct stack_evaluation *evaluation, struct bytes logical_id)
+/* Either template may retain what an update replaces: the request asked for the right to delete it
+ * only if the new one does not. */
+static bool retains_replaced(const struct stack_evaluation *before,
+                             const struct stack_evaluation *after, struct bytes logical_id)
 {
-    const struct template_resource *known = template_find(evaluation->result, logical_id);
-    return known != NULL && known->update_replace_policy != TEMPLATE_DELETE;
+    const struct template_resource *known[] = { template_find(before->result, logical_id),
+                                                template_find(after->result, logical_id) };
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (known[i] != NULL && known[i]->update_replace_policy != TEMPLATE_DELETE)
+            return true;
+    return false;
 }
 
 /* Deletes what a replacement left behind: the old resource, or after a rollback the new one. */
 static bool remove_replaced(struct stack_turn *turn, const struct stack_evaluation *evaluation,
-                            struct stack_resource *resource, bool may_retain)
+                            struct stack_resource *resource, bool retained)
 {
     struct bytes message;
     struct stack_resource shown = *resource;
     bool ok = true;
     shown.physical_id = resource->old_physical_id;
-    bool retained = may_retain && retains_replaced(evaluation, resource->head.id);
     if (!retained &&
         !stack_remove_resource(turn, evaluation, resource, resource->old_physical_id, &message)) {
         if (message.data == NULL)
@@ -170,6 +177,7 @@ static bool remove_replaced(struct stack_turn *turn, const struct stack_evaluati
 bool stack_clean_up(struct stack_turn *turn)
 {
     struct stack_evaluation before = { .is_before = true }, after = { 0 };
+    static const struct template_result nothing;
     struct stack_resource **resources;
     struct stack *stack = turn->stack;
     bool ok = stack_evaluate_stored(&before, turn->api, turn->arena, stack, STACK_TEMPLATE_NOW,
@@ -182,14 +190,27 @@ bool stack_clean_up(struct stack_turn *turn)
     for (size_t i = count; ok && i > 0; i--) {
         struct stack_resource *resource = resources[i - 1];
         if (resource->old_physical_id.data != NULL)
-            return remove_replaced(turn, &before, resource, true);
+            return remove_replaced(turn, &before, resource,
+                                   retains_replaced(&before, &after, resource->head.id));
         if (template_find(after.result, resource->head.id) != NULL)
             continue;
         if (is_gone(resource) || stack_turn_is_done(turn, resource))
             return stack_turn_forget(turn, resource);
         return remove_one(turn, &before, resource);
     }
-    return stack_turn_end_update(turn, STACK_UPDATE_COMPLETE, true);
+    if (after.result == NULL)
+        after.result = arena_alloc_zeroed(turn->arena, sizeof nothing); /* Policies stay. */
+    return stack_turn_end_update(turn, STACK_UPDATE_COMPLETE, true, &after);
+}
+
+static bool end_rollback(struct stack_turn *turn)
+{
+    struct stack_evaluation before = { 0 };
+    static const struct template_result nothing;
+    if (!stack_evaluate_stored(&before, turn->api, turn->arena, turn->stack, STACK_TEMPLATE_NOW,
+                               turn->stack->settings))
+        before.result = arena_alloc_zeroed(turn->arena, sizeof nothing); /* Policies stay. */
+    return stack_turn_end_update(turn, STACK_UPDATE_ROLLBACK_COMPLETE, false, &before);
 }
 
 bool stack_clean_rollback(struct stack_turn *turn)
@@ -214,5 +235,5 @@ bool stack_clean_rollback(struct stack_turn *turn)
             return stack_turn_forget(turn, resource);
         return remove_one(turn, &after, resource);
     }
-    return stack_turn_end_update(turn, STACK_UPDATE_ROLLBACK_COMPLETE, false);
+    return end_rollback(turn);
 }

@@ -35,9 +35,9 @@ MUST_CHECK bool stack_turn_forget(struct stack_turn *turn, const struct stack_re
 /* Moves the stack to another status with an event. `reason` data NULL: none. */
 MUST_CHECK bool stack_turn_move(struct stack_turn *turn, enum stack_status status,
                                 struct bytes reason);
-/* Ends an update: the new template, or the old one, is the stack's. */
+/* Ends an update: the new template, or the old one, is the stack's. `evaluation` is of that one. */
 MUST_CHECK bool stack_turn_end_update(struct stack_turn *turn, enum stack_status status,
-                                      bool succeeded);
+                                      bool succeeded, const struct stack_evaluation *evaluation);
 /* Ends a deletion. */
 MUST_CHECK bool stack_turn_end_deletion(struct stack_turn *turn);
 
@@ -52,6 +52,8 @@ void stack_turn_set(struct stack_turn *turn, struct stack_resource *resource,
 /* Dealt with by the operation under way. */
 bool stack_turn_is_done(const struct stack_turn *turn, const struct stack_resource *resource);
 bool stack_turn_is_table(const struct stack_resource *resource);
+/* A DeletionPolicy as records have it. */
+struct bytes stack_turn_policy(enum template_policy policy);
 
 /* --- Phases, each a step of one resource or the end of the phase. True: something was done. --- */
 

@@ -234,6 +234,25 @@ static void what_a_stack_deletes_is_asked_for_by_its_records(void **state)
     must(fixture, "DescribeTable", "{'TableName':'Tab'}");
 }
 
+/* A template that retains what it replaces needs no right to delete it, and then nothing is
+ * deleted, whatever the template before said. */
+static void what_an_update_replaces_is_deleted_only_with_the_right(void **state)
+{
+    struct access_fixture *fixture = *state;
+    change(fixture, CFN "CreateStack", "app", TEMPLATE(TABLE("T", "Old", "")));
+    access_fixture_use(fixture, DENY("dynamodb:DeleteTable", ARN "Old"));
+    assert_false(api_fixture_call(&fixture->api, CFN "UpdateStack",
+                                  "{'StackName':'app'," TEMPLATE(TABLE("T", "New", "")) "}"));
+    assert_int_equal(fixture->api.error.code, ERROR_ACCESS_DENIED);
+    must(fixture, CFN "UpdateStack",
+         "{'StackName':'app'," TEMPLATE(
+             TABLE("T", "New", "\\'UpdateReplacePolicy\\':\\'Retain\\',")) "}");
+    settle(fixture, "app");
+    assert_true(api_fixture_shows(&fixture->api, "'UPDATE_COMPLETE'"));
+    must(fixture, "DescribeTable", "{'TableName':'New'}");
+    must(fixture, "DescribeTable", "{'TableName':'Old'}");
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, access_fixture_set_up, access_fixture_tear_down)
 
@@ -245,6 +264,7 @@ int main(void)
         TEST(a_statement_about_one_stack_holds_for_its_name),
         TEST(a_template_by_url_needs_the_right_to_read_the_file),
         TEST(what_a_stack_deletes_is_asked_for_by_its_records),
+        TEST(what_an_update_replaces_is_deleted_only_with_the_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
