@@ -96,6 +96,7 @@ static const struct shape_field stack_fields[] = {
     { SHAPE_FIELD(struct stack, change_set_id, "cs", &any_text) },
     { SHAPE_FIELD(struct stack, token, "tok", &any_text) },
     { SHAPE_FIELD(struct stack, generation, "g", &any_number), .required = true },
+    { SHAPE_FIELD(struct stack, stable_generation, "sg", &any_number) },
     { SHAPE_FIELD(struct stack, event_count, "ev", &any_number), .required = true },
 };
 static const struct shape_field resource_fields[] = {

@@ -97,6 +97,9 @@ struct stack {
     /* Counts operations, rollbacks among them. A resource whose number is this one and whose status
      * is complete has been dealt with. */
     struct shape_integer generation;
+    /* The last operation after which all resources were as the template says. Those with a later
+     * number were touched by updates that failed and were not rolled back. Absent: none was. */
+    struct shape_integer stable_generation;
     struct shape_integer event_count; /* Of all events ever: the next one's number. */
 };
 

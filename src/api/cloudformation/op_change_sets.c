@@ -481,8 +481,7 @@ static bool execute(struct api_call *call, const struct set_request *request)
             return false;
         stacks_lock(stacks);
         if (check_prepared(call, request, &execution, &is_current)) {
-            if (request->disable_rollback.present)
-                execution.stack->disable_rollback = request->disable_rollback;
+            execution.stack->disable_rollback = request->disable_rollback; /* Absent: false. */
             return start(call, execution.stack, execution.set, execution.text, request->token);
         }
         stacks_unlock(stacks);

@@ -193,8 +193,7 @@ static bool update(struct api_call *call, const struct stack_deploy_request *req
                 return false;
             continue;
         }
-        if (request->disable_rollback.present)
-            update.stack->disable_rollback = request->disable_rollback;
+        update.stack->disable_rollback = request->disable_rollback; /* Absent: false. */
         update.stack->on_failure = (struct bytes){ 0 };
         if (!stack_request_start_update(call, update.stack, update.text, request->token))
             return false;

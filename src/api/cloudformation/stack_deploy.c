@@ -32,6 +32,8 @@ bool stack_fail(struct stack_turn *turn, struct bytes reason)
 {
     struct stack *stack = turn->stack;
     bool is_update = turn->began_as == STACK_UPDATE_IN_PROGRESS;
+    if (!is_update)
+        stack_turn_is_stable(turn); /* What was made is as the template says. */
     if (stack->disable_rollback.value || bytes_equal_text(stack->on_failure, "DO_NOTHING"))
         return stack_turn_move(turn, is_update ? STACK_UPDATE_FAILED : STACK_CREATE_FAILED, reason);
     stack->generation.value++;
@@ -151,11 +153,67 @@ static struct bytes new_name(struct stack_turn *turn, const struct template_reso
                                      turn->stack->generation.value);
 }
 
+/* Whether the resource as it was before it was replaced can become what is wanted. */
+static bool fits_replaced(const struct deployment *deployment,
+                          const struct stack_resource *resource,
+                          const struct template_resource *wanted)
+{
+    static const struct plan_options options = { .as_stack = true };
+    const struct template_resource *known =
+        template_find(deployment->before.result, wanted->logical_id);
+    if (known == NULL)
+        return false;
+    struct plan_before before = plan_before_of(known);
+    if (!wanted->has_own_name) /* It has that of the replacement, which the record tells. */
+        before.physical_id = wanted->physical_id;
+    else if (!bytes_equal(wanted->physical_id, resource->old_physical_id))
+        return false;
+    const struct plan *plan =
+        plan_make(deployment->turn->arena, deployment->after.result, &before, 1, &options);
+    const struct plan_item *item = find_item(plan, wanted->logical_id);
+    return item != NULL && item->action != PLAN_REPLACE;
+}
+
+/* Gives up what a failed update made in the place of another resource, for that one. */
+static bool drop_replacement(struct deployment *deployment, struct stack_resource *resource)
+{
+    struct stack_turn *turn = deployment->turn;
+    struct bytes message;
+    bool retained = stack_evaluation_retains_replaced(&deployment->before, &deployment->after,
+                                                      resource->head.id);
+    if (!retained && !stack_remove_resource(turn, &deployment->before, resource,
+                                            resource->physical_id, &message))
+        return message.data != NULL && fail_resource(turn, resource, message);
+    resource->physical_id = resource->old_physical_id;
+    resource->old_physical_id = (struct bytes){ 0 };
+    return stack_turn_save_quietly(turn, resource);
+}
+
+/* An update before this one replaced the resource, failed, and was not rolled back. */
+static bool resume_replacement(struct deployment *deployment, struct stack_resource *resource,
+                               const struct template_resource *wanted)
+{
+    struct stack_turn *turn = deployment->turn;
+    if (fits_replaced(deployment, resource, wanted))
+        return drop_replacement(deployment, resource);
+    stack_turn_set(turn, resource, STACK_UPDATE_IN_PROGRESS, (struct bytes){ 0 });
+    if (!bytes_equal(wanted->physical_id, resource->physical_id))
+        return fail_resource(turn, resource,
+                             arena_printf(turn->arena,
+                                          "An update that failed has replaced '%.*s' by '%.*s'. "
+                                          "Roll the stack back before you give another name.",
+                                          BYTES_FMT(resource->old_physical_id),
+                                          BYTES_FMT(resource->physical_id)));
+    return stack_turn_save(turn, resource);
+}
+
 static bool begin_update(struct deployment *deployment, struct stack_resource *resource,
                          const struct template_resource *wanted, const struct plan_item *item)
 {
     struct stack_turn *turn = deployment->turn;
     bool replaces = item->action == PLAN_REPLACE;
+    if (resource->old_physical_id.data != NULL)
+        return resume_replacement(deployment, resource, wanted);
     stack_turn_set(turn, resource, STACK_UPDATE_IN_PROGRESS,
                    replaces ? BYTES(REPLACES) : (struct bytes){ 0 });
     if (item->refusal.len > 0)
@@ -294,6 +352,8 @@ static bool finish(struct deployment *deployment)
         return stack_fail(turn, problem);
     turn->stack->outputs = outputs;
     turn->stack->imports = deployment->after.imports;
+    if (!deployment->is_update)
+        stack_turn_is_stable(turn);
     return stack_turn_move(turn,
                            deployment->is_update ? STACK_UPDATE_COMPLETE_CLEANUP_IN_PROGRESS
                                                  : STACK_CREATE_COMPLETE,
@@ -325,7 +385,7 @@ static bool is_unchanged(const struct deployment *deployment, const struct stack
                          const struct template_resource *wanted, const struct plan_item *item)
 {
     const struct stack *stack = deployment->turn->stack;
-    if (stack_status_of(resource->status_name) == STACK_UPDATE_FAILED)
+    if (stack_turn_was_touched(deployment->turn, resource))
         return false; /* It may be half way to the template of an update before this one. */
     if (item->action == PLAN_SKIP || wanted->kind == TEMPLATE_KIND_FOREIGN)
         return stack_evaluation_declares_same(&deployment->before, &deployment->after,
@@ -410,12 +470,6 @@ bool stack_deploy(struct stack_turn *turn)
 
 /* --- The way back --- */
 
-/* What this update, which has failed, has touched or begun to touch. */
-static bool was_touched(const struct stack_turn *turn, const struct stack_resource *resource)
-{
-    return resource->generation.value == turn->stack->generation.value - 1;
-}
-
 static bool begin_return(struct stack_turn *turn, struct stack_resource *resource)
 {
     if (resource->old_physical_id.data != NULL) { /* The cleanup deletes the new one. */
@@ -473,7 +527,7 @@ bool stack_roll_back(struct stack_turn *turn)
             continue;
         if (resource->generation.value == turn->stack->generation.value)
             return return_resource(turn, &before, resource);
-        if (was_touched(turn, resource))
+        if (stack_turn_was_touched(turn, resource))
             return begin_return(turn, resource);
     }
     return stack_turn_move(turn, STACK_UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS,

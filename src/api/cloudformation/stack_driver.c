@@ -207,6 +207,7 @@ bool stack_turn_end_update(struct stack_turn *turn, enum stack_status status, bo
     }
     stacks_delete_template(change, uid, STACK_TEMPLATE_NEXT);
     stack->next = NULL;
+    stack_turn_is_stable(turn);
     settle_resources(turn, change, evaluation->result);
     stacks_add_event(change, stack, NULL, turn->calls.stack_id, now_ms(turn));
     return commit(turn, change);
@@ -293,6 +294,20 @@ bool stack_turn_is_done(const struct stack_turn *turn, const struct stack_resour
     return resource->generation.value == turn->stack->generation.value &&
            status != STACK_CREATE_IN_PROGRESS && status != STACK_UPDATE_IN_PROGRESS &&
            status != STACK_DELETE_IN_PROGRESS;
+}
+
+bool stack_turn_was_touched(const struct stack_turn *turn, const struct stack_resource *resource)
+{
+    const struct stack *stack = turn->stack;
+    int64_t stable = stack->stable_generation.present ? stack->stable_generation.value
+                                                      : stack->generation.value - 2;
+    return resource->generation.value > stable &&
+           resource->generation.value < stack->generation.value;
+}
+
+void stack_turn_is_stable(struct stack_turn *turn)
+{
+    turn->stack->stable_generation = turn->stack->generation;
 }
 
 bool stack_turn_is_table(const struct stack_resource *resource)

@@ -354,6 +354,18 @@ bool stack_evaluation_replace_policy_differs(const struct stack_evaluation *a,
     return x != NULL && y != NULL && x->update_replace_policy != y->update_replace_policy;
 }
 
+bool stack_evaluation_retains_replaced(const struct stack_evaluation *before,
+                                       const struct stack_evaluation *after,
+                                       struct bytes logical_id)
+{
+    const struct template_resource *known[] = { template_find(before->result, logical_id),
+                                                template_find(after->result, logical_id) };
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (known[i] != NULL && known[i]->update_replace_policy != TEMPLATE_DELETE)
+            return true;
+    return false;
+}
+
 static bool same_text(struct bytes a, struct bytes b)
 {
     return (a.data == NULL) == (b.data == NULL) && bytes_equal(a, b);

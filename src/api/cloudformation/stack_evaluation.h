@@ -85,6 +85,12 @@ bool stack_evaluation_replace_policy_differs(const struct stack_evaluation *a,
                                              const struct stack_evaluation *b,
                                              struct bytes logical_id);
 
+/* Either template may retain what an update replaces: the request asked for the right to delete it
+ * only if the new one does not. */
+bool stack_evaluation_retains_replaced(const struct stack_evaluation *before,
+                                       const struct stack_evaluation *after,
+                                       struct bytes logical_id);
+
 /* Whether an update from one to the other does anything: `plan` is that of the two. */
 bool stack_evaluation_differs(const struct stack_evaluation *a, const struct stack_evaluation *b,
                               const struct plan *plan);

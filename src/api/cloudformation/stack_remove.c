@@ -3,7 +3,6 @@
 #include "api/cloudformation/stack_turn.h"
 #include "api/operation.h"
 #include "base/arena.h"
-#include "base/compiler.h"
 #include "template/plan.h"
 
 bool stack_remove_resource(struct stack_turn *turn, const struct stack_evaluation *evaluation,
@@ -56,7 +55,10 @@ static bool remove_one(struct stack_turn *turn, const struct stack_evaluation *e
         stack_turn_set(turn, resource, STACK_DELETE_IN_PROGRESS, (struct bytes){ 0 });
         return stack_turn_save(turn, resource);
     }
-    bool ok = stack_remove_resource(turn, evaluation, resource, resource->physical_id, &message);
+    /* Two if an update that failed, and was not rolled back, has replaced it. */
+    bool ok =
+        stack_remove_resource(turn, evaluation, resource, resource->physical_id, &message) &&
+        stack_remove_resource(turn, evaluation, resource, resource->old_physical_id, &message);
     if (!ok && message.data == NULL)
         return false;
     stack_turn_set(turn, resource, ok ? STACK_DELETE_COMPLETE : STACK_DELETE_FAILED, message);
@@ -138,19 +140,6 @@ bool stack_remove(struct stack_turn *turn)
 
 /* --- After an update --- */
 
-/* Either template may retain what an update replaces: the request asked for the right to delete it
- * only if the new one does not. */
-static bool retains_replaced(const struct stack_evaluation *before,
-                             const struct stack_evaluation *after, struct bytes logical_id)
-{
-    const struct template_resource *known[] = { template_find(before->result, logical_id),
-                                                template_find(after->result, logical_id) };
-    for (size_t i = 0; i < COUNT_OF(known); i++)
-        if (known[i] != NULL && known[i]->update_replace_policy != TEMPLATE_DELETE)
-            return true;
-    return false;
-}
-
 /* Deletes what a replacement left behind: the old resource, or after a rollback the new one. */
 static bool remove_replaced(struct stack_turn *turn, const struct stack_evaluation *evaluation,
                             struct stack_resource *resource, bool retained)
@@ -190,8 +179,9 @@ bool stack_clean_up(struct stack_turn *turn)
     for (size_t i = count; ok && i > 0; i--) {
         struct stack_resource *resource = resources[i - 1];
         if (resource->old_physical_id.data != NULL)
-            return remove_replaced(turn, &before, resource,
-                                   retains_replaced(&before, &after, resource->head.id));
+            return remove_replaced(
+                turn, &before, resource,
+                stack_evaluation_retains_replaced(&before, &after, resource->head.id));
         if (template_find(after.result, resource->head.id) != NULL)
             continue;
         if (is_gone(resource) || stack_turn_is_done(turn, resource))

@@ -313,10 +313,11 @@ bool stack_request_may_remove(struct api_call *call, const struct stack *stack,
         enum stack_status status = stack_status_of(resource->status_name);
         if (resource->is_skipped.value)
             continue;
+        bool is_replaced = resource->old_physical_id.data != NULL; /* One of the two goes. */
         if (!may_remove_one(call, resource, resource->old_physical_id, before, after))
             return false;
         if (status == STACK_DELETE_COMPLETE || status == STACK_DELETE_SKIPPED ||
-            is_kept(stack, resource, after))
+            (!is_replaced && is_kept(stack, resource, after)))
             continue;
         if (!may_remove_one(call, resource, resource->physical_id, before, after))
             return false;

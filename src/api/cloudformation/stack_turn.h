@@ -51,6 +51,11 @@ void stack_turn_set(struct stack_turn *turn, struct stack_resource *resource,
                     enum stack_status status, struct bytes reason);
 /* Dealt with by the operation under way. */
 bool stack_turn_is_done(const struct stack_turn *turn, const struct stack_resource *resource);
+/* Changed by an update that failed, the one that is rolled back or one before it: it may be unlike
+ * the stack's template. Not what the operation under way has dealt with. */
+bool stack_turn_was_touched(const struct stack_turn *turn, const struct stack_resource *resource);
+/* From now on all resources are as the template says, or as near as they come to it. */
+void stack_turn_is_stable(struct stack_turn *turn);
 bool stack_turn_is_table(const struct stack_resource *resource);
 /* A DeletionPolicy as records have it. */
 struct bytes stack_turn_policy(enum template_policy policy);

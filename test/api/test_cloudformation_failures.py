@@ -1,0 +1,114 @@
+"""What follows an update that failed and was not rolled back: another update, a deletion."""
+
+import pytest
+
+from stack_account import Account, table, template
+
+
+@pytest.fixture
+def account(server_url):
+    account = Account(server_url)
+    yield account
+    account.clean()
+
+
+def refused(name):
+    """A table whose key has no attribute definition: DynamoDB refuses it. Made last."""
+    made = table(TableName=name)
+    made["Properties"]["KeySchema"][0]["AttributeName"] = "other"
+    return {**made, "DependsOn": "T"}
+
+
+def fail(account, resource):
+    """Updates T, which succeeds, and adds a table, which fails."""
+    stack = account.update("app", template(T=resource, Bad=refused("bad")), DisableRollback=True)
+    assert stack["StackStatus"] == "UPDATE_FAILED"
+
+
+def indexes(account, name):
+    return [i["IndexName"] for i in account.described(name).get("GlobalSecondaryIndexes", [])]
+
+
+def physical_id(account):
+    return account.cfn.describe_stack_resource(StackName="app", LogicalResourceId="T")[
+        "StackResourceDetail"]["PhysicalResourceId"]
+
+
+def test_the_next_update_undoes_what_its_template_does_not_have(account):
+    account.create("app", template(T=table(TableName="orders")))
+    fail(account, table(TableName="orders", indexes=["kind"]))
+    assert indexes(account, "orders") == ["by-kind"]
+    stack = account.update("app", template(T=table(TableName="orders"),
+                                           Good=table(TableName="good")))
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+    assert indexes(account, "orders") == []
+
+
+def test_a_rollback_is_disabled_for_one_operation(account):
+    account.create("app", template(T=table(TableName="orders")))
+    fail(account, table(TableName="orders", indexes=["kind"]))
+    stack = account.update("app", template(T=table(TableName="orders"), Bad=refused("bad")))
+    assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert stack["DisableRollback"] is False
+
+
+def test_a_rollback_undoes_all_updates_since_the_last_one_that_succeeded(account):
+    account.create("app", template(T=table(TableName="orders"), U=table(TableName="users")))
+    both = {"T": table(TableName="orders", indexes=["kind"]), "U": table(TableName="users")}
+    account.update("app", template(**both, Bad=refused("bad")), DisableRollback=True)
+    both["T"] = table(TableName="orders")
+    both["U"] = table(TableName="users", indexes=["kind"])
+    stack = account.update("app", template(**both, Bad={**refused("bad"), "DependsOn": ["T", "U"]}))
+    assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert indexes(account, "orders") == indexes(account, "users") == []
+
+
+def test_a_replacement_is_kept_by_the_next_update_that_wants_it(account):
+    account.create("app", template(T=table()))
+    first = physical_id(account)
+    fail(account, table("pk"))
+    second = physical_id(account)
+    assert account.tables() == sorted([first, second])
+    stack = account.update("app", template(T=table("pk", indexes=["kind"])))
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+    assert account.tables() == [second] and indexes(account, second) == ["by-kind"]
+
+
+@pytest.mark.parametrize("names", [(None, None), ("old", "new")])
+def test_a_replacement_is_deleted_by_the_next_update_that_does_not_want_it(account, names):
+    before, after = ({"TableName": name} if name else {} for name in names)
+    account.create("app", template(T=table(**before)))
+    first = physical_id(account)
+    fail(account, table("pk", **after))
+    stack = account.update("app", template(T=table(indexes=["kind"], **before)))
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+    assert account.tables() == [first] and indexes(account, first) == ["by-kind"]
+
+
+def test_a_replacement_is_not_replaced_again(account):
+    account.create("app", template(T=table(TableName="one")))
+    fail(account, table(TableName="two"))
+    stack = account.update("app", template(T=table(TableName="three")), DisableRollback=True)
+    assert stack["StackStatus"] == "UPDATE_FAILED"
+    resource = account.cfn.describe_stack_resource(StackName="app", LogicalResourceId="T")
+    assert resource["StackResourceDetail"]["ResourceStatusReason"] == (
+        "An update that failed has replaced 'one' by 'two'. "
+        "Roll the stack back before you give another name.")
+    assert account.tables() == ["one", "two"]
+
+
+def test_a_replacement_is_undone_by_the_rollback_of_the_next_update(account):
+    account.create("app", template(T=table()))
+    first = physical_id(account)
+    fail(account, table("pk"))
+    stack = account.update("app", template(T=table("pk"), Bad=refused("bad")))
+    assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert account.tables() == [first] and physical_id(account) == first
+
+
+def test_a_deletion_takes_both_the_replacement_and_what_it_replaced(account):
+    account.create("app", template(T=table(TableName="old")))
+    fail(account, table(TableName="new"))
+    assert account.tables() == ["new", "old"]
+    account.delete("app")
+    assert account.tables() == []
