@@ -143,6 +143,7 @@
     X(scaling_register_scalable_target, "application-autoscaling:RegisterScalableTarget")          \
     X(scaling_tag_resource, "application-autoscaling:TagResource")                                 \
     X(scaling_untag_resource, "application-autoscaling:UntagResource")                             \
+    X(cfn_continue_update_rollback, "cloudformation:ContinueUpdateRollback")                       \
     X(cfn_create_change_set, "cloudformation:CreateChangeSet")                                     \
     X(cfn_create_stack, "cloudformation:CreateStack")                                              \
     X(cfn_delete_change_set, "cloudformation:DeleteChangeSet")                                     \
@@ -160,6 +161,7 @@
     X(cfn_list_imports, "cloudformation:ListImports")                                              \
     X(cfn_list_stack_resources, "cloudformation:ListStackResources")                               \
     X(cfn_list_stacks, "cloudformation:ListStacks")                                                \
+    X(cfn_rollback_stack, "cloudformation:RollbackStack")                                          \
     X(cfn_update_stack, "cloudformation:UpdateStack")                                              \
     X(cfn_update_protection, "cloudformation:UpdateTerminationProtection")                         \
     X(cfn_validate_template, "cloudformation:ValidateTemplate")                                    \

@@ -112,3 +112,69 @@ def test_a_deletion_takes_both_the_replacement_and_what_it_replaced(account):
     assert account.tables() == ["new", "old"]
     account.delete("app")
     assert account.tables() == []
+
+
+# --- RollbackStack, ContinueUpdateRollback ---
+
+
+def test_a_failed_update_is_rolled_back_on_request(account):
+    account.create("app", template(T=table(TableName="orders")))
+    fail(account, table(TableName="orders", indexes=["kind"]))
+    answer = account.cfn.rollback_stack(StackName="app")
+    assert account.settled("app")["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert answer["StackId"] == account.made[-1]
+    assert indexes(account, "orders") == [] and account.tables() == ["orders"]
+
+
+def test_a_failed_creation_is_rolled_back_on_request(account):
+    body = template(T=table(TableName="orders"), Bad=refused("bad"))
+    assert account.create("app", body, DisableRollback=True)["StackStatus"] == "CREATE_FAILED"
+    assert account.tables() == ["orders"]
+    account.cfn.rollback_stack(StackName="app")
+    assert account.settled("app")["StackStatus"] == "ROLLBACK_COMPLETE"
+    assert account.tables() == []
+
+
+def fail_rollback(account):
+    """A stack in UPDATE_ROLLBACK_FAILED: the name of its table is that of somebody else's."""
+    account.create("app", template(T=table(TableName="orders")))
+    fail(account, table(TableName="orders", indexes=["kind"]))
+    account.dynamodb.delete_table(TableName="orders")
+    account.dynamodb.create_table(**table("other", TableName="orders")["Properties"])
+    account.cfn.rollback_stack(StackName="app")
+    assert account.settled("app")["StackStatus"] == "UPDATE_ROLLBACK_FAILED"
+
+
+def test_a_rollback_that_failed_continues_once_the_cause_is_gone(account):
+    fail_rollback(account)
+    account.cfn.continue_update_rollback(StackName="app")
+    assert account.settled("app")["StackStatus"] == "UPDATE_ROLLBACK_FAILED"
+    account.dynamodb.delete_table(TableName="orders")
+    account.cfn.continue_update_rollback(StackName="app")
+    assert account.settled("app")["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert account.described("orders")["KeySchema"][0]["AttributeName"] == "id"
+    stack = account.update("app", template(T=table(TableName="orders", indexes=["kind"])))
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+
+
+def test_a_rollback_that_failed_continues_without_a_skipped_resource(account):
+    fail_rollback(account)
+    assert account.refusal("continue_update_rollback", StackName="app",
+                           ResourcesToSkip=["Bad"]) == (
+        "ValidationError", "The resource [Bad] cannot be skipped: it is not in the UPDATE_FAILED "
+                           "state of this rollback")
+    account.cfn.continue_update_rollback(StackName="app", ResourcesToSkip=["T"])
+    assert account.settled("app")["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert account.described("orders")["KeySchema"][0]["AttributeName"] == "other"
+    account.delete("app")
+    assert account.tables() == ["orders"]  # It is not the stack's.
+
+
+@pytest.mark.parametrize("operation", ["rollback_stack", "continue_update_rollback"])
+def test_only_what_failed_is_rolled_back(account, operation):
+    stack = account.create("app", template(T=table()))
+    assert account.refusal(operation, StackName="app") == (
+        "ValidationError",
+        f"Stack:{stack['StackId']} is in CREATE_COMPLETE state and can not be rolled back.")
+    assert account.refusal(operation, StackName="none") == (
+        "ValidationError", "Stack with id none does not exist")

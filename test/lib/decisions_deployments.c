@@ -79,6 +79,14 @@ const struct decision decisions_s3_put_object[] = {
 /* Inside a string of a body. */
 #define TABLE_TEMPLATE ",'TemplateBody':'{\\\"Resources\\\":{\\\"T\\\":{\\\"Type\\\":\\\"AWS::DynamoDB::Table\\\",\\\"Properties\\\":{\\\"TableName\\\":\\\"Made\\\",\\\"BillingMode\\\":\\\"PAY_PER_REQUEST\\\",\\\"AttributeDefinitions\\\":[{\\\"AttributeName\\\":\\\"p\\\",\\\"AttributeType\\\":\\\"S\\\"}],\\\"KeySchema\\\":[{\\\"AttributeName\\\":\\\"p\\\",\\\"KeyType\\\":\\\"HASH\\\"}]}}}}'"
 
+const struct decision decisions_cfn_continue_update_rollback[] = {
+    ASKS_FOR(OF_STACK(""), CFN "ContinueUpdateRollback", STACK_ARN, INVALID),
+    END,
+};
+const struct decision decisions_cfn_rollback_stack[] = {
+    ASKS_FOR(OF_STACK(""), CFN "RollbackStack", STACK_ARN, INVALID),
+    END,
+};
 const struct decision decisions_cfn_create_change_set[] = {
     ASKS_FOR(OF_STACK(",'ChangeSetName':'set','TemplateBody':'{}'"), CFN "CreateChangeSet", STACK_ARN, INVALID),
     END,

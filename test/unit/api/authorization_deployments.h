@@ -4,6 +4,12 @@
 #define STATOR_TEST_AUTHORIZATION_DEPLOYMENTS_H
 
 #define STACK_ARN "arn:aws:cloudformation:eu-west-1:123456789012:stack/app/*"
+static const struct asked asked_cfn_continue_update_rollback[] = {
+    { "{'StackName':'app'}", "cloudformation:ContinueUpdateRollback", STACK_ARN },
+};
+static const struct asked asked_cfn_rollback_stack[] = {
+    { "{'StackName':'app'}", "cloudformation:RollbackStack", STACK_ARN },
+};
 static const struct asked asked_cfn_create_change_set[] = {
     { "{'StackName':'app','ChangeSetName':'set','TemplateBody':'{}'}",
       "cloudformation:CreateChangeSet", STACK_ARN },
