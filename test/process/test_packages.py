@@ -177,6 +177,63 @@ def test_the_debian_package_serves_from_its_files(built, tmp_path):
         server.serves_an_item()
 
 
+# This machine's root with a layer of its own above it, which nobody sees but the script that follows.
+CLEAN_ROOT = """set -e
+mount -t tmpfs tmpfs {folder}
+mkdir {folder}/upper {folder}/work {folder}/root
+mount -t overlay overlay -o lowerdir=/,upperdir={folder}/upper,workdir={folder}/work {folder}/root
+mount --rbind /dev {folder}/root/dev
+mount --rbind /proc {folder}/root/proc
+cp {package} {folder}/root/package.deb
+exec chroot {folder}/root sh -e -c '{script}'
+"""
+
+
+def in_clean_root(tmp_path, package, script):
+    folder = tmp_path / "layer"
+    folder.mkdir()
+    return ["unshare", "--mount", "sh", "-c",
+            CLEAN_ROOT.format(folder=folder, package=package, script=script)]
+
+
+def can_overlay():
+    """Whether this machine lets a test mount a layer above its root."""
+    probe = ("mount -t tmpfs tmpfs /mnt && mkdir /mnt/u /mnt/w /mnt/m && "
+             "mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/u,workdir=/mnt/w /mnt/m")
+    return os.geteuid() == 0 and subprocess.run(
+        ["unshare", "--mount", "sh", "-c", probe], capture_output=True, check=False).returncode == 0
+
+
+needs_overlay = pytest.mark.skipif(not can_overlay(), reason="no overlay can be mounted here")
+
+
+@needs("dpkg-deb", "dpkg-shlibdeps")
+@needs_overlay
+def test_the_debian_package_is_installed_and_serves(built, tmp_path):
+    (package,) = built("deb")
+    script = ("dpkg -i /package.deb >/dev/null; "
+              "exec stator serve --port PORT --data-dir /var/lib/stator")
+    with Server(*in_clean_root(tmp_path, package, script)) as server:
+        server.serves_an_item()
+
+
+@needs("dpkg-deb", "dpkg-shlibdeps")
+@needs_overlay
+def test_data_outlives_the_debian_package(built, tmp_path):
+    (package,) = built("deb")
+    script = """dpkg -i /package.deb
+dpkg --verify stator >/changed; test ! -s /changed
+mkdir -p /var/lib/private/stator; echo data >/var/lib/private/stator/file
+echo STATOR_PORT=1 >>/etc/default/stator
+dpkg --force-confold -i /package.deb; grep STATOR_PORT=1 /etc/default/stator
+dpkg -L stator >/files; grep -x /usr/bin/stator /files
+dpkg -r stator; test ! -e /usr/bin/stator; grep STATOR_PORT=1 /etc/default/stator
+dpkg -P stator
+while read -r file; do test -d "$file" || test ! -e "$file"; done </files
+grep data /var/lib/private/stator/file; echo done"""
+    assert run(*in_clean_root(tmp_path, package, script)).endswith("data\ndone\n")
+
+
 @needs("lintian", "dpkg-deb", "dpkg-shlibdeps")
 def test_lintian_finds_nothing(built):
     (package,) = built("deb")
