@@ -334,6 +334,30 @@ def test_the_npm_package_runs_the_server_and_stops_it_with_its_parent(built, tmp
     assert not is_alive(pid)
 
 
+# As the test runners do: jest requires the file and calls what it exports; vitest imports it, and
+# refuses a default export that is no function.
+SET_UP = {
+    "jest": "Promise.resolve(require('@stator/server/jest.js'))",
+    "vitest": "import('@stator/server/vitest.js').then((module) => module.default)",
+}
+ASK = """.then((setUp) => setUp()).then(() => fetch(process.env.AWS_ENDPOINT_URL_DYNAMODB + "/readyz"))
+.then(async (answer) => console.log(answer.status, process.env.AWS_REGION, process.env.AWS_ACCESS_KEY_ID))
+"""
+
+
+@needs_static
+@needs("npm", "node")
+@pytest.mark.parametrize("runner", SET_UP)
+def test_the_set_up_of_a_test_runner_starts_a_server(built, tmp_path, runner):
+    (tmp_path / "package.json").write_text("{}")
+    quiet = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"]
+    run("npm", "install", *quiet, *built("npm"), cwd=tmp_path)
+    variables = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    # That the program ends shows that the server does not keep a test runner alive.
+    said = run("node", "-e", SET_UP[runner] + ASK, cwd=tmp_path, env=variables)
+    assert said == "200 us-east-1 stator\n"
+
+
 # --- The action ---
 
 

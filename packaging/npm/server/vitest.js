@@ -1,6 +1,5 @@
 "use strict";
-// vitest: `globalSetup: "@stator/server/vitest.js"`; see jest.js.
+// vitest: `globalSetup: "@stator/server/vitest.js"`; see jest.js. vitest imports this file, and calls
+// its default export, which of a CommonJS module is all that it exports.
 
-const globalSetup = require("./jest.js");
-
-exports.setup = globalSetup;
+module.exports = require("./jest.js");
