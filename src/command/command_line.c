@@ -51,6 +51,8 @@ struct scan {
     struct target targets[TARGETS_MAX];
     size_t target_count;
     struct buffer note;
+    bool is_local; /* A line for DynamoDB Local. */
+    bool shares;   /* It has -sharedDb. */
     struct config_flag *settings;
     struct command_value *values;
     const char **words; /* The verb and the words behind it. */
@@ -169,6 +171,8 @@ static void add_setting(struct scan *scan, const struct setting *setting, const 
 
 static bool take_local(struct scan *scan, const struct local_flag *flag)
 {
+    scan->is_local = true;
+    scan->shares = scan->shares || strcmp(flag->name, "-sharedDb") == 0;
     if (flag->reason != NULL) {
         struct bytes text = arena_printf(scan->arena, "%s%s (%s)",
                                          scan->note.len == 0 ? "flags without effect here: " : ", ",
@@ -276,6 +280,16 @@ static int skip_java(int argc, char *const *argv)
             break;
     }
     return next;
+}
+
+/* DynamoDB Local has a database of its own for each access key and region then. */
+static void note_sharing(struct scan *scan)
+{
+    if (!scan->is_local || scan->shares)
+        return;
+    buffer_append_bytes(&scan->note, bytes_from_text(scan->note.len == 0 ? "" : "; "));
+    buffer_append_bytes(&scan->note, BYTES("there is one set of tables for all regions and "
+                                           "credentials, as with -sharedDb"));
 }
 
 static bool wants_more_than_a_run(const struct scan *scan)
@@ -429,6 +443,7 @@ bool command_line_parse(struct arena *arena, int argc, char *const *argv, struct
     out->call.values = scan->values;
 
     int next = skip_java(argc, argv);
+    scan->is_local = next > 1;
     const struct command *named = next < argc ? command_find(argv[next]) : NULL;
     out->is_named = named != NULL;
     out->call.command = named != NULL ? named : command_find("serve");
@@ -438,6 +453,7 @@ bool command_line_parse(struct arena *arena, int argc, char *const *argv, struct
         return false;
     if (wants_more_than_a_run(scan))
         return true;
+    note_sharing(scan);
     if (scan->note.len > 0) {
         buffer_append_byte(&scan->note, '\0');
         out->note = (const char *)scan->note.data;

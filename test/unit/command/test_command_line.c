@@ -289,19 +289,37 @@ static void flags_of_dynamodb_local_are_taken(void **state)
     expect_settings(cases, COUNT_OF(cases));
 }
 
+/* DynamoDB Local would keep tables of access keys and regions apart. */
+#define ONE "there is one set of tables for all regions and credentials, as with -sharedDb"
+
 static void flags_without_effect_are_named_in_one_note(void **state)
 {
     (void)state;
-    static const struct test_case test = { .line = "-sharedDb -disableTelemetry" };
-    struct arena *arena = arena_create();
-    struct result result;
-    struct config_error err;
-    assert_true(read_case(arena, &test, &result, &err));
-    assert_string_equal(result.line.note,
-                        "flags without effect here: -sharedDb (there is one set of tables for all "
-                        "regions and credentials), -disableTelemetry (nothing is ever reported to "
-                        "anyone)");
-    arena_destroy(arena);
+    static const struct {
+        struct test_case test;
+        const char *note; /* NULL: none. */
+    } cases[] = {
+        { { .line = "-sharedDb -disableTelemetry" },
+          "flags without effect here: -sharedDb (there is one set of tables for all regions and "
+          "credentials), -disableTelemetry (nothing is ever reported to anyone)" },
+        { { .line = "-disableTelemetry" },
+          "flags without effect here: -disableTelemetry (nothing is ever reported to "
+          "anyone); " ONE },
+        { { .line = "-inMemory -port 1" }, ONE },
+        { { .line = "-jar DynamoDBLocal.jar" }, ONE },
+        { { .line = "serve --in-memory" }, NULL },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena *arena = arena_create();
+        struct result result;
+        struct config_error err;
+        assert_true(read_case(arena, &cases[i].test, &result, &err));
+        if (cases[i].note == NULL)
+            assert_null(result.line.note);
+        else
+            assert_string_equal(result.line.note, cases[i].note);
+        arena_destroy(arena);
+    }
 }
 
 static void a_bad_command_line_is_refused_in_one_line(void **state)
