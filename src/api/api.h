@@ -168,6 +168,13 @@ bool operation_waits(const struct operation *operation);
 /* Whether it changes tables or access keys, rather than items. */
 bool operation_is_audited(const struct operation *operation);
 
+/* Which units of provisioned throughput an UpdateTable is about. */
+enum api_own_units {
+    API_ALL_UNITS,
+    API_OWN_READ_UNITS,
+    API_OWN_WRITE_UNITS,
+};
+
 /* One request. The caller sets the first part and keeps everything alive until `done`. */
 struct api_call {
     struct arena *arena; /* Used by one thread at a time: the one that runs the call. */
@@ -190,6 +197,9 @@ struct api_call {
     const struct tag_list *own_tags;
     /* DeleteTable deletes only the table with this id. data NULL: whichever has the name. */
     struct bytes own_table_id;
+    /* UpdateTable changes only the read or the write units: whatever the request says of the other
+     * ones, they stay as they are when the call runs. */
+    enum api_own_units own_units;
     struct bytes host; /* "host:port" as the client addressed us; data NULL: not over a network. */
     /* Called exactly once, on any thread, perhaps before api_run returns. Must not block. Then
      * either `error` is set or `response` holds the answer's JSON. */

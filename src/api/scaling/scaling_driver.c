@@ -17,6 +17,9 @@
 #include "scaling/scaling_decide.h"
 #include "table/catalogue.h"
 
+enum { READS_PER_READER_MAX = 256 };
+#define POLICY_CAUSE "monitor alarm " /* What the cause of a change by a policy begins with. */
+
 struct scaling_driver {
     struct api *api;
     /* With the scaling locked: */
@@ -30,6 +33,10 @@ struct turn {
     struct scaling *scaling;
     struct arena *arena;
     int64_t now_ms;
+    /* Opened for the first target that asks, because that costs as much as reading many. */
+    struct series_reader *reader;
+    struct arena *reader_arena;
+    size_t read_count;
 };
 
 /* An UpdateTable call under way. */
@@ -88,14 +95,36 @@ static bool find_provisioned(const struct turn *turn, const struct scaling_id *i
     return found;
 }
 
+static void close_reader(struct turn *turn)
+{
+    series_reader_close(turn->reader);
+    turn->reader = NULL;
+    turn->read_count = 0;
+    arena_destroy(turn->reader_arena);
+    turn->reader_arena = NULL;
+}
+
+/* A new one now and then, because it keeps in memory what it has read. */
+static struct series_reader *reader_of(struct turn *turn)
+{
+    enum engine_status status;
+    if (turn->read_count++ == READS_PER_READER_MAX)
+        close_reader(turn);
+    if (turn->reader_arena == NULL)
+        turn->reader_arena = arena_create();
+    if (turn->reader == NULL)
+        turn->reader =
+            series_reader_open(api_series(turn->driver->api), turn->reader_arena, &status);
+    return turn->reader;
+}
+
 /* Units per second in the last whole minute. False if there are no samples, as after a time in
  * which the server did not run: idle tables have samples of 0. */
-static bool find_consumed(const struct turn *turn, const struct scaling_id *id, double *units_s)
+static bool find_consumed(struct turn *turn, const struct scaling_id *id, double *units_s)
 {
     struct scaling_resource resource;
     struct series_dimension dimensions[2];
     struct series_bins bins = { 0 };
-    enum engine_status status;
     bool parses = scaling_resource_parse(id->resource_id, &resource);
     assert(parses);
     struct series_key key = {
@@ -111,15 +140,13 @@ static bool find_consumed(const struct turn *turn, const struct scaling_id *id, 
         dimensions[key.dimension_count++] =
             (struct series_dimension){ BYTES("GlobalSecondaryIndexName"), resource.index };
     int64_t minute_s = turn->now_ms / 60000 * 60;
-    struct series_reader *reader =
-        series_reader_open(api_series(turn->driver->api), turn->arena, &status);
-    if (reader == NULL)
+    struct series_reader *reader = reader_of(turn);
+    if (reader == NULL ||
+        series_read(reader, &key, 60, minute_s - 60, minute_s, &bins) != ENGINE_OK ||
+        bins.count == 0)
         return false;
-    status = series_read(reader, &key, 60, minute_s - 60, minute_s, &bins);
-    bool found = status == ENGINE_OK && bins.count > 0;
-    *units_s = found ? bins.bins[0].set.sum / 60 : 0;
-    series_reader_close(reader);
-    return found;
+    *units_s = bins.bins[0].set.sum / 60;
+    return true;
 }
 
 /* --- Activities --- */
@@ -203,13 +230,28 @@ static struct bytes update_body(const struct turn *turn, const struct scaling_id
                         BYTES_FMT(resource.table), BYTES_FMT(resource.index), reads, writes);
 }
 
-/* With the scaling locked. The call is submitted after the unlock, since it may end at once. */
+/* The activity of a change. One that failed and is tried again stays the same activity: a change
+ * that is refused for days must not push all others out of the list. */
+static struct scaling_activity activity_of(const struct turn *turn, const struct scaling_id *id,
+                                           int64_t units, struct bytes cause)
+{
+    const struct scaling_activity *newest = newest_activity(turn, id);
+    struct scaling_activity activity = new_activity(turn, id);
+    if (has_status(newest, "Failed") && newest->capacity.value == units &&
+        bytes_equal(newest->cause, cause))
+        activity.head = newest->head;
+    return activity;
+}
+
+/* Stores the activity and, unless NULL, the target that was compared with its bounds. With the
+ * scaling locked. The call is submitted after the unlock, since it may end at once. */
 static struct update_call *begin_change(const struct turn *turn, const struct scaling_id *id,
                                         const struct provisioned *before, int64_t units,
-                                        struct bytes cause)
+                                        struct bytes cause, const struct scaling_target *settled)
 {
     struct scaling_change change;
-    struct scaling_activity activity = new_activity(turn, id);
+    struct scaling_activity activity = activity_of(turn, id, units, cause);
+    struct bytes activity_id = arena_copy(turn->arena, activity.head.uuid);
     activity.description = arena_printf(turn->arena, "Setting %s capacity units to %lld.",
                                         direction_name(id->dimension), (long long)units);
     activity.cause = cause;
@@ -217,17 +259,21 @@ static struct update_call *begin_change(const struct turn *turn, const struct sc
     activity.capacity = (struct shape_integer){ true, units };
     scaling_change_init(&change, turn->scaling, turn->arena);
     scaling_change_put(&change, SCALING_ACTIVITY, &activity);
+    if (settled != NULL)
+        scaling_change_put(&change, SCALING_TARGET, settled);
     if (!commit(turn, &change, NULL))
         return NULL;
     struct update_call *call = memory_checked(calloc(1, sizeof *call));
     struct arena *arena = arena_create();
     turn->driver->under_way++;
     call->driver = turn->driver;
-    call->activity_id = arena_copy(arena, activity.head.uuid);
+    call->activity_id = arena_copy(arena, activity_id);
     call->base = (struct api_call){
         .arena = arena,
         .operation = operation_find(OPERATION_OF_DYNAMODB, BYTES("UpdateTable")),
         .body = arena_copy(arena, update_body(turn, id, before, units)),
+        .own_units =
+            scaling_dimension_is_read(id->dimension) ? API_OWN_READ_UNITS : API_OWN_WRITE_UNITS,
         .done = end_update,
     };
     return call;
@@ -237,6 +283,21 @@ static void run_update(struct update_call *call)
 {
     if (call != NULL)
         api_run(call->driver->api, &call->base);
+}
+
+/* A change that was to move the capacity into its bounds and failed is tried again: nothing else
+ * would. False if the bounds need no further look. */
+static bool find_unsettled(const struct turn *turn, const struct scaling_activity *failed,
+                           struct scaling_target *out)
+{
+    struct scaling_id id = scaling_id_of(failed);
+    const struct scaling_target *target = scaling_find_target(turn->scaling, &id);
+    if (target == NULL || target->unsettled.data != NULL ||
+        bytes_starts_with(failed->cause, BYTES(POLICY_CAUSE)))
+        return false;
+    *out = *target;
+    out->unsettled = arena_copy(turn->arena, failed->cause);
+    return true;
 }
 
 /* Stores how a change ended. With the scaling locked. */
@@ -261,6 +322,9 @@ static void finish_activity(const struct turn *turn, const struct scaling_activi
     scaling_change_init(&change, turn->scaling, turn->arena);
     scaling_change_put(&change, SCALING_ACTIVITY, &draft);
     struct scaling_policy policy;
+    struct scaling_target target;
+    if (!succeeded && find_unsettled(turn, activity, &target))
+        scaling_change_put(&change, SCALING_TARGET, &target);
     if (succeeded && scaling_of_target(turn->scaling, SCALING_POLICY, &id, &first) > 0) {
         policy = *(const struct scaling_policy *)scaling_at(turn->scaling, SCALING_POLICY, first);
         struct shape_integer now = { true, turn->now_ms };
@@ -293,6 +357,12 @@ static struct turn open_turn(struct scaling_driver *driver)
                           .now_ms = clock_wall_ms(api_options(driver->api)->clock) };
 }
 
+static void close_turn(struct turn *turn)
+{
+    close_reader(turn);
+    arena_destroy(turn->arena);
+}
+
 /* The `done` of UpdateTable. */
 static void end_update(struct api_call *base)
 {
@@ -305,7 +375,7 @@ static void end_update(struct api_call *base)
     if (activity != NULL)
         finish_activity(&turn, activity, !error_is_set(&base->error), base->error.message);
     scaling_unlock(turn.scaling);
-    arena_destroy(turn.arena);
+    close_turn(&turn);
     arena_destroy(base->arena);
     free(call);
 }
@@ -385,31 +455,27 @@ static void fire_actions(const struct turn *turn)
     }
 }
 
-/* The bounds of the target were compared with its capacity. */
-static bool mark_settled(const struct turn *turn, const struct scaling_target *target)
-{
-    struct scaling_change change;
-    struct scaling_target draft = *target;
-    draft.unsettled = (struct bytes){ 0 };
-    scaling_change_init(&change, turn->scaling, turn->arena);
-    scaling_change_put(&change, SCALING_TARGET, &draft);
-    return commit(turn, &change, NULL);
-}
-
+/* Compares the capacity with the bounds. That this was done is stored together with the change that
+ * follows, so that a crash in between loses neither. */
 static struct update_call *settle(const struct turn *turn, const struct scaling_target *target,
                                   const struct provisioned *found)
 {
-    struct scaling_id id = { .resource_id = arena_copy(turn->arena, target->head.resource_id),
-                             .dimension = scaling_id_of(target).dimension };
+    struct scaling_id id = lasting_id_of(turn, target);
+    struct scaling_target settled = *target;
     int64_t min = target->min.value, max = target->max.value;
     int64_t units = found->units < min ? min : found->units > max ? max : found->units;
     struct bytes cause = arena_copy(turn->arena, target->unsettled);
     if (cause.len == 0)
         cause = arena_printf(turn->arena, "%s capacity was set to %lld",
                              units == min ? "minimum" : "maximum", (long long)units);
-    if (!mark_settled(turn, target) || units == found->units)
-        return NULL;
-    return begin_change(turn, &id, found, units, cause);
+    settled.unsettled = (struct bytes){ 0 };
+    if (units != found->units)
+        return begin_change(turn, &id, found, units, cause, &settled);
+    struct scaling_change change;
+    scaling_change_init(&change, turn->scaling, turn->arena);
+    scaling_change_put(&change, SCALING_TARGET, &settled);
+    (void)commit(turn, &change, NULL);
+    return NULL;
 }
 
 /* True if the policy's alarms were made for another capacity and are replaced. */
@@ -459,7 +525,7 @@ static void note_not_scaled(const struct turn *turn, const struct scaling_situat
     struct scaling_activity activity = new_activity(turn, &id);
     activity.description = BYTES("Attempting to scale due to alarm triggered");
     activity.cause = arena_printf(
-        turn->arena, "monitor alarm %.*s in state ALARM triggered policy %.*s",
+        turn->arena, POLICY_CAUSE "%.*s in state ALARM triggered policy %.*s",
         BYTES_FMT(*scaling_alarms_name(situation->policy, situation->is_high ? ALARM_TRACKING_HIGH
                                                                              : ALARM_TRACKING_LOW)),
         BYTES_FMT(situation->policy->head.name));
@@ -475,8 +541,7 @@ static void note_not_scaled(const struct turn *turn, const struct scaling_situat
         scaling_count_action(turn->scaling, &id, SCALING_UNFULFILLED);
 }
 
-static struct update_call *follow_policy(const struct turn *turn,
-                                         const struct scaling_target *target,
+static struct update_call *follow_policy(struct turn *turn, const struct scaling_target *target,
                                          const struct scaling_policy *policy,
                                          const struct provisioned *found)
 {
@@ -500,9 +565,9 @@ static struct update_call *follow_policy(const struct turn *turn,
         return NULL;
     enum alarm_tracking_kind kind = situation.is_high ? ALARM_TRACKING_HIGH : ALARM_TRACKING_LOW;
     struct bytes cause =
-        arena_printf(turn->arena, "monitor alarm %.*s in state ALARM triggered policy %.*s",
+        arena_printf(turn->arena, POLICY_CAUSE "%.*s in state ALARM triggered policy %.*s",
                      BYTES_FMT(*scaling_alarms_name(policy, kind)), BYTES_FMT(policy->head.name));
-    return begin_change(turn, &id, found, units, cause);
+    return begin_change(turn, &id, found, units, cause, NULL);
 }
 
 /* Somebody else changed what the newest change had set. */
@@ -525,8 +590,7 @@ static void note_override(const struct turn *turn, const struct scaling_activity
 }
 
 /* One target. Objects of the lists are gone after each commit, so they are looked up again. */
-static struct update_call *visit(const struct turn *turn, const struct scaling_id *id,
-                                 bool only_bounds)
+static struct update_call *visit(struct turn *turn, const struct scaling_id *id, bool only_bounds)
 {
     struct provisioned found;
     size_t first;
@@ -587,7 +651,7 @@ int64_t scaling_driver_round(void *context, int64_t now_ms)
     fire_actions(&turn);
     scaling_unlock(turn.scaling);
     visit_all(&turn, false);
-    arena_destroy(turn.arena);
+    close_turn(&turn);
     return TIMED_WAIT_FOREVER; /* Schedules and policies have a resolution of a minute. */
 }
 
@@ -595,5 +659,5 @@ void scaling_driver_settle(struct scaling_driver *driver)
 {
     struct turn turn = open_turn(driver);
     visit_all(&turn, true);
-    arena_destroy(turn.arena);
+    close_turn(&turn);
 }

@@ -200,11 +200,32 @@ static enum engine_status store(struct api_call *call, struct table_definition *
     return status;
 }
 
+/* A caller that changes one kind of units, and has read the others before the call was queued, must
+ * not undo what others changed since. */
+static void keep_other_units(enum api_own_units own, const struct update_table_request *request,
+                             const struct table_definition *table)
+{
+    struct index_update_request *const *updates = request->global_secondary_index_updates.elements;
+    if (own == API_ALL_UNITS)
+        return;
+    throughput_rules_keep(own == API_OWN_READ_UNITS, &table->throughput,
+                          request->provisioned_throughput);
+    for (size_t i = 0; i < request->global_secondary_index_updates.count; i++) {
+        struct index_request *index = updates[i]->update;
+        const struct index_definition *known =
+            index == NULL ? NULL : table_definition_index(table, index->index_name);
+        if (known != NULL)
+            throughput_rules_keep(own == API_OWN_READ_UNITS, &known->throughput,
+                                  index->provisioned_throughput);
+    }
+}
+
 static bool update(struct api_call *call, const struct update_table_request *request,
                    const struct table *table, struct table_definition *out)
 {
     const struct table_definition *before = table_definition(table);
     struct table_definition changed = table_definition_copy(call->arena, before);
+    keep_other_units(call->own_units, request, before);
     if (!replica_rules_check_update(request, before, &call->error) ||
         !apply_changes(call, request, before, &changed))
         return false;

@@ -112,6 +112,17 @@ static bool check_bounds(const struct capacity *capacity, const struct units_req
     return true;
 }
 
+void throughput_rules_keep(bool is_about_reads, const struct throughput *current,
+                           struct units_request *request)
+{
+    if (request == NULL)
+        return;
+    if (is_about_reads)
+        request->write_units.value = current->write_units;
+    else
+        request->read_units.value = current->read_units;
+}
+
 static bool refuse_provisioned(struct error *err)
 {
     return error_validation(err, INVALID_VALUES "Neither ReadCapacityUnits nor WriteCapacityUnits "

@@ -13,6 +13,7 @@
 struct create_table_request;
 struct error;
 struct index_request;
+struct units_request;
 struct update_table_request;
 
 enum {
@@ -43,6 +44,11 @@ MUST_CHECK bool throughput_rules_check_update(const struct update_table_request 
 /* Changes `table`, a copy of the current definition whose indexes are a copy too. */
 MUST_CHECK bool throughput_rules_update(const struct update_table_request *request, int64_t now_ms,
                                         struct table_definition *table, struct error *err);
+
+/* For a change of one kind of units only: replaces the other one by what there is. `request` may be
+ * NULL. */
+void throughput_rules_keep(bool is_about_reads, const struct throughput *current,
+                           struct units_request *request);
 
 /* What WarmThroughput shows: what was asked for or once provisioned, and no less than the mode
  * gives. */

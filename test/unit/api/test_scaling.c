@@ -5,15 +5,19 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include "api/metric_page_engine.h"
 #include "api/operation.h"
+#include "api/scaling/scaling_driver.h"
 #include "api_fixture.h"
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "cloudwatch/alarms.h"
+#include "cloudwatch/series.h"
 #include "cloudwatch/ticker.h"
+#include "control/control.h"
 #include "metric/exposition.h"
 #include "scaling/scaling.h"
 
@@ -593,6 +597,160 @@ static void tags_have_bounds_and_survive_a_restart(void **state)
     assert_true(api_fixture_shows(fixture, "'49\\u0001"));
 }
 
+/* --- Changes of one table at once --- */
+
+struct queued_call {
+    struct api_call call;
+    sem_t ended;
+};
+
+static void end_queued(struct api_call *call)
+{
+    sem_post(&((struct queued_call *)call)->ended);
+}
+
+static void queue_call(struct api_fixture *fixture, struct queued_call *queued,
+                       const char *operation, const char *body)
+{
+    struct arena *arena = arena_create();
+    char *quoted = arena_alloc(arena, strlen(body) + 1);
+    for (size_t i = 0; i <= strlen(body); i++)
+        quoted[i] = body[i] == '\'' ? '"' : body[i];
+    sem_init(&queued->ended, 0, 0);
+    queued->call =
+        (struct api_call){ .arena = arena,
+                           .operation = operation_find_action(bytes_from_text(operation)),
+                           .body = bytes_from_text(quoted),
+                           .done = end_queued };
+    api_run(fixture->api, &queued->call);
+}
+
+static void await_queued(struct queued_call *queued)
+{
+    sem_wait(&queued->ended);
+    assert_false(error_is_set(&queued->call.error));
+    sem_destroy(&queued->ended);
+    arena_destroy(queued->call.arena);
+}
+
+static void wait_for_release(void *context)
+{
+    sem_wait(context);
+}
+
+/* What the driver knows of a table when it asks for a change may be old when the change is made. */
+static void changes_of_one_table_do_not_undo_each_other(void **state)
+{
+    struct api_fixture *fixture = *state;
+    struct queued_call calls[3];
+    sem_t release;
+    sem_init(&release, 0, 0);
+    struct control_task task = { .run = wait_for_release, .context = &release };
+    assert_true(control_submit(api_control(fixture->api), &task));
+    queue_call(fixture, &calls[0], AAS "RegisterScalableTarget", REGISTER("30", "100"));
+    queue_call(fixture, &calls[1], AAS "RegisterScalableTarget",
+               "{'ServiceNamespace':'dynamodb','ResourceId':'table/Tab','ScalableDimension':"
+               "'dynamodb:table:ReadCapacityUnits','MinCapacity':20,'MaxCapacity':100}");
+    queue_call(fixture, &calls[2], AAS "RegisterScalableTarget",
+               "{" INDEX ",'MinCapacity':8,'MaxCapacity':9}");
+    sem_post(&release);
+    for (size_t i = 0; i < COUNT_OF(calls); i++)
+        await_queued(&calls[i]);
+    assert_int_equal(write_units(fixture), 30);
+    call(fixture, "DescribeTable", "{'TableName':'Tab'}");
+    assert_true(api_fixture_shows(fixture, "'ReadCapacityUnits':20,'WriteCapacityUnits':30"));
+    assert_true(api_fixture_shows(fixture, "'ReadCapacityUnits':8,'WriteCapacityUnits':5"));
+    sem_destroy(&release);
+}
+
+static size_t count_shown(const struct api_fixture *fixture, const char *text)
+{
+    struct bytes rest = fixture->response;
+    size_t count = 0;
+    const uint8_t *found;
+    while ((found = memmem(rest.data, rest.len, text, strlen(text))) != NULL) {
+        size_t past = (size_t)(found - rest.data) + strlen(text);
+        rest = bytes_of(rest.data + past, rest.len - past);
+        count++;
+    }
+    return count;
+}
+
+/* Nothing but the bounds asks for this change: there is no policy. */
+static void bounds_that_were_refused_are_tried_again(void **state)
+{
+    struct api_fixture *fixture = *state;
+    call(fixture, "TagResource",
+         "{'ResourceArn':'arn:aws:dynamodb:eu-west-1:123456789012:table/Tab',"
+         "'Tags':[{'Key':'stator:capacity','Value':'enforce'}]}");
+    for (int units = 9; units >= 6; units--) { /* A day has four decreases. */
+        char body[200];
+        snprintf(body, sizeof body,
+                 "{'TableName':'Tab','ProvisionedThroughput':{'ReadCapacityUnits':5,"
+                 "'WriteCapacityUnits':%d}}",
+                 units);
+        call(fixture, "UpdateTable", body);
+    }
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("1", "3"));
+    assert_int_equal(write_units(fixture), 6);
+    live(fixture, 3, 0);
+    assert_int_equal(write_units(fixture), 6);
+    activities(fixture, "");
+    assert_int_equal(count_shown(fixture, "\"Failed\""), 1);
+    assert_true(api_fixture_shows(fixture, "Subscriber limit exceeded: Provisioned throughput "
+                                           "decreases are limited"));
+    api_fixture_restart(fixture, 1);
+    live(fixture, 60, 0); /* One an hour is free again. */
+    assert_int_equal(write_units(fixture), 3);
+    activities(fixture, "");
+    assert_int_equal(count_shown(fixture, "\"Failed\""), 0);
+    assert_int_equal(count_shown(fixture, "\"Successful\""), 1);
+}
+
+/* --- What a round costs --- */
+
+static void count_open(void *context, struct arena *arena, struct series_samples *out)
+{
+    (void)arena;
+    (void)out;
+    ++*(int *)context;
+}
+
+/* Opening the metrics costs as much as there are tables, so that rounds would take the square of
+ * their number. */
+static void a_round_opens_the_metrics_once_for_all_targets(void **state)
+{
+    static const char *const targets[][2] = {
+        { "table/Tab", "dynamodb:table:ReadCapacityUnits" },
+        { "table/Tab", "dynamodb:table:WriteCapacityUnits" },
+        { "table/Tab/index/Ind", "dynamodb:index:ReadCapacityUnits" },
+        { "table/Tab/index/Ind", "dynamodb:index:WriteCapacityUnits" },
+    };
+    struct api_fixture *fixture = *state;
+    int opened = 0;
+    for (size_t i = 0; i < COUNT_OF(targets); i++) {
+        char names[200], body[600];
+        snprintf(names, sizeof names,
+                 "'ServiceNamespace':'dynamodb','ResourceId':'%s','ScalableDimension':'%s'",
+                 targets[i][0], targets[i][1]);
+        snprintf(body, sizeof body, "{%s,'MinCapacity':5,'MaxCapacity':5}", names);
+        call(fixture, AAS "RegisterScalableTarget", body);
+        snprintf(body, sizeof body,
+                 "{%s,'PolicyName':'p','PolicyType':'TargetTrackingScaling',"
+                 "'TargetTrackingScalingPolicyConfiguration':{'TargetValue':70,"
+                 "'PredefinedMetricSpecification':{'PredefinedMetricType':"
+                 "'DynamoDB%sCapacityUtilization'}}}",
+                 names, strstr(targets[i][1], "Read") != NULL ? "Read" : "Write");
+        call(fixture, AAS "PutScalingPolicy", body);
+    }
+    live(fixture, 20, 0); /* All are idle, and cannot have less. */
+    activities(fixture, ",'IncludeNotScaledActivities':true");
+    assert_int_equal(count_shown(fixture, "\"AlreadyAtMinCapacity\""), COUNT_OF(targets));
+    series_store_set_live(api_series(fixture->api), count_open, &opened);
+    scaling_driver_round(api_scaling_driver(fixture->api), fixture->clock.fixed_ms);
+    assert_int_equal(opened, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -615,6 +773,9 @@ int main(void)
         TEST(a_policy_whose_alarms_have_no_room_is_refused),
         TEST(the_longest_names_survive_a_restart),
         TEST(tags_have_bounds_and_survive_a_restart),
+        TEST(changes_of_one_table_do_not_undo_each_other),
+        TEST(bounds_that_were_refused_are_tried_again),
+        TEST(a_round_opens_the_metrics_once_for_all_targets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
