@@ -36,6 +36,12 @@ void key_ranges_destroy(struct key_ranges *ranges)
     free(ranges);
 }
 
+void key_ranges_clear(struct key_ranges *ranges)
+{
+    for (size_t i = 0; ranges != NULL && i < KEY_RANGES_SLOTS; i++)
+        atomic_store_explicit(&ranges->slots[i].key, 0, memory_order_release);
+}
+
 /* 0 marks a free slot, so that key takes the name of another one, which no key is likely to have.
  */
 static uint64_t name_of(uint64_t key)

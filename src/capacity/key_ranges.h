@@ -30,6 +30,8 @@ enum {
 /* `rate` in units per second, of each key. */
 struct key_ranges *key_ranges_create(int64_t rate);
 void key_ranges_destroy(struct key_ranges *ranges); /* NULL is allowed. */
+/* Forgets all keys. NULL is allowed. */
+void key_ranges_clear(struct key_ranges *ranges);
 
 /* The balance of a key that was not used, in tokens. */
 int64_t key_ranges_full(int64_t rate);

@@ -103,10 +103,12 @@ static void configure_side(struct side *side, const struct limiter_rates *rates,
         rate = served_units(side, demand_level_units(&side->level, now_ms, &since_ms), &is_quota);
         burst_ms = LIMITER_ON_DEMAND_BURST_MS;
     }
-    if (is_new)
+    if (is_new) {
         token_bucket_init(&side->main, rate, burst_ms, now_ms);
-    else
+        key_ranges_clear(atomic_load(&side->keys)); /* Those of an index that had the place. */
+    } else {
         token_bucket_set_rate(&side->main, rate, burst_ms, now_ms);
+    }
     configure_max(side, rates->on_demand ? rates->max[direction] : LIMITER_NO_MAX, is_new, now_ms);
     atomic_store(&side->on_demand, rates->on_demand);
 }

@@ -219,6 +219,24 @@ static void indexes_come_and_go_without_end(void **state)
     limiter_destroy(limiter);
 }
 
+static void a_new_index_does_not_inherit_hot_keys(void **state)
+{
+    (void)state;
+    struct limiter *limiter = limiter_create();
+    for (uint64_t id = 2; id < 4; id++) {
+        struct limiter_rates rates[2] = { provisioned(40000), provisioned(40000) };
+        rates[1].id = id;
+        limiter_configure(limiter, rates, 2, START_MS);
+        struct limiter_question question = {
+            .id = id, .direction = LIMITER_WRITE, .has_key = true, .key = 7, .now_ms = START_MS
+        };
+        assert_int_equal(limiter_ask(limiter, &question).limit, LIMITER_ADMITS);
+        limiter_charge_key(limiter, id, LIMITER_WRITE, 7, 2 * KEY_RANGE_WRITE_UNITS, START_MS);
+        assert_int_equal(limiter_ask(limiter, &question).limit, LIMITER_KEY_RANGE);
+    }
+    limiter_destroy(limiter);
+}
+
 /* --- Random work against the naive model --- */
 
 static void change_mode(struct random *random, struct limiter *limiter, struct naive_limit *naive,
@@ -379,6 +397,7 @@ int main(void)
         cmocka_unit_test(the_quota_of_a_table_limits_on_demand_capacity),
         cmocka_unit_test(a_maximum_limits_an_on_demand_table),
         cmocka_unit_test(indexes_come_and_go_without_end),
+        cmocka_unit_test(a_new_index_does_not_inherit_hot_keys),
         cmocka_unit_test(random_work_is_admitted_as_by_a_naive_model),
         cmocka_unit_test(charges_of_all_threads_count),
         cmocka_unit_test(a_switch_of_modes_holds_whoever_asks_meanwhile),
