@@ -182,17 +182,6 @@ static int64_t note_for_advice(void *context, int64_t now_ms)
     return TIMED_WAIT_FOREVER;
 }
 
-/* Alarms of scaling policies need no call: the driver looks at their states in each round. */
-static const char *leave_to_driver(void *context, struct arena *arena,
-                                   const struct alarm_action *action, bool repeated)
-{
-    (void)context;
-    (void)arena;
-    (void)action;
-    (void)repeated;
-    return NULL;
-}
-
 /* What counts beside the meter: keys, and expressions. */
 static void start_counting(struct api *api)
 {
@@ -228,7 +217,7 @@ static void start_monitoring(struct api *api)
     ticker_add_hook(api->ticker, destination_metrics_tick, api->destination_metrics);
     ticker_add_hook(api->ticker, replication_metrics_tick, api);
     api->scaling_driver = scaling_driver_create(api);
-    alarms_set_scaler(api->alarms, leave_to_driver, NULL);
+    alarms_set_scaler(api->alarms, scaling_driver_accept, api->scaling_driver);
     ticker_add_hook(api->ticker, scaling_driver_round, api->scaling_driver);
     if (api->options.metrics_interval_ms > 0)
         ticker_start(api->ticker);
@@ -243,9 +232,9 @@ static void close_monitoring(struct api *api)
     if (api->options.metrics_interval_ms > 0) /* The open minute as well. */
         store_insights(api, clock_wall_ms(api->options.clock) + INSIGHTS_MINUTE_MS);
     ticker_destroy(api->ticker);
+    alarms_close(api->alarms); /* Its threads ask the scaling driver. */
     scaling_driver_destroy(api->scaling_driver);
     scaling_close(api->scaling);
-    alarms_close(api->alarms);
     dashboards_close(api->dashboards);
     collector_destroy(api->collector);
     series_store_close(api->series);

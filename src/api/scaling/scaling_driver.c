@@ -2,6 +2,7 @@
 #include "api/scaling/scaling_driver.h"
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 #include "api/operation.h"
 #include "api/scaling/scaling_alarms.h"
 #include "base/arena.h"
@@ -10,6 +11,7 @@
 #include "base/memory.h"
 #include "base/timed_wait.h"
 #include "base/uuid.h"
+#include "cloudwatch/alarm_record.h"
 #include "cloudwatch/alarms.h"
 #include "cloudwatch/series.h"
 #include "model/table_definition.h"
@@ -653,6 +655,48 @@ int64_t scaling_driver_round(void *context, int64_t now_ms)
     visit_all(&turn, false);
     close_turn(&turn);
     return TIMED_WAIT_FOREVER; /* Schedules and policies have a resolution of a minute. */
+}
+
+/* --- Actions of alarms --- */
+
+static bool is_of_policy(const struct scaling_policy *policy, struct bytes alarm_name)
+{
+    const struct bytes *names = policy->alarms.elements;
+    for (size_t i = 0; i < policy->alarms.count; i++)
+        if (bytes_equal(names[i], alarm_name))
+            return true;
+    return false;
+}
+
+/* The ARN of a policy, with what alarms have behind it: ":createdBy/<uuid>". */
+static bool is_named(const struct scaling_policy *policy, struct bytes target)
+{
+    struct bytes id = policy->head.uuid;
+    return memmem(target.data, target.len, id.data, id.len) != NULL;
+}
+
+const char *scaling_driver_accept(void *context, struct arena *arena,
+                                  const struct alarm_action *action, bool repeated)
+{
+    struct scaling_driver *driver = context;
+    struct scaling *scaling = api_scaling(driver->api);
+    const struct scaling_policy *found = NULL;
+    struct alarm alarm;
+    if (repeated)
+        return NULL;
+    scaling_lock(scaling);
+    for (size_t i = 0; i < scaling_count(scaling, SCALING_POLICY) && found == NULL; i++) {
+        const struct scaling_policy *policy = scaling_at(scaling, SCALING_POLICY, i);
+        if (is_named(policy, action->target))
+            found = policy;
+    }
+    bool is_policys = found != NULL && is_of_policy(found, action->alarm_name);
+    scaling_unlock(scaling);
+    /* A policy's alarms are replaced when its capacity changes; then the action was followed. */
+    if (is_policys || !alarms_find(api_alarms(driver->api), arena, action->alarm_name, &alarm))
+        return NULL;
+    return found == NULL ? "there is no such scaling policy"
+                         : "a target tracking policy scales by its own alarms only";
 }
 
 void scaling_driver_settle(struct scaling_driver *driver)

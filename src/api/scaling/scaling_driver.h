@@ -8,9 +8,12 @@
  */
 #ifndef STATOR_API_SCALING_SCALING_DRIVER_H
 #define STATOR_API_SCALING_SCALING_DRIVER_H
+#include <stdbool.h>
 #include <stdint.h>
 
+struct alarm_action;
 struct api;
+struct arena;
 struct scaling_driver;
 
 enum {
@@ -25,6 +28,11 @@ void scaling_driver_destroy(struct scaling_driver *driver);
 
 /* A hook of the ticker (cloudwatch/ticker.h); `context` is the driver. */
 int64_t scaling_driver_round(void *context, int64_t now_ms);
+/* Scales for an action of an alarm (alarm_scaler of cloudwatch/alarm_delivery.h); `context` is the
+ * driver. The rounds look at the alarms of each policy by themselves, so there is nothing to do for
+ * those; other alarms scale nothing, and their history says so. */
+const char *scaling_driver_accept(void *context, struct arena *arena,
+                                  const struct alarm_action *action, bool repeated);
 /* Moves the capacity of targets into bounds that have just changed. On the control thread. */
 void scaling_driver_settle(struct scaling_driver *driver);
 

@@ -8,6 +8,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "api/metric_page_engine.h"
 #include "api/operation.h"
 #include "api/scaling/scaling_driver.h"
@@ -751,6 +752,58 @@ static void a_round_opens_the_metrics_once_for_all_targets(void **state)
     assert_int_equal(opened, 1);
 }
 
+/* --- Alarms that name a policy --- */
+
+/* Actions are carried out by other threads. */
+static void await_action(struct api_fixture *fixture, const char *alarm, const char *summary)
+{
+    char body[200];
+    snprintf(body, sizeof body, "{'AlarmName':'%s','HistoryItemType':'Action'}", alarm);
+    for (int attempts = 0; attempts < 1000; attempts++) {
+        call(fixture, "cloudwatch:DescribeAlarmHistory", body);
+        if (api_fixture_shows(fixture, summary))
+            return;
+        assert_false(api_fixture_shows(fixture, "'HistorySummary'"));
+        usleep(10000);
+    }
+    fail_msg("%s does not have %s", alarm, summary);
+}
+
+static void only_its_own_alarms_scale_a_policy(void **state)
+{
+    struct api_fixture *fixture = *state;
+    char arn[400], body[1000], own[200];
+    call(fixture, AAS "RegisterScalableTarget", REGISTER("5", "100"));
+    call(fixture, AAS "PutScalingPolicy", POLICY(""));
+    assert_int_equal(
+        sscanf((const char *)fixture->response.data, "{\"PolicyARN\":\"%399[^\"]", arn), 1);
+    const char *name = strstr((const char *)fixture->response.data, "\"AlarmName\":\"");
+    assert_non_null(name);
+    assert_int_equal(sscanf(name, "\"AlarmName\":\"%199[^\"]", own), 1);
+    snprintf(body, sizeof body, "{'AlarmName':'%s','StateValue':'ALARM','StateReason':'r'}", own);
+    call(fixture, "cloudwatch:SetAlarmState", body);
+    await_action(fixture, own, "'HistorySummary':'Successfully executed action arn:");
+    static const char *const others[][2] = {
+        { "mine", "a target tracking policy scales by its own alarms only" },
+        { "nobodys", "there is no such scaling policy" },
+    };
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        if (i == 1) /* The id of another policy. */
+            memset(strstr(arn, "scalingPolicy:") + strlen("scalingPolicy:"), '0', 8);
+        snprintf(body, sizeof body,
+                 "{'AlarmName':'%s','Namespace':'N','MetricName':'M','Statistic':'Sum','Period':60,"
+                 "'EvaluationPeriods':1,'Threshold':1,'ComparisonOperator':'GreaterThanThreshold',"
+                 "'AlarmActions':['%s:createdBy/0']}",
+                 others[i][0], arn);
+        call(fixture, "cloudwatch:PutMetricAlarm", body);
+        snprintf(body, sizeof body, "{'AlarmName':'%s','StateValue':'ALARM','StateReason':'r'}",
+                 others[i][0]);
+        call(fixture, "cloudwatch:SetAlarmState", body);
+        await_action(fixture, others[i][0], "'HistorySummary':'Failed to execute action arn:");
+        assert_true(api_fixture_shows(fixture, others[i][1]));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -776,6 +829,7 @@ int main(void)
         TEST(changes_of_one_table_do_not_undo_each_other),
         TEST(bounds_that_were_refused_are_tried_again),
         TEST(a_round_opens_the_metrics_once_for_all_targets),
+        TEST(only_its_own_alarms_scale_a_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
