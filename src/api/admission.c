@@ -346,6 +346,15 @@ size_t admission_refusal_count(const struct api_call *call)
     return call->admission == NULL ? 0 : call->admission->count;
 }
 
+bool admission_has_throttled(const struct api_call *call)
+{
+    for (size_t i = 0; i < admission_refusal_count(call); i++) {
+        if (call->admission->refusals[i].fault == NULL)
+            return true;
+    }
+    return false;
+}
+
 void admission_forget(struct api_call *call, size_t count)
 {
     if (call->admission == NULL)

@@ -102,6 +102,8 @@ MUST_CHECK bool admission_decided(struct api_call *call, const struct capacity_u
 
 /* How many there were so far; 0 where nothing is enforced. */
 size_t admission_refusal_count(const struct api_call *call);
+/* Whether one of them is real, rather than a fault that was injected. */
+bool admission_has_throttled(const struct api_call *call);
 /* Forgets those behind the first `count`: a decision is repeated. */
 void admission_forget(struct api_call *call, size_t count);
 

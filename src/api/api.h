@@ -232,6 +232,7 @@ struct api_call {
     struct api *api;
     struct admission *admission; /* NULL: no limit of any of its tables is enforced. */
     struct call_faults *faults;  /* NULL: none of its tables has any. */
+    bool is_all_throttled;       /* Limits refused every statement of a batch. */
     bool has_uncounted;          /* The units of one of its tables are not counted. */
     bool is_injected;            /* It failed by a fault, which is counted apart. */
     void *request;

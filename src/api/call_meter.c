@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "api/admission.h"
 #include "api/api.h"
 #include "api/capacity.h"
 #include "api/operation.h"
@@ -118,6 +119,15 @@ static unsigned number_of(const struct call_meter *call_meter, const struct oper
     return call_meter->places[place].number;
 }
 
+/* A transaction that is cancelled because a limit refused a part, and a batch of statements all of
+ * which were refused. Other requests end with an exception that says it. */
+static bool is_throttled(const struct api_call *call, enum error_code error)
+{
+    bool may_be =
+        error == ERROR_TRANSACTION_CANCELED || (error == ERROR_NONE && call->is_all_throttled);
+    return may_be && admission_has_throttled(call);
+}
+
 void call_meter_count(struct call_meter *call_meter, const struct api_call *call,
                       const struct api_outcome *outcome, int64_t now_ns)
 {
@@ -130,6 +140,7 @@ void call_meter_count(struct call_meter *call_meter, const struct api_call *call
         .response_size = outcome->error == ERROR_NONE ? call->response.len : 0,
         .batch_count = call->batch_count,
         .verb = (enum meter_verb)call->verb,
+        .is_throttled = UNLIKELY(call->admission != NULL) && is_throttled(call, outcome->error),
         .queue_ns = call->queue_ns,
     };
     meter_count_call(call_meter->meter, &counted, call->uses, call->use_count);

@@ -75,8 +75,8 @@ static void add_events(struct collection *collection, const char *name, uint64_t
 
 /* --- Units --- */
 
-/* Writes have the same numbers once more by their source: all come from customers here, since
- * nothing replicates. */
+/* Writes have the same numbers once more by their source. All come from customers: what other
+ * regions send is not counted (doc/differences-cloudwatch.md). */
 static void add_consumed(struct collection *collection, enum meter_direction direction,
                          const struct meter_set *half_units, const struct series_dimension *of,
                          size_t count)

@@ -446,6 +446,13 @@ __attribute__((noinline)) static void count_failure(struct meter *meter,
         meter_add(&operation_minute(operation, minute)->system_errors, 1);
 }
 
+/* Statements of PartiQL return items if they are a SELECT. */
+static HOT bool returns_items(const struct meter *meter, const struct meter_call *call)
+{
+    return meter->options.operations[call->operation].returns_items &&
+           (call->verb == METER_VERB_NONE || call->verb == METER_VERB_SELECT);
+}
+
 static HOT void count_success(struct meter *meter, struct meter_operation_counters *operation,
                               const struct meter_call *call, uint32_t returned_count,
                               int64_t minute)
@@ -457,7 +464,7 @@ static HOT void count_success(struct meter *meter, struct meter_operation_counte
     if (UNLIKELY(allocated > 0))
         atomic_fetch_add_explicit(&meter->memory, allocated, memory_order_relaxed);
     add_sample(&set->latency_ns, elapsed_ns);
-    if (meter->options.operations[call->operation].returns_items) {
+    if (returns_items(meter, call)) {
         add_sample(&set->returned_items, returned_count);
         add_sample(&set->response_size, call->response_size);
     }
@@ -473,6 +480,8 @@ static HOT void count_outcome(struct meter *meter, struct meter_operation_counte
         count_success(meter, operation, call, returned_count, minute);
     else
         count_failure(meter, operation, call->error, call->verb, minute);
+    if (UNLIKELY(call->is_throttled))
+        meter_add(&operation_minute(operation, minute)->throttled[call->verb], 1);
 }
 
 static HOT void count_units(struct meter_units_counters *units, int64_t half_units, int64_t minute)

@@ -102,7 +102,8 @@ struct meter_call {
     size_t response_size;
     uint32_t batch_count; /* Items or statements of a batch or transaction; 0: it is none. */
     enum meter_verb verb;
-    int64_t queue_ns; /* How much of `elapsed_ns` it waited in queues; for the slow log. */
+    bool is_throttled; /* By limits, although its error, if any, does not say so. */
+    int64_t queue_ns;  /* How much of `elapsed_ns` it waited in queues; for the slow log. */
 };
 
 /* Counts a call that has ended, with what it did to its tables. It counts for each of them, or for

@@ -230,8 +230,18 @@ static void keep_shown_uses(struct statement_batch *batch)
     batch->shown_use_count = count;
 }
 
+static bool is_all_throttled(const struct statement_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->members[i].fault.throttling_json.data == NULL)
+            return false;
+    }
+    return true;
+}
+
 static void write_answer(struct statement_batch *batch)
 {
+    batch->call->is_all_throttled = is_all_throttled(batch);
     struct arena *arena = batch->call->arena;
     struct json_writer writer;
     json_writer_init(&writer, &batch->call->response);

@@ -306,6 +306,52 @@ static void throttled_statements_have_a_verb(void **state)
            START_S, 0, 0, 0, 0);
 }
 
+static void statements_that_write_return_no_items(void **state)
+{
+    (void)state;
+    call("ExecuteStatement",
+         "{'Statement':'INSERT INTO tab VALUE {\\u0027p\\u0027:?}','Parameters':[{'S':'a'}]}");
+    call("ExecuteStatement",
+         "{'Statement':'SELECT * FROM tab WHERE p = ?','Parameters':[{'S':'a'}]}");
+    call("ExecuteStatement",
+         "{'Statement':'SELECT * FROM tab WHERE p = ?','Parameters':[{'S':'b'}]}");
+    call("ExecuteStatement",
+         "{'Statement':'DELETE FROM tab WHERE p = ?','Parameters':[{'S':'a'}]}");
+    close_minute(START_S);
+    expect("ReturnedItemCount", DIMENSIONS("TableName", "tab", "Operation", "ExecuteStatement"),
+           START_S, 2, 1, 0, 1);
+}
+
+/* Documented: a request counts if anything of it was throttled, a batch if all of it was. */
+static void transactions_and_batches_that_were_throttled_count(void **state)
+{
+    (void)state;
+#define KEYED(name, units)                                                                         \
+    "{'TableName':'" name "','AttributeDefinitions':[{'AttributeName':'p','AttributeType':'S'}],"  \
+    "'KeySchema':[{'AttributeName':'p','KeyType':'HASH'}],"                                        \
+    "'ProvisionedThroughput':{'ReadCapacityUnits':" units ",'WriteCapacityUnits':" units "}}"
+#define PUT(name) "{'Put':{'TableName':'" name "','Item':{'p':{'S':'x'}}}}"
+#define STATEMENT(name)                                                                            \
+    "{'Statement':'SELECT * FROM " name " WHERE p = ?','Parameters':[{'S':'x'}]}"
+    call("CreateTable", KEYED("one", "1"));
+    call("CreateTable", KEYED("two", "100"));
+    exhaust("PutItem", "{'TableName':'one','Item':{'p':{'S':'x'}}}");
+    exhaust("GetItem", "{'TableName':'one','Key':{'p':{'S':'x'}},'ConsistentRead':true}");
+    api_fixture_call(&fixture, "TransactWriteItems",
+                     "{'TransactItems':[" PUT("one") "," PUT("two") "]}");
+    assert_int_equal(fixture.error.code, ERROR_TRANSACTION_CANCELED);
+    api_fixture_call(&fixture, "TransactWriteItems", "{'TransactItems':[" PUT("one") "]}");
+    assert_int_equal(fixture.error.code, ERROR_PROVISIONED_THROUGHPUT_EXCEEDED);
+    call("BatchExecuteStatement", "{'Statements':[" STATEMENT("one") "," STATEMENT("two") "]}");
+    call("BatchExecuteStatement", "{'Statements':[" STATEMENT("one") "]}");
+    close_minute(START_S);
+#define OF(operation) DIMENSIONS("TableName", "one", "Operation", operation)
+#define OF_READS(operation)                                                                        \
+    DIMENSIONS("TableName", "one", "Operation", operation, "OperationType", "Read")
+    expect("ThrottledRequests", OF("TransactWriteItems"), START_S, 2, 2, 1, 1);
+    expect("ThrottledRequests", OF_READS("BatchExecuteStatement"), START_S, 1, 1, 1, 1);
+}
+
 static void a_clock_that_is_set_back_counts_nothing_twice(void **state)
 {
     (void)state;
@@ -364,6 +410,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(throttled_statements_have_a_verb, set_up_enforced,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(statements_that_write_return_no_items, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(transactions_and_batches_that_were_throttled_count,
+                                        set_up_enforced, tear_down),
         cmocka_unit_test_setup_teardown(a_clock_that_is_set_back_counts_nothing_twice, set_up,
                                         tear_down),
     };
