@@ -115,7 +115,8 @@ static void add_resource(const struct advice_table *table, size_t resource,
     costs->hours = fmin(costs->hours, hours_of(usage));
 }
 
-/* False: there are too few samples, which is reported. An index that was just added has none. */
+/* False: there are too few samples, which is reported. An index that was added within the last day
+ * is left out: a month cannot be told from minutes. */
 static bool compute_costs(struct advice_report *report, const struct advice_table *table,
                           struct costs *costs)
 {
@@ -131,7 +132,7 @@ static bool compute_costs(struct advice_report *report, const struct advice_tabl
         arena_alloc(report->arena, ADVICE_BINS_MAX * MINUTES_PER_BIN * sizeof *minutes);
     for (size_t i = 0; i < resource_count(table); i++) {
         const struct advice_usage *usage = usage_at(table, i);
-        if (usage != NULL && usage->bin_count > 0)
+        if (usage != NULL && hours_of(usage) >= HOURS_MIN)
             add_resource(table, i, usage, minutes, costs, &throttled, &units);
     }
     costs->throttled_share = advice_ratio(throttled, units);

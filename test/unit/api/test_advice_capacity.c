@@ -193,6 +193,31 @@ static void the_billing_mode_is_judged_by_its_cost(void **state)
     }
 }
 
+/* At the rate of its first minutes, the scans of a new index would cost many dollars a month. */
+static void the_first_minutes_of_an_index_say_nothing_about_a_month(void **state)
+{
+    (void)state;
+    advice_create();
+    for (int i = 0; i < 3; i++)
+        advice_put(i, 349 * 1024);
+    read_for_a_day(2);
+    advice_call("UpdateTable",
+                "{'TableName':'Tab','AttributeDefinitions':[{'AttributeName':'s','AttributeType':"
+                "'S'}],'GlobalSecondaryIndexUpdates':[{'Create':{'IndexName':'Ind','KeySchema':[{"
+                "'AttributeName':'s','KeyType':'HASH'}],'Projection':{'ProjectionType':'ALL'}}}]}");
+    for (int i = 0; i < 60000; i++) {
+        advice_call("DescribeTable", "{'TableName':'Tab'}");
+        if (api_fixture_shows(&advice_db, "'IndexStatus':'ACTIVE'"))
+            break;
+        usleep(1000);
+    }
+    for (int i = 0; i < 500; i++)
+        advice_call("Scan", "{'TableName':'Tab','IndexName':'Ind','Select':'COUNT'}");
+    for (int i = 0; i < 6; i++)
+        advice_move_clock(ADVICE_MINUTE_MS);
+    advice_expect("billing-mode", false);
+}
+
 static void a_provisioned_table_is_compared_with_on_demand(void **state)
 {
     (void)state;
@@ -413,6 +438,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(throttles_of_a_key_are_reported, set_up_enforced,
                                         tear_down),
         TEST(the_billing_mode_is_judged_by_its_cost),
+        TEST(the_first_minutes_of_an_index_say_nothing_about_a_month),
         TEST(a_provisioned_table_is_compared_with_on_demand),
         TEST(less_than_a_day_of_samples_is_not_judged),
         TEST(consistent_reads_without_writes_are_reported),
