@@ -17,7 +17,8 @@ struct arena;
 struct scaling_driver;
 
 enum {
-    /* After a change was refused, for example because of the limit of decreases per day. */
+    /* After a change of a policy was refused, for example because of the limit of decreases per
+     * day. A change into the bounds of a target is tried again in the next round. */
     SCALING_DRIVER_RETRY_MS = 5 * 60 * 1000,
 };
 
