@@ -9,6 +9,7 @@
 #include "schema/json_tree.h"
 #include "schema/model_import.h"
 #include "schema/model_parts.h"
+#include "schema/template_work.h"
 
 /* What an entity asks of an attribute. */
 struct demand {
@@ -29,11 +30,20 @@ struct entity {
     size_t demand_count;
 };
 
+/* What some entity asks of an attribute. */
+struct asked {
+    struct bytes name;
+    const struct demand *demand; /* NULL: the entity's discriminator. */
+    size_t entity;               /* Index into the entities. */
+};
+
 struct entity_rules {
     struct bytes hash_name;
     struct bytes range_name; /* data NULL: none. */
     const struct entity *entities;
-    size_t entity_count;
+    size_t entity_count;       /* At most MODEL_ENTITIES_MAX. */
+    const struct asked *asked; /* By all entities, sorted by name; those of one in its order. */
+    size_t asked_count;
 };
 
 const char *entity_rule_name(enum entity_rule rule)
@@ -67,7 +77,7 @@ struct bytes entity_violation_text(struct arena *arena, const struct entity_viol
     return arena_join(arena, parts, 2);
 }
 
-/* --- Checking --- */
+/* --- Attributes and keys --- */
 
 /* The first attributes of an item, opened once for all that looks at them. */
 enum { VIEW_ATTRIBUTES_MAX = 32 };
@@ -76,17 +86,17 @@ struct view {
     size_t count;
     struct bytes names[VIEW_ATTRIBUTES_MAX];
     struct value values[VIEW_ATTRIBUTES_MAX];
-    struct item_iter rest; /* Of an item that has more. */
     bool has_more;
 };
 
 static void view_open(struct view *view, const struct item *item)
 {
+    struct item_iter iter;
     view->item = item;
     view->count = 0;
-    item_iter_init(&view->rest, item);
+    item_iter_init(&iter, item);
     while (view->count < VIEW_ATTRIBUTES_MAX &&
-           item_iter_next(&view->rest, &view->names[view->count], &view->values[view->count]))
+           item_iter_next(&iter, &view->names[view->count], &view->values[view->count]))
         view->count++;
     view->has_more = item->count > view->count;
 }
@@ -113,87 +123,17 @@ static bool follows(const struct key_template *template, const struct value *val
            key_template_matches(template, value->data);
 }
 
-static bool has_discriminator(const struct entity *entity, const struct view *view)
+static bool is_discriminator(const struct entity *entity, const struct value *value)
 {
-    struct value room;
-    if (entity->discriminator.data == NULL)
-        return true;
-    const struct value *value = view_find(view, entity->discriminator, &room);
     return value != NULL && value->type == VALUE_S &&
            bytes_equal(value->data, entity->discriminator_value);
 }
 
-static enum entity_rule check_present(const struct demand *demand, const struct value *value)
+static bool has_discriminator(const struct entity *entity, const struct view *view)
 {
-    if (demand->has_type && value->type != demand->type)
-        return ENTITY_RULE_TYPE;
-    /* A key of an index has the index's type, or the write is refused for that. */
-    if (demand->template != NULL && value->type == VALUE_S &&
-        !key_template_matches(demand->template, value->data))
-        return ENTITY_RULE_INDEX_KEY;
-    return ENTITY_RULE_NONE;
-}
-
-/* The first broken demand in the order of names, by one walk over both; NULL: none. */
-static const struct demand *find_broken(const struct entity *entity, const struct view *view,
-                                        enum entity_rule *rule)
-{
-    struct item_iter rest = view->rest;
-    struct bytes name = { 0 };
-    struct value value;
-    size_t at = 0;
-    bool more = true;
-    for (size_t i = 0; i < entity->demand_count;) {
-        const struct demand *demand = &entity->demands[i];
-        while (at < view->count && value_compare_names(view->names[at], demand->name) < 0)
-            at++;
-        const struct value *found = NULL;
-        if (at < view->count) {
-            if (bytes_equal(view->names[at], demand->name))
-                found = &view->values[at];
-        } else if (view->has_more) {
-            while (more && (name.data == NULL || value_compare_names(name, demand->name) < 0))
-                more = item_iter_next(&rest, &name, &value);
-            if (more && bytes_equal(name, demand->name))
-                found = &value;
-        }
-        *rule = found != NULL      ? check_present(demand, found)
-                : demand->required ? ENTITY_RULE_REQUIRED
-                                   : ENTITY_RULE_NONE;
-        if (*rule != ENTITY_RULE_NONE)
-            return demand;
-        i++; /* Several demands may be about one attribute. */
-    }
-    return NULL;
-}
-
-static struct bytes expected_of(const struct demand *demand, enum entity_rule rule)
-{
-    if (rule == ENTITY_RULE_TYPE)
-        return bytes_from_text(value_type_name(demand->type));
-    return rule == ENTITY_RULE_INDEX_KEY ? demand->template->source : BYTES("");
-}
-
-/* Whether the item is one of the entity's. */
-static bool check_entity(const struct entity *entity, const struct view *view,
-                         struct entity_violation *violation)
-{
-    enum entity_rule rule;
-    if (!has_discriminator(entity, view)) {
-        *violation = (struct entity_violation){ .rule = ENTITY_RULE_DISCRIMINATOR,
-                                                .entity = entity->name,
-                                                .attribute = entity->discriminator,
-                                                .expected = entity->discriminator_value };
-        return false;
-    }
-    const struct demand *broken = find_broken(entity, view, &rule);
-    if (broken == NULL)
-        return true;
-    *violation = (struct entity_violation){ .rule = rule,
-                                            .entity = entity->name,
-                                            .attribute = broken->name,
-                                            .expected = expected_of(broken, rule) };
-    return false;
+    struct value room;
+    return entity->discriminator.data == NULL ||
+           is_discriminator(entity, view_find(view, entity->discriminator, &room));
 }
 
 struct item_key {
@@ -218,6 +158,151 @@ static bool has_key(const struct entity *entity, const struct item_key *key)
            (key->range == NULL || follows(entity->range, key->range));
 }
 
+/* --- Checking --- */
+
+/* How an item stands to an entity whose key it has. */
+struct standing {
+    bool lacks_discriminator;
+    const struct demand *broken; /* The first one by name; NULL: none. */
+    enum entity_rule rule;       /* The one of `broken`. */
+};
+
+static bool is_satisfied(const struct standing *standing)
+{
+    return !standing->lacks_discriminator && standing->broken == NULL;
+}
+
+/* The rule that an attribute breaks; `value` is NULL if the item has none. */
+static enum entity_rule check_demand(const struct demand *demand, const struct value *value)
+{
+    if (value == NULL)
+        return demand->required ? ENTITY_RULE_REQUIRED : ENTITY_RULE_NONE;
+    if (demand->has_type && value->type != demand->type)
+        return ENTITY_RULE_TYPE;
+    /* A key of an index has the index's type, or the write is refused for that. */
+    if (demand->template != NULL && value->type == VALUE_S &&
+        !key_template_matches(demand->template, value->data))
+        return ENTITY_RULE_INDEX_KEY;
+    return ENTITY_RULE_NONE;
+}
+
+static struct bytes expected_of(const struct demand *demand, enum entity_rule rule)
+{
+    if (rule == ENTITY_RULE_TYPE)
+        return bytes_from_text(value_type_name(demand->type));
+    return rule == ENTITY_RULE_INDEX_KEY ? demand->template->source : BYTES("");
+}
+
+static struct entity_violation violation_of(const struct entity *entity,
+                                            const struct standing *standing)
+{
+    if (standing->lacks_discriminator)
+        return (struct entity_violation){ .rule = ENTITY_RULE_DISCRIMINATOR,
+                                          .entity = entity->name,
+                                          .attribute = entity->discriminator,
+                                          .expected = entity->discriminator_value };
+    return (struct entity_violation){ .rule = standing->rule,
+                                      .entity = entity->name,
+                                      .attribute = standing->broken->name,
+                                      .expected = expected_of(standing->broken, standing->rule) };
+}
+
+/* Of several entities that the item could be one of, the first whose discriminator it has is
+ * meant; otherwise the first one. */
+static void note_violation(const struct entity *entity, const struct standing *standing,
+                           struct entity_violation *found)
+{
+    if (found->rule == ENTITY_RULE_KEY ||
+        (found->rule == ENTITY_RULE_DISCRIMINATOR && !standing->lacks_discriminator))
+        *found = violation_of(entity, standing);
+}
+
+/* The view has the whole item. One walk over its attributes and the entity's demands. */
+static struct standing judge(const struct entity *entity, const struct view *view)
+{
+    struct standing standing = { .lacks_discriminator = !has_discriminator(entity, view) };
+    size_t at = 0;
+    for (size_t i = 0; i < entity->demand_count && is_satisfied(&standing); i++) {
+        const struct demand *demand = &entity->demands[i];
+        while (at < view->count && value_compare_names(view->names[at], demand->name) < 0)
+            at++;
+        bool has = at < view->count && bytes_equal(view->names[at], demand->name);
+        standing.rule = check_demand(demand, has ? &view->values[at] : NULL);
+        if (standing.rule != ENTITY_RULE_NONE)
+            standing.broken = demand;
+    }
+    return standing;
+}
+
+/* Judges an item of many attributes by all entities in one walk over them: `standings` has one for
+ * each, and `is_possible` says which of them count. */
+static void judge_together(const struct entity_rules *rules, const struct item *item,
+                           const bool *is_possible, struct standing *standings)
+{
+    struct item_iter iter;
+    struct bytes name = { 0 };
+    struct value value;
+    item_iter_init(&iter, item);
+    bool more = item_iter_next(&iter, &name, &value);
+    for (size_t i = 0; i < rules->asked_count; i++) {
+        const struct asked *asked = &rules->asked[i];
+        struct standing *standing = &standings[asked->entity];
+        if (!is_possible[asked->entity] || (asked->demand != NULL && standing->broken != NULL))
+            continue;
+        while (more && value_compare_names(name, asked->name) < 0)
+            more = item_iter_next(&iter, &name, &value);
+        const struct value *found = more && bytes_equal(name, asked->name) ? &value : NULL;
+        if (asked->demand == NULL) {
+            standing->lacks_discriminator =
+                !is_discriminator(&rules->entities[asked->entity], found);
+            continue;
+        }
+        standing->rule = check_demand(asked->demand, found);
+        if (standing->rule != ENTITY_RULE_NONE)
+            standing->broken = asked->demand;
+    }
+}
+
+/* Whether an item that has more attributes than a view follows the model. */
+static bool check_large(const struct entity_rules *rules, const struct item *item,
+                        const struct item_key *key, struct entity_violation *found)
+{
+    struct standing standings[MODEL_ENTITIES_MAX];
+    bool is_possible[MODEL_ENTITIES_MAX];
+    bool any = false;
+    for (size_t i = 0; i < rules->entity_count; i++) {
+        is_possible[i] = has_key(&rules->entities[i], key);
+        any = any || is_possible[i];
+        standings[i] = (struct standing){ .broken = NULL };
+    }
+    if (!any)
+        return false;
+    judge_together(rules, item, is_possible, standings);
+    for (size_t i = 0; i < rules->entity_count; i++) {
+        if (!is_possible[i])
+            continue;
+        if (is_satisfied(&standings[i]))
+            return true;
+        note_violation(&rules->entities[i], &standings[i], found);
+    }
+    return false;
+}
+
+static bool check_small(const struct entity_rules *rules, const struct view *view,
+                        const struct item_key *key, struct entity_violation *found)
+{
+    for (size_t i = 0; i < rules->entity_count; i++) {
+        const struct entity *entity = &rules->entities[i];
+        if (!has_key(entity, key))
+            continue;
+        struct standing standing = judge(entity, view);
+        if (is_satisfied(&standing))
+            return true;
+        note_violation(entity, &standing, found);
+    }
+    return false;
+}
+
 bool entity_rules_check(const struct entity_rules *rules, const struct item *item,
                         struct entity_violation *violation)
 {
@@ -227,19 +312,9 @@ bool entity_rules_check(const struct entity_rules *rules, const struct item *ite
         .rule = ENTITY_RULE_KEY, .entity = BYTES(""), .attribute = BYTES(""), .expected = BYTES("")
     };
     view_open(&view, item);
-    bool has_keys = find_key(rules, &view, &key);
-    for (size_t i = 0; has_keys && i < rules->entity_count; i++) {
-        const struct entity *entity = &rules->entities[i];
-        struct entity_violation broken;
-        if (!has_key(entity, &key))
-            continue;
-        if (check_entity(entity, &view, &broken))
-            return true;
-        /* The first entity whose discriminator the item has is meant; otherwise the first one. */
-        if (found.rule == ENTITY_RULE_KEY ||
-            (found.rule == ENTITY_RULE_DISCRIMINATOR && broken.rule != ENTITY_RULE_DISCRIMINATOR))
-            found = broken;
-    }
+    if (find_key(rules, &view, &key) && (view.has_more ? check_large(rules, item, &key, &found)
+                                                       : check_small(rules, &view, &key, &found)))
+        return true;
     *violation = found;
     return false;
 }
@@ -336,6 +411,40 @@ static void compile_entity(struct arena *arena, const struct model_table *table,
     out->demand_count = count;
 }
 
+static int compare_asked(const void *a, const void *b)
+{
+    const struct asked *left = a, *right = b;
+    int order = value_compare_names(left->name, right->name);
+    if (order != 0)
+        return order;
+    if (left->entity != right->entity)
+        return left->entity < right->entity ? -1 : 1;
+    /* Demands of one entity are an array, which has their order. */
+    if (left->demand == NULL || right->demand == NULL)
+        return (left->demand != NULL) - (right->demand != NULL);
+    return (left->demand > right->demand) - (left->demand < right->demand);
+}
+
+static void collect_asked(struct arena *arena, struct entity_rules *rules)
+{
+    size_t room = 0, count = 0;
+    for (size_t i = 0; i < rules->entity_count; i++)
+        room += rules->entities[i].demand_count + 1;
+    struct asked *asked = arena_alloc(arena, (room + 1) * sizeof *asked);
+    for (size_t i = 0; i < rules->entity_count; i++) {
+        const struct entity *entity = &rules->entities[i];
+        if (entity->discriminator.data != NULL)
+            asked[count++] = (struct asked){ .name = entity->discriminator, .entity = i };
+        for (size_t d = 0; d < entity->demand_count; d++)
+            asked[count++] = (struct asked){ .name = entity->demands[d].name,
+                                             .demand = &entity->demands[d],
+                                             .entity = i };
+    }
+    qsort(asked, count, sizeof *asked, compare_asked);
+    rules->asked = asked;
+    rules->asked_count = count;
+}
+
 static const struct entity_rules *make_rules(struct arena *arena, const struct model_file *file,
                                              const struct model_table *table)
 {
@@ -353,6 +462,8 @@ static const struct entity_rules *make_rules(struct arena *arena, const struct m
                                     .entity_count = count };
     if (key->has_range)
         rules->range_name = arena_copy(arena, key->range.name);
+    assert(count <= MODEL_ENTITIES_MAX);
+    collect_asked(arena, rules);
     return rules;
 }
 
@@ -489,6 +600,8 @@ struct bytes entity_rules_prepare(struct arena *arena, struct bytes text,
         *failure = report.failure;
         return (struct bytes){ 0 };
     }
+    if (!template_work_check(arena, &file, failure))
+        return (struct bytes){ 0 };
     struct bytes stored = json_tree_text(arena, root);
     if (stored.len > ENTITY_MODEL_SIZE_MAX) {
         *failure = arena_printf(arena, "the entities of a table have more than %d KB",

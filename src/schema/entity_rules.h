@@ -6,8 +6,8 @@
  * attributes, and its attributes have their types and, where they are keys of indexes, follow their
  * templates. If several entities are possible, one that is satisfied is enough.
  *
- * Checking walks the item once for each entity whose key templates match, which is one as a rule;
- * it allocates nothing. Any thread may check.
+ * Checking walks an item once for each entity whose key templates match, which is one as a rule,
+ * and an item of many attributes once for all of them; it allocates nothing. Any thread may check.
  */
 #ifndef STATOR_SCHEMA_ENTITY_RULES_H
 #define STATOR_SCHEMA_ENTITY_RULES_H

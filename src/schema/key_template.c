@@ -132,37 +132,42 @@ bool key_template_fill(struct arena *arena, const struct key_template *template,
 
 /* --- Matching --- */
 
-/* The first occurrence of `text`, which is not empty, at or behind `at`; value.len: none. */
-static size_t find_text(struct bytes value, size_t at, struct bytes text)
-{
-    while (at + text.len <= value.len) {
-        const uint8_t *found = memchr(value.data + at, text.data[0], value.len - text.len + 1 - at);
-        if (found == NULL)
-            break;
-        at = (size_t)(found - value.data);
-        if (memcmp(found, text.data, text.len) == 0)
-            return at;
-        at++;
-    }
-    return value.len;
-}
-
-/* Where the parameter of part `index`, which begins at `at`, ends; 0: nowhere. */
+/* Where the parameter of part `index`, which begins at `at`, ends; 0: nowhere. A parameter in the
+ * middle has no '#', so the text that ends it begins at the first one at the latest. */
 static size_t parameter_end(const struct key_template *template, size_t index, struct bytes value,
                             size_t at)
 {
     if (index + 1 == template->part_count)
         return value.len;
-    const struct key_template_part *next = &template->parts[index + 1];
-    if (next->parameter.data != NULL) {
-        size_t end = at >= value.len ? value.len : find_text(value, at + 1, next->text);
-        return end == value.len ? 0 : end;
-    }
-    /* The last text: it ends the value. */
-    if (value.len < at + 1 + next->text.len ||
-        memcmp(value.data + value.len - next->text.len, next->text.data, next->text.len) != 0)
+    struct bytes text = template->parts[index + 1].text;
+    if (value.len < at + 1 + text.len)
         return 0;
-    return value.len - next->text.len;
+    if (template->parts[index + 1].parameter.data == NULL) /* The last text: it ends the value. */
+        return memcmp(value.data + value.len - text.len, text.data, text.len) == 0
+                   ? value.len - text.len
+                   : 0;
+    const uint8_t *begin = value.data + at;
+    const uint8_t *separator = memchr(begin, KEY_TEMPLATE_SEPARATOR, value.len - at);
+    const uint8_t *limit = value.data + value.len;
+    if (text.data[0] == KEY_TEMPLATE_SEPARATOR)
+        return separator != NULL && (size_t)(limit - separator) >= text.len &&
+                       memcmp(separator, text.data, text.len) == 0
+                   ? (size_t)(separator - value.data)
+                   : 0;
+    if (separator != NULL && (size_t)(limit - separator) > text.len)
+        limit = separator + text.len;
+    const uint8_t *found = memmem(begin + 1, (size_t)(limit - begin) - 1, text.data, text.len);
+    return found == NULL ? 0 : (size_t)(found - value.data);
+}
+
+bool key_template_searches(const struct key_template *template)
+{
+    for (size_t i = 1; i < template->part_count; i++) {
+        const struct key_template_part *part = &template->parts[i];
+        if (part->parameter.data != NULL && part->text.data[0] != KEY_TEMPLATE_SEPARATOR)
+            return true;
+    }
+    return false;
 }
 
 bool key_template_extract(const struct key_template *template, struct bytes value,

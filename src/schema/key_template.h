@@ -44,6 +44,9 @@ bool key_template_matches(const struct key_template *template, struct bytes valu
  * KEY_TEMPLATE_PARAMETERS_MAX. */
 bool key_template_extract(const struct key_template *template, struct bytes value,
                           struct bytes *values);
+/* Whether matching has to look for a text between two parameters that may begin at any byte, since
+ * it does not begin with the separator. That takes time by the size of the value. */
+bool key_template_searches(const struct key_template *template);
 /* Whether some value follows both. */
 bool key_template_overlaps(const struct key_template *a, const struct key_template *b);
 /* Whether it is one parameter and nothing else: what a key that is a number or binary has. */
