@@ -65,6 +65,13 @@ export function cloneItem(item) {
   return new Map(Array.from(item, ([name, value]) => [name, clone(value)]));
 }
 
+// How many of `char` a text ends with. /0+$/ would try every run of them: the square of the text.
+export function countAtEnd(text, char) {
+  let count = 0;
+  while (count < text.length && text[text.length - 1 - count] === char) count += 1;
+  return count;
+}
+
 // --- Numbers ---
 
 // The number as the service stores and shows it: no leading zeros, no trailing ones, no exponent.
@@ -74,7 +81,7 @@ export function normaliseNumber(text) {
   if (!match || (match[2] === '' && !match[3])) throw new Error('Not a number');
   const [, sign, whole, fraction = '', exponent = '0'] = match;
   const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
+  const significant = digits.slice(0, digits.length - countAtEnd(digits, '0'));
   if (significant === '') return '0';
   if (significant.length > DIGITS_MAX) throw new Error(`More than ${DIGITS_MAX} significant digits`);
   // The value is 0.SIGNIFICANT times ten to the power of `point`.
@@ -152,11 +159,11 @@ const encoder = new TextEncoder();
 const textSize = (text) => encoder.encode(text).length;
 
 function numberSize(text) {
-  const digits = text.replace(/E.*$/i, '').replace(/[^\d]/g, '').replace(/^0+|0+$/g, '').length;
-  return Math.min(21, Math.ceil(digits / 2) + 1 + (text.startsWith('-') ? 1 : 0));
+  const digits = text.replace(/E.*$/i, '').replace(/[^\d]/g, '').replace(/^0+/, '');
+  return Math.min(21, Math.ceil((digits.length - countAtEnd(digits, '0')) / 2) + 1 + (text.startsWith('-') ? 1 : 0));
 }
 
-const binarySize = (base64) => (base64.length / 4) * 3 - (base64.match(/=*$/)[0].length);
+const binarySize = (base64) => (base64.length / 4) * 3 - countAtEnd(base64, '=');
 
 export function sizeOf({ t, v }) {
   switch (t) {

@@ -1,7 +1,8 @@
 // template.js -- templates of keys such as ORDER#<date>#<orderId>: the part of schema/key_template.h
 // that colours and fills the sample. What a pattern finds is judged by the server. No DOM.
 
-const PARAMETER = /<([^<>*]+)(\*?)>|\$\{([^}*]+)(\*?)\}/g;
+// A name has no '$', so that a text of many "${" is read once.
+const PARAMETER = /<([^<>*]+)(\*?)>|\$\{([^$}*]+)(\*?)\}/g;
 
 export function parametersOf(text) {
   return [...(text ?? '').matchAll(PARAMETER)].map((match) => match[1] ?? match[3]);

@@ -1,5 +1,7 @@
 // format.js -- what a value probably means, for people. Only shows; nothing here changes a value.
 
+import { countAtEnd } from '../core/value.js';
+
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const STEPS = [['year', 31_536_000], ['month', 2_592_000], ['day', 86_400], ['hour', 3600], ['minute', 60], ['second', 1]];
@@ -41,7 +43,7 @@ export function meaning({ t, v }, { isExpiry = false } = {}) {
     return v === '' ? 'empty text' : null;
   }
   if (t === 'B') {
-    const size = (v.length / 4) * 3 - v.match(/=*$/)[0].length;
+    const size = (v.length / 4) * 3 - countAtEnd(v, '=');
     return `${size} bytes${v.startsWith('H4sI') ? ', gzip' : ''}`;
   }
   return null;

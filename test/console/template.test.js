@@ -95,4 +95,5 @@ test('a template of many parameters is no trap', () => {
   const found = template.extract(text, 'x'.repeat(1024));
   assert.equal(found.p0, 'x');
   assert.equal(found.p15.length, 1024 - 2 * (count - 1));
+  assert.deepEqual(template.parametersOf(`${'${'.repeat(200_000)}a}`), ['a']);
 });

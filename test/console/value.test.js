@@ -97,6 +97,16 @@ test('numbers are normalised as the service does, or refused', () => {
   for (const [text, want] of refused) assert.throws(() => value.normaliseNumber(text), want, text);
 });
 
+// Regular expressions that try every end need minutes for these.
+test('long texts are no trap', () => {
+  const zeros = '0'.repeat(300_000);
+  assert.throws(() => value.normaliseNumber(`1${zeros}1`), /38 significant digits/);
+  assert.equal(value.normaliseNumber(`${zeros}1.5${zeros}`), '1.5');
+  assert.equal(value.sizeOf({ t: 'N', v: `1${zeros}1` }), 21);
+  assert.equal(value.sizeOf({ t: 'N', v: `1${zeros}` }), 2);
+  assert.equal(value.itemProblem(value.itemFromDynamo({ a: { B: `${'='.repeat(300_000)}x` } })).message, 'Not base64');
+});
+
 test('mistakes in texts have a place and a reason', () => {
   const cases = [
     ['{', /Line 1, column 2: Expected a name/],
