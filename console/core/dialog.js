@@ -7,6 +7,7 @@ import { h, show } from './dom.js';
 export function dialog({ title, body, actions = [{ label: 'Close', value: null }], wide, onopen }) {
   return new Promise((resolve) => {
     let result = null;
+    let isBusy = false;
     const close = (value) => {
       result = value;
       element.close();
@@ -23,7 +24,13 @@ export function dialog({ title, body, actions = [{ label: 'Close', value: null }
         method: 'dialog',
         onsubmit: async (event) => {
           event.preventDefault();
-          if (main && (await main.check?.()) !== false) close(main.value);
+          if (!main || isBusy) return; // A second Enter must not send a request twice.
+          isBusy = true;
+          try {
+            if ((await main.check?.()) !== false) close(main.value);
+          } finally {
+            isBusy = false;
+          }
         },
       }, h('h2', { id: 'dialog-title' }, title), h('div', { class: 'dialog-body' }, body),
       h('div', { class: 'actions' }, buttons)));

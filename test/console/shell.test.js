@@ -106,6 +106,30 @@ describe('shell', { skip: missing() }, () => {
     assert.equal(await page.evaluate(() => getComputedStyle(document.body).colorScheme), 'dark');
   });
 
+  test('a second Enter does not send a change twice', async () => {
+    const page = await desk.page('#/alarms');
+    let sent = 0;
+    let release;
+    const held = new Promise((resolve) => { release = resolve; });
+    await page.route('**/*', async (route) => {
+      if (/PutMetricAlarm/.test(route.request().headers()['x-amz-target'])) {
+        sent += 1;
+        await held;
+      }
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'New alarm' }).press('Enter');
+    await page.getByLabel('Name', { exact: true }).fill('once');
+    const request = page.waitForRequest((one) => /PutMetricAlarm/.test(one.headers()['x-amz-target']));
+    await page.keyboard.press('Enter');
+    await request;
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Name', { exact: true }).fill('once'); // The page has seen the key by now.
+    release();
+    await page.locator('.toasts').getByText('Alarm saved').waitFor();
+    assert.equal(sent, 1);
+  });
+
   test('an address without a page says so', async () => {
     const page = await desk.page('#/nowhere');
     await page.getByText('No such page').waitFor();
