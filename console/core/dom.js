@@ -105,6 +105,8 @@ export function select(options, props) {
 
 const plain = new Intl.NumberFormat('en');
 export const counted = (number) => plain.format(number);
+// 1 item, 2 items
+export const amount = (number, what) => `${counted(number)} ${what}${number === 1 ? '' : 's'}`;
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
 export function bytes(size) {

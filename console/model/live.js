@@ -1,22 +1,62 @@
 // live.js -- the model and the tables of this server: create them, attach the model, see what breaks it.
 
 import { call } from '../core/api.js';
-import { confirm } from '../core/dialog.js';
-import { counted, h } from '../core/dom.js';
+import { toText } from '../core/csv.js';
+import { confirm, notify } from '../core/dialog.js';
+import { amount, counted, h, uniqueId } from '../core/dom.js';
 import { tableLink } from '../core/router.js';
 import * as tables from '../core/tables.js';
+import { itemFromDynamo } from '../core/value.js';
+import { change } from '../parts/change.js';
 import { changeThen, list, panel, when } from '../parts/panel.js';
+import { withProgress } from '../parts/progress.js';
 import { createRequest } from '../parts/table_form.js';
-import { viewsOf } from './document.js';
+import { importFile } from '../parts/transfer.js';
+import { rowsOf, viewsOf } from './document.js';
+
+const POLL_MS = 300;
+
+// What Workbench's form has no place for.
+const additionsOf = (doc, table) => doc.root.Stator?.Tables?.find((one) => one.TableName === table.TableName);
 
 function createState(doc, table) {
   const key = (one) => ({ name: one?.name ?? '', type: one?.type ?? 'S' });
   const [own, ...views] = viewsOf(table);
-  const local = doc.root.Stator?.Tables?.find((one) => one.TableName === table.TableName)?.LocalIndexes ?? [];
+  const local = additionsOf(doc, table)?.LocalIndexes ?? [];
   return {
     name: table.TableName, hash: key(own.hash), range: key(own.range), billing: 'PAY_PER_REQUEST', tags: [],
     indexes: views.map((view, i) => ({ kind: local.includes(view.name) ? 'LSI' : 'GSI', name: view.name, hash: key(view.hash), range: key(view.range), projection: view.projection, include: (table.GlobalSecondaryIndexes[i].Projection?.NonKeyAttributes ?? []).join(',') })),
   };
+}
+
+// The rows of the sample. Of those with the same key the last one counts; an item that is in the
+// table already is left alone.
+async function loadRows(table, definition) {
+  const keys = tables.keyNames(definition);
+  const rows = new Map(rowsOf(table).map((row) => [JSON.stringify(keys.map((name) => row[name])), row]));
+  const file = new Blob([toText('dynamo', [...rows.values()].map(itemFromDynamo))]);
+  await withProgress(`Loading the sample of ${definition.TableName}`, (progress) => importFile(definition, { file, format: 'dynamo' }, progress));
+}
+
+// Creates a table of a model and loads its rows. Resolves to whether the table was created.
+export async function createTable(doc, table, signal) {
+  const name = table.TableName;
+  const count = rowsOf(table).length;
+  const ttl = additionsOf(doc, table)?.TimeToLive;
+  const withRows = h('input', { type: 'checkbox', id: uniqueId('rows'), checked: true });
+  const fields = [count > 0 && h('div', { class: 'check' }, withRows, h('label', { for: withRows.id }, `With the ${amount(count, 'row')} of the sample`)),
+    ttl && h('p', { class: 'hint' }, `Then UpdateTimeToLive: items expire by the attribute ${ttl}.`)];
+  if (!await change(`Create ${name}`, 'CreateTable', fields, () => createRequest(createState(doc, table)), { label: 'Create' })) return false;
+  let definition = await tables.describe(name, { signal });
+  while (definition.TableStatus !== 'ACTIVE') {
+    await new Promise((resolve) => { setTimeout(resolve, POLL_MS); });
+    definition = await tables.describe(name, { signal });
+  }
+  if (ttl) await call('UpdateTimeToLive', { TableName: name, TimeToLiveSpecification: { Enabled: true, AttributeName: ttl } }, { signal });
+  notify('Table created');
+  if (count > 0 && withRows.checked) await loadRows(table, definition);
+  await tables.load();
+  return true;
 }
 
 const RULES = (counts) => Object.entries(counts ?? {}).filter(([, count]) => count > 0).map(([rule, count]) => `${rule}: ${counted(count)}`).join(', ') || 'none';
@@ -36,7 +76,6 @@ function livePanel(desk, table) {
   const model = () => JSON.stringify({ ...doc.root, DataModel: doc.tables.map(({ TableData, TableFacets, ...rest }) => rest) });
   const part = panel(view, name, {
     every: 3000,
-    tools: h('a', { href: tableLink(name, 'items') }, 'Items'),
     async load(options) {
       if (!tables.names().includes(name)) return { absent: true };
       try {
@@ -56,10 +95,13 @@ function livePanel(desk, table) {
       if (found.absent) {
         return [h('p', null, 'This server has no such table.'), h('div', { class: 'actions' }, h('button', {
           class: 'primary', needs: { Action: 'CreateTable', Resource: name },
-          onclick: async () => { if (await changeThen(part, 'Table created', `Create ${name}`, 'CreateTable', [], () => createRequest(createState(doc, table)), { label: 'Create' })) { await tables.load(); part.reload(); } },
+          onclick: async () => { if (await createTable(doc, table, view.signal)) part.reload(); },
         }, 'Create table'))];
       }
-      return [found.Mode ? shownModel(found, name) : h('p', null, 'The table has no model.'), h('div', { class: 'actions' }, put('OBSERVE', 'Observe'), put('ENFORCE', 'Enforce'),
+      const load = async () => loadRows(table, await tables.describe(name, { signal: view.signal }));
+      const count = rowsOf(table).length;
+      return [found.Mode ? shownModel(found, name) : h('p', null, 'The table has no model.'), h('div', { class: 'actions' }, h('a', { class: 'button', href: tableLink(name, 'items') }, 'Items'),
+        count > 0 && h('button', { needs: { Action: 'PutItem', Resource: name }, onclick: load }, `Load ${amount(count, 'row')}`), put('OBSERVE', 'Observe'), put('ENFORCE', 'Enforce'),
         found.Mode && h('button', { needs: { Action: 'stator:ScanModel', Resource: name }, onclick: () => changeThen(part, 'Scan started', `Find items of ${name} that break the model`, 'ScanModel', [], () => ({ TableName: name }), { label: 'Scan' }) }, 'Scan items'),
         found.Mode && h('button', { class: 'danger', needs: { Action: 'stator:DeleteModel', Resource: name }, onclick: remove }, 'Detach'))];
     },

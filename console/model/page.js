@@ -5,7 +5,7 @@ import { call } from '../core/api.js';
 import { announce, confirm, dialog, errorBox, notify } from '../core/dialog.js';
 import { counted, field, h, show } from '../core/dom.js';
 import { bind } from '../core/keys.js';
-import { go, link, refresh } from '../core/router.js';
+import { go, link, refresh, tableLink } from '../core/router.js';
 import { aggregateTab } from './aggregate.js';
 import { Checker, textToCheck } from './checker.js';
 import { coverageTab } from './coverage.js';
@@ -14,7 +14,7 @@ import { blank, Document, format } from './document.js';
 import { entitiesTab } from './entities.js';
 import { openFile, saveFile } from './files.js';
 import { button, input } from './forms.js';
-import { liveTab } from './live.js';
+import { createTable, liveTab } from './live.js';
 import { patternsTab } from './patterns.js';
 import { applyStyle } from './style.js';
 import { tablesTab } from './tables.js';
@@ -88,11 +88,23 @@ const create = (problem) => attempt(problem, async () => {
   if (await dialog({ title: 'New model', body: field('Name', name), actions: [{ label: 'Cancel', value: null }, { label: 'Create', value: true, primary: true, check: () => name.value.trim() !== '' }] })) await take({ name: 'model.json', text: format(blank(name.value.trim())), handle: null });
 });
 
+// The tables of an example, one after the other, each with its rows; then the items of the first.
+async function load(name, text, signal) {
+  const sample = new Document(text, { name, handle: null });
+  for (const table of sample.tables) {
+    if (!await createTable(sample, table, signal)) return;
+  }
+  go(tableLink(sample.tables[0].TableName, 'items'));
+}
+
+const sampleTable = (text) => JSON.parse(text).DataModel[0].TableName;
+
 function sampleCard(name, problem, signal) {
   const body = h('div', null, h('h3', null, name));
   fetch(`models/${name}.json`, { signal }).then((answer) => answer.text()).then((text) => {
     const { ModelName, ModelMetadata } = JSON.parse(text);
-    show(body, h('h3', null, ModelName), h('p', { class: 'muted' }, ModelMetadata.Description), h('div', { class: 'actions' }, h('button', { 'aria-label': `Open ${ModelName}`, onclick: () => attempt(problem, () => take({ name: `${name}.json`, text, handle: null })) }, 'Open')));
+    show(body, h('h3', null, ModelName), h('p', { class: 'muted' }, ModelMetadata.Description), h('div', { class: 'actions' }, h('button', { 'aria-label': `Open ${ModelName}`, onclick: () => attempt(problem, () => take({ name: `${name}.json`, text, handle: null })) }, 'Open'),
+      h('button', { 'aria-label': `Load ${ModelName}`, needs: { Action: 'CreateTable', Resource: sampleTable(text) }, onclick: () => attempt(problem, () => load(name, text, signal)) }, 'Load')));
   }).catch(() => {});
   return h('section', { class: 'card' }, body);
 }
@@ -102,7 +114,7 @@ function startPage(view) {
   return h('div', { class: 'page' }, h('h1', null, 'Modeller'),
     h('p', { class: 'muted' }, 'Design tables from access patterns. The file is that of NoSQL Workbench, with the patterns and entities under one key of ours, and belongs beside your code.'),
     h('div', { class: 'actions' }, h('button', { class: 'primary', onclick: () => create(problem) }, 'New model'), h('button', { onclick: () => open(problem) }, 'Open file')), problem,
-    h('h2', null, 'Examples'), h('div', { class: 'cards' }, SAMPLES.map((name) => sampleCard(name, problem, view.signal))));
+    h('h2', null, 'Examples'), h('p', { class: 'muted' }, 'Open one here, or load its table and rows into this server.'), h('div', { class: 'cards' }, SAMPLES.map((name) => sampleCard(name, problem, view.signal))));
 }
 
 // --- An open model ---

@@ -57,7 +57,7 @@ function showAnswer(place, answer, ms, more) {
 function planView(plan) {
   const isScan = plan.Operation === 'Scan';
   return h('div', { class: `notice ${isScan ? 'warn' : 'good'}` }, h('strong', null, plan.Operation, plan.IndexName ? ` of index ${plan.IndexName}` : '', ` on ${plan.TableName}`),
-    h('p', null, isScan ? `Reads the whole ${plan.IndexName ? 'index' : 'table'}; the condition only filters what was read.` : plan.Operation === 'Query' ? `Reads ${counted(plan.KeyRanges)} ${plan.KeyRanges === 1 ? 'range' : 'ranges'} of keys.` : 'Touches one item.',
+    h('p', null, isScan ? `Reads the whole ${plan.IndexName ? 'index' : 'table'}${plan.HasFilter ? '; the condition only filters what was read' : ''}.` : plan.Operation === 'Query' ? `Reads ${counted(plan.KeyRanges)} ${plan.KeyRanges === 1 ? 'range' : 'ranges'} of keys.` : 'Touches one item.',
       plan.EstimatedReadUnits !== undefined && ` At most about ${counted(plan.EstimatedReadUnits)} RCU.`));
 }
 

@@ -50,8 +50,8 @@ export function render(view) {
       return;
     }
     if (names.length === 0) {
-      show(body, h('section', { class: 'card empty' }, h('h2', null, 'No tables yet'), h('p', null, 'Create one here, or let your application do it.'),
-        h('div', { class: 'actions' }, h('a', { class: 'button primary', href: '#/new' }, 'New table'), h('a', { class: 'button', href: '#/model' }, 'Start from a model'))), h('div', { class: 'cards' }, endpointCard(), serverCard()));
+      show(body, h('section', { class: 'card empty' }, h('h2', null, 'No tables yet'), h('p', null, 'Create one here, load a sample with its data, or let your application do it.'),
+        h('div', { class: 'actions' }, h('a', { class: 'button primary', href: '#/new' }, 'New table'), h('a', { class: 'button', href: '#/model' }, 'Load a sample'))), h('div', { class: 'cards' }, endpointCard(), serverCard()));
       return;
     }
     const rows = names.slice(0, SHOWN_MAX).map((name) => row(name, view.signal));

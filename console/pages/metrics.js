@@ -4,6 +4,7 @@ import { call } from '../core/api.js';
 import { chart, rounded } from '../core/chart.js';
 import { announce, errorBox } from '../core/dialog.js';
 import { counted, field, h, select, show } from '../core/dom.js';
+import { tableLink } from '../core/router.js';
 import * as tables from '../core/tables.js';
 import { changeThen, list, panel, repeat, when } from '../parts/panel.js';
 
@@ -203,13 +204,23 @@ function slowRequests(view) {
   });
 }
 
+// Findings with the same rule and advice together, in their order.
+function byRule(findings) {
+  const groups = new Map();
+  for (const one of findings) {
+    const name = `${one.Rule} ${one.Action}`;
+    groups.set(name, [...(groups.get(name) ?? []), one]);
+  }
+  return [...groups.values()];
+}
+
 function advice(view, table) {
   return panel(view, 'Advice', {
     load: (options) => call('GetAdvice', table ? { TableName: table } : {}, options),
     draw: ({ Findings, NotJudged }) => [
       Findings.length === 0 && h('p', { class: 'muted' }, 'Nothing to improve was found in the last day.'),
-      Findings.map((one) => h('div', { class: one.Severity === 'INFO' ? 'notice' : 'notice warn' }, h('h3', null, `${one.Rule}: `, [one.TableName, one.IndexName].filter(Boolean).join(' / ')),
-        h('p', null, one.Summary), h('p', null, one.Action), one.MonthlyCost >= 0.01 && h('p', null, `$${one.MonthlyCost.toFixed(2)} a month on AWS`))),
+      byRule(Findings).map(([first, ...others]) => h('div', { class: first.Severity === 'INFO' ? 'notice' : 'notice warn' }, h('h3', null, first.Rule), h('p', null, first.Action),
+        h('ul', null, [first, ...others].map((one) => h('li', null, one.TableName && h('a', { href: tableLink(one.TableName, 'design') }, [one.TableName, one.IndexName].filter(Boolean).join(' / ')), one.TableName && ': ', one.Summary, one.MonthlyCost >= 0.01 && `; $${one.MonthlyCost.toFixed(2)} a month on AWS`))))),
       NotJudged.length > 0 && h('details', null, h('summary', null, `${counted(NotJudged.length)} rules not judged`), h('ul', null, NotJudged.map((one) => h('li', null, `${one.Rule}${one.TableName ? `, ${one.TableName}` : ''}: ${one.Reason}`))))],
   });
 }

@@ -1,6 +1,6 @@
 // table_frame.js -- what the pages of one table share: its name, its state, its tabs.
 
-import { bytes, counted, h, show } from '../core/dom.js';
+import { amount, bytes, h, show } from '../core/dom.js';
 import { PAGES } from '../core/pages.js';
 import { tableLink } from '../core/router.js';
 
@@ -24,7 +24,7 @@ export function tableFrame(name, current) {
   return {
     element,
     setTable(table) {
-      show(facts, statusBadge(table.TableStatus), `${counted(table.ItemCount ?? 0)} items, ${bytes(table.TableSizeBytes ?? 0)}`);
+      show(facts, statusBadge(table.TableStatus), `${amount(table.ItemCount ?? 0, 'item')}, ${bytes(table.TableSizeBytes ?? 0)}`);
     },
   };
 }

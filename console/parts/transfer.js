@@ -107,7 +107,8 @@ export async function importDialog(table) {
   await withProgress('Importing', (progress) => importFile(table, { file: file.files[0], format: format.value, replace: rule.value === 'replace', dry: dry.checked }, progress));
 }
 
-async function importFile(table, { file, format, replace, dry }, { signal, report }) {
+// Writes the items of a file, or of a Blob, and resolves to a report.
+export async function importFile(table, { file, format, replace, dry }, { signal, report }) {
   const counts = { written: 0, skipped: 0, failed: 0 };
   const problems = [];
   const keys = keyNames(table);

@@ -313,13 +313,10 @@ describe('modeller', { skip: missing() }, () => {
     const name = await page.evaluate(() => JSON.parse(window.fakeDisk['membership.json']).DataModel[0].TableName);
     await tab(page, 'Live tables');
     await page.getByRole('button', { name: 'Create table' }).press('Enter');
+    await page.getByLabel('With the 9 rows of the sample').uncheck();
     await page.getByRole('button', { name: 'Create', exact: true }).press('Enter');
     await page.locator('.toasts').getByText('Table created').waitFor();
     await page.getByText('The table has no model.').waitFor();
-    for (;;) {
-      const { Table } = await desk.call('DescribeTable', { TableName: name });
-      if (Table.TableStatus === 'ACTIVE') break;
-    }
     const { Table } = await desk.call('DescribeTable', { TableName: name });
     const stray = Object.fromEntries(Table.KeySchema.map((key) => [key.AttributeName, { S: 'stray' }]));
     await desk.call('PutItem', { TableName: name, Item: stray });
@@ -341,6 +338,38 @@ describe('modeller', { skip: missing() }, () => {
     await page.getByRole('button', { name: 'Detach' }).press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Detach' }).press('Enter');
     await page.getByText('The table has no model.').waitFor();
+  });
+
+  test('on an empty server a sample is loaded by keyboard: its table, time to live and rows', async () => {
+    const empty = await openDesk('--in-memory');
+    try {
+      const page = await empty.page('#/');
+      await page.getByText('No tables yet').first().waitFor();
+      await page.getByRole('link', { name: 'Load a sample' }).press('Enter');
+      await page.getByRole('button', { name: 'Load Shop with products and sessions' }).press('Enter');
+      await page.getByRole('dialog').getByText('UpdateTimeToLive: items expire by the attribute expires').waitFor();
+      assert.deepEqual(await axeFindings(page), []);
+      await page.getByRole('button', { name: 'Create', exact: true }).press('Enter');
+      await page.getByRole('dialog').getByText('9 items written').waitFor();
+      await page.getByRole('button', { name: 'Close' }).last().press('Enter');
+      await page.getByText('returned').waitFor();
+      assert.match(page.url(), /#\/t\/shop\/items/);
+      assert.equal((await empty.call('Scan', { TableName: 'shop', Select: 'COUNT' })).Count, 9);
+      assert.deepEqual((await empty.call('DescribeTimeToLive', { TableName: 'shop' })).TimeToLiveDescription, { TimeToLiveStatus: 'ENABLED', AttributeName: 'expires' });
+      // What is there is not replaced.
+      const [item] = (await empty.call('Scan', { TableName: 'shop', Limit: 1 })).Items;
+      await empty.call('PutItem', { TableName: 'shop', Item: { ...item, mine: { BOOL: true } } });
+      await page.goto(empty.url('#/model'));
+      await page.getByRole('button', { name: 'Open Shop with products and sessions' }).press('Enter');
+      await page.getByText(/patterns served$/).waitFor();
+      await tab(page, 'Live tables');
+      await page.getByRole('button', { name: 'Load 9 rows' }).press('Enter');
+      await page.getByRole('dialog').getByText('9 skipped because their key exists').waitFor();
+      const { Items } = await empty.call('Scan', { TableName: 'shop' });
+      assert.equal(Items.filter((one) => one.mine).length, 1);
+    } finally {
+      await empty.close();
+    }
   });
 
   test('the modeller is loaded only when it is opened, and changes that are not saved are not lost by accident', async () => {
