@@ -269,7 +269,7 @@ static bool choose_times(struct api_call *call, const struct export_request *req
     const struct history_window window = history_window(table, clock);
     if (first_us < window.earliest_us ||
         (is_incremental ? detail->to_us > now_ms * 1000
-                        : !history_window_has(&window, detail->to_us)))
+                        : request->time.present && !history_window_has(&window, detail->to_us)))
         return error_set(&call->error, ERROR_INVALID_EXPORT_TIME, "Export Time is invalid");
     return true;
 }

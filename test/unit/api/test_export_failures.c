@@ -1,4 +1,4 @@
-/* test_export_failures.c -- exports whose store fails for a moment. */
+/* test_export_failures.c -- exports whose store fails for a moment, or whose clock is set back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,9 +90,26 @@ static void an_export_goes_on_after_any_commit_that_failed(void **state)
     assert_true(completed > COMMITS_MAX / 2); /* The others were refused. */
 }
 
+/* Commit times go on from where they were: ahead of the wall clock, and not at a whole ms. */
+static void an_export_of_now_works_after_the_clock_was_set_back(void **state)
+{
+    struct import_fixture *fixture = *state;
+    atomic_fetch_sub(&fixture->api.clock.fixed_ms, 10 * 1000);
+    assert_true(api_fixture_call(&fixture->api, "PutItem",
+                                 "{'TableName':'Tab','Item':{'p':{'S':'later'}}}"));
+    assert_true(api_fixture_call(&fixture->api, "ExportTableToPointInTime",
+                                 "{'TableArn':'" ARN "','S3Bucket':'out'}"));
+    import_fixture_keep_arn(fixture);
+    wait_for_end(fixture);
+    import_fixture_shows(fixture, "'ExportStatus':'COMPLETED'");
+    import_fixture_shows(fixture, "'ItemCount':41,");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_export_of_now_works_after_the_clock_was_set_back, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(an_export_goes_on_after_any_commit_that_failed, set_up,
                                         tear_down),
     };
