@@ -233,14 +233,30 @@ void scaling_change_delete(struct scaling_change *change, enum scaling_kind kind
     add(change, kind, object, true);
 }
 
-/* A few more than were added, so that the list shrinks to its bound. */
+static bool puts_activity(const struct scaling_change *change, const struct scaling_head *activity)
+{
+    for (size_t i = 0; i < change->count; i++) {
+        const struct scaling_head *head = change->changes[i].object;
+        if (change->changes[i].kind == SCALING_ACTIVITY &&
+            head->created_ms.value == activity->created_ms.value &&
+            bytes_equal(head->uuid, activity->uuid))
+            return true;
+    }
+    return false;
+}
+
+/* A few more than were added, so that the list shrinks to its bound. An activity that is under way
+ * stays, however old: its end says whether the change has to be tried again. */
 static void forget_activities(struct scaling_change *change, int64_t now_ms)
 {
     const struct object_list *list = &change->scaling->lists[SCALING_ACTIVITY];
     size_t room = SCALING_CHANGES_MAX - change->count;
     for (size_t i = 0; i < list->count && i < 8 && i < room; i++) {
-        const struct scaling_head *head = list->entries[i].object;
+        const struct scaling_activity *activity = list->entries[i].object;
+        const struct scaling_head *head = &activity->head;
         bool is_old = now_ms - head->created_ms.value > SCALING_ACTIVITY_MS_MAX;
+        if (bytes_equal(activity->status, BYTES("InProgress")) || puts_activity(change, head))
+            continue;
         if (is_old || list->count - i > SCALING_ACTIVITIES_MAX - 1)
             scaling_change_delete(change, SCALING_ACTIVITY, head);
     }

@@ -19,8 +19,8 @@
 #include "scaling/scaling_decide.h"
 #include "table/catalogue.h"
 
-enum { READS_PER_READER_MAX = 256 };
-#define POLICY_CAUSE "monitor alarm " /* What the cause of a change by a policy begins with. */
+enum { READS_PER_READER_MAX = 256, ROUND_MS = 60 * 1000 };
+#define POLICY_CAUSE "monitor alarm " /* Prefix of the cause of a policy's change. */
 
 struct scaling_driver {
     struct api *api;
@@ -232,14 +232,14 @@ static struct bytes update_body(const struct turn *turn, const struct scaling_id
                         BYTES_FMT(resource.table), BYTES_FMT(resource.index), reads, writes);
 }
 
-/* The activity of a change. One that failed and is tried again stays the same activity: a change
- * that is refused for days must not push all others out of the list. */
+/* The activity of a change. A change into the bounds that failed and is tried again stays the same
+ * activity: one that is refused for days must not push all others out of the list. */
 static struct scaling_activity activity_of(const struct turn *turn, const struct scaling_id *id,
-                                           int64_t units, struct bytes cause)
+                                           int64_t units, struct bytes cause, bool is_settling)
 {
     const struct scaling_activity *newest = newest_activity(turn, id);
     struct scaling_activity activity = new_activity(turn, id);
-    if (has_status(newest, "Failed") && newest->capacity.value == units &&
+    if (is_settling && has_status(newest, "Failed") && newest->capacity.value == units &&
         bytes_equal(newest->cause, cause))
         activity.head = newest->head;
     return activity;
@@ -252,7 +252,7 @@ static struct update_call *begin_change(const struct turn *turn, const struct sc
                                         struct bytes cause, const struct scaling_target *settled)
 {
     struct scaling_change change;
-    struct scaling_activity activity = activity_of(turn, id, units, cause);
+    struct scaling_activity activity = activity_of(turn, id, units, cause, settled != NULL);
     struct bytes activity_id = arena_copy(turn->arena, activity.head.uuid);
     activity.description = arena_printf(turn->arena, "Setting %s capacity units to %lld.",
                                         direction_name(id->dimension), (long long)units);
@@ -591,6 +591,16 @@ static void note_override(const struct turn *turn, const struct scaling_activity
     (void)commit(turn, &change, NULL);
 }
 
+/* Each registration visits all targets that are out of their bounds. What was refused less than a
+ * round ago waits for the next round, so that many such targets do not delay each registration. */
+static bool was_just_refused(const struct turn *turn, const struct scaling_target *target,
+                             const struct scaling_activity *newest)
+{
+    return has_status(newest, "Failed") && newest->end_ms.present &&
+           bytes_equal(newest->cause, target->unsettled) &&
+           turn->now_ms - newest->end_ms.value < ROUND_MS;
+}
+
 /* One target. Objects of the lists are gone after each commit, so they are looked up again. */
 static struct update_call *visit(struct turn *turn, const struct scaling_id *id, bool only_bounds)
 {
@@ -601,7 +611,7 @@ static struct update_call *visit(struct turn *turn, const struct scaling_id *id,
         !find_provisioned(turn, id, &found))
         return NULL;
     const struct scaling_activity *newest = newest_activity(turn, id);
-    if (has_status(newest, "InProgress"))
+    if (has_status(newest, "InProgress") || (only_bounds && was_just_refused(turn, target, newest)))
         return NULL;
     if (target->unsettled.data != NULL)
         return settle(turn, target, &found);

@@ -190,16 +190,21 @@ static void a_partner_that_refuses_leaves_nothing(void **state)
     assert_int_equal(scaling_count(fixture->scaling, SCALING_TARGET), 0);
 }
 
-static void add_activity(struct fixture *fixture, int64_t time_ms)
+static void add_activity_of(struct fixture *fixture, int64_t time_ms, const char *status)
 {
     const struct scaling_activity activity = {
         .head = head_of("table/T", SCALING_TABLE_READ, "", time_ms),
         .description = BYTES("d"),
         .cause = BYTES("c"),
-        .status = BYTES("Successful"),
+        .status = bytes_from_text(status),
     };
     arena_reset(fixture->arena);
     put(fixture, SCALING_ACTIVITY, &activity, time_ms);
+}
+
+static void add_activity(struct fixture *fixture, int64_t time_ms)
+{
+    add_activity_of(fixture, time_ms, "Successful");
 }
 
 static void activities_are_bounded_in_number_and_age(void **state)
@@ -215,6 +220,25 @@ static void activities_are_bounded_in_number_and_age(void **state)
     for (size_t i = 0; i < 20; i++)
         add_activity(fixture, 2 * SCALING_ACTIVITY_MS_MAX + (int64_t)i);
     assert_true(scaling_count(fixture->scaling, SCALING_ACTIVITY) < count - 50);
+}
+
+/* Its end says whether the change has to be tried again. */
+static void an_activity_that_is_under_way_or_tried_again_stays_however_old(void **state)
+{
+    struct fixture *fixture = *state;
+    add_activity_of(fixture, 1000, "InProgress");
+    add_activity_of(fixture, 1001, "Failed");
+    arena_reset(fixture->arena);
+    const struct scaling_activity again = {
+        .head = head_of("table/T", SCALING_TABLE_READ, "", 1001),
+        .description = BYTES("d"),
+        .cause = BYTES("c"),
+        .status = BYTES("InProgress"),
+    };
+    put(fixture, SCALING_ACTIVITY, &again, 2 * SCALING_ACTIVITY_MS_MAX);
+    assert_int_equal(scaling_count(fixture->scaling, SCALING_ACTIVITY), 2);
+    add_activity(fixture, 2 * SCALING_ACTIVITY_MS_MAX);
+    assert_int_equal(scaling_count(fixture->scaling, SCALING_ACTIVITY), 3);
 }
 
 static void a_damaged_record_is_noticed(void **state)
@@ -339,6 +363,7 @@ int main(void)
         TEST(after_an_unknown_outcome_the_store_counts),
         TEST(a_partner_that_refuses_leaves_nothing),
         TEST(activities_are_bounded_in_number_and_age),
+        TEST(an_activity_that_is_under_way_or_tried_again_stays_however_old),
         TEST(a_damaged_record_is_noticed),
         cmocka_unit_test(consumption_divided_by_the_target_is_wanted),
         cmocka_unit_test(suspended_targets_and_cooldowns_stay),
