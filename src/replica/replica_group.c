@@ -65,6 +65,8 @@ bool replica_group_forget(struct arena *arena, struct table_definition *changed,
     if (member == NULL)
         return false;
     take_out(&group, member);
+    if (group.count == 0 && group.own.status == REPLICA_DISASSOCIATING)
+        group.own.status = REPLICA_ACTIVE; /* Nobody is left to wait for. */
     begin_epoch(&group);
     changed->replicas = group;
     return true;

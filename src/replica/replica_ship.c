@@ -118,6 +118,12 @@ static bool is_source(const struct turn *turn)
            bytes_equal(turn->member->source, turn->definition->replicas.own.region);
 }
 
+static void drop_pass(struct replica_link *link)
+{
+    free(link->pass);
+    link->pass = NULL;
+}
+
 /* Queues what was there before the member. Afterwards the definition is another one. */
 static void note(struct turn *turn)
 {
@@ -126,6 +132,7 @@ static void note(struct turn *turn)
     pthread_mutex_lock(&turn->replicas->mutex);
     turn->link->closed_us = 0;
     pthread_mutex_unlock(&turn->replicas->mutex);
+    drop_pass(turn->link); /* Keys are queued behind its walk, so its end would say too much. */
     enum engine_status status =
         replica_rows_queue_all(turn->peer->arena, turn->replicas->options.engine, turn->definition,
                                turn->member->id, is_source(turn), is_stopping, turn->peer);
@@ -225,12 +232,6 @@ struct replica_pass {
     size_t partition;       /* Which one the walk is in. */
     struct replica_walk walk;
 };
-
-static void drop_pass(struct replica_link *link)
-{
-    free(link->pass);
-    link->pass = NULL;
-}
 
 static void enter_partition(struct turn *turn)
 {

@@ -244,6 +244,8 @@ static void run_step(void *context)
     step->status = ENGINE_OK;
     if (table != NULL && table_definition(table)->id == step->table->id &&
         table_definition(table)->replicas.epoch == step->table->replicas.epoch &&
+        bytes_equal(table_definition(table)->replicas.coordinator,
+                    step->table->replicas.coordinator) &&
         table_definition(table)->status != TABLE_DELETING) {
         struct arena *arena = arena_create();
         struct table_definition changed = table_definition_copy(arena, table_definition(table));

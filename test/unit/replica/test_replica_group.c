@@ -78,6 +78,18 @@ static void what_a_forgotten_region_sent_is_sent_on(void **state)
     assert_false(table.replicas.members[0].is_noted); /* So all stamps are queued again. */
 }
 
+static void a_region_that_waits_to_leave_waits_for_nobody_once_it_is_the_last(void **state)
+{
+    (void)state;
+    struct table_definition table = { .replicas = group_of_three() };
+    assert_true(replica_group_disassociate(arena, &table));
+    assert_true(replica_group_forget(arena, &table, BYTES("b")));
+    assert_int_equal(table.replicas.own.status, REPLICA_DISASSOCIATING);
+    assert_true(replica_group_forget(arena, &table, BYTES("c")));
+    assert_int_equal(table.replicas.count, 0);
+    assert_int_equal(table.replicas.own.status, REPLICA_ACTIVE); /* The collector ends the group. */
+}
+
 static void the_newest_epoch_is_adopted_and_the_greater_region_wins_a_tie(void **state)
 {
     (void)state;
@@ -270,6 +282,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_removed_member_is_deleting_in_a_new_epoch, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_a_forgotten_region_sent_is_sent_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_region_that_waits_to_leave_waits_for_nobody_once_it_is_the_last, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             the_newest_epoch_is_adopted_and_the_greater_region_wins_a_tie, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_newcomer_and_everybody_after_a_loss_are_noted_anew,
