@@ -245,17 +245,43 @@ static bool may_replace(struct api_call *call, const struct stack *stack,
            may_change_table(call, "DeleteTable", item->old_physical_id);
 }
 
+static bool may_settle(struct api_call *call, const struct plan_item *item)
+{
+    static const char *const changes[] = { "UpdateTable", "TagResource", "UntagResource" };
+    const struct template_resource *resource = item->resource;
+    bool is_table = item->kind == TEMPLATE_KIND_TABLE;
+    if (resource == NULL || item->physical_id.data == NULL)
+        return true;
+    for (size_t i = 0; i < resource->request_count; i++) {
+        const struct template_request *request = &resource->requests[i];
+        if (is_table && strcmp(request->operation, "CreateTable") == 0)
+            continue;
+        if (is_table ? !may_change_table(call, request->operation, item->physical_id)
+                     : !may_run(call, request->operation, request->body))
+            return false;
+    }
+    for (size_t i = 0; i < COUNT_OF(changes) && is_table; i++)
+        if (!may_change_table(call, changes[i], item->physical_id))
+            return false;
+    return true;
+}
+
 bool stack_request_may_deploy(struct api_call *call, const struct stack *stack,
                               const struct plan *plan)
 {
     if (call->caller == NULL)
         return true;
+    /* An update that failed and was not rolled back may have left resources half way. What comes
+     * next brings them to its template, too, although the two templates agree about them. */
+    bool settles = stack->stable_generation.value != stack->generation.value;
     for (size_t i = 0; i < plan->item_count; i++) {
         const struct plan_item *item = &plan->items[i];
         if (!may_do_steps(call, item, item->steps, item->step_count) ||
             !may_do_steps(call, item, item->cleanup_steps, item->cleanup_step_count))
             return false;
         if (item->needs_new_name && !may_replace(call, stack, item))
+            return false;
+        if (settles && item->action == PLAN_NOTHING && !may_settle(call, item))
             return false;
     }
     return true;

@@ -253,6 +253,41 @@ static void what_an_update_replaces_is_deleted_only_with_the_right(void **state)
     must(fixture, "DescribeTable", "{'TableName':'Old'}");
 }
 
+/* The first update tags the table and fails, the second one fails before it takes the tag back. */
+static void what_a_failed_update_left_is_undone_only_with_the_right(void **state)
+{
+    struct access_fixture *fixture = *state;
+    static const struct {
+        const char *action, *rest;
+    } cases[] = {
+        { "RollbackStack", "" },
+        { "UpdateStack", "," TEMPLATE(TABLE("T", "Old", "") "," TOPIC) },
+    };
+    char operation[BODY_SIZE], body[BODY_SIZE];
+    change(fixture, CFN "CreateStack", "app", TEMPLATE(TABLE("T", "Old", "")));
+    change(fixture, CFN "UpdateStack", "app",
+           "'DisableRollback':true,'Tags':[{'Key':'k','Value':'v'}]," TEMPLATE(
+               TABLE("T", "Old", "") "," TABLE("Taken", "Tab", "\\'DependsOn\\':\\'T\\',")));
+    assert_true(api_fixture_shows(&fixture->api, "'UPDATE_FAILED'"));
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        snprintf(operation, sizeof operation, CFN "%s", cases[i].action);
+        snprintf(body, sizeof body, "{'StackName':'app'%s}", cases[i].rest);
+        access_fixture_use(fixture, DENY("dynamodb:UntagResource", ARN "Old"));
+        if (api_fixture_call(&fixture->api, operation, body) ||
+            fixture->api.error.code != ERROR_ACCESS_DENIED)
+            fail_msg("%s: %.*s", operation, BYTES_FMT(fixture->api.error.message));
+    }
+    access_fixture_use(fixture, DENY("dynamodb:UntagResource", ARN "Tab"));
+    must(fixture, CFN "RollbackStack", "{'StackName':'app'}");
+    settle(fixture, "app");
+    assert_true(api_fixture_shows(&fixture->api, "'UPDATE_ROLLBACK_COMPLETE'"));
+    /* At rest, nothing is asked for a table that the update leaves alone. */
+    access_fixture_use(fixture, DENY("dynamodb:UntagResource", ARN "Old"));
+    must(fixture, CFN "UpdateStack",
+         "{'StackName':'app'," TEMPLATE(TABLE("T", "Old", "") "," TOPIC) "}");
+    settle(fixture, "app");
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, access_fixture_set_up, access_fixture_tear_down)
 
@@ -265,6 +300,7 @@ int main(void)
         TEST(a_template_by_url_needs_the_right_to_read_the_file),
         TEST(what_a_stack_deletes_is_asked_for_by_its_records),
         TEST(what_an_update_replaces_is_deleted_only_with_the_right),
+        TEST(what_a_failed_update_left_is_undone_only_with_the_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
