@@ -59,6 +59,15 @@ export async function createTable(doc, table, signal) {
   return true;
 }
 
+// A button's work, whose failure is shown: a key may create tables and not set their time to live.
+const orSay = (work) => async () => {
+  try {
+    await work();
+  } catch (error) {
+    if (error.name !== 'AbortError') notify(`${error.name}: ${error.message}`, { error: true });
+  }
+};
+
 const RULES = (counts) => Object.entries(counts ?? {}).filter(([, count]) => count > 0).map(([rule, count]) => `${rule}: ${counted(count)}`).join(', ') || 'none';
 
 function shownModel({ Mode, UpdatedDateTime, Violations, Scan }, name) {
@@ -87,18 +96,24 @@ function livePanel(desk, table) {
     },
     draw(found) {
       const put = (Mode, label) => h('button', { needs: { Action: 'stator:PutModel', Resource: name }, 'aria-pressed': String(found.Mode === Mode), onclick: () => changeThen(part, 'Model attached', `Attach the model to ${name}`, 'PutModel', [], () => ({ TableName: name, Mode, Model: model() }), { label: 'Attach' }) }, label);
-      const remove = async () => {
+      const remove = orSay(async () => {
         if (!await confirm('Detach the model?', h('p', null, name), { label: 'Detach', danger: true })) return;
         await call('DeleteModel', { TableName: name });
         part.reload();
-      };
+      });
       if (found.absent) {
         return [h('p', null, 'This server has no such table.'), h('div', { class: 'actions' }, h('button', {
           class: 'primary', needs: { Action: 'CreateTable', Resource: name },
-          onclick: async () => { if (await createTable(doc, table, view.signal)) part.reload(); },
+          onclick: orSay(async () => {
+            try {
+              await createTable(doc, table, view.signal);
+            } finally {
+              part.reload();
+            }
+          }),
         }, 'Create table'))];
       }
-      const load = async () => loadRows(table, await tables.describe(name, { signal: view.signal }));
+      const load = orSay(async () => loadRows(table, await tables.describe(name, { signal: view.signal })));
       const count = rowsOf(table).length;
       return [found.Mode ? shownModel(found, name) : h('p', null, 'The table has no model.'), h('div', { class: 'actions' }, h('a', { class: 'button', href: tableLink(name, 'items') }, 'Items'),
         count > 0 && h('button', { needs: { Action: 'PutItem', Resource: name }, onclick: load }, `Load ${amount(count, 'row')}`), put('OBSERVE', 'Observe'), put('ENFORCE', 'Enforce'),
