@@ -105,7 +105,7 @@ static void configure_side(struct side *side, const struct limiter_rates *rates,
     }
     if (is_new) {
         token_bucket_init(&side->main, rate, burst_ms, now_ms);
-        key_ranges_clear(atomic_load(&side->keys)); /* Those of an index that had the place. */
+        key_ranges_clear(atomic_load(&side->keys)); /* Of a deleted index. */
     } else {
         token_bucket_set_rate(&side->main, rate, burst_ms, now_ms);
     }

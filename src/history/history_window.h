@@ -30,11 +30,10 @@ struct history_window history_window(const struct table_definition *table,
  * times were raised to it (clock_raise_commit_us), no write takes an earlier time. */
 bool history_window_has(const struct history_window *window, int64_t at_us);
 
-/* What people see, both of which history_window_has unless commit times are ahead of the wall
- * clock: the earliest whole second, in milliseconds since 1970, because most clients send whole
- * seconds, and one of them must not be before it; */
+/* The earliest second to show, in milliseconds since 1970, rounded up because most clients send
+ * whole seconds. It is within the window unless commit times are ahead of the wall clock. */
 int64_t history_window_earliest_ms(const struct history_window *window);
-/* and the last whole second `lag_ms` ago, or the earliest if that is later. */
+/* The latest second to show: the last whole one `lag_ms` ago, or the earliest if that is later. */
 int64_t history_window_latest_ms(const struct history_window *window, int64_t lag_ms);
 
 #endif
