@@ -37,6 +37,7 @@ enum replica_refusal {
     REPLICA_EXISTS,      /* A table of that name exists there. */
     REPLICA_UNREACHABLE, /* The server there does not answer. */
     REPLICA_DENIED,      /* It does not admit our key. */
+    REPLICA_PROTECTED,   /* A rule forbids it: of a removal, the deletion protection there. */
     REPLICA_FAILED,      /* It refused for another reason, which `problem` tells. */
     REPLICA_GONE,        /* It has no such table, or none of the group. */
     REPLICA_BUSY,        /* The table there is changing, or the group has changed: try again. */
@@ -50,8 +51,7 @@ enum replica_refusal replica_group_add(struct replicas *replicas, struct arena *
                                        const struct replica_member *wanted,
                                        struct table_definition *changed, struct bytes *problem);
 
-/* Tells the server of a member that `changed` has DELETING to drop its table now. REPLICA_FAILED:
- * it will not, because the table is protected against deletion. */
+/* Tells the server of a member that `changed` has DELETING to drop its table now. */
 enum replica_refusal replica_group_ask_removal(struct replicas *replicas, struct arena *arena,
                                                const struct table_definition *changed,
                                                struct bytes region, struct bytes *problem);

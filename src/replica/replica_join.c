@@ -136,6 +136,8 @@ static enum replica_refusal judge(const struct replica_reply *reply,
         return said->is_gone ? REPLICA_GONE : REPLICA_TAKEN;
     if (bytes_equal_text(reply->exception, "ResourceInUseException"))
         return REPLICA_EXISTS;
+    if (bytes_equal_text(reply->exception, "ValidationException"))
+        return REPLICA_PROTECTED;
     return bytes_equal_text(reply->exception, "AccessDeniedException") ||
                    bytes_equal_text(reply->exception, "UnrecognizedClientException") ||
                    bytes_equal_text(reply->exception, "MissingAuthenticationTokenException")

@@ -266,8 +266,12 @@ static bool remove_member(struct api_call *call, const struct replica_request *r
                                                              &changed, request->region, &problem);
     if (refusal == REPLICA_BUSY)
         return replica_rules_refuse_unsettled(&call->error);
-    if (refusal == REPLICA_FAILED)
+    if (refusal == REPLICA_PROTECTED)
         return replica_rules_refuse_protected(before, request->region, &call->error);
+    if (refusal == REPLICA_FAILED)
+        return error_set(&call->error, ERROR_INTERNAL,
+                         "The server of region %.*s cannot delete its replica: %.*s",
+                         BYTES_FMT(request->region), BYTES_FMT(problem));
     return found && finish(call, &changed, table, before, (struct bytes){ 0 });
 }
 
