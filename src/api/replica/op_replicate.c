@@ -439,6 +439,5 @@ const struct operation op_write_data_for_replication = { .name = "WriteDataForRe
                                                          .kind = OPERATION_DATA,
                                                          .request = &rows_shape,
                                                          .asks = OPERATION_ASKS_RESOURCE,
-                                                         .writes_many = true,
                                                          .waits = true,
                                                          .run = run_replicate_rows };
