@@ -225,15 +225,21 @@ static bool wait_until_ready(int output)
     return memmem(line, size, ready, sizeof ready - 1) != NULL;
 }
 
+static bool create_directory(struct arena *arena, const struct config *config,
+                             const struct place *place)
+{
+    struct bytes parent = arena_printf(arena, "%s/regions", config->data_dir);
+    struct bytes directory = child_directory(arena, config, place->region);
+    return folder_create(config->data_dir) && folder_create((const char *)parent.data) &&
+           folder_create((const char *)directory.data);
+}
+
 static bool start_region(struct regions *regions, struct arena *arena, const struct config *config,
                          const struct place *place, struct bytes peers,
                          char message[REGIONS_MESSAGE_MAX])
 {
-    struct bytes directory = child_directory(arena, config, place->region);
     int output[2] = { -1, -1 };
-    if (!folder_create(config->data_dir) ||
-        !folder_create((const char *)arena_printf(arena, "%s/regions", config->data_dir).data) ||
-        !folder_create((const char *)arena_printf(arena, "%.*s", BYTES_FMT(directory)).data))
+    if (!config->in_memory && !create_directory(arena, config, place))
         return refuse(message, place->region, strerror(errno));
     int settings = make_settings(arena, config, place, peers);
     pid_t child = -1;

@@ -70,6 +70,17 @@ def wait_for(condition, what):
         time.sleep(0.02)
 
 
+def test_regions_in_memory_leave_nothing_on_the_disk(tmp_path):
+    directory = tmp_path / "data"
+    flags = ("--in-memory", "--data-dir", str(directory), "--regions", f"{AWAY},us-west-2")
+    with StatorProcess(*flags) as server:
+        create_table(client(server.url, "us-west-2"))
+        assert names(client(server.url, "us-west-2")) == ["orders"]
+        assert not directory.exists()
+        server.stop()
+    assert not directory.exists()
+
+
 def test_one_command_serves_several_regions_through_one_port(tmp_path):
     directory = tmp_path / "data"
     flags = ["--data-dir", str(directory), "--regions", f"{AWAY},us-west-2"]
