@@ -55,8 +55,8 @@ clang_CFLAGS := -O1
 tsan_CC := gcc
 tsan_CFLAGS := -O1 -fsanitize=thread
 # Of the server alone: some tests have an openat of their own.
-tsan_SERVER_LDFLAGS := -Wl,--wrap=openat
-tsan_SERVER_OBJECTS = $(BUILD)/tsan/test/lib/tsan/openat.o
+tsan_SERVER_LDFLAGS := -Wl,--wrap=openat -Wl,--wrap=mremap
+tsan_SERVER_OBJECTS = $(BUILD)/tsan/test/lib/tsan/openat.o $(BUILD)/tsan/test/lib/tsan/mremap.o
 coverage_CC := gcc
 # Without optimisation gcc sees less, and calls values uninitialised that it otherwise knows to be set.
 coverage_CFLAGS := -O0 --coverage -fprofile-update=atomic -Wno-maybe-uninitialized
