@@ -3,6 +3,7 @@
 #include "api/backup/backup_job.h"
 #include "api/backup/backup_name.h"
 #include "api/backup/backups.h"
+#include "api/backup/restore_job.h"
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
@@ -274,15 +275,37 @@ static const struct shape delete_shape = {
     SHAPE_STRUCTURE_OF(struct backup_arn_request, arn_fields), .type_name = "DeleteBackupInput"
 };
 
-static bool is_restore_of(void *context, const struct job_record *record)
+/* The tables that active jobs make of a backup. */
+struct restores {
+    struct arena *arena;
+    struct bytes backup_id;
+    struct bytes tables[RESTORE_JOBS_MAX];
+    size_t count;
+};
+
+static bool note_restore(void *context, const struct job_record *record)
 {
-    const struct bytes *id = context;
-    return record->letter == JOB_RESTORE && bytes_equal(record->request, *id);
+    struct restores *restores = context;
+    bool is_one = record->letter == JOB_RESTORE && restores->count < RESTORE_JOBS_MAX &&
+                  bytes_equal(record->request, restores->backup_id);
+    if (is_one)
+        restores->tables[restores->count++] = arena_copy(restores->arena, record->table_name);
+    return is_one;
 }
 
+/* A job is active for a moment after its table became ACTIVE. A client that waited for the table
+ * must not be refused for that. */
 bool backup_operation_is_restored(struct api_call *call, struct bytes id)
 {
-    return job_runner_any(api_jobs(call->api), is_restore_of, &id);
+    struct restores restores = { .arena = call->arena, .backup_id = id };
+    bool found = false;
+    (void)job_runner_count(api_jobs(call->api), note_restore, &restores);
+    for (size_t i = 0; i < restores.count && !found; i++) {
+        struct table *table = catalogue_find(api_catalogue(call->api), restores.tables[i]);
+        found = table != NULL && table_definition(table)->status == TABLE_CREATING;
+        table_release(table);
+    }
+    return found;
 }
 
 static bool check_deletable(struct api_call *call, const struct backup_arn *arn,
