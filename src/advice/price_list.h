@@ -13,6 +13,11 @@
 #define PRICE_LIST_REGION "us-east-1"
 #define PRICE_LIST_CURRENCY "USD"
 
+struct json_writer;
+
+/* Version, date, region and currency, as an object of that name. */
+void price_list_write(struct json_writer *json, const char *name);
+
 #define PRICE_LIST(X)                                                                              \
     /* WriteRequestUnits, ReadRequestUnits */                                                      \
     X(WRITE_REQUEST_UNIT, 0.625e-6, "write request unit")                                          \

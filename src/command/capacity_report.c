@@ -457,21 +457,6 @@ static void write_side(struct json_writer *json, const struct capacity_report *r
     json_close_object(json);
 }
 
-static void write_prices(struct json_writer *json)
-{
-    json_write_name(json, "Prices");
-    json_open_object(json);
-    json_write_name(json, "Version");
-    json_write_text(json, PRICE_LIST_VERSION);
-    json_write_name(json, "Date");
-    json_write_text(json, PRICE_LIST_DATE);
-    json_write_name(json, "Region");
-    json_write_text(json, PRICE_LIST_REGION);
-    json_write_name(json, "Currency");
-    json_write_text(json, PRICE_LIST_CURRENCY);
-    json_close_object(json);
-}
-
 static void write_resource(struct json_writer *json, const struct capacity_report *report,
                            const struct capacity_report_resource *resource, struct totals *totals)
 {
@@ -502,7 +487,7 @@ void capacity_report_write_json(const struct capacity_report *report, struct buf
     json_write_text(&json, report->is_on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
     write_integer(&json, "StartTime", first_s);
     write_integer(&json, "EndTime", first_s + (int64_t)report->minute_count * MINUTE_S);
-    write_prices(&json);
+    price_list_write(&json, "Prices");
     write_double(&json, "TargetPercent", report->target_percent);
     write_integer(&json, "MinCapacityUnits", report->min_units);
     write_integer(&json, "MaxCapacityUnits", report->max_units);

@@ -143,21 +143,6 @@ static void write_unjudged(struct json_writer *json, const struct advice_unjudge
     json_close_object(json);
 }
 
-static void write_prices(struct json_writer *json)
-{
-    json_write_name(json, "PriceList");
-    json_open_object(json);
-    json_write_name(json, "Version");
-    json_write_text(json, PRICE_LIST_VERSION);
-    json_write_name(json, "Date");
-    json_write_text(json, PRICE_LIST_DATE);
-    json_write_name(json, "Region");
-    json_write_text(json, PRICE_LIST_REGION);
-    json_write_name(json, "Currency");
-    json_write_text(json, PRICE_LIST_CURRENCY);
-    json_close_object(json);
-}
-
 static void write_answer(const struct advice_gathering *gathering, const struct page *page,
                          const struct advice_report *report)
 {
@@ -170,7 +155,7 @@ static void write_answer(const struct advice_gathering *gathering, const struct 
     json_write_seconds(&json, gathering->since_ms);
     json_write_name(&json, "ServerStarted");
     json_write_seconds(&json, advice_history_started_ms(api_advice_history(gathering->call->api)));
-    write_prices(&json);
+    price_list_write(&json, "PriceList");
     json_write_name(&json, "Tables");
     json_open_array(&json);
     for (size_t i = 0; i < page->count; i++)

@@ -310,21 +310,6 @@ static size_t find_verdicts(const struct check *check, struct pattern_verdict *o
 
 /* --- All --- */
 
-static void write_price_list(struct json_writer *json)
-{
-    json_write_name(json, "PriceList");
-    json_open_object(json);
-    json_write_name(json, "Version");
-    json_write_text(json, PRICE_LIST_VERSION);
-    json_write_name(json, "Date");
-    json_write_text(json, PRICE_LIST_DATE);
-    json_write_name(json, "Region");
-    json_write_text(json, PRICE_LIST_REGION);
-    json_write_name(json, "Currency");
-    json_write_text(json, PRICE_LIST_CURRENCY);
-    json_close_object(json);
-}
-
 static bool check_model(struct api_call *call, const struct check_model_request *request)
 {
     struct model_report report = { 0 };
@@ -358,7 +343,7 @@ static bool check_model(struct api_call *call, const struct check_model_request 
     json_close_array(&json);
     json_write_name(&json, "MonthlyCost");
     json_write_double(&json, check.cost);
-    write_price_list(&json);
+    price_list_write(&json, "PriceList");
     struct bytes saved = { 0 };
     if (request->returns_model.value)
         saved = model_file_save(call->arena, file);
