@@ -5,6 +5,7 @@
  * LastEvaluatedTableName says where the next one begins, as ListTables does.
  */
 #include "advice/advice.h"
+#include "advice/price_list.h"
 #include "api/advice/advice_gather.h"
 #include "api/common_shapes.h"
 #include "api/operation.h"
