@@ -80,6 +80,8 @@ static bool settle_effects(struct txn *txn)
 {
     for (size_t i = 0; i < txn->item_count; i++) {
         struct txn_item *item = &txn->items[i];
+        if (!item->is_replicated)
+            item->is_taken = item->effect == TXN_PUT || item->effect == TXN_DELETE;
         if (!item->exists && item->effect != TXN_PUT)
             item->effect = TXN_KEEP;
         assert(item->effect != TXN_PUT || item->replacement.encoded.len > 0);

@@ -51,7 +51,8 @@ struct txn_item {
     struct item_address place;
     bool by_service; /* The change log tells that the service made this change, not a client. */
     /* The change was made in another region, at `stamp`, and is not sent to any (txn_replicas). A
-     * decision that takes it sets `is_taken`, also if the item is what it should be already. */
+     * decision that takes it sets `is_taken`, also if the item is what it should be already. For
+     * other writes it follows from the effect. */
     bool is_replicated;
     bool is_taken;
     struct replica_stamp stamp;

@@ -11,10 +11,11 @@
 #include "txn/txn.h"
 #include "txn/txn_parts.h"
 
+/* A client's write is stamped even if it leaves the item as it was here: another region may have
+ * written something else in between, which must not win over the later write. */
 static bool is_stamped(const struct txn_item *item)
 {
-    return item->table->replicas.count > 0 &&
-           (item->is_replicated ? item->is_taken : txn_item_is_changed(item));
+    return item->table->replicas.count > 0 && item->is_taken;
 }
 
 bool txn_replicas_are_stamped(const struct txn *txn)
@@ -55,7 +56,7 @@ void txn_replicas_apply(struct txn *txn, struct engine_write *write, int64_t com
             continue;
         struct replica_stamp stamp = { .commit_us = commit_us,
                                        .region = item->table->replicas.own.id,
-                                       .deleted = item->effect == TXN_DELETE };
+                                       .deleted = item->effect != TXN_PUT };
         if (item->is_replicated && item->stamp.commit_us > 0)
             stamp = item->stamp;
         else if (item->is_replicated)

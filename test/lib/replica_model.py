@@ -70,8 +70,6 @@ class World:
     def write(self, region):
         key = self.random.choice(self.keys)
         value = None if self.random.random() < 0.35 else (region.name, self.now, key)
-        if value is None and key not in region.items:
-            return  # Deletes nothing, so it is no change.
         stamp = (region.tick(self.now), region.name)
         self.store(region, key, stamp, value)
         for peer in region.members:

@@ -82,6 +82,21 @@ def test_the_last_writer_wins_after_a_partition(two):
     assert_whole(two)
 
 
+def test_a_later_write_wins_even_if_it_changes_nothing_where_it_is_made(two):
+    two.add_replica(HOME, AWAY)
+    put(two, HOME, "same", "a")
+    two.wait_until_equal()
+    two.cut(HOME, AWAY)
+    put(two, AWAY, "same", "earlier")
+    put(two, AWAY, "gone", "earlier")
+    put(two, HOME, "same", "a")
+    delete(two, HOME, "gone")
+    two.cut(HOME, AWAY, False)
+    wait_for(two, AWAY, {"same": "a"})
+    wait_for(two, HOME, {"same": "a"})
+    assert_whole(two)
+
+
 def wait_for(regions, region, wanted, seconds=30):
     deadline = time.monotonic() + seconds
     while value_of(regions.items(region)) != wanted:
