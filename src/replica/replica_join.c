@@ -158,9 +158,9 @@ static enum replica_refusal tell(const struct replicas_options *options, struct 
         *problem = arena_copy(arena, bytes_from_text(message));
         return REPLICA_UNREACHABLE;
     }
-    struct replica_reply reply =
-        replica_client_call(client, arena, "ReplicateSettings",
-                            replica_message_table(arena, options->region, table), REPLICA_ASK_MS);
+    struct replica_reply reply = replica_client_call(
+        client, arena, "ReplicateSettings",
+        replica_message_table(arena, options->region, peer->region, table), REPLICA_ASK_MS);
     replica_client_destroy(client);
     if (reply.status == 200 && !replica_message_read(arena, reply.body, &said))
         reply.status = 0;

@@ -31,7 +31,7 @@ static void write_bytes(struct json_writer *json, const char *name, struct bytes
     json_write_base64(json, value);
 }
 
-struct bytes replica_message_table(struct arena *arena, struct bytes from,
+struct bytes replica_message_table(struct arena *arena, struct bytes from, struct bytes to,
                                    const struct table_definition *table)
 {
     struct buffer body;
@@ -41,6 +41,7 @@ struct bytes replica_message_table(struct arena *arena, struct bytes from,
     json_open_object(&json);
     write_string(&json, "TableName", table->name);
     write_string(&json, "FromRegion", from);
+    write_string(&json, "ToRegion", to);
     write_bytes(&json, "Definition", table_definition_encode(arena, table).encoded);
     json_close_object(&json);
     return buffer_bytes(&body);
@@ -72,6 +73,7 @@ struct bytes replica_message_rows(struct arena *arena, const struct table_defini
     json_open_object(&json);
     write_string(&json, "TableName", table->name);
     write_string(&json, "FromRegion", batch->from);
+    write_string(&json, "ToRegion", batch->to);
     write_string(&json, "GroupId", table->replicas.group_id);
     write_string(&json, "Session", batch->session);
     write_integer(&json, "Number", batch->number);

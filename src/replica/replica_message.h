@@ -11,8 +11,10 @@ struct replica_batch;
 struct replica_page;
 struct table_definition;
 
-/* Of ReplicateSettings: the table as this region stores it. */
-struct bytes replica_message_table(struct arena *arena, struct bytes from,
+/* Both name the region they are meant for: a server whose address was given for that of another
+ * region refuses them.
+ * Of ReplicateSettings: the table as this region stores it. */
+struct bytes replica_message_table(struct arena *arena, struct bytes from, struct bytes to,
                                    const struct table_definition *table);
 /* Of WriteDataForReplication: those rows of the page that are sent. */
 struct bytes replica_message_rows(struct arena *arena, const struct table_definition *table,

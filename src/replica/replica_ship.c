@@ -69,8 +69,8 @@ static bool tell(struct turn *turn)
     struct replica_peer_state *peer = turn->peer;
     struct replica_said said = { 0 };
     arena_reset(peer->arena);
-    struct bytes body =
-        replica_message_table(peer->arena, turn->replicas->options.region, turn->definition);
+    struct bytes body = replica_message_table(peer->arena, turn->replicas->options.region,
+                                              peer->at.region, turn->definition);
     struct replica_reply reply = replica_client_call(peer->client, peer->arena, "ReplicateSettings",
                                                      body, REPLICA_TIMEOUT_MS);
     note_reached(turn, reply.reached);
@@ -166,6 +166,7 @@ static void count_sent(struct turn *turn, const struct replica_page *page)
             continue;
         int64_t took_us = now_us > stamp->commit_us ? now_us - stamp->commit_us : 0;
         turn->link->rows_sent++;
+        turn->peer->rows_sent++;
         if (stamp->region != turn->definition->replicas.own.id)
             continue;
         note_latency(turn->link, took_us);

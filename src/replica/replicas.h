@@ -122,7 +122,7 @@ struct replica_row {
     struct bytes key;           /* Deleted: the stored key. */
 };
 struct replica_batch {
-    struct bytes from; /* The region. */
+    struct bytes from, to; /* The regions. */
     struct bytes session;
     int64_t number;
     int64_t epoch;   /* Of the sender's group. */

@@ -3,8 +3,8 @@
 
 /* clang-format off */
 
-#define SETTINGS(table) IN(table, ",'FromRegion':'eu-west-1','Definition':'AAAA'")
-#define ROWS(table) IN(table, ",'FromRegion':'eu-west-1','GroupId':'g','Session':'','Number':1,'Epoch':1,'SentTime':1,'ClosedTime':0,'LowTime':0,'Rows':[]")
+#define SETTINGS(table) IN(table, ",'FromRegion':'eu-west-1','ToRegion':'eu-west-1','Definition':'AAAA'")
+#define ROWS(table) IN(table, ",'FromRegion':'eu-west-1','ToRegion':'eu-west-1','GroupId':'g','Session':'','Number':1,'Epoch':1,'SentTime':1,'ClosedTime':0,'LowTime':0,'Rows':[]")
 
 #define ALLOW_OTHER(action, resource) "{'Effect':'Allow','Action':'" action "','Resource':'" resource "'}"
 #define DENY_OTHER(action, resource) "{'Effect':'Deny','Action':'" action "','Resource':'" resource "'}"

@@ -4,6 +4,7 @@ It reads a whole request before it decides what becomes of it, so a repeated req
 request, perhaps long after the first one was answered, and after later ones.
 """
 
+import collections
 import http.client
 import http.server
 import random
@@ -21,6 +22,7 @@ class FaultProxy:
     def __init__(self, seed=0, rate=0.0):
         self.target, self.rate, self.is_cut = None, rate, False
         self.script = None
+        self.seen = collections.deque(maxlen=1000)  # The last operations, and their bodies.
         self.faults = {"drop": 0, "delay": 0, "cut": 0, "repeat": 0}
         self._random = random.Random(seed)
         self._late = []
@@ -87,6 +89,7 @@ class FaultProxy:
         body = handler.rfile.read(size)
         headers = list(handler.headers.items())
         operation = handler.headers.get("X-Amz-Target", "").rpartition(".")[2]
+        self.seen.append((operation, body))
         fault = self._choose() if self.script is None else self.script(operation)
         if self.is_cut or self.target is None or fault == "drop":
             handler.close_connection = True

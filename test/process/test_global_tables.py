@@ -1,6 +1,8 @@
 """Tables that are replicated between servers of several regions: everything that was written in any
 of them is in all of them, and the last writer wins."""
 
+import base64
+import json
 import subprocess
 import time
 
@@ -221,10 +223,10 @@ def test_a_clock_far_ahead_holds_up_its_own_rows_only(tmp_path):
 
 def rows(two, rows, **more):
     group = {
-        "TableName": "Tab", "FromRegion": AWAY, "GroupId": "0" * 36, "Session": "", "Number": 1,
+        "TableName": "Tab", "FromRegion": HOME, "ToRegion": AWAY, "GroupId": "0" * 36, "Session": "", "Number": 1,
         "Epoch": 1, "SentTime": 1, "ClosedTime": 0, "LowTime": 0, "Rows": rows, **more,
     }  # fmt: skip
-    connection = Connection(two.servers[HOME].port)
+    connection = Connection(two.servers[AWAY].port)  # It signs for that region.
     try:
         return connection.call("WriteDataForReplication", group)
     finally:
@@ -247,7 +249,58 @@ def test_rows_of_strangers_are_refused(two):
     for name in ("Number", "Epoch"):  # The receiver counts on from them.
         status, answer = rows(two, [], **{name: 2**53 + 1})
         assert status == 400 and "less than or equal to 9007199254740992" in str(answer)
-    assert value_of(two.items(HOME)) == {"k": "a"}
+    assert value_of(two.items(AWAY)) == {"k": "a"}
+
+
+def sent(two, operation):
+    """What this region has sent to the other one."""
+    return [json.loads(body) for name, body in list(two.links[HOME, AWAY].seen)
+            if name == operation]  # fmt: skip
+
+
+def damaged(text):
+    data = bytearray(base64.b64decode(text))
+    data[-1] ^= 1
+    return base64.b64encode(data).decode()
+
+
+def test_rows_that_a_member_cannot_have_sent_are_refused(two):
+    two.add_replica(HOME, AWAY)
+    put(two, HOME, "k", "a")
+    two.wait_until_equal()
+    real = [body for body in sent(two, "WriteDataForReplication") if body["Rows"]][-1]
+    row = real["Rows"][0]
+    two.cut(HOME, AWAY)  # Nothing else is sent in the session.
+    later = {"Time": row["Time"] + 1, "Region": row["Region"]}
+    for number, forged in enumerate(
+        (
+            {**later, "Item": damaged(row["Item"])},
+            {**later, "Item": row["Item"][: len(row["Item"]) // 8 * 4]},
+            {**later, "Deleted": "AAAA"},
+            {**later, "Deleted": base64.b64encode(b"12345678k").decode()},
+            {"Deleted": row["Item"]},
+        )
+    ):
+        more = {**real, "Number": real["Number"] + 1000 + number, "Rows": [forged]}
+        status, answer = rows(two, [], **more)
+        assert status == 400 and "does not fit the table" in str(answer), (forged, answer)
+    assert value_of(two.items(AWAY)) == {"k": "a"}
+
+
+def test_rows_for_another_region_are_refused(two):
+    two.add_replica(HOME, AWAY)
+    put(two, HOME, "k", "a")
+    two.wait_until_equal()
+    for operation in ("WriteDataForReplication", "ReplicateSettings"):
+        body = sent(two, operation)[-1]
+        assert body["ToRegion"] == AWAY
+        connection = Connection(two.servers[AWAY].port)  # It signs for that region.
+        try:
+            status, answer = connection.call(operation, {**body, "ToRegion": "ap-east-1"})
+        finally:
+            connection.close()
+        assert status == 400
+        assert f"the server of the region {AWAY}, not of ap-east-1" in str(answer)
 
 
 def remove_replica(regions, region, other):

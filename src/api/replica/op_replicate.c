@@ -43,6 +43,17 @@ static bool decode(struct api_call *call, struct bytes text, const char *name, s
     return true;
 }
 
+/* Whether the sender means this server. One that was given a wrong address would otherwise take
+ * rows out of the queue of a region that never gets them. */
+static bool check_destination(struct api_call *call, struct bytes from, struct bytes to)
+{
+    return bytes_equal(to, own_region(call)) ||
+           error_validation(&call->error,
+                            "This is the server of the region %.*s, not of %.*s: see region-peers "
+                            "of the server of %.*s",
+                            BYTES_FMT(own_region(call)), BYTES_FMT(to), BYTES_FMT(from));
+}
+
 static bool refuse_durability(struct api_call *call)
 {
     return error_validation(
@@ -57,6 +68,7 @@ static bool refuse_durability(struct api_call *call)
 struct replicate_table_request {
     struct bytes table_name;
     struct bytes from_region;
+    struct bytes to_region;
     struct bytes definition; /* The table's record in that region, in base64. */
 };
 static const struct shape region_shape = { .kind = SHAPE_STRING,
@@ -67,6 +79,8 @@ static const struct shape_field table_fields[] = {
                   &common_existing_table_name),
       .required = true },
     { SHAPE_FIELD(struct replicate_table_request, from_region, "FromRegion", &region_shape),
+      .required = true },
+    { SHAPE_FIELD(struct replicate_table_request, to_region, "ToRegion", &region_shape),
       .required = true },
     { SHAPE_FIELD(struct replicate_table_request, definition, "Definition", &common_string),
       .required = true },
@@ -242,7 +256,8 @@ static bool replicate_table(struct api_call *call, const struct replicate_table_
 {
     struct table_definition said;
     struct replica_definition group;
-    if (!read_definition(call, request, &said))
+    if (!check_destination(call, request->from_region, request->to_region) ||
+        !read_definition(call, request, &said))
         return false;
     struct table *table = catalogue_find(api_catalogue(call->api), said.name);
     bool is_member = replica_join_view(call->arena, &said, own_region(call), &group);
@@ -295,6 +310,7 @@ struct row_request {
 struct replicate_rows_request {
     struct bytes table_name;
     struct bytes from_region;
+    struct bytes to_region;
     struct bytes group_id;
     struct bytes session;
     struct shape_integer number;
@@ -326,6 +342,8 @@ static const struct shape_field rows_fields[] = {
                   &common_existing_table_name),
       .required = true },
     { SHAPE_FIELD(struct replicate_rows_request, from_region, "FromRegion", &region_shape),
+      .required = true },
+    { SHAPE_FIELD(struct replicate_rows_request, to_region, "ToRegion", &region_shape),
       .required = true },
     { SHAPE_FIELD(struct replicate_rows_request, group_id, "GroupId", &common_string),
       .required = true },
@@ -408,6 +426,8 @@ static bool replicate_rows(struct api_call *call, const struct replicate_rows_re
     struct table *table = operation_find_table(call, request->table_name);
     struct replica_row *rows =
         arena_alloc(call->arena, (request->rows.count + 1) * sizeof(struct replica_row));
+    if (!check_destination(call, request->from_region, request->to_region))
+        return false;
     if (table == NULL || table_definition(table)->status == TABLE_DELETING ||
         !bytes_equal(table_definition(table)->replicas.group_id, request->group_id))
         return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
@@ -416,6 +436,7 @@ static bool replicate_rows(struct api_call *call, const struct replicate_rows_re
     if (!read_rows(call, &request->rows, rows))
         return false;
     const struct replica_batch batch = { .from = request->from_region,
+                                         .to = request->to_region,
                                          .session = request->session,
                                          .number = request->number.value,
                                          .epoch = request->epoch.value,

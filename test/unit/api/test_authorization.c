@@ -338,16 +338,18 @@ static const struct asked asked_list_triggers[] = {
     { "{'TableName':'Absent'}", "ListTriggers", ARN "Absent" },
 };
 static const struct asked asked_replicate_settings[] = {
-    { "{'TableName':'Tab','FromRegion':'eu-west-1','Definition':''}", "stator:ReplicateSettings",
-      ARN "Tab" },
-    { "{'TableName':'Absent','FromRegion':'eu-west-1','Definition':''}", "stator:ReplicateSettings",
-      ARN "Absent" },
+    { "{'TableName':'Tab','FromRegion':'eu-west-1','ToRegion':'eu-west-1','Definition':''}",
+      "stator:ReplicateSettings", ARN "Tab" },
+    { "{'TableName':'Absent','FromRegion':'eu-west-1','ToRegion':'eu-west-1','Definition':''}",
+      "stator:ReplicateSettings", ARN "Absent" },
 };
 static const struct asked asked_write_data_for_replication[] = {
-    { "{'TableName':'Tab','FromRegion':'eu-west-1','GroupId':'g','Session':'','Number':1,"
+    { "{'TableName':'Tab','FromRegion':'eu-west-1','ToRegion':'eu-west-1','GroupId':'g','Session':'"
+      "','Number':1,"
       "'Epoch':1,'SentTime':1,'ClosedTime':0,'LowTime':0,'Rows':[]}",
       "stator:WriteDataForReplication", ARN "Tab" },
-    { "{'TableName':'Absent','FromRegion':'eu-west-1','GroupId':'g','Session':'','Number':1,"
+    { "{'TableName':'Absent','FromRegion':'eu-west-1','ToRegion':'eu-west-1','GroupId':'g','"
+      "Session':'','Number':1,"
       "'Epoch':1,'SentTime':1,'ClosedTime':0,'LowTime':0,'Rows':[]}",
       "stator:WriteDataForReplication", ARN "Absent" },
 };
