@@ -15,32 +15,62 @@ static bool is_group(const struct table_definition *table, void *context)
     return replica_definition_is_group(&table->replicas);
 }
 
-/* Where the last pass is noted: at the link of the first member. NULL: it has none. */
-static struct replica_link *note_of(struct replicas *replicas,
-                                    const struct replica_definition *group)
+static struct replica_link *first_link_locked(struct replicas *replicas,
+                                              const struct replica_definition *group)
 {
     struct replica_peer_state *peer = replica_peer_find(replicas, group->members[0].region);
-    if (peer == NULL)
-        return NULL;
+    return peer == NULL ? NULL : replica_link_find_locked(peer, group);
+}
+
+static struct replica_collected last_time(struct replicas *replicas,
+                                          const struct replica_definition *group)
+{
     pthread_mutex_lock(&replicas->mutex);
-    struct replica_link *link = replica_link_find_locked(peer, group);
+    const struct replica_link *link = first_link_locked(replicas, group);
+    struct replica_collected last =
+        link == NULL ? (struct replica_collected){ 0 } : link->collected;
     pthread_mutex_unlock(&replicas->mutex);
-    return link;
+    return last;
+}
+
+static void note(struct replicas *replicas, const struct replica_definition *group,
+                 struct replica_collected collected)
+{
+    pthread_mutex_lock(&replicas->mutex);
+    struct replica_link *link = first_link_locked(replicas, group);
+    if (link != NULL)
+        link->collected = collected;
+    pthread_mutex_unlock(&replicas->mutex);
+}
+
+/* Once no write with an older definition can queue anything for a region that was taken out, what
+ * waits for it is removed: on the control thread, so that it cannot join anew meanwhile. */
+static enum engine_status sweep_table(struct replicas *replicas, struct arena *arena,
+                                      const struct table *table, struct replica_collected *last)
+{
+    const struct table_definition *definition = table_definition(table);
+    bool found;
+    if (last->swept_epoch == definition->replicas.epoch || !table_is_only_version(table))
+        return ENGINE_OK;
+    enum engine_status status =
+        replica_rows_find_strangers(arena, replicas->options.engine, definition, &found);
+    if (status == ENGINE_OK && found)
+        return replica_step_take(replicas, definition, REPLICA_STEP_SWEEP, BYTES(""));
+    if (status == ENGINE_OK)
+        last->swept_epoch = definition->replicas.epoch;
+    return status;
 }
 
 /* Nothing is looked at while the low time stays, as it does while a member is away: no stamp that
  * is stored meanwhile is so old. */
-static enum engine_status collect_table(struct replicas *replicas, struct arena *arena,
-                                        const struct table *table)
+static enum engine_status collect_stamps(struct replicas *replicas, struct arena *arena,
+                                         const struct table_definition *definition,
+                                         struct replica_collected *last)
 {
-    const struct table_definition *definition = table_definition(table);
     int64_t low_us = replicas_low_us(replicas, definition);
     enum engine_status status = ENGINE_OK;
     uint64_t removed = 0;
-    if (low_us <= 0)
-        return ENGINE_OK;
-    struct replica_link *note = note_of(replicas, &definition->replicas);
-    if (note != NULL && note->collected_us == low_us)
+    if (low_us <= 0 || last->low_us == low_us)
         return ENGINE_OK;
     for (size_t i = 0; i < definition->partition_count && status == ENGINE_OK; i++) {
         struct replica_walk walk = { .engine = replicas->options.engine,
@@ -49,8 +79,21 @@ static enum engine_status collect_table(struct replicas *replicas, struct arena 
         while (!walk.ended && status == ENGINE_OK && !job_thread_is_stopping(&replicas->collector))
             status = replica_rows_collect(arena, &walk, low_us, &removed);
     }
-    if (note != NULL && status == ENGINE_OK && !job_thread_is_stopping(&replicas->collector))
-        note->collected_us = low_us;
+    if (status == ENGINE_OK && !job_thread_is_stopping(&replicas->collector))
+        last->low_us = low_us;
+    return status;
+}
+
+static enum engine_status collect_table(struct replicas *replicas, struct arena *arena,
+                                        const struct table *table)
+{
+    const struct replica_definition *group = &table_definition(table)->replicas;
+    struct replica_collected last = last_time(replicas, group);
+    arena_reset(arena);
+    enum engine_status status = sweep_table(replicas, arena, table, &last);
+    if (status == ENGINE_OK)
+        status = collect_stamps(replicas, arena, table_definition(table), &last);
+    note(replicas, group, last);
     return status;
 }
 

@@ -13,6 +13,12 @@
 
 enum { REPLICA_ID_SIZE = UUID_TEXT_SIZE };
 
+/* What the collector did last for a table. At the link of the group's first member. */
+struct replica_collected {
+    int64_t low_us;      /* The low time of its last whole pass. */
+    int64_t swept_epoch; /* In which nothing waits for regions that are no members. */
+};
+
 /* What is known of a table at a peer. Guarded by the mutex of struct replicas. */
 struct replica_link {
     char group_id[REPLICA_ID_SIZE];
@@ -21,8 +27,10 @@ struct replica_link {
     int64_t received_us;
     int64_t low_us; /* The peer's low time, and the epoch in which it said so. */
     int64_t low_epoch;
-    int64_t leaving_us;   /* Since when this region waits to leave; 0: it does not. */
-    int64_t collected_us; /* The low time of the collector's last whole pass; its thread only. */
+    int64_t leaving_us;  /* Since when this region waits to leave; 0: it does not. */
+    uint64_t seen_round; /* When the peer's thread last saw the table, or when this was made. */
+    struct replica_collected collected;
+    bool is_refused; /* By the peer, the last time. */
     int64_t rows_sent, latency_max_us;
     struct replica_latency latency; /* Since it was last taken. */
 
@@ -39,6 +47,9 @@ struct replica_peer_state {
     uint32_t id;
     struct replica_link **links;
     size_t link_count, link_capacity;
+    uint64_t round; /* Of its thread, over all tables; guarded by the mutex of struct replicas. */
+    bool is_full;   /* There was no room for a link, which was logged; its thread only. */
+    uint64_t rows_sent;
     int64_t ahead_us;
     bool is_reached;
 
@@ -75,6 +86,10 @@ struct replica_link *replica_link_find_locked(struct replica_peer_state *peer,
                                               const struct replica_definition *group);
 struct replica_peer_state *replica_peer_find(struct replicas *replicas, struct bytes region);
 
+/* Frees the links of tables that the peer's thread has not seen for two rounds. With the mutex
+ * held, on the peer's thread. */
+void replica_links_drop_locked(struct replica_peer_state *peer);
+
 /* The least closed time of this region in a group; 0: not all members have everything that was
  * there when they were added. With the mutex held. */
 int64_t replica_own_low_locked(struct replicas *replicas, const struct replica_definition *group);
@@ -91,6 +106,7 @@ enum replica_step {
     REPLICA_STEP_FORGET,   /* The member's table is gone. */
     REPLICA_STEP_LEAVE,    /* This region was disassociated, and nothing waits any more. */
     REPLICA_STEP_REMOVED,  /* Another member says that this region was taken out. */
+    REPLICA_STEP_SWEEP,    /* Removes what waits for regions that are no members any more. */
     REPLICA_STEP_END,      /* The group has no other member. */
     REPLICA_STEP_DROP,     /* Nor was the table filled: it goes. */
 };

@@ -281,3 +281,100 @@ enum engine_status replica_rows_collect(struct arena *arena, struct replica_walk
     return status == ENGINE_OK ? remove_old(arena, walk->engine, low_us, items, count, removed)
                                : status;
 }
+
+/* --- The queues of regions that were taken out --- */
+
+static bool is_member_id(const struct replica_definition *group, uint32_t region)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (group->members[i].id == region)
+            return true;
+    return false;
+}
+
+/* Up to this many are removed at a time; further ones when the group changes again. */
+enum { STRANGERS_MAX = 4 * REPLICAS_MAX };
+
+/* The regions without membership that have entries in a partition: one seek for each region. */
+static enum engine_status list_strangers(struct arena *arena, struct engine_view *view,
+                                         const struct table_definition *table, uint64_t partition,
+                                         uint32_t *out, size_t *count)
+{
+    enum engine_status status = ENGINE_OK;
+    struct bytes first = replica_queue_first_key(arena, 0);
+    *count = 0;
+    while (status == ENGINE_OK && *count < STRANGERS_MAX) {
+        struct engine_scan *scan = NULL;
+        struct engine_entry entry;
+        struct bytes item_key;
+        uint32_t region = 0;
+        const struct engine_range range = {
+            .place = replica_stamp_place(table->id, partition),
+            .first = first,
+            .last = replica_queue_end_key(arena, UINT32_MAX),
+            .count_max = 1,
+        };
+        status = engine_scan_open(view, &range, &scan);
+        if (status == ENGINE_OK)
+            status = engine_scan_next(scan, &entry);
+        if (status == ENGINE_OK && !replica_stamp_decode_key(entry.key, &region, &item_key))
+            status = ENGINE_CORRUPT;
+        engine_scan_close(scan);
+        if (status != ENGINE_OK)
+            break;
+        if (!is_member_id(&table->replicas, region))
+            out[(*count)++] = region;
+        if (region == UINT32_MAX)
+            break;
+        first = replica_queue_first_key(arena, region + 1);
+    }
+    return status == ENGINE_END ? ENGINE_OK : status;
+}
+
+enum engine_status replica_rows_find_strangers(struct arena *arena, struct engine *engine,
+                                               const struct table_definition *table, bool *found)
+{
+    uint32_t strangers[STRANGERS_MAX];
+    struct engine_view *view = NULL;
+    enum engine_status status = engine_view_open(engine, ENGINE_STRONG, &view);
+    *found = false;
+    for (size_t i = 0; i < table->partition_count && status == ENGINE_OK && !*found; i++) {
+        size_t count;
+        status = list_strangers(arena, view, table, table->partitions[i].id, strangers, &count);
+        *found = count > 0;
+    }
+    engine_view_close(view);
+    return status;
+}
+
+static enum engine_status remove_queue(struct arena *arena, struct engine *engine,
+                                       const struct engine_place *place, uint32_t region)
+{
+    struct engine_write *write = NULL;
+    struct bytes first = replica_queue_first_key(arena, region);
+    struct bytes last = replica_queue_end_key(arena, region);
+    enum engine_status status = engine_prepare_delete_range(engine, place, first, last);
+    if (status == ENGINE_OK)
+        status = engine_write_begin(engine, NULL, 0, &write);
+    if (status != ENGINE_OK)
+        return status;
+    engine_write_delete_range(write, place, first, last);
+    return engine_write_commit_wait(write);
+}
+
+enum engine_status replica_rows_remove_strangers(struct arena *arena, struct engine *engine,
+                                                 const struct table_definition *table)
+{
+    uint32_t strangers[STRANGERS_MAX];
+    struct engine_view *view = NULL;
+    enum engine_status status = engine_view_open(engine, ENGINE_STRONG, &view);
+    for (size_t i = 0; i < table->partition_count && status == ENGINE_OK; i++) {
+        struct engine_place place = replica_stamp_place(table->id, table->partitions[i].id);
+        size_t count;
+        status = list_strangers(arena, view, table, place.partition, strangers, &count);
+        for (size_t j = 0; j < count && status == ENGINE_OK; j++)
+            status = remove_queue(arena, engine, &place, strangers[j]);
+    }
+    engine_view_close(view);
+    return status;
+}

@@ -58,4 +58,15 @@ MUST_CHECK enum engine_status replica_rows_queue_all(struct arena *arena, struct
 MUST_CHECK enum engine_status replica_rows_collect(struct arena *arena, struct replica_walk *walk,
                                                    int64_t low_us, uint64_t *removed);
 
+/* Whether entries wait for regions that are no members any more. */
+MUST_CHECK enum engine_status replica_rows_find_strangers(struct arena *arena,
+                                                          struct engine *engine,
+                                                          const struct table_definition *table,
+                                                          bool *found);
+/* Removes those entries. No write may be under way with a definition that has other members, and
+ * no region may join meanwhile. */
+MUST_CHECK enum engine_status replica_rows_remove_strangers(struct arena *arena,
+                                                            struct engine *engine,
+                                                            const struct table_definition *table);
+
 #endif

@@ -365,6 +365,9 @@ static void end_turn(struct turn *turn)
         log_write(LOG_INFO, "replica", "%.*s, table %.*s: is taken again",
                   BYTES_FMT(turn->peer->at.region), BYTES_FMT(turn->definition->name));
     link->in_trouble = turn->failed;
+    pthread_mutex_lock(&turn->replicas->mutex);
+    link->is_refused = turn->failed;
+    pthread_mutex_unlock(&turn->replicas->mutex);
 }
 
 static void serve_member(struct turn *turn, int64_t known_epoch, struct replica_page *page)
@@ -379,6 +382,16 @@ static void serve_member(struct turn *turn, int64_t known_epoch, struct replica_
         ship(turn, page);
 }
 
+static void log_full(const struct turn *turn)
+{
+    struct replica_peer_state *peer = turn->peer;
+    if (!peer->is_full)
+        log_write(LOG_ERROR, "replica",
+                  "%.*s, table %.*s: is not replicated: there are %d global tables already",
+                  BYTES_FMT(peer->at.region), BYTES_FMT(turn->definition->name), REPLICA_LINKS_MAX);
+    peer->is_full = true;
+}
+
 static void take_turn(struct turn *turn, struct replica_page *page)
 {
     const struct replica_definition *group = &turn->definition->replicas;
@@ -388,8 +401,14 @@ static void take_turn(struct turn *turn, struct replica_page *page)
     pthread_mutex_lock(&turn->replicas->mutex);
     turn->link = replica_link_find_locked(turn->peer, group);
     int64_t known_epoch = turn->link == NULL ? 0 : turn->link->known_epoch;
+    if (turn->link != NULL)
+        turn->link->seen_round = turn->peer->round;
     pthread_mutex_unlock(&turn->replicas->mutex);
-    if (turn->link == NULL || is_waiting(turn->link))
+    if (turn->link == NULL) {
+        log_full(turn);
+        return;
+    }
+    if (is_waiting(turn->link))
         return;
     serve_member(turn, known_epoch, page);
     end_turn(turn);
@@ -421,6 +440,21 @@ static int64_t pause_after(struct replica_peer_state *peer, bool found_work, boo
     return is_behind ? 1 : peer->idle_ms;
 }
 
+static void begin_round(struct replica_peer_state *peer)
+{
+    pthread_mutex_lock(&peer->owner->mutex);
+    peer->round++;
+    pthread_mutex_unlock(&peer->owner->mutex);
+}
+
+/* Of a round that has seen all tables. */
+static void end_round(struct replica_peer_state *peer)
+{
+    pthread_mutex_lock(&peer->owner->mutex);
+    replica_links_drop_locked(peer);
+    pthread_mutex_unlock(&peer->owner->mutex);
+}
+
 int64_t replica_ship_round(void *context)
 {
     struct replica_peer_state *peer = context;
@@ -430,6 +464,7 @@ int64_t replica_ship_round(void *context)
     struct bytes after = BYTES("");
     struct table *table;
     bool found_work = false, is_behind = false, unreached = false;
+    begin_round(peer);
     while (!is_stopping(peer) && !unreached &&
            (table = catalogue_find_next(replicas->options.catalogue, after, is_member, peer)) !=
                NULL) {
@@ -446,5 +481,7 @@ int64_t replica_ship_round(void *context)
     }
     free(page);
     arena_destroy(names);
+    if (!unreached && !is_stopping(peer))
+        end_round(peer);
     return pause_after(peer, found_work, is_behind, unreached);
 }

@@ -11,6 +11,7 @@
 #include "model/table_definition.h"
 #include "replica/replica_group.h"
 #include "replica/replica_internal.h"
+#include "replica/replica_rows.h"
 #include "table/catalogue.h"
 
 /* --- Links --- */
@@ -52,8 +53,28 @@ struct replica_link *replica_link_find_locked(struct replica_peer_state *peer,
     }
     struct replica_link *link = memory_checked(calloc(1, sizeof *link));
     memcpy(link->group_id, group->group_id.data, REPLICA_ID_SIZE);
+    link->seen_round = peer->round;
     peer->links[peer->link_count++] = link;
     return link;
+}
+
+static void free_link(struct replica_link *link)
+{
+    free(link->pass);
+    free(link);
+}
+
+void replica_links_drop_locked(struct replica_peer_state *peer)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < peer->link_count; i++) {
+        struct replica_link *link = peer->links[i];
+        if (link->seen_round + 1 < peer->round)
+            free_link(link);
+        else
+            peer->links[kept++] = link;
+    }
+    peer->link_count = kept;
 }
 
 static const struct replica_link *
@@ -203,6 +224,8 @@ static bool change(struct arena *arena, const struct step *step, struct table_de
         group.epoch++;
         group.coordinator = group.own.region;
         break;
+    case REPLICA_STEP_SWEEP:
+        return true;
     case REPLICA_STEP_LEAVE:
         if (changed->replicas.own.status != REPLICA_DISASSOCIATING)
             return false;
@@ -227,6 +250,8 @@ static enum engine_status store(const struct step *step, struct arena *arena,
                                 struct table_definition *changed)
 {
     struct catalogue *catalogue = step->replicas->options.catalogue;
+    if (step->kind == REPLICA_STEP_SWEEP)
+        return replica_rows_remove_strangers(arena, step->replicas->options.engine, changed);
     if (step->kind == REPLICA_STEP_END)
         return catalogue_remove_replicas(catalogue, arena, changed);
     if (step->kind != REPLICA_STEP_DROP)
@@ -346,10 +371,8 @@ void replicas_destroy(struct replicas *replicas)
         arena_destroy(peer->arena);
         if (peer->batches.engine != NULL)
             job_batches_deinit(&peer->batches);
-        for (size_t j = 0; j < peer->link_count; j++) {
-            free(peer->links[j]->pass);
-            free(peer->links[j]);
-        }
+        for (size_t j = 0; j < peer->link_count; j++)
+            free_link(peer->links[j]);
         free(peer->links);
         pthread_mutex_destroy(&peer->receiving);
     }
