@@ -378,6 +378,7 @@ void metric_page_add(struct api *api, struct arena *arena, struct exposition *ou
     metric_page_add_engine(api, out);
     metric_page_add_triggers(api, arena, out);
     metric_page_add_destinations(api, arena, out);
+    metric_page_add_replicas(api, out);
     metric_page_add_alarms(api, out);
     metric_page_add_jobs(api, out);
 }

@@ -3,11 +3,13 @@
 #include "api/api.h"
 #include "api/operation.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "cloudwatch/alarms.h"
 #include "engine/engine.h"
 #include "jobs/job_runner.h"
 #include "metric/exposition.h"
+#include "replica/replicas.h"
 #include "scaling/scaling.h"
 #include "kinesis/destinations.h"
 #include "trigger/triggers.h"
@@ -219,6 +221,38 @@ void metric_page_add_destinations(struct api *api, struct arena *arena, struct e
                                                      found[i].records_failed, found[i].records_lost,
                                                      found[i].failures };
         add_reader(families, labels, COUNT_OF(labels), counters, found[i].lag_ms);
+    }
+}
+
+/* --- Global tables --- */
+
+void metric_page_add_replicas(struct api *api, struct exposition *page)
+{
+    struct exposition_family *reached =
+        exposition_add(page, EXPOSITION_GAUGE, "stator_replication_reached", NULL,
+                       "1 if the server of the region answered the last call.");
+    struct exposition_family *refused =
+        exposition_add(page, EXPOSITION_GAUGE, "stator_replication_refused_tables", NULL,
+                       "Global tables of which the region refused what it was sent last.");
+    struct exposition_family *rows =
+        exposition_add(page, EXPOSITION_COUNTER, "stator_replication_sent_items", NULL,
+                       "Items of global tables that the region has made durable.");
+    struct exposition_family *lag =
+        exposition_add(page, EXPOSITION_GAUGE, "stator_replication_lag_seconds", "seconds",
+                       "Age of the newest moment up to which the region has all writes.");
+    int64_t now_us = clock_wall_us(api_options(api)->clock);
+    struct replicas_peer_statistics peer;
+    for (size_t i = 0; replicas_read_statistics(api_replicas(api), i, &peer); i++) {
+        const struct exposition_label labels[] = { { "region", peer.region } };
+        if (peer.table_count == 0)
+            continue; /* No table has a replica there. */
+        exposition_integer(reached, labels, 1, peer.is_reached);
+        exposition_integer(refused, labels, 1, peer.refused_count);
+        exposition_integer(rows, labels, 1, peer.rows_sent);
+        if (peer.closed_us > 0)
+            exposition_number(lag, labels, 1,
+                              peer.closed_us < now_us ? (double)(now_us - peer.closed_us) / 1e6
+                                                      : 0);
     }
 }
 

@@ -12,6 +12,8 @@ void metric_page_add_engine(struct api *api, struct exposition *page);
 void metric_page_add_alarms(struct api *api, struct exposition *page);
 void metric_page_add_triggers(struct api *api, struct arena *arena, struct exposition *page);
 void metric_page_add_destinations(struct api *api, struct arena *arena, struct exposition *page);
+/* Global tables, by the other region. */
+void metric_page_add_replicas(struct api *api, struct exposition *page);
 
 /* Long work: backups, restores, exports, imports. */
 void metric_page_add_jobs(struct api *api, struct exposition *page);

@@ -184,6 +184,7 @@ static bool send(struct turn *turn, const struct replica_page *page)
         pthread_mutex_lock(&turn->replicas->mutex);
         const struct replica_batch batch = {
             .from = turn->replicas->options.region,
+            .to = peer->at.region,
             .session = bytes_from_text(peer->session),
             .number = ++peer->number,
             .epoch = group->epoch,

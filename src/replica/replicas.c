@@ -187,6 +187,27 @@ bool replicas_take_latency(struct replicas *replicas, const struct table_definit
     return out->count > 0;
 }
 
+bool replicas_read_statistics(struct replicas *replicas, size_t index,
+                              struct replicas_peer_statistics *out)
+{
+    if (replicas == NULL || index >= replicas->peer_count)
+        return false;
+    pthread_mutex_lock(&replicas->mutex);
+    const struct replica_peer_state *peer = &replicas->peers[index];
+    *out = (struct replicas_peer_statistics){ .region = peer->at.region,
+                                              .is_reached = peer->is_reached,
+                                              .table_count = peer->link_count,
+                                              .rows_sent = peer->rows_sent,
+                                              .closed_us = peer->link_count == 0 ? 0 : INT64_MAX };
+    for (size_t i = 0; i < peer->link_count; i++) {
+        const struct replica_link *link = peer->links[i];
+        out->refused_count += link->is_refused;
+        out->closed_us = link->closed_us < out->closed_us ? link->closed_us : out->closed_us;
+    }
+    pthread_mutex_unlock(&replicas->mutex);
+    return true;
+}
+
 /* --- Steps --- */
 
 struct step {

@@ -114,6 +114,19 @@ struct replica_latency {
 bool replicas_take_latency(struct replicas *replicas, const struct table_definition *table,
                            struct bytes region, struct replica_latency *out);
 
+/* Of a peer, over all tables. */
+struct replicas_peer_statistics {
+    struct bytes region;
+    bool is_reached;
+    size_t table_count;   /* Those of which something is known. */
+    size_t refused_count; /* Those of them that the peer refused the last time. */
+    uint64_t rows_sent;   /* Since the start. */
+    int64_t closed_us; /* What was written here until then is there, of all tables; 0: unknown. */
+};
+/* Of the peer with that index; false: there is none. */
+bool replicas_read_statistics(struct replicas *replicas, size_t index,
+                              struct replicas_peer_statistics *out);
+
 /* --- Rows from another region --- */
 
 struct replica_row {
