@@ -143,9 +143,10 @@ static void note_times(struct replica_peer_state *peer, const struct replica_def
     struct replica_link *link = replica_link_find_locked(peer, group);
     peer->ahead_us = sent->time_us - clock_wall_us(replicas->options.clock);
     if (link != NULL) {
-        if (sent->closed_us > link->received_us)
+        bool is_new_epoch = sent->epoch != link->low_epoch; /* What it said before is void. */
+        if (is_new_epoch || sent->closed_us > link->received_us)
             link->received_us = sent->closed_us;
-        if (sent->epoch > link->low_epoch || sent->low_us > link->low_us)
+        if (is_new_epoch || sent->low_us > link->low_us)
             link->low_us = sent->low_us;
         link->low_epoch = sent->epoch;
     }

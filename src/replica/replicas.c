@@ -123,12 +123,14 @@ int64_t replicas_complete_us(struct replicas *replicas, const struct table_defin
     pthread_mutex_lock(&replicas->mutex);
     for (size_t i = 0; i < group->count; i++) {
         const struct replica_link *link = find_link(replicas, group, group->members[i].region);
-        int64_t received_us = link == NULL ? 0 : link->received_us;
-        /* One that is being made has not written anything, and rows of one that is being deleted
-         * are not taken any more. */
-        if (group->members[i].status != REPLICA_CREATING &&
-            group->members[i].status != REPLICA_DELETING)
-            complete_us = received_us < complete_us ? received_us : complete_us;
+        /* What it said in an older epoch counts no more: it may have to send again what a region
+         * that was taken out had sent to some of the others only. For the same reason nothing is
+         * complete while a region is DELETING. One that is being made has not written anything. */
+        bool has_said = link != NULL && link->low_epoch == group->epoch &&
+                        group->members[i].status != REPLICA_DELETING;
+        int64_t received_us = has_said ? link->received_us : 0;
+        if (group->members[i].status != REPLICA_CREATING && received_us < complete_us)
+            complete_us = received_us;
     }
     pthread_mutex_unlock(&replicas->mutex);
     return complete_us;

@@ -1,7 +1,9 @@
 """What replication does beside the items: streams, triggers and time to live of each region."""
 
+import re
 import subprocess
 import time
+import urllib.request
 
 import boto3
 from botocore import xform_name
@@ -11,7 +13,7 @@ from global_tables import Regions, create_table
 from stator_process import Connection, binary
 from stream_replay import Replay
 
-HOME, AWAY = "eu-west-1", "us-east-1"
+HOME, AWAY, THIRD = "eu-west-1", "us-east-1", "us-west-2"
 KEY = ["p"]
 EXPIRES_IN_S = 4
 
@@ -59,6 +61,18 @@ def replay(regions, region):
     items = {found.key(item): item for item in regions.items(region)}
     assert found.existing() == items
     return found
+
+
+def statuses(regions, region):
+    table = regions.clients[region].describe_table(TableName="Tab")["Table"]
+    return [replica["ReplicaStatus"] for replica in table.get("Replicas", [])
+            if replica["RegionName"] != region]
+
+
+def remove_replica(regions, region, removed):
+    regions.clients[region].update_table(
+        TableName="Tab", ReplicaUpdates=[{"Delete": {"RegionName": removed}}]
+    )
 
 
 def make_replicas(regions):
@@ -128,6 +142,52 @@ def test_no_renewal_that_was_made_in_time_is_lost(tmp_path):
         # The service is named where the item expired, and nowhere else.
         assert replay(regions, HOME).expired_count == 1
         assert replay(regions, AWAY).expired_count == 0
+
+
+def test_no_renewal_that_a_lost_region_sent_to_some_only_is_lost(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY, THIRD], flags=["--ttl-interval", "50"]) as regions:
+        create_table(regions.clients[HOME])
+        ttl = {"Enabled": True, "AttributeName": "e"}
+        regions.clients[HOME].update_time_to_live(TableName="Tab", TimeToLiveSpecification=ttl)
+        regions.add_replica(HOME, AWAY)
+        wait_until(lambda: statuses(regions, HOME) == ["ACTIVE"], "the second region")
+        regions.add_replica(HOME, THIRD)
+        wait_until(lambda: statuses(regions, AWAY) == ["ACTIVE"] * 2, "the third region")
+        second = int(time.time()) + EXPIRES_IN_S
+        renewed = [{"p": {"S": "renewed"}, "e": expires(second + 3600)}]
+        put(regions, HOME, "renewed", e=expires(second))
+        wait_until(lambda: len(regions.items(THIRD)) == 1, "replication")
+        regions.cut(HOME, THIRD)
+        put(regions, THIRD, "renewed", e=expires(second + 3600))
+        wait_until(lambda: regions.items(AWAY) == renewed, "the renewal in one region")
+        # Nobody passes on what another region wrote, until that one is taken out.
+        regions.kill(THIRD)
+        remove_replica(regions, AWAY, THIRD)
+        wait_until(lambda: "DELETING" in statuses(regions, HOME), "the removal")
+        wait_until(lambda: time.time() > second + 2, "expiry")
+        remove_replica(regions, AWAY, THIRD)
+        wait_until(lambda: regions.items(HOME) == renewed, "the renewal in the other region")
+        assert regions.items(AWAY) == renewed
+
+
+def metrics(regions, region):
+    page = urllib.request.urlopen(f"{regions.servers[region].url}/metrics").read().decode()
+    return dict(re.findall(r'^stator_replication_(\w+)\{region="us-east-1"\} (\S+)$', page, re.M))
+
+
+def test_metrics_tell_whether_a_region_is_reached_and_how_far_it_is_behind(tmp_path):
+    with Regions(tmp_path, [HOME, AWAY]) as regions:
+        assert metrics(regions, HOME) == {}
+        make_replicas(regions)
+        put(regions, HOME, "a")
+        wait_until(lambda: len(regions.items(AWAY)) == 1, "replication")
+        wait_until(lambda: "lag_seconds" in metrics(regions, HOME), "the first closed time")
+        found = metrics(regions, HOME)
+        assert (found["reached"], found["sent_items_total"]) == ("1", "1")
+        assert found["refused_tables"] == "0"
+        regions.cut(HOME, AWAY)
+        wait_until(lambda: metrics(regions, HOME)["reached"] == "0", "the cut")
+        wait_until(lambda: float(metrics(regions, HOME)["lag_seconds"]) > 2, "the lag")
 
 
 def test_the_latency_is_a_metric_of_the_region_that_writes(tmp_path):
