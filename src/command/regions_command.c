@@ -1,6 +1,7 @@
 /* regions_command.c -- `stator regions`: the global tables of a running server, their members, and
  * how far replication is. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include "base/arena.h"
 #include "command/admin_client.h"
@@ -46,23 +47,33 @@ static void print_table(void *context, struct bytes table)
     answer_visit(context, answer_json(context, table, "Members"), print_member, &printing);
 }
 
-static void print_regions(struct arena *arena, struct bytes answer)
+static void print_page(struct arena *arena, struct bytes answer, bool is_first)
 {
-    printf("%-24s %-16s %-10s %-7s %8s %10s %10s %10s %8s\n", "table", "region", "status",
-           "reached", "waiting", "sent s", "received s", "clock s", "stamps");
+    if (is_first)
+        printf("%-24s %-16s %-10s %-7s %8s %10s %10s %10s %8s\n", "table", "region", "status",
+               "reached", "waiting", "sent s", "received s", "clock s", "stamps");
     answer_visit(arena, answer_json(arena, answer, "Tables"), print_table, arena);
 }
 
+/* An answer has a bounded number of tables; in JSON, each answer is a line. */
 int regions_command(const struct command_call *call)
 {
     struct admin_client_call request = admin_client_call_of(call, "DescribeRegions");
-    struct bytes answer;
-    int code = admin_client_send(call->arena, &request, &answer);
-    if (code != COMMAND_OK)
-        return code;
-    if (command_value_of(call, "json") != NULL)
-        printf("%.*s\n", BYTES_FMT(answer));
-    else
-        print_regions(call->arena, answer);
+    bool is_first = true;
+    struct bytes last;
+    do {
+        struct bytes answer;
+        int code = admin_client_send(call->arena, &request, &answer);
+        if (code != COMMAND_OK)
+            return code;
+        if (command_value_of(call, "json") != NULL)
+            printf("%.*s\n", BYTES_FMT(answer));
+        else
+            print_page(call->arena, answer, is_first);
+        is_first = false;
+        last = answer_text(call->arena, answer, "LastEvaluatedTableName");
+        request.body = arena_printf(call->arena, "{\"ExclusiveStartTableName\":\"%.*s\"}",
+                                    BYTES_FMT(last)); /* Names of tables need no escaping. */
+    } while (last.len > 0);
     return command_flush();
 }

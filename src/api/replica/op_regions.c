@@ -18,14 +18,17 @@ enum {
     REGIONS_TABLES_MAX = 256, /* Of one answer. */
     REGIONS_COUNT_MAX =
         10000, /* Stamps, or entries of a queue, of one table: counted up to here. */
+    REGIONS_WORK_MAX = 100000, /* Counted entries after which an answer ends. */
 };
 
 struct regions_request {
-    struct bytes table_name;
+    struct bytes table_name;  /* Of this one only; absent: of all, */
+    struct bytes start_after; /* behind this one by name. */
 };
 static const struct shape any_name = { .kind = SHAPE_STRING, SHAPE_UNBOUNDED };
 static const struct shape_field regions_fields[] = {
     { SHAPE_FIELD(struct regions_request, table_name, "TableName", &any_name) },
+    { SHAPE_FIELD(struct regions_request, start_after, "ExclusiveStartTableName", &any_name) },
 };
 static const struct shape regions_shape = {
     SHAPE_STRUCTURE_OF(struct regions_request, regions_fields),
@@ -87,13 +90,15 @@ static enum engine_status count_waiting(struct api_call *call, const struct tabl
 /* --- The answer --- */
 
 static bool write_member(struct api_call *call, struct json_writer *writer,
-                         const struct table_definition *table, const struct replica_member *member)
+                         const struct table_definition *table, const struct replica_member *member,
+                         int64_t *work)
 {
     struct replica_link_state link;
     int64_t now_us = clock_wall_ms(api_options(call->api)->clock) * 1000, waiting;
     enum engine_status status = count_waiting(call, table, member, &waiting);
     if (status != ENGINE_OK)
         return storage_error_set_for_table(&call->error, status, "DescribeRegions");
+    *work += waiting + 1;
     json_open_object(writer);
     json_write_name(writer, "RegionName");
     json_write_string(writer, member->region);
@@ -120,13 +125,14 @@ static bool write_member(struct api_call *call, struct json_writer *writer,
 }
 
 static bool write_table(struct api_call *call, struct json_writer *writer,
-                        const struct table_definition *table)
+                        const struct table_definition *table, int64_t *work)
 {
     const struct replica_definition *group = &table->replicas;
     int64_t stamps;
     enum engine_status status = count_waiting(call, table, NULL, &stamps);
     if (status != ENGINE_OK)
         return storage_error_set_for_table(&call->error, status, "DescribeRegions");
+    *work += stamps + 1;
     json_open_object(writer);
     json_write_name(writer, "TableName");
     json_write_string(writer, table->name);
@@ -141,30 +147,61 @@ static bool write_table(struct api_call *call, struct json_writer *writer,
     json_write_name(writer, "Members");
     json_open_array(writer);
     for (size_t i = 0; i < group->count; i++)
-        if (!write_member(call, writer, table, &group->members[i]))
+        if (!write_member(call, writer, table, &group->members[i], work))
             return false;
     json_close_array(writer);
     json_close_object(writer);
     return true;
 }
 
-static bool write_tables(struct api_call *call, struct json_writer *writer, struct bytes wanted)
+static bool write_named(struct api_call *call, struct json_writer *writer, struct bytes name)
 {
-    struct bytes after = BYTES("");
-    struct table *table;
+    struct table *table = catalogue_find(api_catalogue(call->api), name);
+    int64_t work = 0;
+    bool ok = table == NULL || !is_global(table_definition(table), NULL) ||
+              write_table(call, writer, table_definition(table), &work);
+    table_release(table);
+    return ok;
+}
+
+/* Up to as many as an answer may have. `*after` is the last one; empty: there are no more. */
+static bool write_all(struct api_call *call, struct json_writer *writer, struct bytes *after)
+{
+    int64_t work = 0;
     bool ok = true;
+    for (size_t count = 0; ok; count++) {
+        struct table *table =
+            catalogue_find_next(api_catalogue(call->api), *after, is_global, NULL);
+        if (table == NULL) {
+            *after = BYTES("");
+            return true;
+        }
+        bool has_room = count < REGIONS_TABLES_MAX && work < REGIONS_WORK_MAX;
+        if (has_room) {
+            *after = arena_copy(call->arena, table_definition(table)->name);
+            ok = write_table(call, writer, table_definition(table), &work);
+        }
+        table_release(table);
+        if (!has_room)
+            break;
+    }
+    return ok;
+}
+
+static bool write_tables(struct api_call *call, struct json_writer *writer,
+                         const struct regions_request *request)
+{
+    struct bytes after = request->start_after;
+    bool is_one = request->table_name.data != NULL;
     json_write_name(writer, "Tables");
     json_open_array(writer);
-    for (size_t count = 0; ok && count < REGIONS_TABLES_MAX; count++) {
-        table = catalogue_find_next(api_catalogue(call->api), after, is_global, NULL);
-        if (table == NULL)
-            break;
-        after = arena_copy(call->arena, table_definition(table)->name);
-        if (wanted.data == NULL || bytes_equal(wanted, after))
-            ok = write_table(call, writer, table_definition(table));
-        table_release(table);
-    }
+    bool ok =
+        is_one ? write_named(call, writer, request->table_name) : write_all(call, writer, &after);
     json_close_array(writer);
+    if (!is_one && after.len > 0) {
+        json_write_name(writer, "LastEvaluatedTableName");
+        json_write_string(writer, after);
+    }
     return ok;
 }
 
@@ -182,7 +219,7 @@ static void run(struct api_call *call, const void *input)
     for (size_t i = 0; i < options->peer_region_count; i++)
         json_write_string(&writer, options->peer_regions[i]);
     json_close_array(&writer);
-    bool ok = write_tables(call, &writer, request->table_name);
+    bool ok = write_tables(call, &writer, request);
     json_close_object(&writer);
     operation_end(call, ok);
 }
