@@ -17,6 +17,7 @@ LONG = os.environ.get("STATOR_TEST_LONG") == "1"  # Otherwise it is "0".
 SEED = int(os.environ.get("REPLICA_SEED", "0")) or random.randrange(1, 1 << 30)
 RUN_S = 1800 if LONG else 8
 KEYS = 12
+OWN_KEYS = 6  # Of each region, which no other one writes.
 
 
 class Writer(threading.Thread):
@@ -28,16 +29,30 @@ class Writer(threading.Thread):
         self.random = random.Random(seed)
         self.stopping = threading.Event()
         self.count, self.failed = 0, 0
+        # Of its own keys: what each may have, by what was acknowledged and what failed since.
+        self.possible = {f"{region}-{number}": {None} for number in range(OWN_KEYS)}
 
     def run(self):
         while not self.stopping.is_set():
             try:
-                self.write()
+                self.write_own() if self.random.random() < 0.3 else self.write()
                 self.count += 1
             except (ClientError, BotoCoreError):
                 self.failed += 1  # It is down: whether it had its effect is unknown.
                 time.sleep(0.05)
             time.sleep(self.random.random() * 0.01)
+
+    def write_own(self):
+        key = self.random.choice(sorted(self.possible))
+        value = None if self.random.random() < 0.3 else f"{self.count}-{self.random.random()}"
+        self.possible[key].add(value)
+        dynamodb = self.regions.clients[self.region]
+        if value is None:
+            dynamodb.delete_item(TableName="Tab", Key={"p": {"S": key}})
+        else:
+            item = {"p": {"S": key}, "v": {"S": value}}
+            dynamodb.put_item(TableName="Tab", Item=item)
+        self.possible[key] = {value}
 
     def item(self):
         key = f"k{self.random.randrange(KEYS)}"
@@ -88,11 +103,16 @@ def disturb(regions, rng):
         time.sleep(rng.random() * 0.5)
 
 
-def finish(regions):
-    """All regions become equal. What is written then is the last write of its key, whatever the
-    clock of its region says, since the region has seen all others."""
+def finish(regions, writers):
+    """All regions become equal, and nothing that was acknowledged is lost. What is written then is
+    the last write of its key, whatever the clock of its region says, since the region has seen all
+    others."""
     regions.set_rate(0)
-    regions.wait_until_equal(index="Ind")
+    items = regions.wait_until_equal(index="Ind")
+    found = {item["p"]["S"]: item["v"]["S"] for item in items}
+    for writer in writers:
+        for key, possible in writer.possible.items():
+            assert found.get(key) in possible, (key, found.get(key), possible)
     truth = {}
     for number in range(KEYS):
         if number % 3 == 0:
@@ -146,7 +166,7 @@ def test_three_regions_converge_whatever_happens_on_the_way(tmp_path):
         for writer in writers:
             writer.join()
         assert all(writer.count > 0 for writer in writers)
-        finish(regions)
+        finish(regions, writers)
         check_all(regions)
 
 
