@@ -254,7 +254,8 @@ static int64_t run_turn(struct turn *turn)
         atomic_fetch_add(&runner->counters->records_lost, batch->lost);
     }
     if (batch->count == 0) {
-        if (batch->next > batch->first || batch->lost > 0)
+        /* Also if the position only entered a new shard: no shard behind it is trimmed. */
+        if (batch->next > turn->progress->at.next || batch->lost > 0)
             return move_to(turn, batch->next);
         return batch->ended ? TIMED_WAIT_FOREVER : consumer_idle_ms(turn->consumer);
     }

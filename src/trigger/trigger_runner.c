@@ -256,7 +256,10 @@ static int64_t run_turn(struct turn *turn)
         atomic_fetch_add(&runner->counters->records_lost, batch->lost);
     }
     if (batch->count == 0) {
-        if (batch->next > batch->first || batch->lost > 0)
+        /* Also if the position only entered a new shard: once the old one is trimmed, the numbers
+         * in between would count as lost records. 0 means the oldest record and loses none. */
+        bool entered = progress->at.next != 0 && batch->first > progress->at.next;
+        if (batch->next > batch->first || entered || batch->lost > 0)
             return move_to(turn, batch->next);
         return batch->ended ? TIMED_WAIT_FOREVER : consumer_idle_ms(turn->consumer);
     }

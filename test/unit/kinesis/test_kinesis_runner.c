@@ -19,6 +19,7 @@
 #include "json/base64.h"
 #include "json/reader.h"
 #include "kinesis/kinesis_client.h"
+#include "log/shard.h"
 #include "reference_engine.h"
 #include "scratch.h"
 
@@ -393,6 +394,58 @@ static void a_destination_that_delivers_nothing_for_too_long_is_disabled(void **
     expect_description("Records could not be delivered for too long");
 }
 
+/* All shards that are stored: how many, and which sequence numbers they begin with. */
+struct shards {
+    size_t count;
+    uint64_t oldest, newest;
+};
+
+static struct shards find_shards(void)
+{
+    struct shards found = { .oldest = UINT64_MAX };
+    struct engine_view *view;
+    struct engine_place place;
+    assert_int_equal(engine_view_open(db.engine, ENGINE_STRONG, &view), ENGINE_OK);
+    for (const struct engine_place *after = NULL;
+         engine_view_next_place(view, after, &place) == ENGINE_OK; after = &place) {
+        struct engine_scan *scan;
+        struct engine_entry entry;
+        struct shard shard;
+        assert_int_equal(engine_scan_open(view, &(struct engine_range){ .place = place }, &scan),
+                         ENGINE_OK);
+        while (engine_scan_next(scan, &entry) == ENGINE_OK) {
+            if (place.space != ENGINE_SPACE_CHANGES ||
+                !shard_open_entry(place.partition, &entry, &shard))
+                continue;
+            found.count++;
+            found.oldest = shard.first < found.oldest ? shard.first : found.oldest;
+            found.newest = shard.first > found.newest ? shard.first : found.newest;
+        }
+        engine_scan_close(scan);
+    }
+    engine_view_close(view);
+    return found;
+}
+
+/* Nothing is written, yet the shards that are over go: each partition keeps the open one. */
+static void empty_shards_are_trimmed_behind_an_idle_destination(void **state)
+{
+    (void)state;
+    enum { ROLLOVERS = 4, ROLLOVER_MS = 4 * 60 * 60 * 1000 };
+    enable("");
+    await_status("ACTIVE");
+    struct shards before = find_shards(), now = before;
+    for (int i = 0; i < ROLLOVERS; i++) {
+        api_fixture_restart(&db, ROLLOVER_MS);
+        do { /* ListTriggers runs on the control thread, which looks for due steps before it. */
+            assert_true(api_fixture_call(&db, "ListTriggers", "{}"));
+            now = find_shards();
+        } while (now.oldest <= before.newest || now.count > before.count);
+        assert_int_equal(now.count, before.count);
+        before = now;
+    }
+}
+
 int main(void)
 {
 #define RULE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -404,6 +457,7 @@ int main(void)
         RULE(a_stream_that_cannot_be_used_fails_with_the_services_words),
         RULE(without_an_endpoint_nobody_has_permission),
         RULE(a_destination_that_delivers_nothing_for_too_long_is_disabled),
+        RULE(empty_shards_are_trimmed_behind_an_idle_destination),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

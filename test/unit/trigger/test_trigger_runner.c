@@ -317,6 +317,51 @@ static void a_dead_letter_waits_until_the_disk_has_room(void **state)
     assert_non_null(strstr(letters, "\"Keys\":{\"p\":{\"S\":\"a\"}}"));
 }
 
+/* The least position that is stored; `*count` positions are. */
+static uint64_t least_position(size_t *count)
+{
+    struct engine_view *view = NULL;
+    struct engine_scan *scan = NULL;
+    struct engine_entry entry;
+    struct engine_range range = { .place = consumer_position_place };
+    struct consumer_position position;
+    uint64_t least = UINT64_MAX;
+    *count = 0;
+    assert_int_equal(engine_view_open(db.engine, ENGINE_STRONG, &view), ENGINE_OK);
+    assert_int_equal(engine_scan_open(view, &range, &scan), ENGINE_OK);
+    while (engine_scan_next(scan, &entry) == ENGINE_OK)
+        if (consumer_position_open_entry(&entry, &position)) {
+            least = position.next < least ? position.next : least;
+            ++*count;
+        }
+    engine_scan_close(scan);
+    engine_view_close(view);
+    return least;
+}
+
+static void a_trigger_loses_no_record_while_nothing_is_written(void **state)
+{
+    (void)state;
+    enum { ROLLOVERS = 8, ROLLOVER_MS = 4 * 60 * 60 * 1000 }; /* For longer than records live. */
+    char event[TEXT_MAX];
+    size_t count;
+    add_trigger(",'StartingPosition':'LATEST'");
+    uint64_t first = least_position(&count);
+    assert_true(count > 0);
+    for (uint64_t i = 1; i <= ROLLOVERS; i++) {
+        api_fixture_restart(&db, ROLLOVER_MS);
+        while (least_position(&count) < first + i) /* An empty shard has one number. */
+            assert_true(api_fixture_call(&db, "ListTriggers", "{}"));
+        assert_true(api_fixture_call(&db, "ListTriggers", "{}"));
+        assert_true(api_fixture_shows(&db, "'RecordsLost':0"));
+    }
+    put("a");
+    await_call(event);
+    assert_non_null(strstr(event, "\"Keys\":{\"p\":{\"S\":\"a\"}}"));
+    assert_true(api_fixture_call(&db, "ListTriggers", "{}"));
+    assert_true(api_fixture_shows(&db, "'RecordsLost':0"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +379,8 @@ int main(void)
             triggers_whose_threads_have_not_ended_count_towards_the_most_there_may_be, set_up,
             tear_down),
         cmocka_unit_test_setup_teardown(a_dead_letter_waits_until_the_disk_has_room, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_trigger_loses_no_record_while_nothing_is_written, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
