@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include "api_fixture.h"
 #include "base/compiler.h"
 #include "base/random.h"
 #include "engine/commit/commit_engine.h"
@@ -73,6 +74,76 @@ static void a_write_of_one_partition_is_one_operation(void **state)
     engine_close(engine);
 }
 
+/* Whoever owns it: a table, its log, a local index, its history. */
+static void what_changes_with_an_item_is_in_its_partition(void **state)
+{
+    (void)state;
+    struct counted counted = { .store = partition_memory_create(true) };
+    struct engine *engine = open_on(counted.store, 1);
+    struct engine_address addresses[] = {
+        { items, BYTES("a") },
+        { { 7, 1, ENGINE_SPACE_STATS }, BYTES("a") },
+        { { 8, 1, ENGINE_SPACE_INDEX }, BYTES("a") },
+        { { 300, 1, ENGINE_SPACE_CHANGES }, BYTES("a") },
+        { { ENGINE_OWNER_MAX - 1, 1, ENGINE_SPACE_HISTORY }, BYTES("a") },
+    };
+    assert_int_equal(change(engine, addresses, COUNT_OF(addresses), BYTES("1")), ENGINE_OK);
+    expect_counts(&counted, 1, 1);
+    for (size_t i = 0; i < COUNT_OF(addresses); i++) {
+        assert_true(engine_fixture_has(engine, addresses[i].place, BYTES("a"), BYTES("1")));
+        engine_fixture_delete(engine, addresses[i].place, BYTES("a"));
+        for (size_t j = 0; j < COUNT_OF(addresses); j++)
+            assert_int_equal(engine_fixture_lacks(engine, addresses[j].place, BYTES("a")), j <= i);
+    }
+    engine_close(engine);
+}
+
+/* The numbers of the catalogue's partitions are those of the first tables, too. */
+static void the_catalogue_shares_no_partition_with_tables(void **state)
+{
+    (void)state;
+    struct counted counted = { .store = partition_memory_create(true) };
+    struct engine *engine = open_on(counted.store, 1);
+    struct engine_address both[] = { { items, BYTES("a") },
+                                     { { 0, 1, ENGINE_SPACE_TOKENS }, BYTES("a") } };
+    assert_int_equal(change(engine, both, 2, BYTES("1")), ENGINE_OK);
+    expect_counts(&counted, 2, 4);
+    engine_close(engine);
+}
+
+/* Through all layers. */
+static void a_put_with_a_stream_and_a_local_index_is_one_operation(void **state)
+{
+    (void)state;
+    struct api_fixture db;
+    struct counted counted = { .store = partition_memory_create(true) };
+    api_fixture_open_on(&db, open_on(counted.store, 1), 0);
+    assert_true(api_fixture_call(
+        &db, "CreateTable",
+        "{'TableName':'orders','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["
+        "{'AttributeName':'p','AttributeType':'S'},{'AttributeName':'s','AttributeType':'S'},"
+        "{'AttributeName':'l','AttributeType':'S'}],'KeySchema':["
+        "{'AttributeName':'p','KeyType':'HASH'},{'AttributeName':'s','KeyType':'RANGE'}],"
+        "'LocalSecondaryIndexes':[{'IndexName':'by-l','KeySchema':["
+        "{'AttributeName':'p','KeyType':'HASH'},{'AttributeName':'l','KeyType':'RANGE'}],"
+        "'Projection':{'ProjectionType':'ALL'}}],"
+        "'StreamSpecification':{'StreamEnabled':true,'StreamViewType':'NEW_AND_OLD_IMAGES'}}"));
+    static const char put[] = "{'TableName':'orders','Item':"
+                              "{'p':{'S':'a'},'s':{'S':'b'},'l':{'S':'c'},'v':{'N':'%d'}}}";
+    char body[256];
+    for (int i = 0; i < 3; i++) {
+        struct partition_memory_counts before = partition_memory_counts(counted.store);
+        snprintf(body, sizeof body, put, i);
+        assert_true(api_fixture_call(&db, "PutItem", body));
+        struct partition_memory_counts after = partition_memory_counts(counted.store);
+        if (i == 0)
+            continue; /* It also raised the ceiling of commit times, which is the catalogue's. */
+        assert_int_equal(after.writes - before.writes, 1);
+        assert_int_equal(after.reads - before.reads, 2); /* The item; the shared addresses. */
+    }
+    api_fixture_close(&db);
+}
+
 static void a_strong_read_is_one_operation(void **state)
 {
     (void)state;
@@ -129,7 +200,7 @@ static void a_write_beyond_the_stores_limits_is_refused_whole(void **state)
         engine_write_put(write, &addresses[0], bytes_of(large, size));
         enum engine_status status = engine_write_commit_wait(write);
         /* The epoch's guard, the intent's guard, and the change with its header. */
-        size_t whole = (1 + 16) + (3 + 16) + (3 + 17 + size);
+        size_t whole = (1 + 16) + (5 + 16) + (5 + 17 + size);
         assert_int_equal(status, whole <= 1000 ? ENGINE_OK : ENGINE_TOO_LARGE);
     }
     addresses[1] = (struct engine_address){ other_items, BYTES("b") };
@@ -374,6 +445,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_write_of_one_partition_is_one_operation),
+        cmocka_unit_test(what_changes_with_an_item_is_in_its_partition),
+        cmocka_unit_test(the_catalogue_shares_no_partition_with_tables),
+        cmocka_unit_test(a_put_with_a_stream_and_a_local_index_is_one_operation),
         cmocka_unit_test(a_strong_read_is_one_operation),
         cmocka_unit_test(a_write_of_two_partitions_commits_with_the_second_operation),
         cmocka_unit_test(a_write_beyond_the_stores_limits_is_refused_whole),

@@ -306,6 +306,7 @@ static void places_that_hold_anything_are_listed_in_order(void **state)
         { 1, 256, ENGINE_SPACE_ITEMS },
         { 1, UINT64_MAX, ENGINE_SPACE_INDEX },
         { 255, 1, ENGINE_SPACE_ITEMS },
+        { 255, 256, ENGINE_SPACE_MONITORS },
         { 256, 0, ENGINE_SPACE_ITEMS },
         { ENGINE_OWNER_MAX - 1, UINT64_MAX, ENGINE_SPACE_STATS },
     };
@@ -352,7 +353,7 @@ static void places_are_found_behind_one_that_holds_nothing(void **state)
 
 static struct engine_place random_place(struct random *random)
 {
-    return (struct engine_place){ random_below(random, 2), random_below(random, 2),
+    return (struct engine_place){ random_below(random, 3), random_below(random, 2),
                                   random_below(random, 2) == 0 ? ENGINE_SPACE_ITEMS
                                                                : ENGINE_SPACE_INDEX };
 }

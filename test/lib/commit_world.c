@@ -231,7 +231,9 @@ static struct engine_address address_of(size_t key, uint8_t *text)
 {
     *text = (uint8_t)('a' + key);
     return (struct engine_address){
-        { .owner = 1, .partition = key % PARTITIONS, .space = ENGINE_SPACE_ITEMS },
+        { .owner = 1 + key / PARTITIONS, /* Those of one partition may have different owners. */
+          .partition = key % PARTITIONS,
+          .space = ENGINE_SPACE_ITEMS },
         bytes_of(text, 1),
     };
 }
@@ -361,7 +363,7 @@ static bool run_transaction(struct server *server, const struct world_plan *plan
 static void sweep_meanwhile(struct server *server)
 {
     for (uint64_t i = 0; i < PARTITIONS && server->client->sweeps && !server->is_dead; i++) {
-        struct partition_id id = { 1, i };
+        struct partition_id id = { PARTITION_TABLES, i };
         if (commit_core_sweep(&server->core, &id) == ENGINE_CORRUPT)
             server->world->problem = "stored bytes did not decode";
     }
@@ -438,11 +440,14 @@ static void fill_bank(struct world *world)
 static void read_last(struct world *world)
 {
     for (size_t key = 0; key < HISTORY_KEYS; key++) {
-        uint8_t name[] = { 'D', ENGINE_SPACE_ITEMS, (uint8_t)('a' + key) };
-        struct bytes names = bytes_of(name, sizeof name), value = { 0 };
+        uint8_t text;
+        struct engine_address address = address_of(key, &text);
+        struct bytes name =
+            commit_format_name(world->arena, address.place.owner, address.place.space, address.key);
+        struct bytes stored = commit_format_key(world->arena, COMMIT_KEY_DATA, name), value = { 0 };
         struct partition_operation read = {
-            .partition = { 1, key % PARTITIONS },
-            .keys = &names,
+            .partition = commit_format_partition(&address.place),
+            .keys = &stored,
             .key_count = 1,
             .values = &value,
         };
@@ -462,7 +467,7 @@ static void sweep(struct world *world)
     struct server *sweeper = &world->servers[WORLD_CLIENTS_MAX];
     for (int round = 0; round < 2; round++) {
         for (uint64_t i = 0; i < PARTITIONS; i++) {
-            struct partition_id id = { 1, i };
+            struct partition_id id = { PARTITION_TABLES, i };
             if (commit_core_sweep(&sweeper->core, &id) != ENGINE_OK)
                 world->problem = "the sweep failed";
         }

@@ -61,7 +61,7 @@ static enum partition_status replace(struct partition_store *store, struct arena
     memset(guard.stamp.bytes, from, sizeof guard.stamp.bytes);
     struct partition_change change = { BYTES("k"), value_of(arena, to) };
     struct partition_operation write = {
-        .partition = { 1, 1 },
+        .partition = { PARTITION_TABLES, 1 },
         .is_write = true,
         .guards = &guard,
         .guard_count = 1,
@@ -76,7 +76,7 @@ static enum partition_status look(struct partition_store *store, struct arena *a
 {
     struct bytes key = BYTES("k"), value = { 0 };
     struct partition_operation read = {
-        .partition = { 1, 1 },
+        .partition = { PARTITION_TABLES, 1 },
         .keys = &key,
         .key_count = 1,
         .values = &value,

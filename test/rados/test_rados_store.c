@@ -17,7 +17,7 @@
 #include "engine_fixture.h"
 #include "rados_fixture.h"
 
-static const struct partition_id items = { 7, 1 }, others = { 7, 2 };
+static const struct partition_id items = { PARTITION_TABLES, 1 }, others = { PARTITION_TABLES, 2 };
 
 struct world {
     struct partition_store *store;
@@ -473,7 +473,7 @@ static void operations_of_one_call_are_answered_each(void **state)
     struct partition_guard refusing = { .key = BYTES("z"), .stamp = stamp_of(1) };
     for (size_t i = 0; i < COUNT; i++)
         operations[i] = (struct partition_operation){
-            .partition = { 1 + i % 3, i },
+            .partition = { i % 3 == 0 ? PARTITION_SYSTEM : PARTITION_TABLES, i },
             .is_write = true,
             .guards = &refusing,
             .guard_count = i % 5 == 0,
@@ -486,7 +486,7 @@ static void operations_of_one_call_are_answered_each(void **state)
         assert_int_equal(get(world, operations[i].partition, BYTES("k"), NULL).data == NULL,
                          i % 5 == 0);
     }
-    /* All are listed, in the order of owner and partition, whether or not the write held. */
+    /* All are listed, in the order of kind and number, whether or not the write held. */
     struct partition_id id = { 0 }, next;
     size_t found = 0;
     while (world->store->ops->next_partition(world->store, found == 0 ? NULL : &id, &next) ==
@@ -514,7 +514,7 @@ the_first_write_to_a_partition_lists_it_and_the_next_ones_are_one_operation(void
     assert_int_equal(rados_store_counts(world->store).writes - first.writes, 1);
     assert_int_equal(world->store->ops->next_partition(world->store, NULL, &next), PARTITION_OK);
     assert_int_equal(partition_id_compare(&next, &items), 0);
-    struct partition_id largest = { UINT64_MAX, UINT64_MAX };
+    struct partition_id largest = { PARTITION_TABLES, UINT64_MAX };
     assert_int_equal(put(world, largest, BYTES("k"), plain(world, "1")), PARTITION_OK);
     assert_int_equal(world->store->ops->next_partition(world->store, &items, &next), PARTITION_OK);
     assert_int_equal(partition_id_compare(&next, &largest), 0);
@@ -626,7 +626,7 @@ static void what_cannot_be_read_is_reported(void **state)
     rados_fixture_new_space(space);
     struct world other = { rados_fixture_open(space, 0), world->arena };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct partition_id partition = { 1, i };
+        struct partition_id partition = { PARTITION_TABLES, i };
         char words[256], object[RADOS_OBJECT_NAME_MAX + 1];
         rados_key_format_object(&partition, object);
         assert_int_equal(put(&other, partition, BYTES("fine"), plain(world, "1")), PARTITION_OK);

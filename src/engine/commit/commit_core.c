@@ -52,7 +52,7 @@ struct partition_stamp commit_core_new_id(struct commit_core *core)
 
 static size_t epoch_slot(const struct partition_id *partition)
 {
-    uint64_t hash = (partition->owner * 31 + partition->partition) * 0x9E3779B97F4A7C15u;
+    uint64_t hash = (partition->number * 31 + partition->kind) * 0x9E3779B97F4A7C15u;
     return (size_t)(hash >> 32) % COMMIT_EPOCHS_KEPT;
 }
 

@@ -7,8 +7,13 @@
 /* The byte behind a stamp: the format's version, below 0x7F as partition_store.h asks. */
 enum { FORMAT = 1 };
 
+/* An owner in a name: how many bytes it has without leading zeros, added to this, then those bytes.
+ * So names are short, and their order is that of the owners. Above 2: smaller bytes are escaped in
+ * keys of RADOS. */
+enum { OWNER_SIZE = 0x10, OWNER_SIZE_MAX = 8 };
+
 enum {
-    ID_SIZE = 16, /* A partition_id. */
+    ID_SIZE = 1 + 8, /* A partition_id. */
     INTENT_HEADER_SIZE = COMMIT_DATA_HEADER_SIZE + ID_SIZE + 8 + 1,
     RECORD_HEADER_SIZE = COMMIT_DATA_HEADER_SIZE + 4,
 };
@@ -20,11 +25,41 @@ struct bytes commit_format_key(struct arena *arena, enum commit_key_kind kind, s
     return arena_join(arena, parts, 2);
 }
 
-struct bytes commit_format_name(struct arena *arena, enum engine_space space, struct bytes key)
+struct partition_id commit_format_partition(const struct engine_place *place)
 {
-    uint8_t first = (uint8_t)space;
-    struct bytes parts[] = { bytes_of(&first, 1), key };
+    return (struct partition_id){ place->owner == 0 ? PARTITION_SYSTEM : PARTITION_TABLES,
+                                  place->partition };
+}
+
+struct bytes commit_format_name(struct arena *arena, uint64_t owner, enum engine_space space,
+                                struct bytes key)
+{
+    uint8_t header[1 + OWNER_SIZE_MAX + 1], whole[8];
+    size_t size = 0;
+    store_u64_be(whole, owner);
+    while (size < OWNER_SIZE_MAX && owner >> 8 * size != 0)
+        size++;
+    header[0] = (uint8_t)(OWNER_SIZE + size);
+    memcpy(header + 1, whole + sizeof whole - size, size);
+    header[1 + size] = (uint8_t)space;
+    struct bytes parts[] = { bytes_of(header, size + 2), key };
     return arena_join(arena, parts, 2);
+}
+
+bool commit_format_read_name(struct bytes name, uint64_t *owner, enum engine_space *space,
+                             struct bytes *key)
+{
+    if (name.len < 2 || name.data[0] < OWNER_SIZE || name.data[0] > OWNER_SIZE + OWNER_SIZE_MAX)
+        return false;
+    size_t size = name.data[0] - (size_t)OWNER_SIZE;
+    if (name.len < size + 2 || (size > 0 && name.data[1] == 0))
+        return false;
+    *owner = 0;
+    for (size_t i = 0; i < size; i++)
+        *owner = *owner << 8 | name.data[1 + i];
+    *space = (enum engine_space)name.data[1 + size];
+    *key = bytes_of(name.data + size + 2, name.len - size - 2);
+    return true;
 }
 
 static uint8_t *put_header(uint8_t *out, const struct partition_stamp *stamp)
@@ -61,13 +96,14 @@ bool commit_format_read_data(struct bytes value, struct partition_stamp *id, str
 
 static void put_id(uint8_t *out, const struct partition_id *id)
 {
-    store_u64_be(out, id->owner);
-    store_u64_be(out + 8, id->partition);
+    out[0] = (uint8_t)id->kind;
+    store_u64_be(out + 1, id->number);
 }
 
-static struct partition_id read_id(const uint8_t *data)
+static bool read_id(const uint8_t *data, struct partition_id *out)
 {
-    return (struct partition_id){ load_u64_be(data), load_u64_be(data + 8) };
+    *out = (struct partition_id){ (enum partition_kind)data[0], load_u64_be(data + 1) };
+    return data[0] == PARTITION_SYSTEM || data[0] == PARTITION_TABLES;
 }
 
 struct bytes commit_format_intent(struct arena *arena, const struct commit_intent *intent)
@@ -89,7 +125,8 @@ bool commit_format_read_intent(struct bytes value, struct commit_intent *out)
     if (!read_header(value, INTENT_HEADER_SIZE, &out->id))
         return false;
     const uint8_t *data = value.data + COMMIT_DATA_HEADER_SIZE;
-    out->primary = read_id(data);
+    if (!read_id(data, &out->primary))
+        return false;
     out->epoch = load_u64_be(data + ID_SIZE);
     uint8_t change = data[ID_SIZE + 8];
     if (change < COMMIT_CHANGE_NONE || change > COMMIT_CHANGE_DELETE)
@@ -122,7 +159,8 @@ bool commit_format_read_record(struct arena *arena, struct bytes value, struct c
     out->participant_count = count;
     out->participants = arena_alloc(arena, (count + 1) * sizeof *out->participants);
     for (size_t i = 0; i < count; i++)
-        out->participants[i] = read_id(value.data + RECORD_HEADER_SIZE + i * ID_SIZE);
+        if (!read_id(value.data + RECORD_HEADER_SIZE + i * ID_SIZE, &out->participants[i]))
+            return false;
     return true;
 }
 

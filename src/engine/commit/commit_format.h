@@ -1,11 +1,15 @@
 /* commit_format.h -- the keys and values that the commit protocol stores in a partition.
  *
+ * A partition of the store holds all places of the engine with that partition number, whoever owns
+ * them: the items of a table, its local indexes, its log, its history and its statistics change in
+ * one operation. Only the owner 0, whose numbers are its own, has partitions for itself.
+ *
  * Four kinds of keys, by their first byte:
- *   'D' space key   a committed value. Its stamp is the id of the write that stored it.
- *   'I' space key   an intent on that key. Its stamp is the id of its transaction.
- *   'R' id          the record of a committed transaction, in its primary partition.
- *   'E'             the partition's epoch; absent: 0. Its stamp is the epoch.
- * doc/disk-format.md, "RADOS", has them again.
+ *   'D' name   a committed value. Its stamp is the id of the write that stored it.
+ *   'I' name   an intent on that key. Its stamp is the id of its transaction.
+ *   'R' id     the record of a committed transaction, in its primary partition.
+ *   'E'        the partition's epoch; absent: 0. Its stamp is the epoch.
+ * A name is the owner, the space and the engine's key. doc/disk-format-rados.md has the bytes.
  *
  * Bytes that do not decode are reported, never asserted: they come from a store.
  */
@@ -32,9 +36,16 @@ enum {
     COMMIT_DATA_HEADER_SIZE = PARTITION_STAMP_SIZE + 1,
 };
 
-/* `name` is the space as one byte and the engine's key. */
+/* The partition of the store that holds a place. */
+struct partition_id commit_format_partition(const struct engine_place *place);
+
+/* Names sort by owner, space and key. */
+struct bytes commit_format_name(struct arena *arena, uint64_t owner, enum engine_space space,
+                                struct bytes key);
+/* `key` borrows from `name`. */
+MUST_CHECK bool commit_format_read_name(struct bytes name, uint64_t *owner,
+                                        enum engine_space *space, struct bytes *key);
 struct bytes commit_format_key(struct arena *arena, enum commit_key_kind kind, struct bytes name);
-struct bytes commit_format_name(struct arena *arena, enum engine_space space, struct bytes key);
 
 struct bytes commit_format_data(struct arena *arena, const struct partition_stamp *id,
                                 struct bytes payload);

@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes payload;
     struct commit_intent intent;
     struct commit_record record;
-    uint64_t epoch;
+    uint64_t epoch, owner;
+    enum engine_space space;
     if (commit_format_read_data(value, &id, &payload))
         assert(bytes_equal(commit_format_data(arena, &id, payload), value));
     if (commit_format_read_intent(value, &intent))
@@ -23,6 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(bytes_equal(commit_format_record(arena, &record), value));
     if (commit_format_read_epoch(value, &epoch) && value.data != NULL)
         assert(bytes_equal(commit_format_epoch(arena, epoch), value));
+    if (commit_format_read_name(value, &owner, &space, &payload))
+        assert(bytes_equal(commit_format_name(arena, owner, space, payload), value));
     arena_destroy(arena);
     return 0;
 }

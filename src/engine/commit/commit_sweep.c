@@ -19,6 +19,7 @@ static enum engine_status read_page(struct commit_core *core, struct arena *aren
         .first = first,
         .last = arena_copy(arena, bytes_of(&next, 1)),
         .count_max = SWEEP_PAGE,
+        .alike_size = 1,
     };
     struct partition_operation read = {
         .partition = *partition,

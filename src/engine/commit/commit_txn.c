@@ -17,7 +17,7 @@ void commit_txn_init(struct commit_txn *txn, struct commit_core *core, struct ar
 
 static size_t find_part(struct commit_txn *txn, const struct engine_place *place)
 {
-    struct partition_id id = { place->owner, place->partition };
+    struct partition_id id = commit_format_partition(place);
     for (size_t i = txn->part_count; i > 0; i--) /* The last one is the likeliest. */
         if (partition_id_compare(&txn->parts[i - 1].id, &id) == 0)
             return i - 1;
@@ -35,7 +35,8 @@ static size_t find_part(struct commit_txn *txn, const struct engine_place *place
 /* The entry of an address, which is added if it is missing. */
 static struct commit_entry *find_entry(struct commit_txn *txn, const struct engine_address *address)
 {
-    struct bytes name = commit_format_name(txn->arena, address->place.space, address->key);
+    struct bytes name =
+        commit_format_name(txn->arena, address->place.owner, address->place.space, address->key);
     size_t part = find_part(txn, &address->place);
     size_t *bucket = &txn->buckets[(crc32c(name) + part) % COMMIT_TXN_BUCKETS];
     for (size_t i = *bucket; i != SIZE_MAX; i = txn->entries[i].next_in_bucket)

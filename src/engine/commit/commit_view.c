@@ -28,9 +28,9 @@ struct commit_scan {
     struct commit_view *view;
     struct arena *arena; /* The bounds, and the page. */
     struct partition_id partition;
-    uint8_t space;
     bool reverse;
     struct bytes first, last; /* What is left: keys of data. */
+    size_t prefix_size;       /* Of such a key, before the engine's. */
     size_t count_left;        /* SIZE_MAX: no limit. */
     size_t bytes_left;        /* SIZE_MAX: no limit. */
     struct partition_entry *entries;
@@ -125,7 +125,7 @@ enum engine_status commit_view_get(struct engine_view *base, const struct engine
                                    struct engine_value *out)
 {
     struct commit_view *view = (struct commit_view *)base;
-    struct partition_id id = { address->place.owner, address->place.partition };
+    struct partition_id id = commit_format_partition(&address->place);
     struct commit_txn txn;
     struct bytes payload = { 0 };
     uint64_t version = 0;
@@ -175,6 +175,7 @@ static enum engine_status read_page(struct commit_core *core, struct arena *aren
                             : commit_format_key(arena, COMMIT_KEY_INTENT, name_of(data->last)),
                 .reverse = data->reverse,
                 .count_max = 1,
+                .alike_size = 1,
             },
         };
         struct partition_operation read = {
@@ -202,12 +203,18 @@ static enum engine_status read_page(struct commit_core *core, struct arena *aren
 
 /* --- Scans --- */
 
-/* A key of data in a space; all of it in one allocation. */
-static struct bytes data_key(struct arena *arena, uint8_t space, struct bytes key)
+static struct bytes data_key(struct arena *arena, uint64_t owner, unsigned space, struct bytes key)
 {
-    uint8_t header[] = { COMMIT_KEY_DATA, space };
-    struct bytes parts[] = { bytes_of(header, sizeof header), key };
-    return arena_join(arena, parts, 2);
+    return commit_format_key(arena, COMMIT_KEY_DATA,
+                             commit_format_name(arena, owner, (enum engine_space)space, key));
+}
+
+/* Where the keys of a place end. */
+static struct bytes place_end(struct arena *arena, const struct engine_place *place)
+{
+    unsigned next = (unsigned)place->space + 1;
+    return next <= UINT8_MAX ? data_key(arena, place->owner, next, BYTES(""))
+                             : data_key(arena, place->owner + 1, 0, BYTES(""));
 }
 
 enum engine_status commit_scan_open(struct engine_view *base, const struct engine_range *range,
@@ -217,12 +224,13 @@ enum engine_status commit_scan_open(struct engine_view *base, const struct engin
     scan->base.engine = base->engine;
     scan->view = (struct commit_view *)base;
     scan->arena = arena_create();
-    scan->partition = (struct partition_id){ range->place.owner, range->place.partition };
-    scan->space = (uint8_t)range->place.space;
+    scan->partition = commit_format_partition(&range->place);
     scan->reverse = range->reverse;
-    scan->first = data_key(scan->arena, scan->space, range->first);
-    scan->last = range->last.len == 0 ? data_key(scan->arena, (uint8_t)(scan->space + 1), BYTES(""))
-                                      : data_key(scan->arena, scan->space, range->last);
+    scan->first = data_key(scan->arena, range->place.owner, range->place.space, range->first);
+    scan->last = range->last.len == 0
+                     ? place_end(scan->arena, &range->place)
+                     : data_key(scan->arena, range->place.owner, range->place.space, range->last);
+    scan->prefix_size = scan->first.len - range->first.len;
     scan->count_left = range->count_max == 0 ? SIZE_MAX : range->count_max;
     scan->bytes_left = range->bytes_max == 0 ? SIZE_MAX : range->bytes_max;
     scan->more = bytes_compare(scan->first, scan->last) < 0;
@@ -276,6 +284,7 @@ static enum engine_status next_page(struct commit_scan *scan)
         .reverse = scan->reverse,
         .count_max = smaller(scan->count_left, COMMIT_PAGE_ENTRIES),
         .bytes_max = COMMIT_PAGE_SIZE,
+        .alike_size = scan->prefix_size,
     };
     uint64_t version = 0;
     enum engine_status status = read_page(core, scan->arena, &scan->partition, &range, &version);
@@ -309,7 +318,7 @@ enum engine_status commit_scan_next(struct engine_scan *base, struct engine_entr
     if (!commit_format_read_data(entry->value, &stamp, &out->value))
         return ENGINE_CORRUPT;
     scan->at++;
-    out->key = bytes_of(entry->key.data + 2, entry->key.len - 2);
+    out->key = bytes_of(entry->key.data + scan->prefix_size, entry->key.len - scan->prefix_size);
     size_t size = out->key.len + out->value.len;
     if (scan->count_left != SIZE_MAX)
         scan->count_left--;
@@ -320,53 +329,90 @@ enum engine_status commit_scan_next(struct engine_scan *base, struct engine_entr
 
 /* --- Places --- */
 
-/* The first space from `space` on that holds data in a partition; ENGINE_END if there is none. */
-static enum engine_status first_space(struct commit_view *view, const struct partition_id *id,
-                                      unsigned space, unsigned *out)
+/* The first place of a partition from (`owner`, `space`) on; ENGINE_END if there is none. */
+static enum engine_status first_place(struct commit_view *view, const struct partition_id *id,
+                                      uint64_t owner, unsigned space, struct engine_place *out)
 {
     struct commit_core *core = &((struct commit_engine *)view->base.engine)->core;
     uint64_t version = 0;
-    if (space > UINT8_MAX)
-        return ENGINE_END;
+    struct bytes key;
     arena_reset(view->arena);
     struct partition_range range = {
-        .first = data_key(view->arena, (uint8_t)space, BYTES("")),
+        .first = data_key(view->arena, owner, space, BYTES("")),
         .last = BYTES("E"),
         .count_max = 1,
+        .alike_size = 1,
     };
     enum engine_status status = read_page(core, view->arena, id, &range, &version);
     if (status != ENGINE_OK || range.count == 0)
         return status == ENGINE_OK ? ENGINE_END : status;
-    if (range.entries[0].key.len < 2)
-        return ENGINE_CORRUPT;
-    *out = range.entries[0].key.data[1];
-    return ENGINE_OK;
+    out->partition = id->number;
+    return commit_format_read_name(name_of(range.entries[0].key), &out->owner, &out->space, &key)
+               ? ENGINE_OK
+               : ENGINE_CORRUPT;
 }
 
+/* Looks at the partitions behind `first` (NULL: at all) for the first place of the least owner from
+ * `owner` on. A place of `owner` itself ends the search. */
+static enum engine_status search_places(struct commit_view *view, const struct partition_id *first,
+                                        uint64_t owner, struct engine_place *out)
+{
+    struct partition_store *store = ((struct commit_engine *)view->base.engine)->core.store;
+    struct partition_id id = { 0 };
+    enum engine_status status = ENGINE_END;
+    if (first != NULL)
+        id = *first;
+    for (bool begins = first == NULL;; begins = false) {
+        struct partition_id next;
+        struct engine_place place;
+        enum partition_status found = store->ops->next_partition(store, begins ? NULL : &id, &next);
+        if (found != PARTITION_OK)
+            return found == PARTITION_REFUSED ? status : commit_core_status(found);
+        id = next;
+        enum engine_status looked = first_place(view, &id, owner, 0, &place);
+        if (looked != ENGINE_OK && looked != ENGINE_END)
+            return looked;
+        if (looked == ENGINE_OK && (status == ENGINE_END || place.owner < out->owner)) {
+            *out = place;
+            status = ENGINE_OK;
+        }
+        if (status == ENGINE_OK && out->owner == owner)
+            return ENGINE_OK;
+    }
+}
+
+/* The next place of the same owner; ENGINE_END if there is none. */
+static enum engine_status next_of_owner(struct commit_view *view, const struct engine_place *after,
+                                        struct engine_place *out)
+{
+    struct partition_id id = commit_format_partition(after);
+    enum engine_status status = ENGINE_END;
+    if (after->space < UINT8_MAX)
+        status = first_place(view, &id, after->owner, (unsigned)after->space + 1, out);
+    if (status == ENGINE_OK && out->owner != after->owner)
+        status = ENGINE_END;
+    if (status == ENGINE_END)
+        status = search_places(view, &id, after->owner, out);
+    return status == ENGINE_OK && out->owner != after->owner ? ENGINE_END : status;
+}
+
+/* Partitions are in the order of their numbers, and places in that of their owners: what follows
+ * the last place of an owner is known only after a look at all partitions. */
 enum engine_status commit_view_next_place(struct engine_view *base,
                                           const struct engine_place *after,
                                           struct engine_place *out)
 {
     struct commit_view *view = (struct commit_view *)base;
-    struct partition_store *store = ((struct commit_engine *)base->engine)->core.store;
-    struct partition_id id = { 0 };
-    enum engine_status status = ENGINE_END;
-    unsigned space = 0;
-    bool has_id = after != NULL;
-    if (has_id) {
-        id = (struct partition_id){ after->owner, after->partition };
-        status = first_space(view, &id, (unsigned)after->space + 1, &space);
-    }
-    while (status == ENGINE_END) {
-        struct partition_id next;
-        enum partition_status found = store->ops->next_partition(store, has_id ? &id : NULL, &next);
-        if (found != PARTITION_OK)
-            return found == PARTITION_REFUSED ? ENGINE_END : commit_core_status(found);
-        id = next;
-        has_id = true;
-        status = first_space(view, &id, 0, &space);
+    struct engine_place found;
+    enum engine_status status;
+    if (after == NULL) {
+        status = search_places(view, NULL, 0, &found);
+    } else {
+        status = next_of_owner(view, after, &found);
+        if (status == ENGINE_END && after->owner < ENGINE_OWNER_MAX)
+            status = search_places(view, NULL, after->owner + 1, &found);
     }
     if (status == ENGINE_OK)
-        *out = (struct engine_place){ id.owner, id.partition, (enum engine_space)space };
+        *out = found;
     return status;
 }

@@ -30,9 +30,15 @@ struct partition_store;
 
 enum { PARTITION_STAMP_SIZE = 16 };
 
+/* Two families of numbers that know nothing of each other. The values are stored. */
+enum partition_kind {
+    PARTITION_SYSTEM = 's', /* Of the catalogue and other records of the server itself. */
+    PARTITION_TABLES = 't', /* Of tables and global indexes. */
+};
+
 struct partition_id {
-    uint64_t owner;
-    uint64_t partition;
+    enum partition_kind kind;
+    uint64_t number;
 };
 
 struct partition_stamp {
@@ -72,6 +78,9 @@ struct partition_range {
     bool reverse;       /* From the end of the range down; only if the store can. */
     size_t count_max;   /* Above 0. A store may answer fewer, but at least one if there is one. */
     size_t bytes_max;   /* Stop once keys and values reach this size; 0: no limit. */
+    /* Entries whose keys share so many first bytes are alike: by them, a store may guess how large
+     * they are. */
+    size_t alike_size;
     /* The answer, in the arena. */
     struct partition_entry *entries;
     size_t count;
@@ -107,7 +116,7 @@ struct partition_store_ops {
     void (*run)(struct partition_store *store, struct arena *arena,
                 struct partition_operation *operations, size_t count);
     /* The first partition behind `after` (NULL: of all) that was ever written to, in the order of
-     * owner and partition. PARTITION_REFUSED if there is none. */
+     * kind and number. PARTITION_REFUSED if there is none. */
     enum partition_status (*next_partition)(struct partition_store *store,
                                             const struct partition_id *after,
                                             struct partition_id *out);
@@ -121,10 +130,10 @@ struct partition_store {
 
 static inline int partition_id_compare(const struct partition_id *a, const struct partition_id *b)
 {
-    if (a->owner != b->owner)
-        return a->owner < b->owner ? -1 : 1;
-    if (a->partition != b->partition)
-        return a->partition < b->partition ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
     return 0;
 }
 

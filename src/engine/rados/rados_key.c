@@ -74,7 +74,7 @@ struct bytes rados_key_shared_prefix(struct bytes first, struct bytes last)
 
 void rados_key_format_partition(const struct partition_id *id, char out[RADOS_PARTITION_SIZE + 1])
 {
-    snprintf(out, RADOS_PARTITION_SIZE + 1, "%016" PRIx64 ".%016" PRIx64, id->owner, id->partition);
+    snprintf(out, RADOS_PARTITION_SIZE + 1, "%c.%016" PRIx64, id->kind, id->number);
 }
 
 static bool parse_hex(const uint8_t *digits, uint64_t *out)
@@ -91,8 +91,11 @@ static bool parse_hex(const uint8_t *digits, uint64_t *out)
 
 bool rados_key_parse_partition(struct bytes text, struct partition_id *id)
 {
-    return text.len == RADOS_PARTITION_SIZE && text.data[16] == '.' &&
-           parse_hex(text.data, &id->owner) && parse_hex(text.data + 17, &id->partition);
+    if (text.len != RADOS_PARTITION_SIZE || text.data[1] != '.')
+        return false;
+    id->kind = (enum partition_kind)text.data[0];
+    return (id->kind == PARTITION_SYSTEM || id->kind == PARTITION_TABLES) &&
+           parse_hex(text.data + 2, &id->number);
 }
 
 void rados_key_format_object(const struct partition_id *id, char out[RADOS_OBJECT_NAME_MAX + 1])

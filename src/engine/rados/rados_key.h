@@ -3,7 +3,7 @@
  * librados takes some keys as C strings, so no stored key holds a zero byte: the bytes 0, 1 and 2
  * become 02 02, 02 03 and 02 04, and 01 ends the key. So keys keep their order, no key is a prefix
  * of another, the empty key exists, and a listing can start at a key itself: the key without its
- * end sorts before it and behind all smaller ones. doc/disk-format.md, "RADOS".
+ * end sorts before it and behind all smaller ones. doc/disk-format-rados.md.
  */
 #ifndef STATOR_ENGINE_RADOS_RADOS_KEY_H
 #define STATOR_ENGINE_RADOS_RADOS_KEY_H
@@ -26,10 +26,10 @@ const char *rados_key_before(struct arena *arena, struct bytes key);
 struct bytes rados_key_shared_prefix(struct bytes first, struct bytes last);
 
 enum {
-    RADOS_PARTITION_SIZE = 2 * 16 + 1,                /* "OWNER.PARTITION", in hexadecimal. */
+    RADOS_PARTITION_SIZE = 2 + 16,                    /* "KIND.NUMBER", in hexadecimal. */
     RADOS_OBJECT_NAME_MAX = RADOS_PARTITION_SIZE + 2, /* With "p." before it. */
 };
-/* The partition in the list of all: its order is theirs. */
+/* The partition's name in the list of all: their order is that of the partitions. */
 void rados_key_format_partition(const struct partition_id *id, char out[RADOS_PARTITION_SIZE + 1]);
 MUST_CHECK bool rados_key_parse_partition(struct bytes text, struct partition_id *id);
 void rados_key_format_object(const struct partition_id *id, char out[RADOS_OBJECT_NAME_MAX + 1]);

@@ -128,9 +128,8 @@ static bool is_too_large(const struct partition_operation *operation)
 static atomic_uint_fast32_t *hint_of(struct rados_store *store, const struct partition_id *id,
                                      const struct partition_range *range)
 {
-    /* With the first two bytes, which tell items from the change log and the like. */
-    uint64_t hash = (id->owner * 31 + id->partition) * 0x9E3779B97F4A7C15u;
-    size_t prefix = range->first.len < 2 ? range->first.len : 2;
+    uint64_t hash = (id->number * 31 + id->kind) * 0x9E3779B97F4A7C15u;
+    size_t prefix = range->first.len < range->alike_size ? range->first.len : range->alike_size;
     hash = (hash >> 32) + crc32c(bytes_of(range->first.data, prefix));
     return &store->hints[hash % RADOS_HINTS];
 }

@@ -12,7 +12,7 @@
 #include "engine/rados/rados_connection.h"
 #include "engine/rados/rados_key.h"
 
-/* doc/disk-format.md, "RADOS". */
+/* doc/disk-format-rados.md. */
 #define FORMAT_OBJECT "format"
 #define FORMAT "stator rados 1\n"
 enum { FORMAT_SIZE_MAX = 64 };

@@ -112,7 +112,8 @@ static void partitions_are_named_in_their_order(void **state)
 {
     (void)state;
     static const struct partition_id ids[] = {
-        { 0, 0 }, { 0, 9 }, { 0, 10 }, { 1, 0 }, { 15, 0 }, { 16, UINT64_MAX }, { UINT64_MAX, 1 },
+        { PARTITION_SYSTEM, 0 }, { PARTITION_SYSTEM, UINT64_MAX }, { PARTITION_TABLES, 0 },
+        { PARTITION_TABLES, 9 }, { PARTITION_TABLES, 10 },         { PARTITION_TABLES, 16 },
     };
     char last[RADOS_PARTITION_SIZE + 1] = "";
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
@@ -126,14 +127,17 @@ static void partitions_are_named_in_their_order(void **state)
     }
     char object[RADOS_OBJECT_NAME_MAX + 1];
     rados_key_format_object(&ids[5], object);
-    assert_string_equal(object, "p.0000000000000010.ffffffffffffffff");
+    assert_string_equal(object, "p.t.0000000000000010");
+    rados_key_format_object(&ids[1], object);
+    assert_string_equal(object, "p.s.ffffffffffffffff");
     static const char *const wrong[] = {
         "",
-        "0000000000000010.fffffffffffffff",
-        "0000000000000010.ffffffffffffffff0",
-        "0000000000000010-ffffffffffffffff",
-        "0000000000000010.FFFFFFFFFFFFFFFF",
-        "000000000000001g.ffffffffffffffff",
+        "t.fffffffffffffff",
+        "t.ffffffffffffffff0",
+        "t-ffffffffffffffff",
+        "t.FFFFFFFFFFFFFFFF",
+        "t.fffffffffffffffg",
+        "u.ffffffffffffffff",
     };
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct partition_id id;
