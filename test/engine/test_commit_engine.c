@@ -314,6 +314,88 @@ static void a_scan_reads_page_by_page(void **state)
     engine_close(engine);
 }
 
+/* --- Outages --- */
+
+enum { OPERATION_MS = 30 * 1000 }; /* Until an operation without an answer is given up. */
+
+/* A store that answers no more after some calls. Only it makes the time go by. */
+struct outage {
+    struct partition_store base;
+    struct partition_store *inner;
+    size_t calls_left;
+    int64_t now_ms;
+};
+
+static void run_until_outage(struct partition_store *base, struct arena *arena,
+                             struct partition_operation *operations, size_t count)
+{
+    struct outage *outage = (struct outage *)base;
+    if (outage->calls_left > 0) {
+        outage->calls_left--;
+        outage->inner->ops->run(outage->inner, arena, operations, count);
+        return;
+    }
+    outage->now_ms += OPERATION_MS;
+    for (size_t i = 0; i < count; i++)
+        operations[i].status = operations[i].is_write ? PARTITION_UNKNOWN : PARTITION_FAILED;
+}
+
+static void close_outage(struct partition_store *base)
+{
+    struct partition_store *inner = ((struct outage *)base)->inner;
+    inner->ops->close(inner);
+}
+
+static int64_t outage_now_ms(void *context)
+{
+    return ((struct outage *)context)->now_ms;
+}
+
+static void outage_pause(void *context, unsigned ms)
+{
+    ((struct outage *)context)->now_ms += ms;
+}
+
+/* Whenever the store stops answering, the thread and the latches are free soon after, and what the
+ * write has left is no trouble to others. */
+static void a_write_in_an_outage_repeats_nothing_after_its_time(void **state)
+{
+    (void)state;
+    const struct engine_address addresses[] = { { items, BYTES("a") },
+                                                { other_items, BYTES("a") },
+                                                { { 7, 3, ENGINE_SPACE_ITEMS }, BYTES("a") } };
+    size_t statuses[ENGINE_UNSUPPORTED + 1] = { 0 };
+    for (size_t partitions = 1; partitions <= COUNT_OF(addresses); partitions++) {
+        bool is_over = false;
+        for (size_t calls = 0; !is_over; calls++) {
+            struct partition_store_ops ops = { .changes_max = 100,
+                                               .size_max = 10000,
+                                               .run = run_until_outage,
+                                               .close = close_outage };
+            struct outage outage = { .base.ops = &ops,
+                                     .inner = partition_memory_create(true),
+                                     .calls_left = SIZE_MAX };
+            struct commit_time time = { outage_now_ms, outage_pause, &outage };
+            char message[ENGINE_MESSAGE_MAX];
+            struct engine *engine = commit_engine_create(&outage.base, &time, 1, message);
+            assert_non_null(engine);
+            struct engine_write *write;
+            assert_int_equal(engine_write_begin(engine, addresses, partitions, &write), ENGINE_OK);
+            outage.calls_left = calls;
+            for (size_t i = 0; i < partitions; i++)
+                engine_write_put(write, &addresses[i], BYTES("1"));
+            enum engine_status status = engine_write_commit_wait(write);
+            assert_in_range(outage.now_ms, 0, COMMIT_WRITE_MS + OPERATION_MS);
+            statuses[status]++;
+            is_over = status == ENGINE_OK && outage.calls_left > 0;
+            outage.calls_left = SIZE_MAX;
+            assert_int_equal(change(engine, addresses, partitions, BYTES("2")), ENGINE_OK);
+            engine_close(engine);
+        }
+    }
+    assert_true(statuses[ENGINE_OK] > 0 && statuses[ENGINE_UNKNOWN] > 0);
+}
+
 /* --- Two servers at once --- */
 
 enum { SERVERS = 2, THREADS = 2, ACCOUNTS = 6, TRANSFERS = 150, START = 100 };
@@ -455,6 +537,7 @@ int main(void)
         cmocka_unit_test(an_eventual_view_shows_what_is_committed),
         cmocka_unit_test(a_view_reads_a_bounded_number_of_partitions),
         cmocka_unit_test(a_scan_reads_page_by_page),
+        cmocka_unit_test(a_write_in_an_outage_repeats_nothing_after_its_time),
         cmocka_unit_test(two_servers_keep_the_books_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,10 +165,15 @@ static enum partition_status raise_epoch(struct commit_core *core, struct arena 
     return commit_core_run(core, arena, &write);
 }
 
-bool commit_core_fence(struct commit_core *core, struct arena *arena,
-                       const struct partition_id *partition, uint64_t epoch)
+bool commit_core_is_late(struct commit_core *core, int64_t deadline_ms)
 {
-    for (unsigned i = 0; i < COMMIT_TRIES_MAX; i++) {
+    return core->time.now_ms(core->time.context) >= deadline_ms;
+}
+
+bool commit_core_fence(struct commit_core *core, struct arena *arena,
+                       const struct partition_id *partition, uint64_t epoch, int64_t deadline_ms)
+{
+    for (unsigned i = 0; i < COMMIT_TRIES_MAX && !commit_core_is_late(core, deadline_ms); i++) {
         enum partition_status status = raise_epoch(core, arena, partition, epoch, NULL);
         /* Epochs only grow, so a refusal means that it is above already. */
         if (status == PARTITION_OK || status == PARTITION_REFUSED)

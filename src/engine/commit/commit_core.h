@@ -25,6 +25,10 @@ enum {
     COMMIT_RESOLUTIONS_MAX = 1024, /* Looks at intents in one read; then ENGINE_BUSY. */
     COMMIT_ATTEMPTS_MAX = 16, /* Of a write that was refused without a change of what it read. */
     COMMIT_TRIES_MAX = 8,     /* Of an operation that may be repeated. */
+    /* After this long, a write repeats nothing: it answers what it knows, and leaves its intents to
+     * those who meet them and to the sweep. More than one operation may take (RADOS_TIMEOUT_S), so
+     * that a lost answer is looked into. */
+    COMMIT_WRITE_MS = 40 * 1000,
     COMMIT_EPOCHS_KEPT = 256, /* Partitions whose epoch is known without asking. */
 };
 
@@ -71,10 +75,14 @@ enum partition_status commit_core_run(struct commit_core *core, struct arena *ar
 /* What a caller of the engine is told about an operation that did not succeed. */
 enum engine_status commit_core_status(enum partition_status status);
 
+/* By this server's clock. */
+bool commit_core_is_late(struct commit_core *core, int64_t deadline_ms);
+
 /* Makes sure that operations which are guarded by `epoch` can take effect no more. False if that
- * could not be found out. */
+ * could not be found out before the deadline. */
 MUST_CHECK bool commit_core_fence(struct commit_core *core, struct arena *arena,
-                                  const struct partition_id *partition, uint64_t epoch);
+                                  const struct partition_id *partition, uint64_t epoch,
+                                  int64_t deadline_ms);
 
 enum commit_outcome {
     COMMIT_PENDING,   /* May still be committed. */

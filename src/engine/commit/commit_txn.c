@@ -10,7 +10,10 @@
 
 void commit_txn_init(struct commit_txn *txn, struct commit_core *core, struct arena *arena)
 {
-    *txn = (struct commit_txn){ .core = core, .arena = arena };
+    *txn = (struct commit_txn){ .core = core,
+                                .arena = arena,
+                                .deadline_ms =
+                                    core->time.now_ms(core->time.context) + COMMIT_WRITE_MS };
     for (size_t i = 0; i < COMMIT_TXN_BUCKETS; i++)
         txn->buckets[i] = SIZE_MAX;
 }
@@ -183,6 +186,8 @@ enum engine_status commit_parts_read_settled(struct commit_txn *txn,
                                                &txn->parts[left[i].part].id,
                                                txn->entries[left[i].entries[index]].name, &intent)
                          : ENGINE_CORRUPT;
+            if (status == ENGINE_OK && commit_core_is_late(txn->core, txn->deadline_ms))
+                status = ENGINE_BUSY;
             left[kept++] = left[i];
         }
         if (status != ENGINE_OK)

@@ -43,12 +43,14 @@ struct commit_txn {
     struct commit_part *parts;
     size_t part_count, part_capacity;
     unsigned fetches;
+    int64_t deadline_ms; /* Nothing is repeated after it: COMMIT_WRITE_MS. */
     /* Once it is committed in several partitions, until commit_txn_finish. */
     bool needs_finish;
     struct partition_stamp id;
     size_t primary;
 };
 
+/* Its time begins to run. */
 void commit_txn_init(struct commit_txn *txn, struct commit_core *core, struct arena *arena);
 
 /* Says that the address will be read, so that one call of commit_txn_fetch reads all side by side.
@@ -69,9 +71,11 @@ void commit_txn_delete(struct commit_txn *txn, const struct engine_address *addr
 
 /* ENGINE_OK: durable and visible to all. ENGINE_UNKNOWN: took place or not; it will not take place
  * any later, unless the store could not be reached. Any other status: did not and will not take
- * place; ENGINE_CONFLICT if what was read has changed. Once for each transaction. */
+ * place; ENGINE_CONFLICT if what was read has changed, ENGINE_BUSY if others were in the way until
+ * its time was over. Once for each transaction. */
 MUST_CHECK enum engine_status commit_txn_commit(struct commit_txn *txn);
-/* Settles the transaction's own intents, after its owner was answered. */
+/* Settles the transaction's own intents, after its owner was answered. Tries once: what it does not
+ * settle, those who meet it do, and the sweep. */
 void commit_txn_finish(struct commit_txn *txn);
 
 #endif

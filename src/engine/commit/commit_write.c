@@ -163,7 +163,8 @@ static bool fits(const struct commit_txn *txn, const struct draft *draft)
 static enum engine_status settle_single(struct commit_txn *txn, size_t part)
 {
     struct commit_reading reading = { .part = part };
-    if (!commit_core_fence(txn->core, txn->arena, &txn->parts[part].id, txn->parts[part].epoch) ||
+    if (!commit_core_fence(txn->core, txn->arena, &txn->parts[part].id, txn->parts[part].epoch,
+                           txn->deadline_ms) ||
         commit_parts_read(txn, &reading, 1, COMMIT_READ_ALL) != ENGINE_OK)
         return ENGINE_UNKNOWN;
     enum engine_status status = ENGINE_UNKNOWN;
@@ -197,36 +198,54 @@ static enum engine_status commit_single(struct commit_txn *txn, size_t part)
 
 /* --- Several partitions --- */
 
-/* Settles the transaction's own intents in one part. False if that could not be found out. */
-static bool settle_part(struct commit_txn *txn, size_t part, bool committed)
-{
-    struct draft draft = draft_settlement(txn, part, committed);
-    struct partition_operation operation = operation_of(txn, part, &draft);
-    enum partition_status status = commit_core_run(txn->core, txn->arena, &operation);
-    if (status != PARTITION_REFUSED)
-        return status == PARTITION_OK;
-    /* Others settled some of them, so the rest is done one by one. */
-    bool settled = true;
-    for (size_t i = txn->parts[part].first; i != SIZE_MAX; i = txn->entries[i].next)
-        if (is_relevant(&txn->entries[i])) {
-            struct commit_intent intent = intent_of(txn, &txn->entries[i]);
-            status = commit_core_settle(txn->core, txn->arena, &txn->parts[part].id,
-                                        txn->entries[i].name, &intent, committed);
-            settled = settled && (status == PARTITION_OK || status == PARTITION_REFUSED);
-        }
-    return settled;
-}
-
 static bool has_intents(const struct commit_txn *txn, size_t part)
 {
     return part != txn->primary && relevant_count(txn, part) > 0;
 }
 
-static void remove_intents(struct commit_txn *txn)
+/* Settles the transaction's own intents in one part, one by one. */
+static bool settle_entries(struct commit_txn *txn, size_t part, bool committed)
 {
+    for (size_t i = txn->parts[part].first; i != SIZE_MAX; i = txn->entries[i].next) {
+        if (!is_relevant(&txn->entries[i]))
+            continue;
+        if (commit_core_is_late(txn->core, txn->deadline_ms))
+            return false;
+        struct commit_intent intent = intent_of(txn, &txn->entries[i]);
+        enum partition_status status = commit_core_settle(
+            txn->core, txn->arena, &txn->parts[part].id, txn->entries[i].name, &intent, committed);
+        if (status != PARTITION_OK && status != PARTITION_REFUSED)
+            return false;
+    }
+    return true;
+}
+
+/* Settles the transaction's own intents, side by side. False if some may be left, which others will
+ * find: nobody waits for a store that does not answer only to clean up. */
+static bool settle_parts(struct commit_txn *txn, bool committed)
+{
+    struct partition_operation *operations =
+        arena_alloc(txn->arena, txn->part_count * sizeof *operations);
+    size_t count = 0;
+    if (commit_core_is_late(txn->core, txn->deadline_ms))
+        return false;
     for (size_t part = 0; part < txn->part_count; part++)
-        if (has_intents(txn, part))
-            (void)settle_part(txn, part, false); /* What is left, others find. */
+        if (has_intents(txn, part)) {
+            struct draft draft = draft_settlement(txn, part, committed);
+            operations[count++] = operation_of(txn, part, &draft);
+        }
+    txn->core->store->ops->run(txn->core->store, txn->arena, operations, count);
+    bool settled = true;
+    for (size_t part = 0, i = 0; part < txn->part_count; part++) {
+        if (!has_intents(txn, part))
+            continue;
+        enum partition_status status = operations[i++].status;
+        if (status == PARTITION_REFUSED) /* Others have settled some of them. */
+            settled = settle_entries(txn, part, committed) && settled;
+        else
+            settled = settled && status == PARTITION_OK;
+    }
+    return settled;
 }
 
 /* ENGINE_OK once all intents are stored. Otherwise the transaction cannot commit any more, since
@@ -288,7 +307,8 @@ static enum engine_status settle_decision(struct commit_txn *txn)
     struct commit_intent intent = { .id = txn->id,
                                     .primary = primary->id,
                                     .epoch = primary->epoch };
-    for (unsigned i = 0; i < COMMIT_TRIES_MAX; i++) {
+    for (unsigned i = 0; i < COMMIT_TRIES_MAX && !commit_core_is_late(txn->core, txn->deadline_ms);
+         i++) {
         struct partition_operation fence = {
             .partition = primary->id,
             .is_write = true,
@@ -297,10 +317,12 @@ static enum engine_status settle_decision(struct commit_txn *txn)
             .changes = &change,
             .change_count = 1,
         };
-        if (commit_core_run(txn->core, txn->arena, &fence) == PARTITION_OK)
+        enum partition_status status = commit_core_run(txn->core, txn->arena, &fence);
+        if (status == PARTITION_OK)
             return ENGINE_CONFLICT; /* There was no record, and there never will be. */
         enum commit_outcome outcome;
-        if (commit_core_look_up(txn->core, txn->arena, &intent, &outcome) != ENGINE_OK)
+        if (status != PARTITION_REFUSED ||
+            commit_core_look_up(txn->core, txn->arena, &intent, &outcome) != ENGINE_OK)
             continue;
         if (outcome == COMMIT_COMMITTED)
             return ENGINE_OK;
@@ -326,7 +348,7 @@ static enum engine_status commit_several(struct commit_txn *txn)
     if (status == ENGINE_OK)
         txn->needs_finish = true;
     else if (status != ENGINE_UNKNOWN && status != ENGINE_TOO_LARGE)
-        remove_intents(txn);
+        (void)settle_parts(txn, false);
     return status;
 }
 
@@ -334,16 +356,8 @@ void commit_txn_finish(struct commit_txn *txn)
 {
     if (!txn->needs_finish)
         return;
-    bool settled = true;
-    for (size_t part = 0; part < txn->part_count; part++)
-        if (has_intents(txn, part)) {
-            bool done = false;
-            for (unsigned i = 0; i < COMMIT_TRIES_MAX && !done; i++)
-                done = settle_part(txn, part, true);
-            settled = settled && done;
-        }
     txn->needs_finish = false;
-    if (!settled)
+    if (!settle_parts(txn, true))
         return; /* The record stays for those who meet the intents, and for the sweep. */
     struct partition_change change = { .key = record_key(txn) };
     struct partition_operation remove = {
@@ -449,6 +463,8 @@ enum engine_status commit_txn_commit(struct commit_txn *txn)
         status = relevant == 1 ? commit_single(txn, txn->primary) : commit_several(txn);
         if (status != ENGINE_CONFLICT)
             return status;
+        if (commit_core_is_late(txn->core, txn->deadline_ms))
+            return ENGINE_BUSY;
         commit_core_forget_epoch(txn->core, &txn->parts[txn->primary].id);
         status = read_again(txn);
         if (status != ENGINE_OK)
