@@ -16,8 +16,7 @@ struct rados_store {
     rados_t cluster;
     rados_ioctx_t pool;
     atomic_uint_fast64_t reads, writes; /* That were sent. */
-    /* Mean sizes of entries in pages that were read last, by a hash of partition and key; 0: none.
-     * Only a guess of how many entries to ask for. */
+    /* What rados_page.h remembers, by a hash of partition and key. */
     atomic_uint_fast32_t hints[RADOS_HINTS];
 };
 

@@ -12,6 +12,7 @@
 #include "base/crc32c.h"
 #include "engine/rados/rados_connection.h"
 #include "engine/rados/rados_key.h"
+#include "engine/rados/rados_page.h"
 
 /* The byte behind every stored value: where the value is. */
 enum { VALUE_INLINE = 1 };
@@ -134,18 +135,6 @@ static atomic_uint_fast32_t *hint_of(struct rados_store *store, const struct par
     return &store->hints[hash % RADOS_HINTS];
 }
 
-/* How many entries to ask for. */
-static uint64_t page_entries(struct rados_store *store, const struct partition_id *id,
-                             const struct partition_range *range)
-{
-    uint64_t mean = atomic_load(hint_of(store, id, range));
-    uint64_t size = range->bytes_max > 0 && range->bytes_max < RADOS_PAGE_SIZE ? range->bytes_max
-                                                                               : RADOS_PAGE_SIZE;
-    uint64_t count = mean == 0 ? RADOS_PAGE_ENTRIES_UNKNOWN : size / mean + 1;
-    count = count < RADOS_PAGE_ENTRIES_MAX ? count : RADOS_PAGE_ENTRIES_MAX;
-    return count < range->count_max ? count : range->count_max;
-}
-
 static void send_read(struct rados_store *store, struct call *call,
                       const struct partition_operation *operation, struct arena *arena)
 {
@@ -170,10 +159,11 @@ static void send_read(struct rados_store *store, struct call *call,
         struct page *page = &call->pages[i];
         assert(range->count_max > 0 && !range->reverse);
         struct bytes prefix = rados_key_shared_prefix(range->first, range->last);
-        library->read_op_omap_get_vals2(call->read, rados_key_before(arena, range->first),
-                                        rados_key_before(arena, prefix),
-                                        page_entries(store, &operation->partition, range),
-                                        &page->entries, &page->more, &page->result);
+        uint32_t largest = (uint32_t)atomic_load(hint_of(store, &operation->partition, range));
+        library->read_op_omap_get_vals2(
+            call->read, rados_key_before(arena, range->first), rados_key_before(arena, prefix),
+            rados_page_entries(largest, range->bytes_max, range->count_max), &page->entries,
+            &page->more, &page->result);
     }
     atomic_fetch_add(&store->reads, 1);
     call->error =
@@ -236,7 +226,7 @@ static bool take_page(struct rados_store *store, struct page *page,
                       struct arena *arena)
 {
     const struct rados_library *library = &store->library;
-    size_t received = library->omap_iter_size(page->entries), size = 0;
+    size_t received = library->omap_iter_size(page->entries), size = 0, largest = 0;
     range->entries = arena_alloc(arena, (received + 1) * sizeof *range->entries);
     range->count = 0;
     range->more = page->more != 0;
@@ -252,11 +242,15 @@ static bool take_page(struct rados_store *store, struct page *page,
             range->more = true;
             break;
         }
-        size += entry.key.len + entry.value.len;
+        size_t entry_size = entry.key.len + entry.value.len;
+        size += entry_size;
+        largest = entry_size > largest ? entry_size : largest;
         range->entries[range->count++] = entry;
     }
-    if (range->count > 0)
-        atomic_store(hint_of(store, partition, range), size / range->count + 1);
+    if (range->count > 0) { /* Two threads may overwrite one another's: it is a guess. */
+        atomic_uint_fast32_t *hint = hint_of(store, partition, range);
+        atomic_store(hint, rados_page_remember((uint32_t)atomic_load(hint), largest));
+    }
     return true;
 }
 

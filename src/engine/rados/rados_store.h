@@ -16,7 +16,7 @@ enum {
     /* Of one call of `run`, under way at the same time. librados itself would block at 1024. */
     RADOS_OPERATIONS_AT_ONCE = 64,
     /* A range is read until this size if the caller names none. How many entries that is, the store
-     * guesses from the last page of the partition. */
+     * guesses from the last pages of the partition (rados_page.h). */
     RADOS_PAGE_SIZE = 1024 * 1024,
     RADOS_PAGE_ENTRIES_MAX = 512,    /* A cluster answers at most 1,024. */
     RADOS_PAGE_ENTRIES_UNKNOWN = 32, /* Before anything is known of the partition. */
