@@ -29,10 +29,12 @@
     X(create_write_op)                                                                             \
     X(ioctx_create)                                                                                \
     X(ioctx_destroy)                                                                               \
+    X(ioctx_get_id)                                                                                \
     X(ioctx_set_namespace)                                                                         \
     X(omap_get_end)                                                                                \
     X(omap_get_next2)                                                                              \
     X(omap_iter_size)                                                                              \
+    X(pool_lookup)                                                                                 \
     X(read)                                                                                        \
     X(read_op_assert_exists)                                                                       \
     X(read_op_omap_get_vals2)                                                                      \

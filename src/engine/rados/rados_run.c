@@ -261,6 +261,8 @@ static enum partition_status take_read(struct rados_store *store, struct call *c
         operation->values[i] = (struct bytes){ 0 };
     operation->version = 0;
     if (call->error == -ENOENT) { /* A partition that nobody has written to is empty. */
+        if (rados_absence_status(store, call->object) != PARTITION_OK)
+            return PARTITION_FAILED;
         for (size_t i = 0; i < operation->range_count; i++) {
             operation->ranges[i].entries = NULL;
             operation->ranges[i].count = 0;

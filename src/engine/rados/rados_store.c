@@ -58,6 +58,16 @@ void rados_log_failure(const char *what, const char *object, int error)
                   error < 0 ? strerror(-error) : "what is stored there is damaged", suppressed);
 }
 
+enum partition_status rados_absence_status(struct rados_store *store, const char *object)
+{
+    const struct rados_library *library = &store->library;
+    int64_t found = library->pool_lookup(store->cluster, store->pool_name);
+    if (found >= 0 && found == library->ioctx_get_id(store->pool))
+        return PARTITION_OK;
+    rados_log_failure("reading", object, found < 0 ? (int)found : -ENXIO);
+    return PARTITION_FAILED;
+}
+
 /* --- The list of partitions --- */
 
 static enum partition_status next_partition(struct partition_store *base,
@@ -89,11 +99,13 @@ static enum partition_status next_partition(struct partition_store *base,
     char *key = NULL, *value = NULL;
     size_t key_size = 0, value_size = 0;
     enum partition_status status = PARTITION_REFUSED; /* Also before the first write of all. */
-    if (error < 0 && error != -ENOENT) {
+    if (error == -ENOENT) {
+        if (rados_absence_status(store, RADOS_LIST_OBJECT) != PARTITION_OK)
+            status = PARTITION_FAILED;
+    } else if (error < 0) {
         rados_log_failure("reading", RADOS_LIST_OBJECT, error);
         status = rados_read_status(error);
-    } else if (error == 0 &&
-               library->omap_get_next2(entries, &key, &value, &key_size, &value_size) == 0 &&
+    } else if (library->omap_get_next2(entries, &key, &value, &key_size, &value_size) == 0 &&
                key != NULL) {
         status = rados_key_parse_partition(bytes_of(key, key_size), out) ? PARTITION_OK
                                                                          : PARTITION_CORRUPT;
@@ -221,6 +233,7 @@ struct partition_store *rados_store_open(const struct rados_options *options,
 {
     struct rados_store *store = memory_checked(calloc(1, sizeof *store));
     store->base.ops = &rados_ops;
+    snprintf(store->pool_name, sizeof store->pool_name, "%s", options->pool);
     bool ok = names_fit(options, message) &&
               rados_library_load(&store->library, RADOS_LIBRARY_FILE, message, RADOS_MESSAGE_MAX) &&
               connect_cluster(store, options, message);
