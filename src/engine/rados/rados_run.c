@@ -375,13 +375,15 @@ static void create_partitions(struct rados_store *store, struct partition_operat
         finish_write(store, &calls[i], operations[i]);
 }
 
-/* At most RADOS_OPERATIONS_AT_ONCE. */
-static void run_some(struct rados_store *store, struct arena *arena,
+/* At most RADOS_OPERATIONS_AT_ONCE. False if one was given up because the cluster did not answer.
+ */
+static bool run_some(struct rados_store *store, struct arena *arena,
                      struct partition_operation *operations, size_t count)
 {
     struct call calls[RADOS_OPERATIONS_AT_ONCE];
     struct partition_operation *missing[RADOS_OPERATIONS_AT_ONCE];
     size_t missing_count = 0;
+    bool answers = true;
     for (size_t i = 0; i < count; i++) {
         if (!prepare(store, &calls[i], &operations[i].partition))
             continue;
@@ -400,6 +402,7 @@ static void run_some(struct rados_store *store, struct arena *arena,
             release(store, &calls[i], 0);
             continue;
         }
+        answers = answers && calls[i].error != -ETIMEDOUT;
         if (!is_answered)
             operation->status = PARTITION_FAILED;
         else if (operation->is_write)
@@ -413,14 +416,19 @@ static void run_some(struct rados_store *store, struct arena *arena,
     }
     if (missing_count > 0)
         create_partitions(store, missing, missing_count);
+    return answers;
 }
 
 void rados_store_run(struct partition_store *base, struct arena *arena,
                      struct partition_operation *operations, size_t count)
 {
-    for (size_t i = 0; i < count; i += RADOS_OPERATIONS_AT_ONCE) {
-        size_t rest = count - i;
-        run_some((struct rados_store *)base, arena, operations + i,
-                 rest < RADOS_OPERATIONS_AT_ONCE ? rest : RADOS_OPERATIONS_AT_ONCE);
+    size_t at = 0;
+    for (bool answers = true; answers && at < count;) {
+        size_t rest = count - at;
+        size_t some = rest < RADOS_OPERATIONS_AT_ONCE ? rest : RADOS_OPERATIONS_AT_ONCE;
+        answers = run_some((struct rados_store *)base, arena, operations + at, some);
+        at += some;
     }
+    for (; at < count; at++) /* Not sent: callers wait for one time-out, not for one of each. */
+        operations[at].status = PARTITION_FAILED;
 }
