@@ -54,6 +54,9 @@ enum engine_capability {
     ENGINE_REVERSE = 1 << 1,      /* Scans run backward; without it they do so at a price. */
     ENGINE_CHECKPOINT = 1 << 2,   /* A copy can be made while writes go on. */
     ENGINE_RANGE_DELETE = 1 << 3, /* One write deletes any range; see engine_write_delete_range. */
+    /* A write of several partitions costs what it costs in one; without it, what need not be one
+     * write should not be made one across partitions. */
+    ENGINE_SPANS_FREELY = 1 << 4,
 };
 
 /* Stored in keys: values never change. */

@@ -136,12 +136,38 @@ static bool fits(const struct list *batch, const struct txn *txn)
     return true;
 }
 
-/* Takes the txns that wait longest, as many as go together. */
+static bool lies_in_one_partition(const struct txn *txn, uint64_t *partition)
+{
+    bool lies = txn->record_count == 0;
+    *partition = txn->items->place.address.place.partition;
+    for (size_t i = 1; i < txn->item_count; i++)
+        lies = lies && txn->items[i].place.address.place.partition == *partition;
+    return lies;
+}
+
+/* Takes the txns that wait longest, as many as go together. Where a write should not span
+ * partitions, those of the first one's partition, which overtake those of others. */
 static struct list take_batch(struct list *source)
 {
-    struct list batch = { 0 };
-    while (source->first != NULL && fits(&batch, source->first))
+    struct list batch = { 0 }, passed = { 0 };
+    struct txn *next;
+    uint64_t partition, first_partition;
+    while ((next = source->first) != NULL) {
+        if (batch.count > 0 && (engine_capabilities(next->engine) & ENGINE_SPANS_FREELY) == 0) {
+            if (!lies_in_one_partition(batch.first, &first_partition) ||
+                !lies_in_one_partition(next, &partition))
+                break;
+            if (partition != first_partition) {
+                list_add(&passed, list_take(source));
+                continue;
+            }
+        }
+        if (!fits(&batch, next))
+            break;
         list_add(&batch, list_take(source));
+    }
+    if (passed.first != NULL)
+        list_put_back(source, passed.first);
     assert(batch.count > 0 || source->first == NULL); /* Any txn fits alone. */
     return batch;
 }

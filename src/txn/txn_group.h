@@ -4,9 +4,10 @@
  * read them all: then they share one round of latches, one engine batch and one completion, which
  * costs a fraction of one of each for everybody. Each is decided for itself, in the order in which
  * they came, as if the ones before had been carried out; a txn that depends on what another one
- * changes begins a new batch. A txn that needs what somebody else holds waits for it alone, and the
- * others go on. Should a batch fail, its txns are tried again one by one, so that none fails for
- * another's sake.
+ * changes begins a new batch, and so does one of another partition unless the engine's writes span
+ * them freely (ENGINE_SPANS_FREELY). A txn that needs what somebody else holds waits for it alone,
+ * and the others go on. Should a batch fail, its txns are tried again one by one, so that none
+ * fails for another's sake.
  *
  * A txn or a batch that waits is resumed on the group's thread: the group has its owner wake it up.
  * It does so, too, when large items take long: the rest is carried out when the thread has looked

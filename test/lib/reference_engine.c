@@ -499,5 +499,5 @@ struct engine *reference_engine_create_with(unsigned capabilities)
 struct engine *reference_engine_create(void)
 {
     return reference_engine_create_with(ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE |
-                                        ENGINE_RANGE_DELETE);
+                                        ENGINE_RANGE_DELETE | ENGINE_SPANS_FREELY);
 }

@@ -182,7 +182,8 @@ static enum engine_status checkpoint(struct engine *engine, const char *path)
 }
 
 static const struct engine_ops ops = {
-    .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_CHECKPOINT | ENGINE_RANGE_DELETE,
+    .capabilities = ENGINE_GLOBAL_ATOMIC | ENGINE_REVERSE | ENGINE_CHECKPOINT |
+                    ENGINE_RANGE_DELETE | ENGINE_SPANS_FREELY,
     .close = close_engine,
     .health = health,
     .read_statistics = store_statistics_read,

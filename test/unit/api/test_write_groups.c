@@ -10,11 +10,13 @@
 #include "base/arena.h"
 #include "base/compiler.h"
 #include "base/random.h"
+#include "engine/commit/commit_engine.h"
 #include "engine/engine.h"
 #include "log/change_log.h"
 #include "log/change_record.h"
 #include "failing_engine.h"
 #include "item_fixture.h"
+#include "partition_memory.h"
 #include "reference_engine.h"
 #include "transaction_fixture.h"
 #include "txn/txn_group.h"
@@ -514,6 +516,47 @@ static void a_full_group_does_not_wait(void **state)
     arena_destroy(arena);
 }
 
+static size_t count_item_partitions(struct engine *engine)
+{
+    struct engine_view *view;
+    struct engine_place place;
+    size_t count = 0;
+    assert_int_equal(engine_view_open(engine, ENGINE_STRONG, &view), ENGINE_OK);
+    enum engine_status status = engine_view_next_place(view, NULL, &place);
+    for (; status == ENGINE_OK; status = engine_view_next_place(view, &place, &place))
+        count += place.space == ENGINE_SPACE_ITEMS;
+    engine_view_close(view);
+    return count;
+}
+
+/* On such an engine a write of two partitions is four operations. */
+static void a_group_is_a_commit_for_each_partition_where_writes_do_not_span_freely(void **state)
+{
+    (void)state;
+    char message[ENGINE_MESSAGE_MAX];
+    struct arena *arena = arena_create();
+    struct partition_store *store = partition_memory_create(true);
+    close_side(&together);
+    api_fixture_open_on(&together.db, commit_engine_create(store, &commit_time_system, 1, message),
+                        0);
+    together.group = api_group_create(NULL, NULL);
+    transaction_fixture_create_tables(&together.db);
+    /* The first write also raises the ceiling of commit times. */
+    transaction_fixture_must(&together.db, "PutItem",
+                             "{'TableName':'plain','Item':{'pk':{'S':'0'}}}");
+    size_t before = partition_memory_counts(store).writes;
+    put_different_items(arena, TXN_GROUP_MAX - 1);
+    api_group_run(together.group);
+    for (size_t i = 0; i < TXN_GROUP_MAX - 1; i++) {
+        assert_int_equal(calls[1][i].end_count, 1);
+        assert_false(error_is_set(&calls[1][i].call.error));
+    }
+    size_t partitions = count_item_partitions(together.db.engine);
+    assert_true(partitions > 1);
+    assert_int_equal(partition_memory_counts(store).writes - before, partitions);
+    arena_destroy(arena);
+}
+
 static void make_batch(unsigned number, struct request *out)
 {
     int size = snprintf(out->body, BODY_MAX, "{'RequestItems':{'plain':[");
@@ -597,6 +640,7 @@ int main(void)
         TEST(obstacles_change_neither_answers_nor_what_is_stored),
         TEST(writes_of_different_items_are_one_commit),
         TEST(a_full_group_does_not_wait),
+        TEST(a_group_is_a_commit_for_each_partition_where_writes_do_not_span_freely),
         TEST(a_commit_has_no_more_items_than_the_largest_transaction),
         TEST(writes_of_one_item_are_one_commit_each),
         TEST(a_write_that_follows_from_an_answer_is_carried_out_too),
