@@ -95,7 +95,8 @@ enum engine_status engine_view_open(struct engine *engine, enum engine_consisten
                                     struct engine_view **out)
 {
     assert(engine != NULL);
-    assert(consistency == ENGINE_STRONG || consistency == ENGINE_EVENTUAL);
+    assert(consistency == ENGINE_STRONG || consistency == ENGINE_EVENTUAL ||
+           consistency == ENGINE_NEWEST);
     *out = NULL;
     enum engine_status status = engine->ops->view_open(engine, consistency, out);
     assert((status == ENGINE_OK) == (*out != NULL));

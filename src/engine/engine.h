@@ -237,6 +237,11 @@ MUST_CHECK enum engine_status engine_checkpoint(struct engine *engine, const cha
 enum engine_consistency {
     ENGINE_STRONG,   /* Shows every write completed before the view was opened. */
     ENGINE_EVENTUAL, /* May be older; on some engines it is cheaper. */
+    /* As strong, but what two reads show need not be of one moment. For readers of one thing after
+     * another, and for those who decide again in a write: an engine that keeps no old versions
+     * answers ENGINE_CONFLICT to a strong view whose partition others change meanwhile, so such a
+     * reader would never come through a busy one. The others pay nothing for either. */
+    ENGINE_NEWEST,
 };
 
 MUST_CHECK enum engine_status engine_view_open(struct engine *engine,

@@ -221,7 +221,7 @@ static enum engine_status delete_some(struct engine_write *write, const struct d
 {
     size_t left = ENGINE_RANGE_KEYS_MAX;
     struct engine_view *view = NULL;
-    enum engine_status status = engine_view_open(write->engine, ENGINE_STRONG, &view);
+    enum engine_status status = engine_view_open(write->engine, ENGINE_NEWEST, &view);
     if (status == ENGINE_OK)
         status = doomed->place == NULL
                      ? delete_owner_shown(view, doomed->owner, write, &left)

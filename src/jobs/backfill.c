@@ -156,7 +156,7 @@ static enum engine_status run_batch(struct slice *slice)
     enum engine_status status;
     struct job_batch *batch = job_batches_take(&backfill->batches, &status);
     if (status == ENGINE_OK)
-        status = engine_view_open(backfill->options.engine, ENGINE_STRONG, &view);
+        status = engine_view_open(backfill->options.engine, ENGINE_NEWEST, &view);
     if (status == ENGINE_OK)
         status = collect(slice, view, batch);
     engine_view_close(view);

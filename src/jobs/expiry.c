@@ -174,7 +174,7 @@ static enum engine_status run_batch(struct sweep *sweep, struct queue *queue)
     status = judge(sweep, status);
     int64_t began_ns = clock_monotonic_ns();
     if (status == ENGINE_OK)
-        status = engine_view_open(expiry->options.engine, ENGINE_STRONG, &view);
+        status = engine_view_open(expiry->options.engine, ENGINE_NEWEST, &view);
     if (status == ENGINE_OK)
         status = collect(queue, view, batch);
     engine_view_close(view);

@@ -170,7 +170,7 @@ static enum engine_status trim_once(const struct log_trim *trim, uint64_t log_id
 {
     bool ranges = (engine_capabilities(trim->engine) & ENGINE_RANGE_DELETE) != 0;
     struct engine_view *view = NULL;
-    enum engine_status status = engine_view_open(trim->engine, ENGINE_STRONG, &view);
+    enum engine_status status = engine_view_open(trim->engine, ENGINE_NEWEST, &view);
     *more = false;
     for (size_t i = 0; i < count && status == ENGINE_OK; i++) {
         struct trimming in = { .trim = trim,

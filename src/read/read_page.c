@@ -237,7 +237,10 @@ static enum engine_status open_view(struct read_page *page)
     const struct index_definition *index = page->source->index;
     if (request->index_delay == NULL || index == NULL || !index->global)
         return engine_view_open(request->engine,
-                                request->consistent ? ENGINE_STRONG : ENGINE_EVENTUAL, &page->view);
+                                !request->consistent ? ENGINE_EVENTUAL
+                                : index == NULL      ? ENGINE_NEWEST
+                                                     : ENGINE_STRONG, /* An entry, then its item. */
+                                &page->view);
     page->view = index_delay_open_view(request->index_delay);
     return ENGINE_OK;
 }

@@ -267,6 +267,87 @@ static void an_eventual_view_shows_what_is_committed(void **state)
     engine_close(engine);
 }
 
+static enum engine_status scan_all(struct engine_view *view, size_t *count)
+{
+    struct engine_scan *scan;
+    struct engine_entry entry;
+    enum engine_status status =
+        engine_scan_open(view, &(struct engine_range){ .place = items }, &scan);
+    for (*count = 0; status == ENGINE_OK; *count += status == ENGINE_OK)
+        status = engine_scan_next(scan, &entry);
+    engine_scan_close(scan);
+    return status;
+}
+
+static void a_view_of_the_newest_goes_on_while_others_write(void **state)
+{
+    (void)state;
+    struct partition_store *store = partition_memory_create(true);
+    struct engine *engine = open_on(store, 1);
+    struct engine_view *view;
+    size_t count;
+    for (char key = 'a'; key <= 'e'; key++)
+        engine_fixture_put(engine, items, bytes_of(&key, 1), BYTES("1"));
+    partition_memory_disturb(store, true);
+    view = engine_fixture_view(engine);
+    assert_int_equal(scan_all(view, &count), ENGINE_CONFLICT);
+    engine_view_close(view);
+    assert_int_equal(engine_view_open(engine, ENGINE_NEWEST, &view), ENGINE_OK);
+    assert_int_equal(scan_all(view, &count), ENGINE_END);
+    assert_int_equal(count, 5);
+    engine_fixture_put(engine, items, BYTES("a"), BYTES("2"));
+    assert_int_equal(look(view, items, "a", "2"), ENGINE_OK);
+    engine_view_close(view);
+    engine_close(engine);
+}
+
+static void await_index(struct api_fixture *db)
+{
+    do
+        assert_true(api_fixture_call(db, "DescribeTable", "{'TableName':'orders'}"));
+    while (!api_fixture_shows(db, "'IndexStatus':'ACTIVE'"));
+}
+
+/* Each of them reads a partition in several steps. */
+static void what_needs_no_common_moment_comes_through_a_busy_partition(void **state)
+{
+    (void)state;
+    enum { ITEMS = 9 };
+    struct api_fixture db;
+    struct partition_store *store = partition_memory_create(true);
+    char body[256];
+    api_fixture_open_on(&db, open_on(store, 1), 0);
+    assert_true(api_fixture_call(
+        &db, "CreateTable",
+        "{'TableName':'orders','BillingMode':'PAY_PER_REQUEST','AttributeDefinitions':["
+        "{'AttributeName':'p','AttributeType':'S'},{'AttributeName':'s','AttributeType':'N'}],"
+        "'KeySchema':[{'AttributeName':'p','KeyType':'HASH'},"
+        "{'AttributeName':'s','KeyType':'RANGE'}]}"));
+    for (int i = 0; i < ITEMS; i++) {
+        snprintf(body, sizeof body, "{'TableName':'orders','Item':{'p':{'S':'a'},'s':{'N':'%d'}}}",
+                 i);
+        assert_true(api_fixture_call(&db, "PutItem", body));
+    }
+    partition_memory_disturb(store, true);
+    assert_true(api_fixture_call(&db, "Query",
+                                 "{'TableName':'orders','ConsistentRead':true,"
+                                 "'KeyConditionExpression':'p=:p',"
+                                 "'ExpressionAttributeValues':{':p':{'S':'a'}}}"));
+    assert_true(api_fixture_shows(&db, "'Count':9,"));
+    assert_true(api_fixture_call(&db, "Scan", "{'TableName':'orders','ConsistentRead':true}"));
+    assert_true(api_fixture_shows(&db, "'Count':9,"));
+    assert_true(api_fixture_call(
+        &db, "UpdateTable",
+        "{'TableName':'orders','AttributeDefinitions':[{'AttributeName':'s','AttributeType':'N'}],"
+        "'GlobalSecondaryIndexUpdates':[{'Create':{'IndexName':'by-s','KeySchema':["
+        "{'AttributeName':'s','KeyType':'HASH'}],'Projection':{'ProjectionType':'ALL'}}}]}"));
+    await_index(&db);
+    assert_true(api_fixture_call(&db, "Scan", "{'TableName':'orders','IndexName':'by-s'}"));
+    assert_true(api_fixture_shows(&db, "'Count':9,"));
+    partition_memory_disturb(store, false);
+    api_fixture_close(&db);
+}
+
 static void a_view_reads_a_bounded_number_of_partitions(void **state)
 {
     (void)state;
@@ -535,6 +616,8 @@ int main(void)
         cmocka_unit_test(a_write_beyond_the_stores_limits_is_refused_whole),
         cmocka_unit_test(a_view_is_of_one_moment_or_reports_a_conflict),
         cmocka_unit_test(an_eventual_view_shows_what_is_committed),
+        cmocka_unit_test(a_view_of_the_newest_goes_on_while_others_write),
+        cmocka_unit_test(what_needs_no_common_moment_comes_through_a_busy_partition),
         cmocka_unit_test(a_view_reads_a_bounded_number_of_partitions),
         cmocka_unit_test(a_scan_reads_page_by_page),
         cmocka_unit_test(a_write_in_an_outage_repeats_nothing_after_its_time),

@@ -20,6 +20,7 @@ struct memory {
     pthread_mutex_t mutex; /* Guards the rest. */
     size_t users;
     unsigned bugs;
+    bool disturbs;
     struct partition *partitions; /* In order. */
     size_t count, capacity;
     struct partition_memory_counts counts;
@@ -151,7 +152,7 @@ static struct bytes copy(struct arena *arena, struct bytes value)
     return value.data == NULL ? value : arena_copy(arena, value);
 }
 
-static void run_range(const struct partition *partition, struct arena *arena,
+static void run_range(const struct partition *partition, struct arena *arena, bool disturbs,
                       struct partition_range *range)
 {
     size_t first = lower_bound(partition, range->first);
@@ -159,10 +160,11 @@ static void run_range(const struct partition *partition, struct arena *arena,
     size_t size = 0;
     assert(range->count_max > 0);
     size_t room = first < last ? last - first : 0;
-    room = room < range->count_max ? room : range->count_max;
+    size_t count_max = disturbs && range->count_max > 2 ? 2 : range->count_max;
+    room = room < count_max ? room : count_max;
     range->entries = arena_alloc(arena, (room + 1) * sizeof *range->entries);
     range->count = 0;
-    while (first < last && range->count < range->count_max &&
+    while (first < last && range->count < count_max &&
            (range->bytes_max == 0 || size < range->bytes_max)) {
         const struct partition_entry *entry =
             &partition->entries[range->reverse ? --last : first++];
@@ -176,7 +178,7 @@ static void run_range(const struct partition *partition, struct arena *arena,
 static void run_read(struct memory *memory, struct arena *arena,
                      struct partition_operation *operation)
 {
-    const struct partition *partition = find_partition(memory, &operation->partition, false);
+    struct partition *partition = find_partition(memory, &operation->partition, false);
     memory->counts.reads++;
     for (size_t i = 0; i < operation->key_count; i++)
         operation->values[i] = copy(arena, find(partition, operation->keys[i]));
@@ -188,8 +190,10 @@ static void run_read(struct memory *memory, struct arena *arena,
         operation->values[0] = bytes_of(later, PARTITION_STAMP_SIZE + 1);
     }
     for (size_t i = 0; i < operation->range_count; i++)
-        run_range(partition, arena, &operation->ranges[i]);
+        run_range(partition, arena, memory->disturbs, &operation->ranges[i]);
     operation->version = partition == NULL ? 0 : partition->version;
+    if (partition != NULL && memory->disturbs)
+        partition->version++;
     operation->status = PARTITION_OK;
 }
 
@@ -282,6 +286,14 @@ void partition_memory_limit(struct partition_store *base, size_t changes_max, si
 {
     ((struct memory *)base)->ops.changes_max = changes_max;
     ((struct memory *)base)->ops.size_max = size_max;
+}
+
+void partition_memory_disturb(struct partition_store *base, bool disturbs)
+{
+    struct memory *memory = (struct memory *)base;
+    pthread_mutex_lock(&memory->mutex);
+    memory->disturbs = disturbs;
+    pthread_mutex_unlock(&memory->mutex);
 }
 
 void partition_memory_plant(struct partition_store *base, unsigned bugs)

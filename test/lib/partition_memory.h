@@ -34,6 +34,9 @@ struct partition_store *partition_memory_create(bool reverse);
 void partition_memory_plant(struct partition_store *store, unsigned bugs);
 /* What one write may hold (partition_store.h). */
 void partition_memory_limit(struct partition_store *store, size_t changes_max, size_t size_max);
+/* From now on, or no more: pages are of two entries, and somebody else changes a partition after
+ * each read of it, though never a key that anybody knows. */
+void partition_memory_disturb(struct partition_store *store, bool disturbs);
 /* For another engine on the same store: it is freed when all have closed it. */
 struct partition_store *partition_memory_retain(struct partition_store *store);
 /* Forgets everything. */

@@ -5,8 +5,8 @@
  *   - A view does not keep a state. What it shows is not older than its opening, and all that it
  * has shown held at one moment; once that is not possible any more, because others wrote to what it
  *     has read, it answers ENGINE_CONFLICT, and the caller opens another one. A view that was
- * opened with ENGINE_EVENTUAL shows committed values without that check. engine_view_next_place
- * takes no part in it.
+ * opened with ENGINE_NEWEST or ENGINE_EVENTUAL shows committed values without that check.
+ * engine_view_next_place takes no part in it.
  *   - A commit may answer ENGINE_CONFLICT: another server changed what the write has read.
  *   - There are no statistics, no checkpoints, no caches and no range deletes (engine_plan.c
  * deletes key by key).

@@ -1,7 +1,7 @@
 /* commit_view.c -- views and scans of commit_engine.h.
  *
- * A view remembers the version of each partition that it has read. A read of a partition that it
- * has read before must find the same version. With the first read of another partition, all
+ * A strong view remembers the version of each partition that it has read. A read of a partition
+ * that it has read before must find the same version. With the first read of another partition, all
  * versions are read again: if none has changed, everything that was shown holds at this moment.
  */
 #include <assert.h>
@@ -102,7 +102,7 @@ static enum engine_status confirm_parts(struct commit_view *view, struct arena *
 static enum engine_status note_read(struct commit_view *view, struct arena *arena,
                                     const struct partition_id *id, uint64_t version)
 {
-    if (view->consistency == ENGINE_EVENTUAL)
+    if (view->consistency != ENGINE_STRONG)
         return ENGINE_OK;
     for (size_t i = 0; i < view->part_count; i++)
         if (partition_id_compare(&view->parts[i].id, id) == 0)

@@ -17,6 +17,7 @@
 #include "base/timed_wait.h"
 #include "check/check.h"
 #include "engine_fixture.h"
+#include "engine/commit/commit_engine.h"
 #include "failing_engine.h"
 #include "item_fixture.h"
 #include "jobs/expiry.h"
@@ -24,6 +25,7 @@
 #include "model/error.h"
 #include "model/limits.h"
 #include "model/table_definition.h"
+#include "partition_memory.h"
 #include "reference_engine.h"
 #include "table/catalogue.h"
 #include "table/expiry_queue.h"
@@ -121,6 +123,20 @@ static int set_up(void **state)
 {
     (void)state;
     api_fixture_open_on(&db, failing_engine_create(reference_engine_create()), 0);
+    arena = arena_create();
+    create_table("table");
+    start();
+    return 0;
+}
+
+static struct partition_store *partitions;
+
+static int set_up_on_partitions(void **state)
+{
+    (void)state;
+    char message[ENGINE_MESSAGE_MAX];
+    partitions = partition_memory_create(true);
+    api_fixture_open_on(&db, commit_engine_create(partitions, &commit_time_system, 1, message), 0);
     arena = arena_create();
     create_table("table");
     start();
@@ -262,6 +278,23 @@ static void run_until_gone(const char *key)
         usleep(1000);
     }
     assert_false(has_item(key));
+}
+
+static void items_of_a_busy_table_go(void **state)
+{
+    enum { ITEMS = 40 };
+    (void)state;
+    char key[16];
+    enable("table");
+    for (int i = 0; i < ITEMS; i++) {
+        snprintf(key, sizeof key, "%d", i);
+        put_second(key, NOW - 1);
+    }
+    partition_memory_disturb(partitions, true);
+    expiry_run_round(expiry);
+    partition_memory_disturb(partitions, false);
+    call("Scan", "{'TableName':'table','ConsistentRead':true,'Select':'COUNT'}");
+    assert_true(api_fixture_shows(&db, "'Count':0,"));
 }
 
 static void an_item_that_was_put_with_a_time_long_passed_goes_too(void **state)
@@ -447,6 +480,7 @@ int main(void)
         TEST(nothing_goes_without_time_to_live),
         TEST(the_last_write_of_an_item_decides),
         TEST(a_round_takes_all_of_many_items),
+        cmocka_unit_test_setup_teardown(items_of_a_busy_table_go, set_up_on_partitions, tear_down),
         TEST(an_item_that_was_put_with_a_time_long_passed_goes_too),
         TEST(a_clock_that_was_set_back_delays_and_loses_nothing),
         TEST(an_item_that_was_put_again_with_a_later_time_survives),

@@ -13,9 +13,11 @@
 #include "base/crc32c.h"
 #include "base/timed_wait.h"
 #include "check/check.h"
+#include "engine/commit/commit_engine.h"
 #include "failing_engine.h"
 #include "item_fixture.h"
 #include "model/table_definition.h"
+#include "partition_memory.h"
 #include "reference_engine.h"
 #include "log/change_log.h"
 #include "log/change_record.h"
@@ -51,6 +53,15 @@ static int set_up(void **state)
 static int set_up_without_range_deletes(void **state)
 {
     return set_up_on(state, reference_engine_create_with(ENGINE_GLOBAL_ATOMIC));
+}
+
+static struct partition_store *partitions;
+
+static int set_up_on_partitions(void **state)
+{
+    char message[ENGINE_MESSAGE_MAX];
+    partitions = partition_memory_create(true);
+    return set_up_on(state, commit_engine_create(partitions, &commit_time_system, 1, message));
 }
 
 static int tear_down(void **state)
@@ -297,6 +308,27 @@ static void an_engine_without_range_deletes_trims_in_steps(void **state)
     assert_int_equal(count, 1);
     assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
     stream_fixture_assert_whole(fixture);
+}
+
+static void a_busy_log_is_trimmed(void **state)
+{
+    enum { OLD = 9 };
+    struct stream_fixture *fixture = *state;
+    size_t count;
+    stream_fixture_create_table(fixture, true);
+    stream_fixture_run(fixture, NOW_MS);
+    uint64_t log_id = fixture->table.log_id;
+    fixture->upkeep.rollover_ms = 0;
+    for (int64_t i = 0; i < OLD; i++)
+        assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS));
+    assert_true(stream_fixture_log_change(fixture, log_id, 0, NOW_MS + 1000));
+    fixture->upkeep.next_trim_ms = 0;
+    partition_memory_disturb(partitions, true);
+    stream_fixture_run(fixture, NOW_MS + STREAM_RETENTION_MS + 1);
+    partition_memory_disturb(partitions, false);
+    struct shard *shards = stream_fixture_shards_of(fixture, log_id, 0, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(readable(fixture, log_id, &shards[0], shards[0].kept), 1);
 }
 
 /* A reader of a test, which needs what it is given. */
@@ -728,6 +760,7 @@ int main(void)
         RULE(records_are_trimmed_after_a_day),
         cmocka_unit_test_setup_teardown(an_engine_without_range_deletes_trims_in_steps,
                                         set_up_without_range_deletes, tear_down),
+        cmocka_unit_test_setup_teardown(a_busy_log_is_trimmed, set_up_on_partitions, tear_down),
         RULE(trimming_keeps_what_any_reader_needs),
         RULE(a_closed_log_stays_while_any_reader_needs_it),
         RULE(a_step_of_the_wall_clock_trims_nothing),
