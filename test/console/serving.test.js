@@ -33,7 +33,7 @@ function ask(target, headers = {}, { method = 'GET', from = server } = {}) {
 
 const FILES = ['', 'app.css', 'app.js', 'icon.svg', 'theme.js'];
 // Folders that are files of their own, loaded when their page is opened, with their budgets in KB.
-const LATER = { model: [80, 25], capacity: [16, 6] };
+const LATER = { model: [80, 25], capacity: [16, 6], operations: [48, 15] };
 const SAMPLES = fs.readdirSync(path.join(consoleFolder, '..', 'examples', 'models')).map((name) => `models/${name}`);
 
 // The size of a file, plain and as gzip.
