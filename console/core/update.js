@@ -92,14 +92,16 @@ export function insertRequest(table, keys, item) {
   return { TableName: table, Item: itemToDynamo(item), ConditionExpression: condition, ...expression.parameters() };
 }
 
-// Deletes the item if it is as it was seen. Expressions hold 300 operators, so of an item with more
-// than 140 attributes the first 140 are compared.
+// Deletes the item if it is as it was seen. No condition can say that an item has no other attributes,
+// and expressions hold 300 operators, so of an item with more than 140 attributes only the first 140
+// are compared. Callers read the item first (items.js) and compare all of it; the condition covers the
+// time in between, and the answer of DeleteItem has what is gone.
 const COMPARED_MAX = 140;
 export function deleteRequest(table, keys, item) {
   const expression = new Expression();
   const condition = [...item].slice(0, COMPARED_MAX).map(([name, value]) => unchanged(expression, name, value)).join(' AND ');
   return {
-    TableName: table, Key: keyOf(item, keys), ConditionExpression: condition, ...expression.parameters(), ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    TableName: table, Key: keyOf(item, keys), ConditionExpression: condition, ...expression.parameters(), ReturnValues: 'ALL_OLD', ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
 }
 
@@ -109,15 +111,8 @@ export function saveRequest(table, keys, before, after) {
   if (before === null) return { operation: 'PutItem', parameters: insertRequest(table, keys, after) };
   if (equalItems(before, after)) return null;
   if (!equalItems(pick(before, keys), pick(after, keys))) {
-    const { ReturnValuesOnConditionCheckFailure, ...remove } = deleteRequest(table, keys, before);
-    return {
-      operation: 'TransactWriteItems',
-      parameters: {
-        TransactItems: [
-          { Delete: { ...remove, ReturnValuesOnConditionCheckFailure } },
-          { Put: insertRequest(table, keys, after) }],
-      },
-    };
+    const { ReturnValues, ...remove } = deleteRequest(table, keys, before); // Transactions return no values.
+    return { operation: 'TransactWriteItems', parameters: { TransactItems: [{ Delete: remove }, { Put: insertRequest(table, keys, after) }] } };
   }
   const parameters = buildUpdate(table, keys, before, changes(before, after))
     ?? buildUpdate(table, keys, before, wholeAttributes(before, after));

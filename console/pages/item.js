@@ -6,9 +6,10 @@
 import { call } from '../core/api.js';
 import { confirm, dialog, errorBox, notify } from '../core/dialog.js';
 import { bytes, counted, h, show } from '../core/dom.js';
+import { readItem } from '../core/items.js';
 import { formatDynamo, formatPlain, parseDynamo, parsePlain } from '../core/json_text.js';
 import { bind } from '../core/keys.js';
-import { go, tableLink } from '../core/router.js';
+import { go, refresh, tableLink } from '../core/router.js';
 import * as settings from '../core/settings.js';
 import { describe, indexesOf, keyNames, typeOf } from '../core/tables.js';
 import { changes, deleteRequest, merge, saveRequest, setPath } from '../core/update.js';
@@ -42,10 +43,8 @@ async function load(view, name, frame) {
   const names = keyNames(table);
   const values = (view.all.k ?? []).map(fromLink);
   if (values.length !== names.length || values.includes(null)) throw new Error('The key in this address does not fit the table.');
-  const Key = itemToDynamo(new Map(names.map((one, i) => [one, values[i]])));
-  const { Item } = await call('GetItem', { TableName: name, Key, ConsistentRead: true }, { signal });
-  if (!Item) throw Object.assign(new Error('No item has this key. It may have been deleted.'), { name: 'No such item' });
-  const item = itemFromDynamo(Item);
+  const item = await readItem(name, names, new Map(names.map((one, i) => [one, values[i]])), { signal });
+  if (!item) throw Object.assign(new Error('No item has this key. It may have been deleted.'), { name: 'No such item' });
   // The key first, then as the service sorts.
   return { table, item: new Map([...names.map((one) => [one, item.get(one)]), ...item]), expiry };
 }
@@ -108,11 +107,12 @@ class Editor {
       show(this.slot, itemForm(this.draft, { fixed: this.keys, expiry: this.expiry, onchange: () => this.changed() }));
     } else {
       this.source = h('textarea', {
-        value: TEXTS[this.tab][0](this.draft), 'aria-label': VIEWS[this.tab], spellcheck: 'false',
+        value: this.view.memory.source ?? TEXTS[this.tab][0](this.draft), 'aria-label': VIEWS[this.tab], spellcheck: 'false',
         oninput: () => this.readSource(),
       });
       show(this.slot, h('div', { class: 'source' }, this.source), this.tab === 'plain' && h('p', { class: 'hint' },
         'Numbers keep all their digits. Sets are {"$SS": […]}, {"$NS": […]}, {"$BS": […]}, binary is {"$B": "base64"}; a name that begins with $ gets a second one.'));
+      if (this.view.memory.source !== undefined) this.readSource();
     }
     this.changed();
   }
@@ -122,11 +122,13 @@ class Editor {
     if (!this.source) return true;
     try {
       this.draft = TEXTS[this.tab][1](this.source.value);
+      delete this.view.memory.source;
       this.source.removeAttribute('aria-invalid');
       show(this.problem);
       this.changed();
       return true;
     } catch (error) {
+      this.view.memory.source = this.source.value;
       this.source.setAttribute('aria-invalid', 'true');
       show(this.problem, h('div', { class: 'notice bad', role: 'alert' }, h('strong', null, 'Not yet readable'), h('p', null, error.message),
         error.at !== undefined && h('button', { onclick: () => { this.source.focus(); this.source.setSelectionRange(error.at, error.at + 1); } }, 'Go there')));
@@ -176,27 +178,40 @@ class Editor {
 
   // --- Saving ---
 
-  async save() {
+  // One thing at a time: until the answer is here, nobody knows what the item is.
+  async alone(work) {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    this.save_.disabled = true;
+    try {
+      await work();
+    } catch (error) {
+      show(this.problem, errorBox(error));
+    }
+    this.isBusy = false;
+    this.save_.disabled = false;
+  }
+
+  save() {
+    return this.alone(() => this.attempt());
+  }
+
+  async attempt() {
     if (!this.readSource()) return;
-    const wrong = itemProblem(this.draft);
-    const missing = this.keys.find((name) => this.draft.get(name)?.t !== typeOf(this.table, name));
+    const sent = cloneItem(this.draft); // What is typed until the answer comes is not in it.
+    const wrong = itemProblem(sent);
+    const missing = this.keys.find((name) => sent.get(name)?.t !== typeOf(this.table, name));
     if (wrong || missing) {
       show(this.problem, errorBox(Object.assign(new Error(wrong ? `${pathText(wrong.path)}: ${wrong.message}` : `The key ${missing} must be of type ${typeOf(this.table, missing)}.`), { name: 'This cannot be saved' })));
       return;
     }
-    let request;
-    try {
-      request = saveRequest(this.table.TableName, this.keys, this.base, this.draft);
-    } catch (error) {
-      show(this.problem, errorBox(error));
-      return;
-    }
+    const request = saveRequest(this.table.TableName, this.keys, this.base, sent);
     if (request === null) {
       notify('Nothing has changed, so nothing was sent');
       return;
     }
     if (settings.get('safeMode') && !await this.preview(request)) return;
-    await this.send(request);
+    await this.send(request, sent);
   }
 
   async preview(request) {
@@ -208,37 +223,57 @@ class Editor {
     }) === true;
   }
 
-  async send({ operation, parameters }) {
-    this.save_.disabled = true;
+  async send({ operation, parameters }, sent) {
+    // A change of the key deletes the item that was: all of it must have been seen.
+    if (operation === 'TransactWriteItems') {
+      const now = await readItem(this.table.TableName, this.keys, this.base);
+      if (!now || !equalItems(now, this.base)) return this.reconcile(now);
+    }
     try {
       await call(operation, parameters);
     } catch (error) {
-      this.save_.disabled = false;
-      if (error.name === 'ConditionalCheckFailedException' && this.base !== null) await this.reconcile(error.body.Item);
-      else show(this.problem, errorBox(error.name === 'ConditionalCheckFailedException' ? Object.assign(new Error('An item with this key exists already. It was not replaced.'), { name: 'Not created' }) : error));
-      return;
+      return this.refused(error);
     }
-    this.save_.disabled = false;
     notify('Saved');
-    delete this.view.memory.draft;
-    this.base = cloneItem(this.draft);
-    const k = this.keys.map((name) => toLink(this.draft.get(name)));
-    show(this.problem);
-    if (JSON.stringify(k) !== JSON.stringify(this.view.all.k)) go(tableLink(this.table.TableName, 'item', { k, view: this.view.query('view') }));
-    else this.draw();
+    this.base = sent;
+    if (this.readSource()) {
+      show(this.problem);
+      this.changed();
+    }
+    const k = this.keys.map((name) => toLink(sent.get(name)));
+    if (!this.view.signal.aborted && JSON.stringify(k) !== JSON.stringify(this.view.all.k)) this.moveTo(k);
+    return undefined;
   }
 
-  // Somebody else was faster.
-  async reconcile(current) {
-    if (!current) {
+  // The address of the item changes, and what was typed meanwhile goes with it.
+  moveTo(k) {
+    const { memory } = this.view;
+    this.view.setQuery({ k, view: this.view.query('view') }, { push: true });
+    for (const name of ['draft', 'base', 'source']) delete memory[name];
+    refresh({ keep: true });
+  }
+
+  async refused(error) {
+    const reasons = error.body?.CancellationReasons ?? [];
+    const [old, put] = reasons.map(({ Code }) => Code === 'ConditionalCheckFailed');
+    const isCondition = error.name === 'ConditionalCheckFailedException';
+    const theirs = isCondition ? error.body.Item : reasons[0]?.Item;
+    if (old || (isCondition && this.base !== null)) await this.reconcile(theirs ? itemFromDynamo(theirs) : null);
+    else if (put || isCondition) throw Object.assign(new Error('An item with this key exists already. It was not replaced.'), { name: this.base === null ? 'Not created' : 'Not moved' });
+    else throw error;
+  }
+
+  // Somebody else was faster. `theirs`: the item as it is now, or null.
+  async reconcile(theirs) {
+    if (!this.readSource()) return; // The next save comes here again.
+    if (!theirs) {
       const again = await confirm('The item was deleted meanwhile', h('p', null, 'You can create it again as you see it here.'), { label: 'Create again' });
       if (again) {
         this.base = null;
-        await this.save();
+        await this.attempt();
       }
       return;
     }
-    const theirs = itemFromDynamo(current);
     const result = merge(this.base, this.draft, theirs);
     const choices = new Map();
     const options = (conflict, i) => ['mine', 'theirs'].map((side) => h('td', null, h('label', { class: 'check' },
@@ -259,26 +294,33 @@ class Editor {
     this.draft = merged;
     this.draw();
     if (!ok) return;
-    const request = saveRequest(this.table.TableName, this.keys, this.base, this.draft);
-    if (request) await this.send(request);
+    const sent = cloneItem(merged);
+    const request = saveRequest(this.table.TableName, this.keys, theirs, sent);
+    if (request) await this.send(request, sent);
     else notify('The item is already as you want it');
   }
 
   // --- Other actions ---
 
   discard() {
+    delete this.view.memory.source;
     this.draft = this.base ? cloneItem(this.base) : this.blank();
     show(this.problem);
     this.draw();
   }
 
   duplicate() {
-    this.base = null;
-    show(this.save_, 'Create item');
+    if (this.isBusy) return;
+    this.becomeNew();
     notify('Change the key, then create the copy');
     this.tab = 'form';
     this.draw();
     this.slot.querySelector('textarea, input')?.focus();
+  }
+
+  becomeNew() {
+    this.base = null;
+    show(this.save_, 'Create item');
   }
 
   // A version becomes the draft: saving it is an update like any other.
@@ -294,16 +336,38 @@ class Editor {
   async remove() {
     const request = deleteRequest(this.table.TableName, this.keys, this.base);
     const key = this.keys.map((name) => text(this.base.get(name))).join(', ');
-    if (!await confirm('Delete this item?', [h('p', null, h('code', null, key)), h('details', null, h('summary', null, 'The exact request'), codeBlock('DeleteItem', request))], { label: 'Delete', danger: true })) return;
+    if (!await confirm('Delete this item?', [h('p', null, h('code', null, key)), h('p', null, 'It is read once more first, and stays if it has changed since you opened it.'),
+      h('details', null, h('summary', null, 'The exact request'), codeBlock('DeleteItem', request))], { label: 'Delete', danger: true })) return;
+    await this.alone(() => this.removeNow(request));
+  }
+
+  async removeNow(request) {
+    const warn = (title, message) => show(this.problem, h('div', { class: 'notice warn', role: 'alert' }, h('strong', null, title), h('p', null, message)));
+    delete this.view.memory.source;
+    const changed = (now) => {
+      this.draft = merge(this.base, this.draft, now).merged; // Edits that are not saved stay.
+      this.base = now;
+      this.draw();
+      warn('Not deleted', 'The item has changed since you opened it. Here is what it is now.');
+    };
+    const now = await readItem(this.table.TableName, this.keys, this.base);
+    if (now && !equalItems(now, this.base)) {
+      changed(now);
+      return;
+    }
+    let last;
     try {
-      await call('DeleteItem', request);
+      last = itemFromDynamo((await call('DeleteItem', request)).Attributes ?? {});
     } catch (error) {
-      if (error.name === 'ConditionalCheckFailedException' && error.body.Item) {
-        this.base = itemFromDynamo(error.body.Item);
-        this.draft = cloneItem(this.base);
-        this.draw();
-        show(this.problem, h('div', { class: 'notice warn', role: 'alert' }, h('strong', null, 'Not deleted'), h('p', null, 'The item has changed since you opened it. Here is what it is now.')));
-      } else show(this.problem, errorBox(error));
+      if (error.name !== 'ConditionalCheckFailedException' || !error.body.Item) throw error;
+      changed(itemFromDynamo(error.body.Item));
+      return;
+    }
+    if (!equalItems(last, this.base)) {
+      this.draft = last;
+      this.becomeNew();
+      this.draw();
+      warn('Deleted while somebody changed it', 'Here is what it was at the end. Create it again if that should not be lost.');
       return;
     }
     delete this.view.memory.draft;

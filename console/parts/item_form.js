@@ -5,6 +5,7 @@ import { confirm } from '../core/dialog.js';
 import { h, select, show } from '../core/dom.js';
 import { base64Of, bytesOf, convert, isBase64, normaliseNumber, problem, TYPE_NAMES, TYPES } from '../core/value.js';
 import { meaning } from './format.js';
+import { quoted, QUOTED_HINT, unquoted } from './value_input.js';
 
 const SHORT_TYPES = TYPES.map((type) => [type, TYPE_NAMES[type]]);
 const OPEN_DEPTH = 2; // Deeper maps and lists start closed.
@@ -37,14 +38,15 @@ function mapRows(map, path, context) {
   }
   function row(owner, name) {
     const isFixed = path.length === 0 && context.fixed.includes(name);
+    const isQuoted = /[\r\n]/.test(name);
     const nameControl = isFixed ? h('span', { class: 'key-name mono' }, name) : h('input', {
-      class: 'name', value: name, 'aria-label': 'Name', spellcheck: 'false',
+      class: 'name', value: isQuoted ? quoted(name) : name, 'aria-label': 'Name', title: isQuoted && QUOTED_HINT, spellcheck: 'false',
       onchange: (event) => {
-        const to = event.target.value;
+        const to = isQuoted ? unquoted(event.target.value) : event.target.value;
         if (to === name) return;
-        if (owner.has(to)) {
+        if (to === null || owner.has(to)) {
           event.target.setAttribute('aria-invalid', 'true');
-          event.target.title = 'This name is taken';
+          event.target.title = to === null ? QUOTED_HINT : 'This name is taken';
           return;
         }
         rename(owner, name, to);
@@ -143,11 +145,20 @@ function valueRow(value, { nameControl, label, path, isFixed, context, onremove,
 const hintOf = (value, options) => h('span', { class: 'hint' }, meaning(value, options));
 
 function textControl(value, { label, changed, disabled, isExpiry }) {
-  const hint = hintOf(value, { isExpiry });
+  const isQuoted = value.v.includes('\r');
+  const hintText = () => (isQuoted ? QUOTED_HINT : meaning(value, { isExpiry }));
+  const hint = h('span', { class: 'hint' }, hintText());
   const rows = Math.min(8, Math.max(1, value.v.split('\n').length, Math.ceil(value.v.length / 90)));
   const control = h('textarea', {
-    rows, value: value.v, 'aria-label': label, spellcheck: 'false', disabled,
-    oninput: () => { value.v = control.value; show(hint, meaning(value)); changed(); },
+    rows, value: isQuoted ? quoted(value.v) : value.v, 'aria-label': label, spellcheck: 'false', disabled,
+    oninput: () => {
+      const text = isQuoted ? unquoted(control.value) : control.value;
+      control.setAttribute('aria-invalid', String(text === null));
+      show(hint, text === null ? 'Not a JSON text in quotes: the value is not changed' : hintText());
+      if (text === null) return;
+      value.v = text;
+      changed();
+    },
   });
   return [control, hint];
 }
@@ -174,7 +185,11 @@ const ENCODINGS = {
     const digits = text.replace(/\s/g, '');
     return /^([0-9a-f]{2})*$/i.test(digits) ? base64Of(Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16))) : null;
   }],
-  text: [(v) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOf(v)), (text) => base64Of(new TextEncoder().encode(text))],
+  text: [(v) => {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOf(v));
+    if (/[\r\n]/.test(text)) throw new Error('An input would leave out its line ends');
+    return text;
+  }, (text) => base64Of(new TextEncoder().encode(text))],
 };
 
 function binaryControl(value, { label, changed, disabled }) {
@@ -201,7 +216,7 @@ function binaryControl(value, { label, changed, disabled }) {
         control.value = ENCODINGS[menu.value][0](value.v);
         encoding = menu.value;
       } catch {
-        show(hint, 'These bytes are no UTF-8 text');
+        show(hint, 'These bytes are no UTF-8 text of one line');
         menu.value = encoding;
       }
     },

@@ -5,6 +5,21 @@ import { normaliseNumber, TYPE_NAMES } from '../core/value.js';
 
 const BASE64_HINT = 'base64';
 
+// Controls of a browser change line ends: an input leaves them out, and a textarea makes \n of \r\n and
+// \r. A text with such ends is shown and edited as JSON has it, in quotes and with \r.
+export const quoted = JSON.stringify;
+
+// The text of a JSON text in quotes; null if it is none.
+export function unquoted(source) {
+  try {
+    const text = JSON.parse(source);
+    return typeof text === 'string' ? text : null;
+  } catch {
+    return null;
+  }
+}
+export const QUOTED_HINT = 'Written as JSON, because of its line ends';
+
 // A text as a typed value; null if nothing was entered. Throws an Error with the reason.
 export function read(type, text) {
   switch (type) {
@@ -18,16 +33,20 @@ export function read(type, text) {
 
 // An input of a fixed type: { element, value(): typed or null, setError }.
 export function valueInput(type, initial, { label, oninput, list }) {
+  const isQuoted = type === 'S' && /[\r\n]/.test(initial?.v);
   const element = h('input', {
-    class: 'mono-input', 'aria-label': label, value: initial?.v ?? '', spellcheck: 'false', autocomplete: 'off', list,
+    class: 'mono-input', 'aria-label': label, value: isQuoted ? quoted(initial.v) : initial?.v ?? '', title: isQuoted && QUOTED_HINT, spellcheck: 'false', autocomplete: 'off', list,
     placeholder: type === 'B' ? BASE64_HINT : TYPE_NAMES[type]?.toLowerCase(), inputmode: type === 'N' ? 'decimal' : undefined,
     oninput: () => { check(); oninput?.(); },
   });
   function check() {
     try {
-      const value = read(type, element.value);
+      const source = element.value;
+      const text = isQuoted && source !== '' ? unquoted(source) : source;
+      if (text === null) throw new Error('Not a JSON text in quotes');
+      const value = read(type, text);
       element.removeAttribute('aria-invalid');
-      element.title = '';
+      element.title = isQuoted ? QUOTED_HINT : '';
       return value;
     } catch (error) {
       element.setAttribute('aria-invalid', 'true');

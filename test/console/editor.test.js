@@ -177,4 +177,163 @@ describe('editor', { skip: missing() }, () => {
     assert.equal(await page.getByRole('tab', { name: 'DynamoDB JSON' }).getAttribute('aria-selected'), 'true');
     assert.equal(await page.getByRole('textbox', { name: 'DynamoDB JSON' }).inputValue(), '{\n  "pk": {"S": 1}\n}');
   });
+
+  // Requests of one operation wait until `go` is called; `seen` resolves when the first one is there.
+  const hold = async (page, operation) => {
+    const gate = { count: 0 };
+    gate.seen = new Promise((resolve) => { gate.arrived = resolve; });
+    const open_ = new Promise((resolve) => { gate.go = resolve; });
+    await page.route('**/', async (route) => {
+      if (!route.request().headers()['x-amz-target']?.endsWith(`.${operation}`)) return route.fallback();
+      gate.count += 1;
+      gate.arrived();
+      await open_;
+      return route.continue();
+    });
+    return gate;
+  };
+  const addTheirs = (pk = 'a') => desk.call('UpdateItem', { TableName: 'things', Key: { pk: { S: pk } }, UpdateExpression: 'SET theirs = :v', ExpressionAttributeValues: { ':v': { S: 'new' } } });
+  const remove = async (page) => {
+    await page.locator('main').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  };
+
+  test('what is typed while a save is on its way is not taken for saved, and nothing is sent twice', async () => {
+    const page = await open();
+    const gate = await hold(page, 'UpdateItem');
+    await page.getByLabel('s', { exact: true }).fill('first');
+    await save(page);
+    await gate.seen;
+    await page.getByLabel('empty', { exact: true }).fill('typed meanwhile');
+    await page.keyboard.press('Control+s');
+    assert.equal(await page.getByRole('dialog').count(), 0);
+    gate.go();
+    await said(page, 'Saved');
+    await page.getByText('1 change', { exact: true }).waitFor();
+    assert.equal(gate.count, 1);
+    assert.equal(await page.getByLabel('empty', { exact: true }).inputValue(), 'typed meanwhile');
+    await save(page);
+    await page.getByText('unchanged').waitFor();
+    assert.deepEqual(await stored(), { ...TEN_TYPES, s: { S: 'first' }, empty: { S: 'typed meanwhile' } });
+  });
+
+  for (const view of ['Form', 'Plain JSON']) {
+    test(`what is typed while an item is created goes on to its page: ${view}`, async () => {
+      const page = await desk.page('#/t/things/item');
+      await page.getByText('of 400 KB').waitFor();
+      const pk = `fresh ${view}`;
+      const source = page.getByRole('textbox', { name: view });
+      if (view === 'Form') await page.getByLabel('pk', { exact: true }).fill(pk);
+      else {
+        await page.getByRole('tab', { name: view }).click();
+        await source.fill(`{"pk": "${pk}"}`);
+      }
+      const gate = await hold(page, 'PutItem');
+      await save(page);
+      await gate.seen;
+      if (view === 'Form') await page.getByRole('button', { name: 'Add attribute' }).click();
+      else await source.fill(`{"pk": "${pk}", "half`);
+      gate.go();
+      await said(page, 'Saved');
+      await page.getByRole('button', { name: 'History' }).waitFor();
+      assert.match(decodeURIComponent(page.url()), new RegExp(`k=S:${pk}`));
+      if (view === 'Form') await page.getByText('1 change', { exact: true }).waitFor();
+      else assert.equal(await source.inputValue(), `{"pk": "${pk}", "half`);
+      assert.deepEqual(await stored(pk), { pk: { S: pk } });
+    });
+  }
+
+  test('line ends that a browser would change are shown as JSON, edited and kept', async () => {
+    await desk.call('PutItem', { TableName: 'things', Item: { ...TEN_TYPES, pk: { S: 'a\r\nb' }, 'two\nlines': { S: 'x' }, text: { B: Buffer.from('a\nb').toString('base64') } } });
+    const page = await desk.page('#/t/things/item?k=S:a%0D%0Ab');
+    const crlf = page.getByLabel('crlf', { exact: true });
+    await crlf.waitFor();
+    assert.equal(await crlf.inputValue(), '"line\\r\\nbreak"');
+    await crlf.fill('"line\\r\\nbr');
+    await page.getByText('the value is not changed').waitFor();
+    await page.getByText('unchanged', { exact: true }).waitFor();
+    await crlf.fill('"line\\r\\nbreaks"');
+    await page.getByLabel('cr', { exact: true }).press('End');
+    await page.getByLabel('cr', { exact: true }).press('Backspace');
+    await page.keyboard.type('s"');
+    // The name and the bytes are in inputs, which take line ends away.
+    const name = page.locator('input.name').filter({ has: page.locator('xpath=self::*[contains(@title, "JSON")]') });
+    assert.equal(await name.inputValue(), '"two\\nlines"');
+    await name.fill('"three\\nlines"');
+    await name.press('Tab');
+    await page.getByLabel('text: shown as').selectOption('text');
+    await page.getByText('no UTF-8 text of one line').waitFor();
+    await save(page);
+    await said(page, 'Saved');
+    const { 'two\nlines': gone, ...item } = await stored('a\r\nb');
+    assert.equal(gone, undefined);
+    assert.deepEqual(item, { ...TEN_TYPES, pk: { S: 'a\r\nb' }, crlf: { S: 'line\r\nbreaks' }, cr: { S: 'line\rbreaks' }, 'three\nlines': { S: 'x' }, text: { B: 'YQpi' } });
+    // A key in the query bar.
+    await page.goto(desk.url('#/t/things/items?pk=S:a%0D%0Ab'));
+    await page.locator('.footer').getByText('1 returned').waitFor();
+    await page.getByLabel('pk', { exact: true }).press('End');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('"');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.footer').getByText('all read').waitFor();
+    await page.locator('.footer').getByText('1 returned').waitFor();
+    assert.match(page.url(), /pk=S:a%0D%0Ab/);
+  });
+
+  test('an item that gained an attribute, or changed where no condition looks, is not deleted', async () => {
+    const many = (n) => ({ pk: { S: 'many' }, ...Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`a${i}`, { N: String(i === n ? -1 : i) }])) });
+    await desk.call('PutItem', { TableName: 'things', Item: many() });
+    const pages = [await open(), await open('many')];
+    await addTheirs();
+    await desk.call('PutItem', { TableName: 'things', Item: many(180) });
+    await pages[0].getByLabel('s', { exact: true }).fill('not saved yet');
+    for (const page of pages) {
+      await remove(page);
+      await page.getByText('has changed since you opened it').waitFor();
+    }
+    assert.deepEqual(await stored(), { ...TEN_TYPES, theirs: { S: 'new' } });
+    assert.deepEqual(await stored('many'), many(180));
+    // Edits that are not saved stay as well.
+    assert.equal(await pages[0].getByLabel('s', { exact: true }).inputValue(), 'not saved yet');
+  });
+
+  test('an item that gains an attribute in the moment of its deletion is shown, and can be created again', async () => {
+    const page = await open();
+    const gate = await hold(page, 'DeleteItem');
+    await remove(page);
+    await gate.seen;
+    await addTheirs();
+    gate.go();
+    await page.getByText('Deleted while somebody changed it').waitFor();
+    assert.equal(await stored(), undefined);
+    await save(page);
+    await said(page, 'Saved');
+    assert.deepEqual(await stored(), { ...TEN_TYPES, theirs: { S: 'new' } });
+  });
+
+  for (const when of ['before', 'while']) {
+    test(`a change of the key takes along what changed ${when} it was sent`, async () => {
+      const page = await open();
+      await page.getByLabel('pk', { exact: true }).fill(`moved ${when}`);
+      const gate = await hold(page, 'TransactWriteItems');
+      if (when === 'before') await addTheirs();
+      else gate.seen.then(() => desk.call('UpdateItem', { TableName: 'things', Key: { pk: { S: 'a' } }, UpdateExpression: 'SET s = :v, theirs = :v', ExpressionAttributeValues: { ':v': { S: 'new' } } })).then(gate.go);
+      await save(page);
+      await page.getByText('Somebody changed this item meanwhile').waitFor();
+      if (when === 'before') gate.go();
+      await page.getByRole('button', { name: 'Merge and save' }).click();
+      await said(page, 'Saved');
+      assert.equal(await stored(), undefined);
+      assert.deepEqual(await stored(`moved ${when}`), { ...TEN_TYPES, pk: { S: `moved ${when}` }, theirs: { S: 'new' }, ...(when === 'while' ? { s: { S: 'new' } } : {}) });
+    });
+  }
+
+  test('a changed key does not replace the item that has it', async () => {
+    await desk.call('PutItem', { TableName: 'things', Item: { pk: { S: 'taken' } } });
+    const page = await open();
+    await page.getByLabel('pk', { exact: true }).fill('taken');
+    await save(page);
+    await page.getByText('It was not replaced').waitFor();
+    assert.deepEqual([await stored(), await stored('taken')], [TEN_TYPES, { pk: { S: 'taken' } }]);
+  });
 });

@@ -5,6 +5,8 @@
 const TEN_TYPES = {
   pk: { S: 'a' },
   s: { S: 'line\nbreak "quoted" 🦉' },
+  crlf: { S: 'line\r\nbreak' },
+  cr: { S: 'line\rbreak' },
   empty: { S: '' },
   n: { N: '12345678901234567890123456789012345678' },
   small: { N: '-0.00000000000000000000000000000012345' },
