@@ -1,6 +1,6 @@
 // boto3.js -- a request for Python's client.
 
-import { isOwn } from '../core/api.js';
+import { isOfStreams, isOwn } from '../core/api.js';
 import { shapeOf, snake, typeOf } from './shared.js';
 
 const text = (value) => {
@@ -54,6 +54,6 @@ export function boto3(operation, parameters, { endpoint, region, auth }) {
     .map(([name, content]) => `    ${name}=${plain(content, '    ', name)},\n`).join('');
   const keys = auth ? '' : '    aws_access_key_id="x",\n    aws_secret_access_key="x",\n';
   const needsBase64 = body.includes('base64.b64decode');
-  return `${needsBase64 ? 'import base64\n' : ''}import boto3\n\nclient = boto3.client(\n    "dynamodb",\n    endpoint_url=${text(endpoint)},\n    region_name=${text(region)},\n${keys})\n`
+  return `${needsBase64 ? 'import base64\n' : ''}import boto3\n\nclient = boto3.client(\n    "dynamodb${isOfStreams(operation) ? 'streams' : ''}",\n    endpoint_url=${text(endpoint)},\n    region_name=${text(region)},\n${keys})\n`
     + `response = client.${snake(operation)}(\n${body})\nprint(response)\n`;
 }

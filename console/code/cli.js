@@ -1,13 +1,12 @@
 // cli.js -- a request as an AWS CLI command, and a command back as a request.
 
-import { isOwn } from '../core/api.js';
+import { isOfStreams, isOwn } from '../core/api.js';
 import { json, kebab, shell } from './shared.js';
 
 const FLAGS = { ConsistentRead: 'consistent-read', ScanIndexForward: 'scan-index-forward' };
-const STREAMS = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
 
 // For version 2, which takes binary values as base64; version 1 would encode them once more.
-export function cli(operation, parameters, { endpoint, region, auth, service = STREAMS.includes(operation) ? 'dynamodbstreams' : 'dynamodb' }) {
+export function cli(operation, parameters, { endpoint, region, auth, service = isOfStreams(operation) ? 'dynamodbstreams' : 'dynamodb' }) {
   if (isOwn(operation)) return null;
   const words = [];
   for (const [name, value] of Object.entries(parameters)) {
@@ -53,7 +52,7 @@ function words(text) {
   return out;
 }
 
-const pascal = (name) => name.replace(/(^|-)([a-z])/g, (whole, dash, letter) => letter.toUpperCase());
+const pascal = (name) => name.replace(/(^|-)([a-z])/g, (whole, dash, letter) => letter.toUpperCase()).replace(/^Sse/, 'SSE');
 const IGNORED = new Set(['endpoint-url', 'region', 'profile', 'output', 'query', 'cli-binary-format', 'page-size', 'max-items', 'starting-token']);
 const SWITCHES = new Set(['no-paginate', 'no-cli-pager', 'no-verify-ssl', 'debug', 'no-sign-request']);
 const NUMBERS = new Set(['limit', 'segment', 'total-segments']);
@@ -81,13 +80,19 @@ export function fromCli(text) {
 }
 
 // JSON with DynamoDB's parameters: the operation follows from what is there.
+const BY_PARAMETER = {
+  TransactStatements: 'ExecuteTransaction', Statements: 'BatchExecuteStatement', Statement: 'ExecuteStatement', UpdateExpression: 'UpdateItem', Item: 'PutItem',
+  KeyConditionExpression: 'Query', KeySchema: 'CreateTable', Key: 'GetItem', TableName: 'Scan',
+};
+
 export function fromJson(text) {
   const parameters = JSON.parse(text);
   const has = (name) => Object.hasOwn(parameters, name);
+  const { RequestItems, TransactItems } = parameters;
   const operation = has('operation') && has('parameters') ? parameters.operation
-    : has('Statement') ? 'ExecuteStatement' : has('UpdateExpression') ? 'UpdateItem' : has('Item') ? 'PutItem'
-      : has('KeyConditionExpression') ? 'Query' : has('RequestItems') ? 'BatchGetItem' : has('TransactItems') ? 'TransactWriteItems'
-        : has('KeySchema') ? 'CreateTable' : has('Key') ? 'GetItem' : has('TableName') ? 'Scan' : null;
+    : RequestItems ? (Object.values(RequestItems).some(Array.isArray) ? 'BatchWriteItem' : 'BatchGetItem')
+      : TransactItems ? (TransactItems[0]?.Get ? 'TransactGetItems' : 'TransactWriteItems')
+        : BY_PARAMETER[Object.keys(BY_PARAMETER).find(has)];
   if (!operation) throw new Error('These are no parameters of a request that the console knows.');
   return { operation, parameters: has('operation') ? parameters.parameters : parameters };
 }

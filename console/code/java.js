@@ -1,6 +1,6 @@
 // java.js -- a request for the AWS SDK for Java v2.
 
-import { isOwn } from '../core/api.js';
+import { isOfStreams, isOwn } from '../core/api.js';
 import { classOf, isTime, lowerFirst, shapeOf, textsOf, typeOf, unlessUnknown } from './shared.js';
 
 // Java's \u escapes are read before the text, so JSON's serve as they are.
@@ -28,9 +28,15 @@ function map(raw, print, indent = '    ') {
   return entries.length === 0 ? 'Map.of()' : `Map.ofEntries(\n${entries.map((entry) => `${indent}        ${entry}`).join(',\n')})`;
 }
 
-function structure(content, name, indent, parent) {
+function structure(content, name, indent, type) {
   const deeper = `${indent}    `;
-  return `${classOf(name, parent)}.builder()${Object.entries(content).map(([one, inner]) => `\n${deeper}.${method(one)}(${argument(inner, one, deeper, name)})`).join('')}\n${deeper}.build()`;
+  return `${type}.builder()${Object.entries(content).map(([one, inner]) => `\n${deeper}.${method(one)}(${argument(inner, one, deeper, name)})`).join('')}\n${deeper}.build()`;
+}
+
+// Of a batch: writes, or keys.
+function requestItem(content, indent) {
+  if (!Array.isArray(content)) return structure(content, 'KeysAndAttributes', indent, 'KeysAndAttributes');
+  return `List.of(${content.map((one) => structure(one, 'WriteRequest', indent, 'WriteRequest')).join(', ')})`;
 }
 
 const method = (name) => lowerFirst(name).replace(/^sSE/, 'sse');
@@ -38,9 +44,12 @@ const method = (name) => lowerFirst(name).replace(/^sSE/, 'sse');
 function argument(content, name, indent, parent) {
   if (shapeOf(name, content) === 'item') return map(content, value, indent);
   if (shapeOf(name, content) === 'list') return content.map(value).join(', ');
-  if (classOf(name, parent) && typeof content === 'object') return [content].flat().map((one) => structure(one, name, indent, parent)).join(`,\n${indent}    `);
+  if (shapeOf(name, content) === 'items') return content.map((one) => map(one, value, indent)).join(', ');
+  if (name === 'RequestItems') return map(content, (one) => requestItem(one, `${indent}        `), indent);
+  const type = classOf(name, parent, content);
+  if (type && typeof content === 'object') return [content].flat().map((one) => structure(one, name, indent, type)).join(`,\n${indent}    `);
   if (Array.isArray(content)) return textsOf(content).map(text).join(', ');
-  if (content !== null && typeof content === 'object') return map(textsOf(content), text, indent);
+  if (content !== null && typeof content === 'object') return map(textsOf(content, name), text, indent);
   if (isTime(name)) return `Instant.ofEpochSecond(${content}L)`;
   return typeof content === 'number' && name.endsWith('CapacityUnits') ? `${content}L` : text(content);
 }
@@ -49,9 +58,10 @@ export const java = unlessUnknown((operation, parameters, { endpoint, region, au
   if (isOwn(operation)) return null;
   const calls = Object.entries(parameters).filter(([, content]) => content !== undefined)
     .map(([name, content]) => `            .${method(name)}(${argument(content, name, '            ')})\n`).join('');
+  const client = isOfStreams(operation) ? 'DynamoDbStreamsClient' : 'DynamoDbClient';
   const keys = auth ? '' : '\n            .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("x", "x")))';
   return `import java.net.URI;\nimport java.time.Instant;\nimport java.util.*;\nimport software.amazon.awssdk.auth.credentials.*;\nimport software.amazon.awssdk.core.SdkBytes;\nimport software.amazon.awssdk.regions.Region;\n`
-    + `import software.amazon.awssdk.services.dynamodb.DynamoDbClient;\nimport software.amazon.awssdk.services.dynamodb.model.*;\n\n`
-    + `public class Main {\n    public static void main(String[] args) {\n        DynamoDbClient client = DynamoDbClient.builder()\n            .endpointOverride(URI.create(${text(endpoint)}))\n            .region(Region.of(${text(region)}))${keys}\n            .build();\n`
+    + `import software.amazon.awssdk.services.dynamodb.${isOfStreams(operation) ? 'streams.' : ''}${client};\nimport software.amazon.awssdk.services.dynamodb.model.*;\n\n`
+    + `public class Main {\n    public static void main(String[] args) {\n        ${client} client = ${client}.builder()\n            .endpointOverride(URI.create(${text(endpoint)}))\n            .region(Region.of(${text(region)}))${keys}\n            .build();\n`
     + `        ${operation}Response response = client.${lowerFirst(operation)}(${operation}Request.builder()\n${calls}            .build());\n        System.out.println(response);\n    }\n}\n`;
 });

@@ -1,6 +1,6 @@
 // javascript.js -- a request for the AWS SDK for JavaScript v3.
 
-import { isOwn } from '../core/api.js';
+import { isOfStreams, isOwn } from '../core/api.js';
 import { shapeOf, typeOf } from './shared.js';
 
 const NAME = /^[A-Za-z_][\w]*$/;
@@ -46,7 +46,8 @@ export function javascript(operation, parameters, { endpoint, region, auth }) {
   if (isOwn(operation)) return null;
   const given = Object.fromEntries(Object.entries(parameters).filter(([, content]) => content !== undefined));
   const keys = auth ? '' : ',\n  credentials: { accessKeyId: "x", secretAccessKey: "x" }';
-  return `import { DynamoDBClient, ${operation}Command } from "@aws-sdk/client-dynamodb";\n\n`
-    + `const client = new DynamoDBClient({\n  endpoint: ${JSON.stringify(endpoint)},\n  region: ${JSON.stringify(region)}${keys},\n});\n`
+  const [client, name] = isOfStreams(operation) ? ['DynamoDBStreamsClient', 'dynamodb-streams'] : ['DynamoDBClient', 'dynamodb'];
+  return `import { ${client}, ${operation}Command } from "@aws-sdk/client-${name}";\n\n`
+    + `const client = new ${client}({\n  endpoint: ${JSON.stringify(endpoint)},\n  region: ${JSON.stringify(region)}${keys},\n});\n`
     + `const response = await client.send(new ${operation}Command(${plain(given, '')}));\nconsole.log(response);\n`;
 }

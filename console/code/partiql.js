@@ -30,14 +30,15 @@ function where(key) {
 
 // Conditions of Query and Scan are PartiQL's too, once aliases are replaced.
 function inline(text, { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }) {
-  let wrong = false;
-  const out = text.replace(/#\w+|:\w+/g, (alias) => {
+  let wrong = /\bsize\s*\(/.test(text);
+  // Functions before values: what looks like one in a value is text.
+  const out = text.replace(/\battribute_not_exists\s*\(([^)]*)\)/g, '$1 IS MISSING').replace(/\battribute_exists\s*\(([^)]*)\)/g, '$1 IS NOT MISSING').replace(/#\w+|:\w+/g, (alias) => {
     if (alias[0] === '#') return name(names[alias]);
     const inner = literal(values[alias]);
     wrong ||= inner === null;
     return inner;
-  }).replace(/attribute_not_exists\(([^)]*)\)/g, '$1 IS MISSING').replace(/attribute_exists\(([^)]*)\)/g, '$1 IS NOT MISSING');
-  return wrong || /\bsize\(/.test(out) ? null : out;
+  });
+  return wrong ? null : out;
 }
 
 function select(parameters) {
@@ -45,7 +46,7 @@ function select(parameters) {
   const conditions = [parameters.KeyConditionExpression, parameters.FilterExpression].filter(Boolean).map((text) => inline(text, parameters));
   const columns = parameters.ProjectionExpression ? inline(parameters.ProjectionExpression, parameters) : '*';
   if (conditions.includes(null)) return null;
-  const joined = conditions.length > 1 ? conditions.map((one) => (/ OR /.test(one) ? `(${one})` : one)).join(' AND ') : conditions[0];
+  const joined = conditions.length > 1 ? conditions.map((one) => (/\bOR\b/i.test(one) ? `(${one})` : one)).join(' AND ') : conditions[0];
   return `SELECT ${columns} FROM ${from}${joined ? ` WHERE ${joined}` : ''}`;
 }
 

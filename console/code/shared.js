@@ -1,6 +1,7 @@
 // shared.js -- what the printers have in common.
 
-export const snake = (name) => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+// As botocore does: SSESpecification -> sse_specification.
+export const snake = (name) => name.replace(/(.)([A-Z][a-z]+)/g, '$1_$2').replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
 export const kebab = (name) => snake(name).replace(/_/g, '-');
 export const lowerFirst = (name) => name[0].toLowerCase() + name.slice(1);
 
@@ -27,20 +28,22 @@ export function typeOf(raw) {
 
 // The class of a structure below a parameter of this name, in Java and in Go.
 const CLASSES = {
-  KeySchema: 'KeySchemaElement', AttributeDefinitions: 'AttributeDefinition', GlobalSecondaryIndexes: 'GlobalSecondaryIndex', LocalSecondaryIndexes: 'LocalSecondaryIndex', Tags: 'Tag', TransactItems: 'TransactWriteItem',
+  KeySchema: 'KeySchemaElement', AttributeDefinitions: 'AttributeDefinition', GlobalSecondaryIndexes: 'GlobalSecondaryIndex', LocalSecondaryIndexes: 'LocalSecondaryIndex', Tags: 'Tag', TransactItems: 'TransactWriteItem', Statements: 'BatchStatementRequest', TransactStatements: 'ParameterizedStatement',
   GlobalSecondaryIndexUpdates: 'GlobalSecondaryIndexUpdate', 'GlobalSecondaryIndexUpdates.Create': 'CreateGlobalSecondaryIndexAction', 'GlobalSecondaryIndexUpdates.Update': 'UpdateGlobalSecondaryIndexAction', 'GlobalSecondaryIndexUpdates.Delete': 'DeleteGlobalSecondaryIndexAction',
 };
 // These have the name of their parameter.
-const OF_THEIR_NAME = new Set(['Projection', 'ProvisionedThroughput', 'StreamSpecification', 'TimeToLiveSpecification', 'PointInTimeRecoverySpecification', 'Put', 'Delete', 'Update', 'ConditionCheck']);
+const OF_THEIR_NAME = new Set(['Projection', 'ProvisionedThroughput', 'StreamSpecification', 'TimeToLiveSpecification', 'PointInTimeRecoverySpecification', 'Put', 'Delete', 'Update', 'ConditionCheck', 'Get', 'PutRequest', 'DeleteRequest', 'WriteRequest', 'KeysAndAttributes']);
 
-export function classOf(name, parent) {
+export function classOf(name, parent, content) {
+  if (name === 'TransactItems' && content?.[0]?.Get) return 'TransactGetItem';
   return CLASSES[`${parent}.${name}`] ?? CLASSES[name] ?? (OF_THEIR_NAME.has(name) ? name : undefined);
 }
 
 // For structures that are in no table here: the language is then not offered.
 class Unknown extends Error {}
-export function textsOf(content) {
-  if (Array.isArray(content) ? content.some((one) => typeof one !== 'string') : Object.values(content).some((one) => typeof one !== 'string')) throw new Unknown();
+export function textsOf(content, name) {
+  const isKnown = Array.isArray(content) || name === 'ExpressionAttributeNames';
+  if (!isKnown || Object.values(content).some((one) => typeof one !== 'string')) throw new Unknown();
   return content;
 }
 export function unlessUnknown(print) {

@@ -29,6 +29,7 @@ const OWN = new Set(['AddFault', 'AddTrigger', 'CheckAccess', 'CheckModel', 'Cre
   'ListTriggers', 'PutKeyPolicy', 'PutModel', 'RemoveFault', 'RemoveTrigger', 'ReplicateSettings',
   'ScanModel', 'UpdateKey', 'WriteDataForReplication']);
 export const isOwn = (operation) => OWN.has(operation);
+export const isOfStreams = (operation) => STREAMS.has(operation);
 
 const UNSIGNED = 'AWS4-HMAC-SHA256 Credential=console/20260101/us-east-1/dynamodb/aws4_request, '
   + 'SignedHeaders=host;x-amz-date, Signature=0';

@@ -225,6 +225,13 @@ const CHANGES = [
   ['CreateBackup', { TableName: 'a', BackupName: 'b' }],
   ['UpdateContributorInsights', { TableName: 'a', ContributorInsightsAction: 'ENABLE' }],
   ['DeleteTable', { TableName: 'a' }],
+  ['BatchGetItem', { RequestItems: { things: { Keys: [{ pk: { S: 'a' } }, { pk: { S: 'b' } }], ConsistentRead: true, ProjectionExpression: '#0', ExpressionAttributeNames: { '#0': 'pk' } }, 'other-1': { Keys: [{ pk: { B: 'AA==' } }] } } }],
+  ['BatchWriteItem', { RequestItems: { things: [{ PutRequest: { Item: TEN_TYPES } }, { DeleteRequest: { Key: { pk: { S: 'b' } } } }], other: [{ DeleteRequest: { Key: { pk: { N: '1' } } } }] } }],
+  ['TransactGetItems', { TransactItems: [{ Get: { TableName: 'things', Key: { pk: { S: 'a' } } } }] }],
+  ['BatchExecuteStatement', { Statements: [{ Statement: 'SELECT * FROM "things" WHERE pk = ?', Parameters: [{ S: 'a' }] }] }],
+  ['ExecuteTransaction', { TransactStatements: [{ Statement: 'SELECT * FROM "things" WHERE pk = ?', Parameters: [{ S: 'a' }] }] }],
+  ['GetShardIterator', { StreamArn: 'arn', ShardId: 'shard', ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: '1' }],
+  ['ListStreams', { TableName: 'a', Limit: 5 }],
 ].map(([operation, parameters]) => ({ operation, parameters }));
 
 const hasJava = () => { try { return Boolean(execFileSync('javac', ['-version'], { stdio: 'pipe' })); } catch { return false; } };
@@ -266,9 +273,53 @@ test('Go names every value and parameter, and its brackets and texts close', () 
 });
 
 test('a request whose structures are not known has no Java and no Go, rather than wrong ones', () => {
-  const one = { operation: 'BatchGetItem', parameters: { RequestItems: { things: { Keys: [{ pk: { S: 'a' } }] } } } };
-  assert.equal(print('java', one), null);
-  assert.equal(print('go', one), null);
+  for (const SSESpecification of [{ Enabled: true }, { SSEType: 'KMS' }]) {
+    const one = { operation: 'UpdateTable', parameters: { TableName: 'things', SSESpecification } };
+    assert.equal(print('java', one), null);
+    assert.equal(print('go', one), null);
+  }
+});
+
+test('Go imports what the code uses, whatever its texts say', () => {
+  const imports = (parameters, operation = 'Query') => [...print('go', { operation, parameters }).matchAll(/^\t"([^"]*)"$/gm)].map((match) => match[1].split('/').at(-1)).sort();
+  const least = ['aws', 'config', 'context', 'credentials', 'dynamodb', 'fmt'];
+  assert.deepEqual(imports({ TableName: 'time.types.decode("' }), least);
+  assert.deepEqual(imports({ TableName: 'a', ExpressionAttributeValues: { ':a': { S: 'time.Now() decode("' } } }), [...least, 'types'].sort());
+  assert.deepEqual(imports({ TableName: 'a', ExpressionAttributeValues: { ':a': { B: 'AA==' } } }), [...least, 'base64', 'types'].sort());
+  assert.deepEqual(imports({ SourceTableName: 'a', RestoreDateTime: 1 }, 'RestoreTableToPointInTime'), [...least, 'time'].sort());
+});
+
+test('streams are asked by their own clients', async () => {
+  await call('UpdateTable', { TableName: 'things', StreamSpecification: { StreamEnabled: true, StreamViewType: 'KEYS_ONLY' } });
+  const one = { operation: 'ListStreams', parameters: { TableName: 'things' } };
+  const arn = `arn:aws:dynamodb:us-east-1:[0-9]+:table/things/stream`;
+  fs.writeFileSync(path.join(folder, 'streams.py'), print('boto3', one));
+  assert.match(execFileSync('/usr/bin/python3', [path.join(folder, 'streams.py')]).toString(), new RegExp(arn));
+  fs.writeFileSync(path.join(folder, 'streams.mjs'), print('javascript', one));
+  assert.match(execFileSync('node', [path.join(folder, 'streams.mjs')]).toString(), new RegExp(arn));
+  assert.match(print('go', one), /dynamodbstreams\.NewFromConfig[^]*&dynamodbstreams\.ListStreamsInput/);
+});
+
+test('a value that looks like a function stays a value in PartiQL', async () => {
+  const text = "attribute_exists(x) OR size(y)'s #0 :0";
+  await call('PutItem', { TableName: 'things', Item: { pk: { S: text }, sk: { B: 'AA==' }, a: { S: text } } });
+  const parameters = { TableName: 'things', KeyConditionExpression: '#0 = :0', FilterExpression: 'attribute_exists(#1) AND #1 = :0', ExpressionAttributeNames: { '#0': 'pk', '#1': 'a' }, ExpressionAttributeValues: { ':0': { S: text } } };
+  const { Items } = await call('ExecuteStatement', { Statement: print('partiql', { operation: 'Query', parameters }) });
+  assert.deepEqual(Items.map((item) => item.a), [{ S: text }]);
+});
+
+test('the names of options are those of the CLI', () => {
+  const one = { operation: 'CreateTable', parameters: { TableName: 'a', SSESpecification: { Enabled: true }, LocalSecondaryIndexes: [], DeletionProtectionEnabled: true } };
+  const code = print('cli', one);
+  assert.match(code, / --sse-specification '/);
+  assert.match(code, /--local-secondary-indexes /);
+  assert.deepEqual(cli.fromText(code), one);
+});
+
+test('pasted JSON tells its operation', () => {
+  const cases = CHANGES.filter((one) => /^(Batch|Transact|Execute|Create.*Table|PutItem)/.test(one.operation));
+  assert.ok(cases.length > 6);
+  for (const { operation, parameters } of cases) assert.equal(cli.fromText(JSON.stringify(parameters)).operation, operation);
 });
 
 test('a command becomes the request that it was', () => {

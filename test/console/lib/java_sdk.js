@@ -12,8 +12,8 @@ const MODEL = 'software.amazon.awssdk.services.dynamodb.model';
 const SCALARS = { string: 'String', integer: 'Integer', long: 'Long', double: 'Double', boolean: 'Boolean', timestamp: 'java.time.Instant', blob: 'software.amazon.awssdk.core.SdkBytes' };
 const lowerFirst = (name) => (name[0].toLowerCase() + name.slice(1)).replace(/^sSE/, 'sse');
 
-function model() {
-  const code = 'import json, botocore.session; print(json.dumps(botocore.session.Session().get_service_model("dynamodb")._service_description))';
+function model(service) {
+  const code = `import json, botocore.session; print(json.dumps(botocore.session.Session().get_service_model("${service}")._service_description))`;
   return JSON.parse(execFileSync('/usr/bin/python3', ['-c', code], { maxBuffer: 1e9 }));
 }
 
@@ -97,15 +97,12 @@ function structure(shapes, name, java) {
   return `package ${MODEL};\npublic class ${java} extends Structure {\npublic static Builder builder() { return new Builder(); }\npublic static class Builder {\nfinal ${java} made = new ${java}();\n${methods(shapes, shapes[name])}public ${java} build() { return made; }\n}\n}\n`;
 }
 
-// Writes the classes below `folder`.
-function writeSdk(folder) {
-  const { operations, shapes } = model();
-  addNewer(shapes);
-  const files = { ...FIXED, [`${MODEL.replaceAll('.', '/')}/Structure`]: JSON_CLASS };
+// The files of a client and of what it sends. Structures of several services are in one package.
+function addClient(files, { operations, shapes }, folder, client) {
   for (const [name, shape] of Object.entries(shapes)) {
     if (shape.type !== 'structure' || shape.exception || name.endsWith('Output')) continue;
     const java = typeOf(shapes, name);
-    files[`${MODEL.replaceAll('.', '/')}/${java}`] = name === 'AttributeValue' ? attributeValue(shapes) : structure(shapes, name, java);
+    files[`${MODEL.replaceAll('.', '/')}/${java}`] ??= name === 'AttributeValue' ? attributeValue(shapes) : structure(shapes, name, java);
   }
   const calls = [];
   for (const [name, { input }] of Object.entries(operations)) {
@@ -113,9 +110,18 @@ function writeSdk(folder) {
     files[`${MODEL.replaceAll('.', '/')}/${name}Response`] = `package ${MODEL};\npublic class ${name}Response extends Structure {\nfinal Structure request;\npublic ${name}Response(Structure request) { this.request = request; }\npublic String toString() { return request.toString(); }\n}\n`;
     calls.push(`public ${name}Response ${lowerFirst(name)}(${name}Request request) { return new ${name}Response(request); }\n`);
   }
-  files['software/amazon/awssdk/services/dynamodb/DynamoDbClient'] = `package software.amazon.awssdk.services.dynamodb;\nimport ${MODEL}.*;\npublic class DynamoDbClient {\npublic static Builder builder() { return new Builder(); }\n${calls.join('')}`
+  files[`software/amazon/awssdk/services/${folder}/${client}`] = `package software.amazon.awssdk.services.${folder.replaceAll('/', '.')};\nimport ${MODEL}.*;\npublic class ${client} {\npublic static Builder builder() { return new Builder(); }\n${calls.join('')}`
     + 'public static class Builder {\npublic Builder endpointOverride(java.net.URI uri) { return this; }\npublic Builder region(software.amazon.awssdk.regions.Region region) { return this; }\n'
-    + 'public Builder credentialsProvider(software.amazon.awssdk.auth.credentials.StaticCredentialsProvider provider) { return this; }\npublic DynamoDbClient build() { return new DynamoDbClient(); }\n}\n}\n';
+    + `public Builder credentialsProvider(software.amazon.awssdk.auth.credentials.StaticCredentialsProvider provider) { return this; }\npublic ${client} build() { return new ${client}(); }\n}\n}\n`;
+}
+
+// Writes the classes below `folder`.
+function writeSdk(folder) {
+  const main = model('dynamodb');
+  addNewer(main.shapes);
+  const files = { ...FIXED, [`${MODEL.replaceAll('.', '/')}/Structure`]: JSON_CLASS };
+  addClient(files, main, 'dynamodb', 'DynamoDbClient');
+  addClient(files, model('dynamodbstreams'), 'dynamodb/streams', 'DynamoDbStreamsClient');
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(folder, `${name}.java`);
     fs.mkdirSync(path.dirname(file), { recursive: true });
