@@ -19,12 +19,15 @@ const POLL_MS = 300;
 // What Workbench's form has no place for.
 const additionsOf = (doc, table) => doc.root.Stator?.Tables?.find((one) => one.TableName === table.TableName);
 
+const UNITS = 5; // If the model names none, as in `stator model export`.
+
 function createState(doc, table) {
   const key = (one) => ({ name: one?.name ?? '', type: one?.type ?? 'S' });
   const [own, ...views] = viewsOf(table);
   const local = additionsOf(doc, table)?.LocalIndexes ?? [];
+  const { ReadCapacityUnits: read = UNITS, WriteCapacityUnits: write = UNITS } = table.ProvisionedCapacitySettings?.ProvisionedThroughput ?? {};
   return {
-    name: table.TableName, hash: key(own.hash), range: key(own.range), billing: 'PAY_PER_REQUEST', tags: [],
+    name: table.TableName, hash: key(own.hash), range: key(own.range), billing: table.BillingMode ?? 'PAY_PER_REQUEST', read, write, tags: [],
     indexes: views.map((view, i) => ({ kind: local.includes(view.name) ? 'LSI' : 'GSI', name: view.name, hash: key(view.hash), range: key(view.range), projection: view.projection, include: (table.GlobalSecondaryIndexes[i].Projection?.NonKeyAttributes ?? []).join(',') })),
   };
 }

@@ -340,6 +340,24 @@ describe('modeller', { skip: missing() }, () => {
     await page.getByText('The table has no model.').waitFor();
   });
 
+  test('a table has the capacity that its model says', async () => {
+    const page = await opened();
+    const model = JSON.parse(fs.readFileSync(path.join(EXAMPLES, 'orders.json'), 'utf8'));
+    const [table] = model.DataModel;
+    Object.assign(table, { TableName: 'sized', BillingMode: 'PROVISIONED', ProvisionedCapacitySettings: { ProvisionedThroughput: { ReadCapacityUnits: 7, WriteCapacityUnits: 3 } } });
+    for (const one of [...model.Stator.Entities, ...model.Stator.Patterns]) if (one.Table) one.Table = 'sized';
+    for (const one of model.Stator.Tables ?? []) one.TableName = 'sized';
+    await openText(page, 'sized.json', JSON.stringify(model));
+    await tab(page, 'Live tables');
+    await page.getByRole('button', { name: 'Create table' }).press('Enter');
+    await page.getByLabel(/^With the/).uncheck();
+    await page.getByRole('button', { name: 'Create', exact: true }).press('Enter');
+    await page.locator('.toasts').getByText('Table created').waitFor();
+    const { Table } = await desk.call('DescribeTable', { TableName: 'sized' });
+    assert.ok(Table.GlobalSecondaryIndexes.length > 0);
+    for (const { ProvisionedThroughput: units } of [Table, ...Table.GlobalSecondaryIndexes]) assert.deepEqual([units.ReadCapacityUnits, units.WriteCapacityUnits], [7, 3]);
+  });
+
   test('on an empty server a sample is loaded by keyboard: its table, time to live and rows', async () => {
     const empty = await openDesk('--in-memory');
     try {
