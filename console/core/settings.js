@@ -6,6 +6,7 @@ const DEFAULTS = {
   density: 'comfortable', // 'compact'
   letterKeys: true, // Shortcuts of one letter (WCAG 2.1.4 asks that they can be switched off).
   safeMode: true, // Writes show their request and ask first.
+  meanings: true, // Cells of the grid say what values probably mean.
   discriminators: {}, // Table name -> attribute that tells entities apart.
 };
 

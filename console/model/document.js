@@ -165,6 +165,14 @@ export function entityOf(entities, table, row) {
   return entities.find((one) => by(one) && follows(one, table, row)) ?? entities.find((one) => one.Discriminator && by(one)) ?? null;
 }
 
+// The names of entities by the model that GetModel shows: a function of a row, which may return null.
+// `keys`: of the table, as core/tables.js has them.
+export function entityNames(text, { hash, range }) {
+  const { Entities: entities = [] } = JSON.parse(text);
+  const [PartitionKey, SortKey] = [hash[0], range[0]].map((one) => one && { AttributeName: one.name, AttributeType: one.type });
+  return (row) => entityOf(entities, { KeyAttributes: { PartitionKey, SortKey } }, row)?.Name ?? null;
+}
+
 // What the parameters of an entity stand for in a row: by its keys, and by attributes of their names.
 export function parametersIn(entity, table, row) {
   const values = {};

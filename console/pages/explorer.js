@@ -1,6 +1,7 @@
 // explorer.js -- the items of a table: query bar, grid, footer. Everything on screen follows from the
 // URL's fragment; pages stream in and can be stopped.
 
+import { ask } from '../core/access.js';
 import { call } from '../core/api.js';
 import { announce, copy, errorBox, notify } from '../core/dialog.js';
 import { counted, h, show } from '../core/dom.js';
@@ -11,7 +12,7 @@ import { go, tableLink } from '../core/router.js';
 import * as settings from '../core/settings.js';
 import { describe, indexesOf, keyNames, keysOf, known } from '../core/tables.js';
 import { brief, fromDynamo, toLink } from '../core/value.js';
-import { discriminator, entityOf, hueOf } from '../parts/format.js';
+import { cellMeaning, discriminator, entityOf, hueOf } from '../parts/format.js';
 import { queryBar, queryFromState, stateFromQuery } from '../parts/query_bar.js';
 import { tableFrame } from '../parts/table_frame.js';
 
@@ -28,6 +29,12 @@ function cellText(raw) {
   if (raw.S !== undefined) return raw.S.length > 200 ? raw.S.slice(0, 200) : raw.S;
   if (raw.N !== undefined) return raw.N;
   return brief(fromDynamo(raw));
+}
+
+// The value, and beside it what it probably means. Only shows.
+function cellContent(raw) {
+  const meaning = raw && settings.get('meanings') && cellMeaning(raw);
+  return meaning ? h('span', null, cellText(raw), ' ', h('span', { class: 'muted' }, meaning)) : cellText(raw);
 }
 
 // --- Results ---
@@ -113,6 +120,20 @@ class Explorer {
     this.results = view.memory.results ?? new Results();
     if (view.memory.results) this.restore();
     else this.run({ push: false });
+    this.readModel().catch(() => {}); // Most tables have none.
+  }
+
+  // Entities have the names that the model of the table gives them, if it has one.
+  async readModel() {
+    const { TableName } = this.table;
+    const { signal } = this.view;
+    if ((await ask({ Action: 'stator:GetModel', Resource: TableName }))?.Allowed === false) return;
+    const { Model } = await call('GetModel', { TableName }, { signal });
+    const { entityNames } = await import('../model/document.js');
+    if (signal.aborted) return;
+    this.byModel = entityNames(Model, keysOf(this.table));
+    this.chooseColumns();
+    this.grid.redraw();
   }
 
   bindKeys() {
@@ -206,7 +227,8 @@ class Explorer {
       ...keysOf(this.table).hash, ...keysOf(this.table).range].map((key) => key.name))];
     const attribute = discriminator(rows, settings.get('discriminators')[this.table.TableName]);
     const tableKeys = keyNames(this.table);
-    const entity = (row) => entityOf(row, attribute, tableKeys);
+    const entity = (row) => this.byModel?.(row) ?? entityOf(row, attribute, tableKeys);
+    this.entity = entity;
     const hasEntities = rows.slice(0, 200).some(entity);
     const chosen = this.view.query('cols')?.split(',').filter(Boolean);
     const rest = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([one]) => one).filter((one) => !keys.includes(one));
@@ -216,7 +238,7 @@ class Explorer {
       columns.splice(Math.min(keys.length, columns.length), 0, {
         name: '', label: 'Entity', width: 140,
         cell: (row) => {
-          const text = entity(row);
+          const text = this.entity(row);
           if (text === null) return null;
           const chip = h('span', { class: 'entity' }, text);
           chip.style.setProperty('--hue', hueOf(text));
@@ -233,9 +255,9 @@ class Explorer {
   column(name, isKey) {
     const sample = this.results.rows.slice(0, 60).map((row) => row[name]).filter(Boolean);
     const numeric = sample.length > 0 && sample.every((raw) => raw.N !== undefined);
-    const longest = sample.reduce((max, raw) => Math.max(max, cellText(raw).length), name.length);
+    const longest = sample.reduce((max, raw) => Math.max(max, cellText(raw).length + (settings.get('meanings') && cellMeaning(raw)?.length || 0)), name.length);
     const width = Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, Math.round(longest * 7.9) + 24));
-    return { name, label: name, width, numeric, isKey, cell: (row) => cellText(row[name]) };
+    return { name, label: name, width, numeric, isKey, cell: (row) => cellContent(row[name]) };
   }
 
   async chooseColumnsByHand() {

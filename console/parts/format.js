@@ -49,6 +49,13 @@ export function meaning({ t, v }, { isExpiry = false } = {}) {
   return null;
 }
 
+// The same for a cell of a grid, where long texts are not looked into.
+const CELL_SIZE_MAX = 64;
+export function cellMeaning(raw) {
+  const text = raw.N ?? raw.S;
+  return text !== undefined && text.length <= CELL_SIZE_MAX ? meaning({ t: raw.N === undefined ? 'S' : 'N', v: text }) : null;
+}
+
 // --- Entities: which kind of thing an item is ---
 
 const DISCRIMINATORS = ['entityType', 'EntityType', 'entity', '_et', '__edb_e__', '_type', '__typename', 'type', 'Type', 'kind', 'itemType'];

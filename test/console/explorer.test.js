@@ -83,6 +83,52 @@ describe('explorer', { skip: missing() }, () => {
     assert.ok(await page.locator('.grid').evaluate((grid) => grid.contains(document.activeElement)));
   });
 
+  test('entities have the names of the model, of the attribute in the settings, or of their keys', async () => {
+    await createTable(desk, 'kinds', { range: 'sk' });
+    await putAll(desk, 'kinds', [{ pk: { S: 'U#1' }, sk: { S: 'O#1' }, what: { S: 'Thing' } }, { pk: { S: 'U#1' }, sk: { S: 'O#2' }, what: { S: 'Thing' } }]);
+    const page = await desk.page('#/t/kinds/items');
+    const chips = () => page.locator('.entity').allTextContents();
+    await page.locator('.entity').first().waitFor();
+    assert.deepEqual(await chips(), ['O', 'O']);
+    await page.goto(desk.url('#/settings'));
+    const form = page.getByRole('form', { name: 'Entities' });
+    await form.getByLabel('Table').fill('kinds');
+    await form.getByLabel('Attribute', { exact: true }).fill('what');
+    await form.getByRole('button', { name: 'Set' }).click();
+    await form.getByRole('button', { name: 'Forget the attribute of kinds' }).waitFor();
+    await page.goto(desk.url('#/t/kinds/items'));
+    await page.locator('.entity').first().waitFor();
+    assert.deepEqual(await chips(), ['Thing', 'Thing']);
+    const key = (AttributeName) => ({ AttributeName, AttributeType: 'S' });
+    const Model = JSON.stringify({
+      ModelName: 'kinds',
+      DataModel: [{ TableName: 'kinds', KeyAttributes: { PartitionKey: key('pk'), SortKey: key('sk') }, NonKeyAttributes: [], BillingMode: 'PAY_PER_REQUEST' }],
+      Stator: { Entities: [{ Name: 'First order', Keys: [{ PartitionKey: 'U#<user>', SortKey: 'O#1' }] }, { Name: 'Order', Keys: [{ PartitionKey: 'U#<user>', SortKey: 'O#<order>' }] }] },
+    });
+    await desk.call('PutModel', { TableName: 'kinds', Mode: 'OBSERVE', Model }, 'Stator_20261101');
+    await page.reload();
+    await page.locator('.entity').getByText('First order').waitFor();
+    assert.deepEqual((await chips()).sort(), ['First order', 'Order']);
+  });
+
+  test('cells say what values probably mean, and copy the value alone', async () => {
+    await createTable(desk, 'times');
+    await putAll(desk, 'times', [{ pk: { S: 'a' }, at: { N: '1800000000' }, text: { S: 'just a text' } }]);
+    const page = await desk.page('#/t/times/items', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const cell = page.getByRole('gridcell').filter({ hasText: '1800000000' });
+    await cell.getByText('as seconds: 2027-01-15T08:00:00Z').waitFor();
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('c');
+    await page.locator('.toasts').getByText('Cell copied').waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), '1800000000');
+    await page.goto(desk.url('#/settings'));
+    await page.getByLabel('Say what values probably mean').uncheck();
+    await page.goto(desk.url('#/t/times/items'));
+    await cell.waitFor();
+    assert.equal(await cell.textContent(), '1800000000');
+  });
+
   test('the next items are fetched on demand', async () => {
     const page = await desk.page('#/t/orders/items');
     await footer(page).getByText('200 returned').waitFor();
