@@ -90,8 +90,9 @@ class View {
     return this.all[name]?.[0];
   }
 
-  // Replaces the query. `push` makes a step for the back button.
+  // Replaces the query, unless the page was left. `push` makes a step for the back button.
   setQuery(query, { push = false } = {}) {
+    if (this.signal.aborted) return;
     const path = location.hash.replace(/^#/, '').split('?')[0] || '/';
     const hash = `#${path}${link('', query).slice(1)}`;
     if (hash === location.hash) return;

@@ -8,13 +8,22 @@ import { errorBox, notify } from '../core/dialog.js';
 import { counted, field, h, show, uniqueId } from '../core/dom.js';
 import { Grid } from '../core/grid.js';
 import { bind } from '../core/keys.js';
+import { estimate } from '../core/query.js';
 import { go, tableLink } from '../core/router.js';
-import { describe, names } from '../core/tables.js';
+import { describe, keysOf, known, names } from '../core/tables.js';
 import { brief, fromDynamo } from '../core/value.js';
 import { codeDialog } from '../parts/code_pane.js';
 import { queryFromState } from '../parts/query_bar.js';
 
 const PLAN_DELAY_MS = 300;
+const ADDRESS_SIZE_MAX = 8192;
+
+// Keeps what was typed in the address, so that a reload finds it; long texts only in memory.
+function keep(view, texts) {
+  Object.assign(view.memory, texts);
+  const size = Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+  view.setQuery({ mode: view.query('mode'), ...(size <= ADDRESS_SIZE_MAX ? texts : {}) });
+}
 const HISTORY_MAX = 50;
 const history_ = []; // Of this visit only: statements hold data.
 
@@ -54,17 +63,30 @@ function showAnswer(place, answer, ms, more) {
 
 // --- PartiQL ---
 
-function planView(plan) {
+// What a read is expected to cost, from the statistics of the table; empty if they may not be read.
+async function costOf({ Operation, TableName, IndexName, KeyRanges, ConsistentRead }, signal) {
+  if (!['Scan', 'Query'].includes(Operation)) return '';
+  try {
+    const table = known(TableName) ?? await describe(TableName, { signal });
+    const hash = Operation === 'Scan' ? [] : keysOf(table, IndexName).hash;
+    const text = estimate(table, { index: IndexName, hash, range: { op: '=', values: [] }, filters: [], consistent: ConsistentRead });
+    return ` Expected: ${text}${KeyRanges > 1 ? ', for each range' : ''}.`;
+  } catch {
+    return '';
+  }
+}
+
+function planView(plan, cost) {
   const isScan = plan.Operation === 'Scan';
   return h('div', { class: `notice ${isScan ? 'warn' : 'good'}` }, h('strong', null, plan.Operation, plan.IndexName ? ` of index ${plan.IndexName}` : '', ` on ${plan.TableName}`),
     h('p', null, isScan ? `Reads the whole ${plan.IndexName ? 'index' : 'table'}${plan.HasFilter ? '; the condition only filters what was read' : ''}.` : plan.Operation === 'Query' ? `Reads ${counted(plan.KeyRanges)} ${plan.KeyRanges === 1 ? 'range' : 'ranges'} of keys.` : 'Touches one item.',
-      plan.EstimatedReadUnits !== undefined && ` At most about ${counted(plan.EstimatedReadUnits)} RCU.`));
+      cost));
 }
 
 function partiqlDesk(view, body) {
   const list = names();
-  const statement = h('textarea', { rows: '4', spellcheck: 'false', value: view.memory.statement ?? (list.length ? `SELECT * FROM "${list[0]}"` : ''), oninput: () => explainSoon() });
-  const parameters = h('textarea', { rows: '2', spellcheck: 'false', value: view.memory.parameters ?? '', placeholder: '[{"S": "value of the first ?"}]', oninput: () => explainSoon() });
+  const statement = h('textarea', { rows: '4', spellcheck: 'false', value: view.memory.statement ?? view.query('statement') ?? (list.length ? `SELECT * FROM "${list[0]}"` : ''), oninput: () => explainSoon() });
+  const parameters = h('textarea', { rows: '2', spellcheck: 'false', value: view.memory.parameters ?? view.query('parameters') ?? '', placeholder: '[{"S": "value of the first ?"}]', oninput: () => explainSoon() });
   const plan = h('div', { 'aria-live': 'polite' });
   const result = h('div', { class: 'page' });
   let timer = 0;
@@ -77,13 +99,17 @@ function partiqlDesk(view, body) {
     timer = setTimeout(explain, PLAN_DELAY_MS);
   }
   async function explain() {
+    if (view.signal.aborted) return;
+    if (view.memory.statement !== undefined) keep(view, { statement: statement.value, parameters: parameters.value });
     if (statement.value.trim() === '') {
       show(plan);
       return;
     }
     try {
+      const asked = statement.value;
       const answer = await call('ExplainStatement', request(), { signal: view.signal });
-      show(plan, planView(answer));
+      const cost = await costOf(answer, view.signal);
+      if (statement.value === asked) show(plan, planView(answer, cost));
     } catch (error) {
       if (!view.signal.aborted) show(plan, h('div', { class: 'notice' }, h('strong', null, 'Not yet a statement that runs'), h('p', null, error.message)));
     }
@@ -127,8 +153,11 @@ function partiqlDesk(view, body) {
 
 function requestDesk(view, body) {
   const known = uniqueId('operations');
-  const operation = h('input', { class: 'mono-input', list: known, value: view.memory.operation ?? 'ListTables', oninput: () => { view.memory.operation = operation.value; } });
-  const source = h('textarea', { rows: '12', spellcheck: 'false', value: view.memory.source ?? '{}', oninput: () => { view.memory.source = source.value; }, onpaste: () => setTimeout(adopt) });
+  const operation = h('input', { class: 'mono-input', list: known, value: view.memory.operation ?? view.query('operation') ?? 'ListTables', oninput: () => { view.memory.operation = operation.value; }, onchange: keepRequest });
+  const source = h('textarea', { rows: '12', spellcheck: 'false', value: view.memory.source ?? view.query('source') ?? '{}', oninput: () => { view.memory.source = source.value; }, onchange: keepRequest, onpaste: () => setTimeout(adopt) });
+  function keepRequest() {
+    keep(view, { operation: operation.value, source: source.value });
+  }
   const result = h('div', { class: 'page' });
   const fail = (error) => show(result, errorBox(Object.assign(error, { name: error.name === 'SyntaxError' ? 'This is no JSON' : error.name })));
   // A pasted command or request says which operation it is.
@@ -138,8 +167,7 @@ function requestDesk(view, body) {
       const isCommand = !/^\s*\{/.test(source.value);
       operation.value = isCommand || operation.value === 'ListTables' ? found.operation : operation.value;
       source.value = JSON.stringify(found.parameters, null, 2);
-      view.memory.operation = operation.value;
-      view.memory.source = source.value;
+      keepRequest();
       if (isCommand) notify('The command became a request');
     } catch { /* It is not whole yet. */ }
   }
@@ -150,6 +178,7 @@ function requestDesk(view, body) {
   async function run() {
     const started = performance.now();
     try {
+      keepRequest();
       const parameters = read(); // Which may set the operation.
       const answer = await call(operation.value, parameters, { signal: view.signal });
       showAnswer(result, answer, performance.now() - started);

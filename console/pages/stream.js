@@ -53,7 +53,8 @@ function recordElement({ eventName, dynamodb: { ApproximateCreationDateTime, Key
 }
 
 function tail(view, arn, pattern) {
-  const from = select(POSITIONS);
+  const keep = () => view.setQuery({ from: from.value === 'LATEST' ? '' : from.value, pattern: pattern.value });
+  const from = select(POSITIONS, { value: view.query('from') ?? 'LATEST', onchange: keep });
   const patternField = field('Filter pattern', pattern, { hint: 'As triggers take it; empty: all. Tried at once on every record below.' });
   const button = h('button', { class: 'primary', onclick: toggle }, 'Start');
   const status = h('span', { class: 'muted' }, 'Stopped.');
@@ -78,7 +79,8 @@ function tail(view, arn, pattern) {
     tell();
   }
 
-  pattern.addEventListener('input', () => {
+  pattern.addEventListener('change', keep);
+  const tryPattern = () => {
     try {
       filter = eventFilter(pattern.value);
       patternField.setError('');
@@ -88,7 +90,9 @@ function tail(view, arn, pattern) {
     }
     for (const { record, element } of ring) element.hidden = !filter(record);
     tell();
-  });
+  };
+  pattern.addEventListener('input', tryPattern);
+  if (pattern.value) tryPattern();
 
   function stop() {
     controller?.abort();
@@ -152,7 +156,7 @@ function triggers(view, name, pattern) {
 }
 
 export function render(view) {
-  const pattern = h('textarea', { rows: '2', spellcheck: 'false', placeholder: '{"eventName": ["INSERT"]}' });
+  const pattern = h('textarea', { rows: '2', spellcheck: 'false', value: view.query('pattern') ?? '', placeholder: '{"eventName": ["INSERT"]}' });
   return tablePage(view, 'stream', 'Stream', ({ TableName, LatestStreamArn }) => [
     LatestStreamArn ? tail(view, LatestStreamArn, pattern) : h('p', { class: 'notice' }, 'This table has no stream. ', h('a', { href: tableLink(TableName, 'design') }, 'Switch one on'), ' to see its changes.'),
     triggers(view, TableName, pattern)]);

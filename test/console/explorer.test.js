@@ -129,6 +129,60 @@ describe('explorer', { skip: missing() }, () => {
     assert.equal(await cell.textContent(), '1800000000');
   });
 
+  // Address, what to do there, and what shows that the view is as it was.
+  const VIEWS = [
+    ['an item', '#/t/binary/item?k=B:AP8', (page) => page.getByRole('tab', { name: 'Plain JSON' }).click(), (page) => page.getByRole('textbox', { name: 'Plain JSON' }).waitFor()],
+    ['a statement', '#/q', (page) => page.getByLabel('Statement', { exact: true }).fill('SELECT * FROM "orders"\nWHERE pk = \'x\''), async (page) => {
+      await page.getByText('Reads 1 range of keys. Expected: about').waitFor();
+      assert.equal(await page.getByLabel('Statement', { exact: true }).inputValue(), 'SELECT * FROM "orders"\nWHERE pk = \'x\'');
+    }],
+    ['a request', '#/q?mode=request', async (page) => {
+      await page.getByLabel('Operation', { exact: true }).fill('DescribeTable');
+      await page.getByLabel('Parameters').fill('{"TableName": "orders"}');
+      await page.keyboard.press('Control+Enter');
+    }, async (page) => {
+      await page.getByLabel('Operation', { exact: true }).waitFor();
+      assert.equal(await page.getByLabel('Operation', { exact: true }).inputValue(), 'DescribeTable');
+      assert.equal(await page.getByLabel('Parameters').inputValue(), '{"TableName": "orders"}');
+    }],
+    ['metrics', '#/metrics', (page) => page.getByLabel('Table', { exact: true }).selectOption('orders'), async (page) => {
+      await page.getByText('Contributor Insights is off').waitFor();
+      assert.equal(await page.getByLabel('Table', { exact: true }).inputValue(), 'orders');
+    }],
+    ['a stream', '#/t/streamed/stream', async (page) => {
+      await page.getByLabel('Read', { exact: true }).selectOption('TRIM_HORIZON');
+      await page.getByLabel('Filter pattern').fill('{"eventName": ["INSERT"]}');
+      await page.getByLabel('Filter pattern').press('Tab');
+    }, async (page) => {
+      await page.getByLabel('Filter pattern').waitFor();
+      assert.equal(await page.getByLabel('Filter pattern').inputValue(), '{"eventName": ["INSERT"]}');
+      assert.equal(await page.getByLabel('Read', { exact: true }).inputValue(), 'TRIM_HORIZON');
+    }],
+  ];
+  for (const [what, hash, act, check] of VIEWS) {
+    test(`back, forward and reload restore ${what}`, async () => {
+      if (what === 'a stream') {
+        await createTable(desk, 'streamed');
+        await desk.call('UpdateTable', { TableName: 'streamed', StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' } });
+      }
+      const page = await desk.page('#/settings');
+      await page.getByLabel('Density').waitFor();
+      await page.goto(desk.url(hash));
+      await act(page);
+      await check(page);
+      await page.goto(desk.url('#/settings'));
+      await page.getByLabel('Density').waitFor();
+      await page.goBack();
+      await check(page);
+      await page.goBack();
+      await page.getByLabel('Density').waitFor();
+      await page.goForward();
+      await check(page);
+      await page.reload();
+      await check(page);
+    });
+  }
+
   test('the next items are fetched on demand', async () => {
     const page = await desk.page('#/t/orders/items');
     await footer(page).getByText('200 returned').waitFor();

@@ -390,6 +390,21 @@ describe('modeller', { skip: missing() }, () => {
     }
   });
 
+  test('back and forward restore the part of the model', async () => {
+    const page = await opened();
+    await openExample(page, 'orders');
+    await tab(page, 'Coverage');
+    const current = () => page.getByRole('navigation', { name: 'Parts of the model' }).locator('[aria-current=page]').getByText('Coverage').waitFor();
+    await current();
+    await page.goto(desk.url('#/settings'));
+    await page.getByLabel('Density').waitFor();
+    await page.goBack();
+    await current();
+    await page.goBack();
+    await page.goForward();
+    await current();
+  });
+
   test('the modeller is loaded only when it is opened, and changes that are not saved are not lost by accident', async () => {
     const page = await desk.page('#/');
     const loaded = [];
