@@ -169,9 +169,19 @@ static void add_setting(struct scan *scan, const struct setting *setting, const 
     };
 }
 
+/* The line is written for DynamoDB Local, and so may be the health check beside it. A --root-answer
+ * further on has the last word. */
+static void be_local(struct scan *scan, const char *origin)
+{
+    if (scan->is_local)
+        return;
+    scan->is_local = true;
+    add_setting(scan, setting_find(BYTES("root-answer")), "dynamodb-local", origin);
+}
+
 static bool take_local(struct scan *scan, const struct local_flag *flag)
 {
-    scan->is_local = true;
+    be_local(scan, flag->name);
     scan->shares = scan->shares || strcmp(flag->name, "-sharedDb") == 0;
     if (flag->reason != NULL) {
         struct bytes text = arena_printf(scan->arena, "%s%s (%s)",
@@ -443,11 +453,12 @@ bool command_line_parse(struct arena *arena, int argc, char *const *argv, struct
     out->call.values = scan->values;
 
     int next = skip_java(argc, argv);
-    scan->is_local = next > 1;
     const struct command *named = next < argc ? command_find(argv[next]) : NULL;
     out->is_named = named != NULL;
     out->call.command = named != NULL ? named : command_find("serve");
     assert(out->call.command != NULL && out->call.command->verb_count > 0);
+    if (next > 1 && takes_local_flags(out->call.command))
+        be_local(scan, "-jar");
     add_options(scan);
     if (!take_options(scan, named != NULL ? next : next - 1))
         return false;

@@ -539,6 +539,9 @@ static bool start(struct server *server, const struct config *config)
     struct wire_options options = { .pages = { .origins = config->cors_origins,
                                                .hosts = config->allowed_hosts },
                                     .home = config_shows_console(config) ? CONSOLE_PATH : NULL,
+                                    .root = config->root_answer == CONFIG_ROOT_DYNAMODB_LOCAL
+                                                ? DYNAMODB_ROOT_LOCAL
+                                                : DYNAMODB_ROOT_SERVICE,
                                     .not_ready = not_ready,
                                     .context = server,
                                     .authentication = { .keys = server->keys,

@@ -21,6 +21,8 @@ struct setting;
 enum config_durability { CONFIG_DURABILITY_SYNC, CONFIG_DURABILITY_OS };
 enum config_capacity { CONFIG_CAPACITY_OFF, CONFIG_CAPACITY_ACCOUNT, CONFIG_CAPACITY_ENFORCE };
 enum config_console { CONFIG_CONSOLE_AUTO, CONFIG_CONSOLE_ON, CONFIG_CONSOLE_OFF };
+/* What GET / answers: 200 as the service, or 400 as DynamoDB Local. */
+enum config_root_answer { CONFIG_ROOT_SERVICE, CONFIG_ROOT_DYNAMODB_LOCAL };
 enum config_txn_conflict { CONFIG_TXN_CONFLICT_WAIT, CONFIG_TXN_CONFLICT_FAIL };
 enum config_foreign_resources { CONFIG_FOREIGN_SKIP, CONFIG_FOREIGN_FAIL };
 
@@ -63,6 +65,7 @@ struct config {
     uint64_t recovery_lag_ms;
     uint64_t slow_request_ms; /* 0: slow requests are not kept. */
     unsigned console;         /* enum config_console */
+    unsigned root_answer;     /* enum config_root_answer */
     uint64_t advice_shapes;   /* 0: expressions are not counted. */
     bool metrics;             /* There is a page for Prometheus. */
     const char *metrics_bind; /* "ADDRESS:PORT" of its own listener; empty: none. */

@@ -37,6 +37,8 @@ static const char *const durability_choices[] = { "sync", "os", NULL }; /* confi
 static const char *const capacity_choices[] = { "off", "account", "enforce",
                                                 NULL };                     /* config_capacity */
 static const char *const console_choices[] = { "auto", "on", "off", NULL }; /* config_console */
+static const char *const root_answer_choices[] = { "service", "dynamodb-local",
+                                                   NULL }; /* config_root_answer */
 static const char *const txn_conflict_choices[] = { "wait", "fail",
                                                     NULL }; /* config_txn_conflict */
 static const char *const foreign_choices[] = { "skip", "fail",
@@ -471,6 +473,16 @@ const struct setting setting_table[] = {
           "`auto` serves it if `bind` is a loopback address. The console has no rights of its "
           "own: with `auth` it signs its calls with the key that the user enters. See "
           "[The console](console.md)." },
+    { .name = "root-answer",
+      .kind = SETTING_CHOICE,
+      FIELD(root_answer),
+      .default_value = "service",
+      .choices = root_answer_choices,
+      .placeholder = "service|dynamodb-local",
+      .help = "what GET / answers: 200, or 400 as DynamoDB Local",
+      .detail = "Health checks that were written for DynamoDB Local expect its 400. Its flags "
+                "(`-inMemory`, ...) select `dynamodb-local`. Browsers get the console either "
+                "way." },
     { .name = "advice-shapes",
       .kind = SETTING_NUMBER,
       FIELD(advice_shapes),

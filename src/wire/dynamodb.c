@@ -89,8 +89,23 @@ static void redirect_to(struct http_exchange *exchange, const char *location)
     http_exchange_answer(exchange, &answer);
 }
 
+/* Scripts compare the type too, which is not the one that the service has for it. */
+static void answer_as_local(const struct dynamodb *dynamodb, struct call_worker *worker,
+                            struct http_exchange *exchange)
+{
+    struct answer_context context;
+    struct http_answer answer = { .status = 400 };
+    answer_context_init(&context, dynamodb->router, call_worker_random(worker), exchange, false);
+    answer_fill(&context,
+                BYTES("{\"__type\":\"com.amazonaws.dynamodb.v20120810#MissingAuthenticationToken\","
+                      "\"message\":\"Request must contain either a valid (registered) AWS access "
+                      "key ID or X.509 certificate.\"}"),
+                &answer);
+    http_exchange_answer(exchange, &answer);
+}
+
 /* GET /: the service's own health check. Observed: the text ends with a blank. */
-static void answer_healthy(void *context, void *loop_context, struct http_exchange *exchange)
+static void answer_root(void *context, void *loop_context, struct http_exchange *exchange)
 {
     const struct dynamodb *dynamodb = context;
     struct bytes host = http_exchange_header(exchange, "Host");
@@ -98,6 +113,10 @@ static void answer_healthy(void *context, void *loop_context, struct http_exchan
         return;
     if (dynamodb->home != NULL && is_visit(exchange)) {
         redirect_to(exchange, dynamodb->home);
+        return;
+    }
+    if (dynamodb->root == DYNAMODB_ROOT_LOCAL) {
+        answer_as_local(dynamodb, loop_context, exchange);
         return;
     }
     answer_send_text(
@@ -288,11 +307,12 @@ void dynamodb_fill_refusal(struct random *random, struct arena *arena, struct ht
 }
 
 void dynamodb_init(struct dynamodb *dynamodb, struct router *router, const char *home,
-                   struct relay *relay)
+                   enum dynamodb_root root, struct relay *relay)
 {
     *dynamodb = (struct dynamodb){
         .router = router,
         .home = home,
+        .root = root,
         .relay = relay,
         .envelope = { .service = "dynamodb", .context = dynamodb, .fill_answer = fill_answer },
     };
@@ -302,7 +322,7 @@ void dynamodb_init(struct dynamodb *dynamodb, struct router *router, const char 
         { "POST", "", ROUTE_PREFIX, ROUTE_ASKS, false, dynamodb,
           relay == NULL ? run_operation : relay_operation },
         { "OPTIONS", "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb, answer_preflight },
-        { "GET", "/", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_healthy },
+        { "GET", "/", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_root },
         { "GET", "/shell", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_shell },
         { "GET", "/shell/", ROUTE_EXACT, ROUTE_OPEN, false, dynamodb, answer_shell },
         { NULL, "", ROUTE_PREFIX, ROUTE_OPEN, false, dynamodb,

@@ -16,17 +16,24 @@ struct random;
 struct relay;
 struct router;
 
+/* What GET / answers to health checks. */
+enum dynamodb_root {
+    DYNAMODB_ROOT_SERVICE, /* 200, as the service. */
+    DYNAMODB_ROOT_LOCAL,   /* 400, as DynamoDB Local. */
+};
+
 struct dynamodb {
     struct router *router;
     struct call_envelope envelope;
-    const char *home;        /* Where browsers that open "/" are sent; NULL: nowhere. */
+    const char *home; /* Where browsers that open "/" are sent; NULL: nowhere. */
+    enum dynamodb_root root;
     struct protocols others; /* Of the services that share our POST. */
     struct relay *relay;     /* To the servers of other regions; NULL: there are none. */
 };
 
 /* Adds the routes. `dynamodb` must outlive the router. `home` and `relay` may be NULL. */
 void dynamodb_init(struct dynamodb *dynamodb, struct router *router, const char *home,
-                   struct relay *relay);
+                   enum dynamodb_root root, struct relay *relay);
 
 /* For struct http_handler: answers a request that never became whole with an exception in the
  * protocol's format, so that SDKs show a reason. */

@@ -79,7 +79,7 @@ struct wire *wire_create(struct api *api, const struct wire_options *options)
                                            .context = wire,
                                            .refuse_page = refuse_page };
     wire->router = router_create(&router);
-    dynamodb_init(&wire->dynamodb, wire->router, options->home, options->relay);
+    dynamodb_init(&wire->dynamodb, wire->router, options->home, options->root, options->relay);
     wire->health = (struct health){ .not_ready = options->not_ready, .context = options->context };
     health_init(&wire->health, wire->router);
     wire->metrics = metrics_create(api, wire->runner, wire->router, &options->metrics);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include "call/authentication.h"
 #include "router/origin.h"
+#include "wire/dynamodb.h"
 #include "wire/metrics.h"
 
 struct api;
@@ -20,6 +21,7 @@ struct wire_options {
     struct origin_rules pages; /* Which web pages may call. */
     /* Where browsers that open "/" are sent; NULL: nowhere. Outlives the wire. */
     const char *home;
+    enum dynamodb_root root;
     /* Returns why reads and writes are not possible now, in one line; NULL if they are. Called on
      * loops for each request of /readyz, so it must not wait. May be NULL: always ready. */
     const char *(*not_ready)(void *context);

@@ -399,6 +399,42 @@ def test_a_directory_that_may_not_be_written_is_refused(tmp_path, mounted):
     assert_refused(run("serve", "--port", "0", "--data-dir", str(place)), 1, str(place))
 
 
+# --- What GET / answers ---
+
+LOCALS_REFUSAL = {
+    "__type": "com.amazonaws.dynamodb.v20120810#MissingAuthenticationToken",
+    "message": "Request must contain either a valid (registered) AWS access key ID or X.509 "
+    "certificate.",
+}
+VISIT = "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
+
+
+def ask_root(server, method="GET", headers=""):
+    request = f"{method} / HTTP/1.1\r\nHost: localhost\r\n{headers}Connection: close\r\n\r\n"
+    head, _, body = raw(server.port, request).partition(b"\r\n\r\n")
+    return int(head.split()[1]), head.decode().lower(), body
+
+
+@pytest.mark.parametrize("flags", [("-inMemory",), ("--in-memory", "--root-answer=dynamodb-local")])
+def test_the_root_answers_400_as_dynamodb_local_does(flags):
+    with StatorProcess(*flags) as server:
+        status, head, body = ask_root(server)
+        assert (status, json.loads(body)) == (400, LOCALS_REFUSAL)
+        assert "content-type: application/x-amz-json-1.0\r\n" in head
+        assert ask_root(server, "HEAD")[::2] == (400, b"")
+        # A person with a browser gets the console all the same.
+        status, head, _ = ask_root(server, headers=VISIT)
+        assert status == 303 and "location: /console/" in head
+        server.stop()
+
+
+def test_the_root_answers_200_unless_dynamodb_local_is_meant():
+    with StatorProcess("--in-memory") as server:
+        assert ask_root(server)[::2] == (200, b"healthy: localhost ")
+        assert ask_root(server, "HEAD")[0] == 200
+        server.stop()
+
+
 # --- Tables in transition ---
 
 

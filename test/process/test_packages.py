@@ -266,6 +266,12 @@ def environment(config):
     return dict(pair.split("=", 1) for pair in config["Env"])
 
 
+# Of many people's compose files: DynamoDB Local answers 400 to what is no call.
+POPULAR_CHECK = (
+    '[ "$(curl -s -o /dev/null -I -w \'%{{http_code}}\' http://localhost:{port})" == "400" ]'
+)
+
+
 @needs("curl", "busybox")
 @needs_root
 def test_the_images_serve_as_their_configuration_says(built, tmp_path):
@@ -287,6 +293,11 @@ def test_the_images_serve_as_their_configuration_says(built, tmp_path):
         server.serves_an_item()
         asked = f"curl -s -f http://localhost:{server.port}/healthz >/tmp/said && cat /tmp/said"
         assert run(*words, "sh", "-c", asked, env=env) != ""
+        run(*words, "sh", "-c", POPULAR_CHECK.format(port=server.port), env=env)
+    # Started by flags of its own, the image still is DynamoDB Local's.
+    env["STATOR_IN_MEMORY"] = "true"
+    with Server(*words, *config["Entrypoint"], "--port", "PORT", env=env) as server:
+        run(*words, "sh", "-c", POPULAR_CHECK.format(port=server.port), env=env)
 
 
 # --- npm ---

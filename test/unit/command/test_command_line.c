@@ -289,6 +289,20 @@ static void flags_of_dynamodb_local_are_taken(void **state)
     expect_settings(cases, COUNT_OF(cases));
 }
 
+static void a_line_for_dynamodb_local_makes_the_root_answer_as_it(void **state)
+{
+    (void)state;
+    static const struct test_case cases[] = {
+        { .line = "-inMemory", .want = "root-answer = dynamodb-local" },
+        { .line = "serve -sharedDb", .want = "root-answer = dynamodb-local" },
+        { .line = "-Xmx1g -jar DynamoDBLocal.jar", .want = "root-answer = dynamodb-local" },
+        { .line = "-jar DynamoDBLocal.jar -inMemory --root-answer service",
+          .want = "root-answer = service" },
+        { .line = "--in-memory --port 1", .want = "root-answer = service" },
+    };
+    expect_settings(cases, COUNT_OF(cases));
+}
+
 /* DynamoDB Local would keep tables of access keys and regions apart. */
 #define ONE "there is one set of tables for all regions and credentials, as with -sharedDb"
 
@@ -743,6 +757,7 @@ int main(void)
         cmocka_unit_test(each_source_overrides_the_one_before),
         cmocka_unit_test(a_file_is_lines_of_name_and_value),
         cmocka_unit_test(flags_of_dynamodb_local_are_taken),
+        cmocka_unit_test(a_line_for_dynamodb_local_makes_the_root_answer_as_it),
         cmocka_unit_test(flags_without_effect_are_named_in_one_note),
         cmocka_unit_test(a_command_and_what_is_asked_of_it_are_found),
         cmocka_unit_test(words_and_flags_may_be_mixed),
