@@ -7,12 +7,18 @@ ARCHITECTURE := $(shell uname -m)
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y Makefile)
 PACKAGE = VERSION=$(VERSION) COMMIT=$(COMMIT) PACKAGES=$(PACKAGES) ARCHITECTURE=$(ARCHITECTURE)
 
-# Every library inside, libcurl excepted: Debian has no static one of what that needs. So this binary
-# runs on any Linux, but sends no requests of its own (triggers, `stator top`, ...), and says so.
-STATIC_LIBS := -lrocksdb -lgflags -lsnappy -lbz2 -llz4 -lzstd -l:libuv_a.a -lxxhash -lyaml -lssl -lcrypto -lz \
+# Every library inside, so that it runs on any Linux. static_program.c stands before the archive,
+# whose curl_library.c it replaces; it tells what of libcurl's own libraries is left out.
+STATIC_LIBS := -lcurl -lrocksdb -lgflags -lsnappy -lbz2 -llz4 -lzstd -l:libuv_a.a -lxxhash -lyaml -lssl -lcrypto -lz \
 	-lstdc++ -lpthread -ldl -lm
 # glibc warns of functions that need its libraries at run time: names are looked up for requests only.
-$(BUILD)/static/stator: $(BUILD)/release/src/main.o $(BUILD)/release/libstator.a
+$(BUILD)/static/absent.h: packaging/static/make-absent
+	@mkdir -p $(@D)
+	$(call SAY,gen )CC=$(release_CC) $< > $@ || { rm -f $@; exit 1; }
+$(BUILD)/static/static_program.o: packaging/static/static_program.c $(BUILD)/static/absent.h Makefile
+	$(call SAY,cc  )$(release_CC) $(CPPFLAGS) $(CFLAGS) $(release_CFLAGS) -I$(@D) -c $< -o $@
+$(BUILD)/static/stator: $(BUILD)/release/src/main.o $(BUILD)/static/static_program.o \
+		$(BUILD)/release/libstator.a
 	@mkdir -p $(@D)
 	$(call SAY,link)$(release_CC) $(release_CFLAGS) $(LDFLAGS) -static-pie -Wl,-z,noexecstack -Wl,-w \
 		-s $^ $(STATIC_LIBS) -o $@ 2>$@.log || { cat $@.log; exit 1; }

@@ -7,9 +7,7 @@ bool curl_library_load(struct curl_library *out, const char *file, char *message
 {
     const struct library_use use = {
         .file = file,
-        .in_static =
-            "the static program cannot load libcurl, so it sends no requests; use the Debian "
-            "package or the container image",
+        .in_static = "this program is static and was linked without libcurl",
         .advice = "install libcurl4 to send requests",
     };
     void *library = library_open(&use, message, message_size);

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import tarfile
+import threading
 import time
 
 import pytest
@@ -34,8 +35,8 @@ needs_static = pytest.mark.skipif(
 )
 
 
-def run(*words, **options):
-    result = subprocess.run(
+def run_any(*words, **options):
+    return subprocess.run(
         [str(word) for word in words],
         capture_output=True,
         text=True,
@@ -43,6 +44,10 @@ def run(*words, **options):
         check=False,
         **options,
     )
+
+
+def run(*words, **options):
+    result = run_any(*words, **options)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
@@ -124,28 +129,139 @@ class Server:
         assert self.call("GetItem", body) == {"Item": item}
 
 
+def named_in(bill):
+    """The source packages that a bill of materials names; each with a version."""
+    parts = json.loads(bill.read_text())["components"]
+    assert all(re.search(r"^pkg:deb/debian/\S+@\S+", part["purl"]) for part in parts)
+    assert len({part["purl"] for part in parts}) == len(parts)
+    return {part["name"] for part in parts if part["version"] != ""}
+
+
 # --- The tarball ---
+
+
+@pytest.fixture(scope="module", name="static_root")
+def fixture_static_root(built, tmp_path_factory):
+    """The tarball, unpacked into a root of its own."""
+    root = tmp_path_factory.mktemp("static") / "root"
+    root.mkdir()
+    run("tar", "-x", "-z", "--strip-components=1", "-C", root, "-f", built("tarball")[0])
+    return root
 
 
 @needs_static
 @needs_root
-def test_the_tarball_serves_in_an_empty_root(built, tmp_path):
+def test_the_tarball_serves_in_an_empty_root(built, static_root):
     tarball, checksum = built("tarball")
     run("sha256sum", "-c", checksum.name, cwd=tarball.parent)
-    root = tmp_path / "root"
-    root.mkdir()
-    run("tar", "-x", "-z", "--strip-components=1", "-C", root, "-f", tarball)
-    bom = json.loads((root / "stator.cdx.json").read_text())
-    assert {"rocksdb", "openssl", "libuv1"} <= {part["name"] for part in bom["components"]}
+    root = static_root
+    assert {"rocksdb", "openssl", "libuv1", "curl"} <= named_in(root / "stator.cdx.json")
     assert (root / "licences/librocksdb-dev.txt").stat().st_size > 0
     assert (root / "share/man/man1/stator.1").stat().st_size > 0
     flags = ["serve", "--port", "PORT", "--data-dir", "/data"]
     with Server(CHROOT, root, "/bin/stator", *flags) as server:
         server.serves_an_item()
-    said = subprocess.run(
-        [CHROOT, root, "/bin/stator", "healthcheck"], capture_output=True, text=True, check=False
-    )
-    assert said.returncode == 1 and "use the Debian package" in said.stderr
+        # It sends requests too.
+        url, program = f"http://127.0.0.1:{server.port}", [CHROOT, root, "/bin/stator"]
+        assert run(*program, "healthcheck", f"--url={url}/readyz", env={}) == "ready\n"
+        assert "Packed" in run(*program, "top", "--once", f"--endpoint={url}", env={})
+
+
+def answer_name(server, name, address):
+    """A name server that knows one name, until it gets an empty datagram."""
+    wanted = b"".join(bytes([len(part)]) + part.encode() for part in name.split(".")) + b"\0"
+    while True:
+        question, client = server.recvfrom(512)
+        if question == b"":
+            return
+        asked = question[12 : question.index(b"\0", 12) + 5]
+        is_known = asked == wanted + b"\0\1\0\1"
+        answer = b"\xc0\x0c\0\1\0\1\0\0\0\0\0\4" + socket.inet_aton(address)
+        head = question[:2] + b"\x81\x80\0\1" + (b"\0\1" if is_known else b"\0\0") + b"\0" * 4
+        server.sendto(head + asked + (answer if is_known else b""), client)
+
+
+@needs_static
+@needs_root
+def test_the_static_program_looks_names_up_without_the_systems_libraries(static_root):
+    etc = static_root / "etc"
+    etc.mkdir(exist_ok=True)
+    (etc / "hosts").write_text("127.0.0.1 of-hosts\n")
+    (etc / "resolv.conf").write_text("nameserver 127.53.53.53\noptions timeout:1 attempts:2\n")
+    # As on many desktops: neither library is in this root.
+    (etc / "nsswitch.conf").write_text("hosts: mymachines resolve [!UNAVAIL=return] files dns\n")
+    flags = ["serve", "--port", "PORT", "--in-memory"]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as names:
+        names.bind(("127.53.53.53", 53))
+        known = (names, "of-dns.example", "127.0.0.1")
+        thread = threading.Thread(target=answer_name, args=known, daemon=True)
+        thread.start()
+        with Server(CHROOT, static_root, "/bin/stator", *flags) as server:
+            for name in ("of-hosts", "of-dns.example"):
+                url = f"http://{name}:{server.port}/readyz"
+                said = run(CHROOT, static_root, "/bin/stator", "healthcheck", f"--url={url}")
+                assert said == "ready\n"
+            url = f"http://nobody.example:{server.port}/readyz"
+            failed = run_any(CHROOT, static_root, "/bin/stator", "healthcheck", f"--url={url}")
+            assert (failed.returncode, failed.stdout) == (1, "")
+        names.sendto(b"", names.getsockname())
+        thread.join(LIMIT_S)
+
+
+# Answers that ask a client for protocols and libraries which the static program has not.
+FOREIGN_ANSWERS = {
+    "HTTP/2": "HTTP/2 200 OK\r\n\r\n",
+    "an upgrade": "HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n",
+    "Kerberos": "HTTP/1.1 401 No\r\nWWW-Authenticate: Negotiate YII=\r\n"
+    "WWW-Authenticate: NTLM\r\nContent-Length: 0\r\n\r\n",
+    "Brotli": "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\nx",
+    "a cookie": "HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Domain=co.uk\r\nContent-Length: 0\r\n\r\n",
+    "LDAP": "HTTP/1.1 302 Go\r\nLocation: ldap://127.0.0.1/\r\nContent-Length: 0\r\n\r\n",
+    "SSH": "HTTP/1.1 302 Go\r\nLocation: scp://127.0.0.1/x\r\nContent-Length: 0\r\n\r\n",
+    "another name": "HTTP/1.1 302 Go\r\nLocation: http://\u00fc.example/\r\nContent-Length: 0\r\n\r\n",
+    "another service": "HTTP/1.1 200 OK\r\nAlt-Svc: h2=\":1\"\r\nContent-Length: 0\r\n\r\n",
+}
+
+
+def answer_one(listener, answer):
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(65536)
+        connection.sendall(answer.encode())
+
+
+@needs_static
+@pytest.mark.parametrize("what", FOREIGN_ANSWERS)
+def test_no_answer_leads_to_a_library_that_the_static_program_has_not(static_root, what):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        answering = (listener, FOREIGN_ANSWERS[what])
+        thread = threading.Thread(target=answer_one, args=answering, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        ended = run_any(static_root / "bin/stator", "healthcheck", f"--url={url}")
+        thread.join(LIMIT_S)
+    assert ended.returncode in (0, 1), ended
+    assert "not in the static program" not in ended.stderr
+
+
+@needs_static
+@needs_root
+def test_the_static_program_verifies_certificates(static_root):
+    program = [CHROOT, static_root, "/bin/stator"]
+    run(*program, "cert", "self-signed", "--out-dir", "/pair")
+    run(*program, "cert", "self-signed", "--out-dir", "/other")
+    trusted = static_root / "etc/ssl/certs/ca-certificates.crt"
+    trusted.parent.mkdir(parents=True)
+    shutil.copy(static_root / "other/cert.pem", trusted)
+    files = ["--tls-cert-file=/pair/cert.pem", "--tls-key-file=/pair/key.pem"]
+    with Server(*program, "serve", "--in-memory", "--port", "PORT", *files) as server:
+        url = f"https://127.0.0.1:{server.port}/readyz"
+        trusting = ["healthcheck", f"--url={url}", "--ca-file=/pair/cert.pem"]
+        assert run(*program, *trusting) == "ready\n"
+        refused = run_any(*program, "healthcheck", f"--url={url}")
+        assert refused.returncode == 1 and refused.stderr.startswith("stator: TLS: ")
+        shutil.copy(static_root / "pair/cert.pem", trusted)
+        assert run(*program, "healthcheck", f"--url={url}") == "ready\n"
 
 
 # --- Debian ---
