@@ -287,6 +287,8 @@ def test_the_debian_package_serves_from_its_files(built, tmp_path):
         (mount / name).mkdir(parents=True)
     shutil.move(str(root), str(mount / "package"))
     inner = mount / "package" / "root"
+    bill = named_in(inner / "usr/share/doc/stator/stator.cdx.json")
+    assert {"rocksdb", "openssl", "libuv1", "curl"} <= bill
     script = script.replace("/mnt", str(mount)).replace("/package/", "/package/root/")
     assert (inner / "usr/bin/stator").exists()
     with Server("unshare", "--mount", "sh", "-c", script) as server:
@@ -394,6 +396,9 @@ def test_the_images_serve_as_their_configuration_says(built, tmp_path):
     compat, plain = built("image")
     config = unpack(plain, tmp_path / "plain")
     assert config["User"] == "65532:65532"
+    inside = named_in(tmp_path / "plain/usr/share/doc/stator/stator.cdx.json")
+    assert {"rocksdb", "openssl", "glibc", "curl", "ca-certificates"} <= inside
+    assert "busybox" not in inside
     words = [CHROOT, "--userspec", config["User"], tmp_path / "plain"]
     env = environment(config)
     with Server(*words, *config["Entrypoint"], *config["Cmd"], "--port", "PORT", env=env) as server:
@@ -402,6 +407,8 @@ def test_the_images_serve_as_their_configuration_says(built, tmp_path):
         env["STATOR_PORT"] = str(server.port)
         assert run(*words, *check, env=env) == "ready\n"
     config = unpack(compat, tmp_path / "compat")
+    inside = named_in(tmp_path / "compat/usr/share/doc/stator/stator.cdx.json")
+    assert {"rocksdb", "openssl", "curl", "busybox"} <= inside
     words = [CHROOT, tmp_path / "compat"]
     env = environment(config)
     flags = ["-Xmx1g", "-jar", "DynamoDBLocal.jar", "-sharedDb", "-inMemory", "-port", "PORT"]
