@@ -2,12 +2,13 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
 import pytest
 
-from stator_process import binary
+from stator_process import StatorProcess, binary
 
 ROOT = pathlib.Path(__file__).parents[2]
 RELEASE_BINARY = pathlib.Path(binary("STATOR_RELEASE_BINARY", "build/stator"))
@@ -153,6 +154,107 @@ def test_uninstall_removes_what_install_put_there_and_nothing_else(tmp_path):
     make("uninstall", *where)
     assert files_below(tmp_path) == []
     assert not (tmp_path / "usr/share/doc/stator").exists()
+
+
+# --- Kubernetes ---
+
+
+def read_yaml(path):
+    yaml = pytest.importorskip("yaml")
+    return list(yaml.safe_load_all((ROOT / "packaging" / path).read_text("utf-8")))
+
+
+@pytest.fixture(name="manifests")
+def fixture_manifests():
+    """The manifests by kind, as `kubectl apply -k` finds them."""
+    (listed,) = read_yaml("kubernetes/kustomization.yaml")
+    found = [each for name in listed["resources"] for each in read_yaml(f"kubernetes/{name}")]
+    kinds = {each["kind"]: each for each in found}
+    assert len(kinds) == len(found) == 3
+    return kinds
+
+
+def test_the_manifests_select_the_pods_that_they_make(manifests):
+    pods = manifests["StatefulSet"]["spec"]["template"]["metadata"]["labels"]
+    service, policy = manifests["Service"], manifests["NetworkPolicy"]
+    selectors = [
+        manifests["StatefulSet"]["spec"]["selector"]["matchLabels"],
+        service["spec"]["selector"],
+        policy["spec"]["podSelector"]["matchLabels"],
+    ]
+    assert all(selector and selector.items() <= pods.items() for selector in selectors)
+    assert manifests["StatefulSet"]["spec"]["serviceName"] == service["metadata"]["name"]
+
+
+def container_of(manifests):
+    pod = manifests["StatefulSet"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    return pod, container
+
+
+def test_what_a_manifest_names_is_there(manifests):
+    pod, container = container_of(manifests)
+    claims = manifests["StatefulSet"]["spec"]["volumeClaimTemplates"]
+    volumes = {claim["metadata"]["name"] for claim in claims}
+    volumes |= {volume["name"] for volume in pod["volumes"]}
+    mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    assert mounts.keys() == volumes
+    assert mounts["data"] == {each["name"]: each["value"] for each in container["env"]}[
+        "STATOR_DATA_DIR"
+    ]
+    ports = {port["name"] for port in container["ports"]}
+    used = [port["targetPort"] for port in manifests["Service"]["spec"]["ports"]]
+    for rule in manifests["NetworkPolicy"]["spec"]["ingress"]:
+        used += [port["port"] for port in rule["ports"]]
+    for probe in ("readinessProbe", "livenessProbe", "startupProbe"):
+        used.append(container[probe]["httpGet"]["port"])
+    assert set(used) == ports
+
+
+def test_the_server_takes_what_the_manifest_gives_it(manifests):
+    _, container = container_of(manifests)
+    variables = {each["name"]: each["value"] for each in container["env"]}
+    environment = {"PATH": os.environ["PATH"], **variables}
+    said = run(RELEASE_BINARY, *container["args"], "--print-config", env=environment).stdout
+    for name, value in variables.items():
+        setting = name.removeprefix("STATOR_").lower().replace("_", "-")
+        assert f"\n{setting} = {value}\n" in f"\n{said}"
+    (port,) = container["ports"]
+    assert f"\nport = {port['containerPort']}\n" in f"\n{said}"
+    version = run(RELEASE_BINARY, "--version").stdout.split()[1]
+    assert container["image"] == f"stator:{version}"
+
+
+@needs("curl")
+def test_the_probes_are_answered(manifests):
+    _, container = container_of(manifests)
+    with StatorProcess("--in-memory", program=str(RELEASE_BINARY)) as server:
+        for probe in ("readinessProbe", "livenessProbe", "startupProbe"):
+            path = container[probe]["httpGet"]["path"]
+            run("curl", "-s", "-f", f"http://127.0.0.1:{server.port}{path}")
+        server.stop()
+
+
+# --- The GitHub Action ---
+
+
+def test_the_action_uses_each_of_its_inputs_once():
+    (action,) = read_yaml("github-action/action.yml")
+    assert action["runs"]["using"] == "composite"
+    (step,) = action["runs"]["steps"]
+    used = [
+        re.fullmatch(r"\$\{\{ inputs\.([a-z-]+) \}\}", value)[1] for value in step["env"].values()
+    ]
+    assert sorted(used) == sorted(action["inputs"])
+    for details in action["inputs"].values():
+        assert details.get("required") or "default" in details
+    start = (ROOT / "packaging/github-action/start").read_text("utf-8")
+    assert step["run"].strip("'").strip('"') == "$GITHUB_ACTION_PATH/start"
+    for name in step["env"]:
+        assert re.search(rf"\$\{{?{name}\b", start), name
+    for details in action["outputs"].values():
+        output = re.fullmatch(r"\$\{\{ steps\.start\.outputs\.([a-z]+) \}\}", details["value"])[1]
+        assert step["id"] == "start" and f"{output}=" in start
 
 
 # --- The tarball ---
