@@ -46,7 +46,9 @@ release_CC := gcc
 # Without -fcf-protection: Debian's start-up objects are not marked for it, so it would not be
 # enforced, and the marks alone cost half a percent of a GetItem.
 HARDENING := -fPIE -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3
-release_CFLAGS := -O2 -fno-plt $(HARDENING)
+# The map: the same program comes out wherever it is built. Debug information has the folder in it, and
+# the build id is made of that too.
+release_CFLAGS := -O2 -fno-plt $(HARDENING) -ffile-prefix-map=$(CURDIR)=.
 release_LDFLAGS := -pie -Wl,-z,noexecstack -Wl,-z,separate-code
 asan_CC := gcc
 asan_CFLAGS := -O1 $(SANITIZE)

@@ -158,6 +158,7 @@ def test_the_tarball_serves_in_an_empty_root(built, static_root):
     assert {"rocksdb", "openssl", "libuv1", "curl"} <= named_in(root / "stator.cdx.json")
     assert (root / "licences/librocksdb-dev.txt").stat().st_size > 0
     assert (root / "share/man/man1/stator.1").stat().st_size > 0
+    assert str(ROOT).encode() not in (root / "bin/stator").read_bytes()
     flags = ["serve", "--port", "PORT", "--data-dir", "/data"]
     with Server(CHROOT, root, "/bin/stator", *flags) as server:
         server.serves_an_item()

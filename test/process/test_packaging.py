@@ -120,9 +120,10 @@ def test_the_document_of_settings_is_not_stale():
 # --- Installing ---
 
 
-def make(*words, folder=ROOT):
+def make(*words, folder=ROOT, **variables):
     # A make above this test must not pass its flags and its job server on.
     environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
+    environment |= variables
     return run("make", "-C", folder, "--no-print-directory", *words, env=environment)
 
 
@@ -255,6 +256,32 @@ def test_the_action_uses_each_of_its_inputs_once():
     for details in action["outputs"].values():
         output = re.fullmatch(r"\$\{\{ steps\.start\.outputs\.([a-z]+) \}\}", details["value"])[1]
         assert step["id"] == "start" and f"{output}=" in start
+
+
+# --- Building ---
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "src/model/number",  # Assertions name their file.
+        "src/command/model_samples",  # The assembler reads files into it.
+        "src/command/version",
+    ],
+)
+def test_an_object_is_the_same_wherever_it_is_built(tmp_path, name):
+    built = []
+    for folder in (tmp_path / "one", tmp_path / "another/below"):
+        folder.mkdir(parents=True)
+        for part in ("src", "packaging", "examples", "tools", "Makefile"):
+            (folder / part).symlink_to(ROOT / part)
+        for part in ("console", "test", "bench"):
+            (folder / part).mkdir()
+        # A cache of compilations would answer with what it has from the other folder.
+        make(f"build/release/{name}.o", folder=folder, CCACHE_DISABLE="1")
+        built.append((folder / f"build/release/{name}.o").read_bytes())
+    assert str(tmp_path).encode() not in built[0]
+    assert built[0] == built[1]
 
 
 # --- The tarball ---
