@@ -25,6 +25,7 @@ enum {
     QUOTA_UNITS = 40000,
 };
 
+static const char too_few[] = "there are samples of less than 24 hours";
 static const char *const direction_names[REPORT_DIRECTIONS] = { "reads", "writes" };
 static const char *const member_names[REPORT_DIRECTIONS] = { "Reads", "Writes" };
 static const char *const metric_names[REPORT_DIRECTIONS] = { "ConsumedReadCapacityUnits",
@@ -116,15 +117,21 @@ bool capacity_report_read_table(struct capacity_report *report, struct arena *ar
 }
 
 void capacity_report_set_window(struct capacity_report *report, struct arena *arena,
-                                int64_t first_minute, size_t minute_count)
+                                int64_t end_minute, size_t days)
 {
-    assert(minute_count > 0 && minute_count <= CAPACITY_REPORT_MINUTES_MAX);
-    report->first_minute = first_minute;
-    report->minute_count = minute_count;
+    assert(days > 0 && days <= CAPACITY_REPORT_DAYS_MAX);
+    report->sample_minutes =
+        days > CAPACITY_REPORT_MINUTE_DAYS ? CAPACITY_REPORT_COARSE_MINUTES : 1;
+    report->minute_count = days * CAPACITY_REPORT_MINUTES_PER_DAY;
+    end_minute -= end_minute % (int64_t)report->sample_minutes;
+    report->first_minute = end_minute - (int64_t)report->minute_count;
     for (size_t i = 0; i < report->resource_count; i++) {
+        struct capacity_report_resource *resource = &report->resources[i];
+        resource->is_known = arena_alloc_zeroed(arena, report->minute_count * sizeof(bool));
+        resource->known_count = 0;
         for (size_t d = 0; d < REPORT_DIRECTIONS; d++)
-            report->resources[i].sides[d].units =
-                arena_alloc_zeroed(arena, minute_count * sizeof(double));
+            resource->sides[d].units =
+                arena_alloc_zeroed(arena, report->minute_count * sizeof(double));
     }
 }
 
@@ -162,7 +169,7 @@ static void write_query(struct json_writer *json, const struct capacity_report *
     json_close_array(json);
     json_close_object(json);
     json_write_name(json, "Period");
-    json_write_integer(json, MINUTE_S);
+    json_write_integer(json, (int64_t)report->sample_minutes * MINUTE_S);
     json_write_name(json, "Stat");
     json_write_text(json, "Sum");
     json_close_object(json);
@@ -217,6 +224,19 @@ static struct numbers read_numbers(const struct reading *reading, struct bytes o
     return numbers;
 }
 
+/* A sample of the minutes from the one at `index` on. */
+static void add_sample(const struct capacity_report *report,
+                       struct capacity_report_resource *resource, struct capacity_report_side *side,
+                       size_t index, double value)
+{
+    size_t end = index + report->sample_minutes;
+    for (; index < end && index < report->minute_count; index++) {
+        side->units[index] += value / (double)report->sample_minutes;
+        resource->known_count += !resource->is_known[index];
+        resource->is_known[index] = true;
+    }
+}
+
 static void read_result(void *context, struct bytes element)
 {
     const struct reading *reading = context;
@@ -225,16 +245,14 @@ static void read_result(void *context, struct bytes element)
     const struct numbers times = read_numbers(reading, element, "Timestamps");
     const struct numbers values = read_numbers(reading, element, "Values");
     for (size_t d = 0; d < REPORT_DIRECTIONS; d++) {
-        struct capacity_report_side *side = &reading->resource->sides[d];
         if (!bytes_equal_text(id, query_ids[d]))
             continue;
         for (size_t i = 0; i < times.count && i < values.count; i++) {
             double minute = floor(times.values[i] / MINUTE_S) - (double)report->first_minute;
             double value = values.values[i];
-            if (!(minute >= 0 && minute < (double)report->minute_count) || !(value >= 0))
-                continue;
-            side->units[(size_t)minute] += value;
-            side->sample_count++;
+            if (minute >= 0 && minute < (double)report->minute_count && value >= 0)
+                add_sample(report, reading->resource, &reading->resource->sides[d], (size_t)minute,
+                           value);
         }
     }
 }
@@ -272,32 +290,35 @@ struct comparison {
     struct outcome on_demand, fixed, scaled;
 };
 
-static double months_of(const struct capacity_report *report)
+static bool is_judged(const struct capacity_report_resource *resource)
 {
-    return (double)report->minute_count / 60 / MONTH_HOURS;
+    return resource->known_count >= CAPACITY_REPORT_MINUTES_PER_DAY;
 }
 
-static struct outcome outcome_of(const struct capacity_report *report, double cost,
+static struct outcome outcome_of(const struct capacity_report_resource *resource, double cost,
                                  struct simulation_result result)
 {
-    return (struct outcome){ .result = result,
-                             .cost = cost,
-                             .cost_per_month = cost / months_of(report) };
+    double months = (double)resource->known_count / 60 / MONTH_HOURS;
+    return (struct outcome){ .result = result, .cost = cost, .cost_per_month = cost / months };
 }
 
 static struct outcome provisioned_outcome(const struct capacity_report *report,
+                                          const struct capacity_report_resource *resource,
                                           enum capacity_report_direction d,
                                           struct simulation_result result)
 {
-    return outcome_of(report, result.unit_minutes / 60 * hour_price(report, d), result);
+    return outcome_of(resource, result.unit_minutes / 60 * hour_price(report, d), result);
 }
 
-/* A table that is provisioned keeps its units; one on demand gets the fewest that suffice. */
+/* A table that is provisioned keeps its units; one on demand gets the fewest that suffice. Nothing
+ * is simulated if there is too little data. */
 static struct comparison compare(const struct capacity_report *report,
-                                 const struct capacity_report_side *side,
+                                 const struct capacity_report_resource *resource,
                                  enum capacity_report_direction d)
 {
+    const struct capacity_report_side *side = &resource->sides[d];
     const struct simulation_load load = { .units = side->units,
+                                          .is_known = resource->is_known,
                                           .count = report->minute_count,
                                           .first_minute = report->first_minute };
     const struct simulation_policy policy = { .min = report->min_units,
@@ -309,13 +330,16 @@ static struct comparison compare(const struct capacity_report *report,
         out.units += side->units[i];
         out.peak = fmax(out.peak, side->units[i] / MINUTE_S);
     }
+    if (!is_judged(resource))
+        return out;
     if (out.fixed_capacity == 0)
         out.fixed_capacity = simulation_least_capacity(&load);
     int64_t initial = d == REPORT_READS ? INITIAL_READ_UNITS : INITIAL_WRITE_UNITS;
     struct simulation_result on_demand = simulation_on_demand(&load, initial, QUOTA_UNITS);
-    out.on_demand = outcome_of(report, on_demand.served_units * unit_price(report, d), on_demand);
-    out.fixed = provisioned_outcome(report, d, simulation_provisioned(&load, out.fixed_capacity));
-    out.scaled = provisioned_outcome(report, d, simulation_scaled(&load, &policy));
+    out.on_demand = outcome_of(resource, on_demand.served_units * unit_price(report, d), on_demand);
+    out.fixed =
+        provisioned_outcome(report, resource, d, simulation_provisioned(&load, out.fixed_capacity));
+    out.scaled = provisioned_outcome(report, resource, d, simulation_scaled(&load, &policy));
     return out;
 }
 
@@ -346,37 +370,48 @@ static void write_head(const struct capacity_report *report, struct buffer *out)
              " of " PRICE_LIST_DATE " (version " PRICE_LIST_VERSION ")\n");
     add_line(out, "Auto scaling: target %g%%, %lld to %lld units\n\n", report->target_percent,
              (long long)report->min_units, (long long)report->max_units);
-    add_line(out, "%-28s %12s %9s  %10s %10s  %7s %10s %10s  %10s %10s %9s\n", "", "units",
-             "peak/s", "on demand", "throttled", "fixed", "cost", "throttled", "scaled",
+    add_line(out, "%-28s %7s %12s %9s  %10s %10s  %7s %10s %10s  %10s %10s %9s\n", "", "hours",
+             "units", "peak/s", "on demand", "throttled", "fixed", "cost", "throttled", "scaled",
              "throttled", "changes");
 }
 
-static void write_row(struct buffer *out, struct bytes index, size_t d,
+static void write_row(struct buffer *out, const struct capacity_report_resource *resource, size_t d,
                       const struct comparison *row)
 {
     char name[40];
+    struct bytes index = resource->index_name;
     snprintf(name, sizeof name, "%.*s %s",
              index.data == NULL ? 5 : (int)(index.len > 20 ? 20 : index.len),
              index.data == NULL ? "table" : (const char *)index.data, direction_names[d]);
-    add_line(out, "%-28s %12.0f %9.1f  %10.2f %10.0f  %7lld %10.2f %10.0f  %10.2f %10.0f %9zu\n",
-             name, row->units, row->peak, row->on_demand.cost_per_month,
-             row->on_demand.result.throttled_units, (long long)row->fixed_capacity,
-             row->fixed.cost_per_month, row->fixed.result.throttled_units,
-             row->scaled.cost_per_month, row->scaled.result.throttled_units,
+    add_line(out, "%-28s %7.1f %12.0f %9.1f  ", name, (double)resource->known_count / 60,
+             row->units, row->peak);
+    if (!is_judged(resource)) {
+        add_line(out, "not judged: %s\n", too_few);
+        return;
+    }
+    add_line(out, "%10.2f %10.0f  %7lld %10.2f %10.0f  %10.2f %10.0f %9zu\n",
+             row->on_demand.cost_per_month, row->on_demand.result.throttled_units,
+             (long long)row->fixed_capacity, row->fixed.cost_per_month,
+             row->fixed.result.throttled_units, row->scaled.cost_per_month,
+             row->scaled.result.throttled_units,
              row->scaled.result.increases + row->scaled.result.decreases);
 }
 
-/* Sums for the last line. */
+/* Sums for the last line, of what was judged. */
 struct totals {
     double on_demand, fixed, scaled;
-    size_t sample_count;
+    size_t judged_count;
 };
 
-static void add_totals(struct totals *totals, const struct comparison *row)
+static void add_totals(struct totals *totals, const struct capacity_report_resource *resource,
+                       const struct comparison *row)
 {
+    if (!is_judged(resource))
+        return;
     totals->on_demand += row->on_demand.cost_per_month;
     totals->fixed += row->fixed.cost_per_month;
     totals->scaled += row->scaled.cost_per_month;
+    totals->judged_count++;
 }
 
 void capacity_report_write(const struct capacity_report *report, struct buffer *out)
@@ -386,19 +421,20 @@ void capacity_report_write(const struct capacity_report *report, struct buffer *
     for (size_t i = 0; i < report->resource_count; i++) {
         const struct capacity_report_resource *resource = &report->resources[i];
         for (enum capacity_report_direction d = 0; d < REPORT_DIRECTIONS; d++) {
-            struct comparison row = compare(report, &resource->sides[d], d);
-            totals.sample_count += resource->sides[d].sample_count;
-            add_totals(&totals, &row);
-            write_row(out, resource->index_name, d, &row);
+            struct comparison row = compare(report, resource, d);
+            add_totals(&totals, resource, &row);
+            write_row(out, resource, d, &row);
         }
     }
-    add_line(out, "%-28s %12s %9s  %10.2f %10s  %7s %10.2f %10s  %10.2f\n", "all", "", "",
-             totals.on_demand, "", "", totals.fixed, "", totals.scaled);
+    if (totals.judged_count > 0)
+        add_line(out, "%-28s %7s %12s %9s  %10.2f %10s  %7s %10.2f %10s  %10.2f\n",
+                 totals.judged_count == report->resource_count * REPORT_DIRECTIONS ? "all"
+                                                                                   : "all judged",
+                 "", "", "", totals.on_demand, "", "", totals.fixed, "", totals.scaled);
     add_line(out,
-             "\nfixed: the units that are provisioned, or the fewest that throttle nothing. "
-             "Minutes with samples: %zu of %zu.\n",
-             totals.sample_count,
-             report->minute_count * report->resource_count * REPORT_DIRECTIONS);
+             "\nhours: with samples, of %zu in the window; a month is computed from these alone.\n"
+             "fixed: the units that are provisioned, or the fewest that throttle nothing.\n",
+             report->minute_count / 60);
 }
 
 /* --- JSON --- */
@@ -444,16 +480,21 @@ static void write_outcome(struct json_writer *json, const char *name, const stru
     json_close_object(json);
 }
 
-static void write_side(struct json_writer *json, const struct capacity_report *report,
-                       const struct capacity_report_side *side, const struct comparison *row)
+static void write_side(struct json_writer *json, const struct capacity_report_resource *resource,
+                       const struct comparison *row)
 {
     json_open_object(json);
     write_double(json, "ConsumedUnits", row->units);
     write_double(json, "PeakUnitsPerSecond", row->peak);
-    write_integer(json, "MinutesWithSamples", (int64_t)side->sample_count);
-    write_outcome(json, "OnDemand", &row->on_demand, 0, 0);
-    write_outcome(json, "Provisioned", &row->fixed, row->fixed_capacity, 0);
-    write_outcome(json, "AutoScaled", &row->scaled, 0, report->minute_count);
+    write_integer(json, "MinutesWithSamples", (int64_t)resource->known_count);
+    if (is_judged(resource)) {
+        write_outcome(json, "OnDemand", &row->on_demand, 0, 0);
+        write_outcome(json, "Provisioned", &row->fixed, row->fixed_capacity, 0);
+        write_outcome(json, "AutoScaled", &row->scaled, 0, resource->known_count);
+    } else {
+        json_write_name(json, "NotJudged");
+        json_write_text(json, too_few);
+    }
     json_close_object(json);
 }
 
@@ -466,11 +507,23 @@ static void write_resource(struct json_writer *json, const struct capacity_repor
         json_write_string(json, resource->index_name);
     }
     for (enum capacity_report_direction d = 0; d < REPORT_DIRECTIONS; d++) {
-        struct comparison row = compare(report, &resource->sides[d], d);
-        add_totals(totals, &row);
+        struct comparison row = compare(report, resource, d);
+        add_totals(totals, resource, &row);
         json_write_name(json, member_names[d]);
-        write_side(json, report, &resource->sides[d], &row);
+        write_side(json, resource, &row);
     }
+    json_close_object(json);
+}
+
+static void write_totals(struct json_writer *json, const struct totals *totals)
+{
+    if (totals->judged_count == 0)
+        return;
+    json_write_name(json, "CostPerMonth");
+    json_open_object(json);
+    write_cost(json, "OnDemand", totals->on_demand);
+    write_cost(json, "Provisioned", totals->fixed);
+    write_cost(json, "AutoScaled", totals->scaled);
     json_close_object(json);
 }
 
@@ -496,12 +549,7 @@ void capacity_report_write_json(const struct capacity_report *report, struct buf
     for (size_t i = 0; i < report->resource_count; i++)
         write_resource(&json, report, &report->resources[i], &totals);
     json_close_array(&json);
-    json_write_name(&json, "CostPerMonth");
-    json_open_object(&json);
-    write_cost(&json, "OnDemand", totals.on_demand);
-    write_cost(&json, "Provisioned", totals.fixed);
-    write_cost(&json, "AutoScaled", totals.scaled);
-    json_close_object(&json);
+    write_totals(&json, &totals);
     json_close_object(&json);
     buffer_append_bytes(out, BYTES("\n"));
 }

@@ -14,6 +14,14 @@ enum {
     BURST_S = LIMITER_BURST_MS / 1000,
 };
 
+/* The first known minute at or after `from`; `count`: there is none. */
+static size_t next_known(const struct simulation_load *load, size_t from)
+{
+    while (load->is_known != NULL && from < load->count && !load->is_known[from])
+        from++;
+    return from;
+}
+
 /* --- Provisioned --- */
 
 /* A table with a bucket, which starts full. */
@@ -57,7 +65,7 @@ struct simulation_result simulation_provisioned(const struct simulation_load *lo
                                                 int64_t capacity)
 {
     struct provision provision = provision_of(capacity);
-    for (size_t i = 0; i < load->count; i++)
+    for (size_t i = next_known(load, 0); i < load->count; i = next_known(load, i + 1))
         serve(&provision, load->units[i]);
     return provision.result;
 }
@@ -65,7 +73,7 @@ struct simulation_result simulation_provisioned(const struct simulation_load *lo
 static double highest_minute(const struct simulation_load *load)
 {
     double highest = 0;
-    for (size_t i = 0; i < load->count; i++)
+    for (size_t i = next_known(load, 0); i < load->count; i = next_known(load, i + 1))
         highest = fmax(highest, load->units[i]);
     return highest;
 }
@@ -189,7 +197,8 @@ static struct shape_integer integer(int64_t value)
 static int64_t first_capacity(const struct simulation_load *load,
                               const struct simulation_policy *policy)
 {
-    double units_s = load->count == 0 ? 0 : load->units[0] / MINUTE_S;
+    size_t first = next_known(load, 0);
+    double units_s = first == load->count ? 0 : load->units[first] / MINUTE_S;
     double wanted = policy->first_capacity > 0 ? (double)policy->first_capacity
                                                : ceil(units_s / (policy->target_percent / 100));
     wanted = fmin(fmax(wanted, (double)policy->min), (double)policy->max);
@@ -207,7 +216,7 @@ struct simulation_result simulation_scaled(const struct simulation_load *load,
                     .out_cooldown_s = integer(policy->out_cooldown_s),
                     .in_cooldown_s = integer(policy->in_cooldown_s) },
     };
-    for (size_t i = 0; i < load->count; i++) {
+    for (size_t i = next_known(load, 0); i < load->count; i = next_known(load, i + 1)) {
         note_served(&scaled, serve(&scaled.provision, load->units[i]));
         end_minute(&scaled, (load->first_minute + (int64_t)i + 1) * MINUTE_MS);
     }
@@ -222,7 +231,7 @@ struct simulation_result simulation_on_demand(const struct simulation_load *load
     struct simulation_result result = { 0 };
     double peak = 0, span_peak = 0;
     int64_t span = load->first_minute / SIMULATION_SPAN_MINUTES;
-    for (size_t i = 0; i < load->count; i++) {
+    for (size_t i = next_known(load, 0); i < load->count; i = next_known(load, i + 1)) {
         int64_t now_span = (load->first_minute + (int64_t)i) / SIMULATION_SPAN_MINUTES;
         if (now_span != span) {
             peak = fmax(peak, span_peak);

@@ -13,6 +13,7 @@
  */
 #ifndef STATOR_SCALING_SIMULATION_H
 #define STATOR_SCALING_SIMULATION_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,12 +27,13 @@ enum {
 
 struct simulation_load {
     const double *units;  /* In each minute. */
+    const bool *is_known; /* Which minutes have a sample; NULL: all. */
     size_t count;         /* Of minutes. */
     int64_t first_minute; /* Since 1970: says when UTC days begin. */
 };
 
 struct simulation_result {
-    double unit_minutes; /* Capacity, summed up over all minutes; 0 on demand. */
+    double unit_minutes; /* Capacity, summed up over the known minutes; 0 on demand. */
     double served_units;
     double throttled_units;
     size_t throttled_minutes;

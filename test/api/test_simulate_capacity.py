@@ -25,9 +25,12 @@ class Aws(http.server.BaseHTTPRequestHandler):
         else:
             assert target == "GraniteServiceVersion20100801.GetMetricData"
             first = "NextToken" not in body
-            minute = body["StartTime"] + (0 if first else 60)
+            period = body["MetricDataQueries"][0]["MetricStat"]["Period"]
+            half = body["StartTime"] + (body["EndTime"] - body["StartTime"]) // 2
+            times = range(*((body["StartTime"], half) if first else (half, body["EndTime"])),
+                          period)
             answer = {"MetricDataResults": [
-                {"Id": "writes", "Timestamps": [minute], "Values": [3000.0]},
+                {"Id": "writes", "Timestamps": list(times), "Values": [period / 60] * len(times)},
             ]}
             if first:
                 answer["NextToken"] = "more"
@@ -64,9 +67,9 @@ def test_all_pages_of_the_metrics_are_read(aws):
     assert run.returncode == 0, run.stderr
     answer = json.loads(run.stdout)
     writes = answer["Resources"][0]["Writes"]
-    assert writes["ConsumedUnits"] == 6000
-    assert writes["MinutesWithSamples"] == 2
-    assert writes["OnDemand"]["Cost"] == pytest.approx(6000 * 0.625e-6)
+    assert writes["ConsumedUnits"] == 1440
+    assert writes["MinutesWithSamples"] == 1440
+    assert writes["OnDemand"]["Cost"] == pytest.approx(1440 * 0.625e-6)
     assert writes["Provisioned"]["ThrottledUnits"] == 0
     assert answer["Prices"]["Date"] == "2026-09-06"
     targets = [target for target, _, _ in aws.requests]
@@ -76,6 +79,17 @@ def test_all_pages_of_the_metrics_are_read(aws):
     assert aws.requests[1][2]["EndTime"] - aws.requests[1][2]["StartTime"] == 86400
 
 
+@pytest.mark.parametrize("days, period", [(15, 60), (16, 300), (63, 300)])
+def test_windows_of_more_than_15_days_ask_for_five_minutes(aws, days, period):
+    url = f"http://127.0.0.1:{aws.server_address[1]}"
+    run = simulate("Orders", "--endpoint", url, "--days", str(days), "--json")
+    assert run.returncode == 0, run.stderr
+    body = aws.requests[1][2]
+    assert {query["MetricStat"]["Period"] for query in body["MetricDataQueries"]} == {period}
+    assert body["StartTime"] % period == 0
+    assert json.loads(run.stdout)["Resources"][0]["Writes"]["ConsumedUnits"] == days * 1440
+
+
 def test_metrics_may_have_an_endpoint_of_their_own(aws, tmp_path):
     with StatorProcess("--data-dir", str(tmp_path)) as server:
         create(server)
@@ -83,7 +97,7 @@ def test_metrics_may_have_an_endpoint_of_their_own(aws, tmp_path):
                        f"http://127.0.0.1:{aws.server_address[1]}", "--days", "1")
     assert run.returncode == 0, run.stderr
     assert "Orders, on demand, " in run.stdout
-    assert "Minutes with samples: 2 of 2880." in run.stdout
+    assert "table writes                    24.0         1440" in run.stdout
     assert [target for target, _, _ in aws.requests] == [
         "GraniteServiceVersion20100801.GetMetricData"
     ] * 2
@@ -106,7 +120,8 @@ def test_a_server_without_samples_is_told_from_an_idle_one(tmp_path):
         create(server)
         run = simulate("Orders", "--endpoint", server.url)
         assert run.returncode == 0, run.stderr
-        assert "Minutes with samples: 0 of 40320." in run.stdout
+        assert "not judged: there are samples of less than 24 hours" in run.stdout
+        assert "hours: with samples, of 336 in the window" in run.stdout
         run = simulate("Absent", "--endpoint", server.url)
         assert run.returncode == 1
         assert "Requested resource not found: Table: Absent not found" in run.stderr

@@ -278,6 +278,58 @@ static void on_demand_doubles_with_each_half_hour(void **state)
     assert_true(result.served_units == 90 * 60 * 10000.0);
 }
 
+/* Minutes without a sample change nothing: neither costs nor throttles. */
+static void unknown_minutes_are_left_out(void **state)
+{
+    (void)state;
+    double units[60] = { 0 }, known_units[30];
+    bool is_known[60];
+    size_t count = 0;
+    for (size_t i = 0; i < 60; i++) {
+        is_known[i] = i % 4 >= 2;
+        if (is_known[i])
+            known_units[count++] = units[i] = (double)(i * 60);
+    }
+    struct simulation_load gaps = load_of(units, 60), close = load_of(known_units, count);
+    gaps.is_known = is_known;
+    gaps.first_minute = close.first_minute = DAY * 1000; /* Spans of half hours hold both. */
+    const struct simulation_policy policy = { .min = 1, .max = 1000, .target_percent = 70 };
+    struct simulation_result results[][2] = {
+        { simulation_provisioned(&gaps, 25), simulation_provisioned(&close, 25) },
+        { simulation_scaled(&gaps, &policy), simulation_scaled(&close, &policy) },
+        { simulation_on_demand(&gaps, 100, 1000), simulation_on_demand(&close, 100, 1000) },
+    };
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(results[i][0].served_units == results[i][1].served_units);
+        assert_true(results[i][0].throttled_units == results[i][1].throttled_units);
+        assert_true(results[i][0].unit_minutes == results[i][1].unit_minutes);
+        assert_int_equal(results[i][0].throttled_minutes, results[i][1].throttled_minutes);
+    }
+    assert_true(results[0][0].unit_minutes == 25 * 30);
+    assert_true(results[0][0].throttled_units > 0);
+    assert_int_equal(simulation_least_capacity(&gaps), simulation_least_capacity(&close));
+}
+
+/* Decreases are counted in days of the calendar, whatever is known of them. */
+static void a_day_without_samples_is_a_day_for_decreases(void **state)
+{
+    (void)state;
+    double units[3 * DAY] = { 0 };
+    bool is_known[3 * DAY] = { false };
+    const struct simulation_policy policy = { .min = 1, .max = 1000, .target_percent = 70 };
+    struct simulation_load load = load_of(units, 3 * DAY);
+    load.is_known = is_known;
+    load.first_minute = DAY * 1000;
+    for (size_t day = 0; day < 3; day += 2) {
+        for (size_t i = 0; i < 100; i++) { /* Five times up and down. */
+            is_known[day * DAY + i] = true;
+            units[day * DAY + i] = i % 20 < 3 ? 100 * 60 : 0;
+        }
+    }
+    struct simulation_result result = simulation_scaled(&load, &policy);
+    assert_int_equal(result.decreases, 2 * SIMULATION_DECREASES_FREE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +340,8 @@ int main(void)
         cmocka_unit_test(a_load_above_the_target_scales_out_after_two_minutes),
         cmocka_unit_test(an_idle_table_scales_in_after_fifteen_minutes),
         cmocka_unit_test(on_demand_doubles_with_each_half_hour),
+        cmocka_unit_test(unknown_minutes_are_left_out),
+        cmocka_unit_test(a_day_without_samples_is_a_day_for_decreases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
