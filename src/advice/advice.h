@@ -52,6 +52,8 @@ struct advice_usage {
     int64_t hours;
     double long_units[METER_DIRECTIONS];
     bool has_target[METER_DIRECTIONS]; /* Auto scaling. */
+    /* What was provisioned on average in the time of the bins; 0: there are no samples. */
+    double provisioned[METER_DIRECTIONS];
 };
 
 /* What Contributor Insights counted; `is_enabled` false: nothing is known. */

@@ -84,6 +84,11 @@ void series_reader_close(struct series_reader *reader)
     arena_destroy(reader->scratch);
 }
 
+void series_reader_set_arena(struct series_reader *reader, struct arena *arena)
+{
+    reader->arena = arena;
+}
+
 /* --- Bins --- */
 
 /* One series_read. */

@@ -1,5 +1,6 @@
 /* advice_gather.c -- see advice_gather.h. */
 #include "api/advice/advice_gather.h"
+#include <assert.h>
 #include <string.h>
 #include "advice/advice_history.h"
 #include "api/insight/key_report.h"
@@ -110,76 +111,88 @@ static bool is_time_key(const struct advice_gathering *gathering,
            count > 0 && looks_like_time(attributes[0].text);
 }
 
-static enum engine_status merge_pieces(struct insight_report *pieces, struct key_summary *merged,
-                                       struct advice_keys *out)
+/* Minutes are kept for a day, so that is how far it looks. */
+static int64_t keys_from_ms(const struct advice_gathering *gathering)
 {
-    int64_t time_ms;
-    const struct key_summary *piece;
-    enum engine_status status;
-    while ((status = insight_report_next(pieces, &time_ms, &piece)) == ENGINE_OK) {
-        struct insight_contributor top;
-        key_summary_merge(merged, piece);
-        out->minutes++;
-        if (insight_report_top(piece, &top, 1) == 0)
-            continue;
-        double units = key_report_value(INSIGHT_ACCESSED_PARTITION_KEYS, top.weight);
-        out->top_minute = units > out->top_minute ? units : out->top_minute;
-    }
-    return status == ENGINE_END ? ENGINE_OK : status;
+    int64_t day_ms = gathering->now_ms - INSIGHTS_MINUTES_KEPT_MS;
+    return gathering->since_ms > day_ms ? gathering->since_ms : day_ms;
 }
 
-/* Minutes are kept for a day, so that is how far it looks. */
-static bool read_keys(const struct advice_gathering *gathering, struct arena *scratch,
-                      const struct table *table, const struct insight_target *target,
-                      struct advice_keys *out)
+static enum engine_status open_keys(struct advice_gather *gather,
+                                    const struct insight_target *target, struct advice_keys *out)
 {
+    const struct advice_gathering *gathering = gather->gathering;
     struct insights *insights = api_insights(gathering->call->api);
+    int64_t from_ms = keys_from_ms(gathering);
     enum engine_status status = ENGINE_OK;
-    if ((insight_target_rules(target) & 1U << INSIGHT_ACCESSED_PARTITION_KEYS) == 0)
-        return true;
-    int64_t day_ms = gathering->now_ms - INSIGHTS_MINUTES_KEPT_MS;
-    int64_t from_ms = gathering->since_ms > day_ms ? gathering->since_ms : day_ms;
-    struct insight_report *pieces = insight_report_open(
-        scratch,
+    gather->pieces = insight_report_open(
+        gather->scratch,
         &(struct insight_report_options){ .insights = insights,
-                                          .runtime = table_runtime(table),
+                                          .runtime = table_runtime(gather->table),
                                           .target = insight_target_id(target),
                                           .rule = INSIGHT_ACCESSED_PARTITION_KEYS,
                                           .from_ms = from_ms - from_ms % INSIGHTS_MINUTE_MS,
                                           .until_ms = gathering->now_ms + INSIGHTS_MINUTE_MS,
                                           .wall_ms = gathering->now_ms },
         &status);
-    if (pieces == NULL)
-        return storage_error_set(&gathering->call->error, status, "GetAdvice");
-    struct key_summary *merged = key_summary_create(MERGED_KEYS, insights_seed(insights));
+    if (gather->pieces == NULL)
+        return status;
+    gather->merged = key_summary_create(MERGED_KEYS, insights_seed(insights));
     *out = (struct advice_keys){ .is_enabled = true, .from_ms = from_ms };
-    status = merge_pieces(pieces, merged, out);
+    return ENGINE_OK;
+}
+
+static void close_keys(struct advice_gather *gather)
+{
+    key_summary_destroy(gather->merged);
+    insight_report_close(gather->pieces);
+    gather->merged = NULL;
+    gather->pieces = NULL;
+}
+
+static void add_piece(struct advice_gather *gather, const struct key_summary *piece,
+                      struct advice_keys *out)
+{
+    struct insight_contributor top;
+    key_summary_merge(gather->merged, piece);
+    out->minutes++;
+    if (insight_report_top(piece, &top, 1) == 0)
+        return;
+    double units = key_report_value(INSIGHT_ACCESSED_PARTITION_KEYS, top.weight);
+    out->top_minute = units > out->top_minute ? units : out->top_minute;
+}
+
+static void sum_up_keys(struct advice_gather *gather, const struct insight_target *target,
+                        struct advice_keys *out)
+{
+    struct key_summary *merged = gather->merged;
     struct insight_contributor top;
     out->total =
         key_report_value(INSIGHT_ACCESSED_PARTITION_KEYS, space_saving_total(merged->keys));
     out->distinct = hyperloglog_estimate(&merged->distinct);
-    if (status == ENGINE_OK && insight_report_top(merged, &top, 1) > 0) {
-        out->top = key_report_value(INSIGHT_ACCESSED_PARTITION_KEYS, top.weight);
-        out->top_is_time = is_time_key(gathering, target, top.key);
-    }
-    key_summary_destroy(merged);
-    insight_report_close(pieces);
-    return status == ENGINE_OK || storage_error_set(&gathering->call->error, status, "GetAdvice");
+    if (insight_report_top(merged, &top, 1) == 0)
+        return;
+    out->top = key_report_value(INSIGHT_ACCESSED_PARTITION_KEYS, top.weight);
+    out->top_is_time = is_time_key(gather->gathering, target, top.key);
 }
 
-static bool gather_keys(const struct advice_gathering *gathering, struct arena *scratch,
-                        const struct table *table, struct advice_table *out)
+/* Opens the counters of keys, or reads a minute of them. ENGINE_END: nothing is left. */
+static enum engine_status step_keys(struct advice_gather *gather,
+                                    const struct index_definition *index, struct advice_keys *out)
 {
-    struct insight_target target = { .table = out->definition };
-    if (!read_keys(gathering, scratch, table, &target, &out->keys))
-        return false;
-    for (size_t i = 0; i < out->definition->index_count; i++) {
-        target.index = &out->definition->indexes[i];
-        if (target.index->global &&
-            !read_keys(gathering, scratch, table, &target, &out->index_keys[i]))
-            return false;
-    }
-    return true;
+    const struct insight_target target = { .table = gather->out->definition, .index = index };
+    const struct key_summary *piece;
+    int64_t time_ms;
+    if ((insight_target_rules(&target) & 1U << INSIGHT_ACCESSED_PARTITION_KEYS) == 0)
+        return ENGINE_END;
+    if (gather->pieces == NULL)
+        return open_keys(gather, &target, out);
+    enum engine_status status = insight_report_next(gather->pieces, &time_ms, &piece);
+    if (status == ENGINE_OK)
+        add_piece(gather, piece, out);
+    if (status == ENGINE_END)
+        sum_up_keys(gather, &target, out);
+    return status;
 }
 
 /* --- The rest --- */
@@ -237,9 +250,16 @@ static void gather_others(const struct advice_gathering *gathering, const struct
     out->collection_size_limit = api_options(gathering->call->api)->item_collection_size_max;
 }
 
-bool advice_gather(const struct advice_gathering *gathering, struct arena *scratch,
-                   const struct table *table, struct advice_table *out)
+/* --- Steps --- */
+
+void advice_gather_begin(struct advice_gather *gather, const struct advice_gathering *gathering,
+                         const struct table *table, struct advice_table *out)
 {
+    *gather = (struct advice_gather){ .gathering = gathering,
+                                      .table = table,
+                                      .out = out,
+                                      .arena = arena_create(),
+                                      .scratch = arena_create() };
     out->definition = table_definition(table);
     out->now_ms = gathering->now_ms;
     out->since_ms = gathering->since_ms;
@@ -249,7 +269,76 @@ bool advice_gather(const struct advice_gathering *gathering, struct arena *scrat
         out->window.from_ms = out->definition->created_ms;
     gather_shapes(gathering, out);
     gather_others(gathering, table, out);
-    return gather_stats(gathering, table, out) && gather_keys(gathering, scratch, table, out) &&
-           advice_gather_usage(gathering, scratch, out) &&
-           advice_gather_items(gathering, scratch, out);
+}
+
+/* Goes to the next index, or to the next stage. */
+static void go_ahead(struct advice_gather *gather)
+{
+    close_keys(gather);
+    arena_reset(gather->scratch);
+    if (gather->stage != ADVICE_GATHER_STATS &&
+        gather->resource++ < gather->out->definition->index_count)
+        return;
+    gather->resource = 0;
+    gather->stage++;
+    advice_gather_close_samples(gather);
+}
+
+static bool step_resource(struct advice_gather *gather, const struct index_definition *index)
+{
+    struct advice_table *out = gather->out;
+    size_t at = gather->resource - 1; /* Of an index. */
+    bool ok = true;
+    if (gather->stage == ADVICE_GATHER_KEYS) {
+        enum engine_status status =
+            step_keys(gather, index, index == NULL ? &out->keys : &out->index_keys[at]);
+        if (status == ENGINE_OK)
+            return true;
+        ok = status == ENGINE_END ||
+             storage_error_set(&gather->gathering->call->error, status, "GetAdvice");
+    } else if (gather->stage == ADVICE_GATHER_USAGE) {
+        ok =
+            advice_gather_usage(gather, index, index == NULL ? &out->usage : &out->index_usage[at]);
+    } else if (index == NULL ||
+               (index->status == INDEX_ACTIVE && index->projection == PROJECTION_ALL)) {
+        ok = advice_gather_items(gather, index,
+                                 index == NULL ? &out->sample : &out->index_samples[at]);
+    }
+    go_ahead(gather);
+    return ok;
+}
+
+enum advice_gather_status advice_gather_step(struct advice_gather *gather)
+{
+    const struct table_definition *definition = gather->out->definition;
+    const struct index_definition *index =
+        gather->resource == 0 ? NULL : &definition->indexes[gather->resource - 1];
+    bool ok = true;
+    assert(gather->stage != ADVICE_GATHER_END);
+    if (gather->stage == ADVICE_GATHER_STATS) {
+        ok = gather_stats(gather->gathering, gather->table, gather->out);
+        go_ahead(gather);
+    } else if (index != NULL && !index->global) {
+        go_ahead(gather); /* A local index is a part of its table. */
+    } else {
+        ok = step_resource(gather, index);
+    }
+    if (!ok)
+        return ADVICE_GATHER_FAILED;
+    return gather->stage == ADVICE_GATHER_END ? ADVICE_GATHER_DONE : ADVICE_GATHER_GOES_ON;
+}
+
+void advice_gather_pause(struct advice_gather *gather)
+{
+    if (gather->pieces != NULL)
+        insight_report_pause(gather->pieces);
+    advice_gather_close_samples(gather);
+}
+
+void advice_gather_end(struct advice_gather *gather)
+{
+    close_keys(gather);
+    advice_gather_close_samples(gather);
+    arena_destroy(gather->scratch);
+    arena_destroy(gather->arena);
 }

@@ -14,6 +14,9 @@
 
 struct api_call;
 struct arena;
+struct insight_report;
+struct key_summary;
+struct series_reader;
 struct table;
 
 /* Read once for all tables of an answer. */
@@ -29,17 +32,54 @@ struct advice_gathering {
 };
 void advice_gathering_init(struct advice_gathering *gathering, struct api_call *call,
                            int64_t since_ms);
-/* `out->window` is set. What it points to lives in `scratch`, but for shapes and the definition,
- * which live as long as the call and the table. False with the call's error set if the store cannot
- * be read. */
-MUST_CHECK bool advice_gather(const struct advice_gathering *gathering, struct arena *scratch,
-                              const struct table *table, struct advice_table *out);
+enum advice_gather_stage {
+    ADVICE_GATHER_STATS,
+    ADVICE_GATHER_KEYS, /* This and the next two: of the table and each index in turn. */
+    ADVICE_GATHER_USAGE,
+    ADVICE_GATHER_ITEMS,
+    ADVICE_GATHER_END,
+};
 
-/* Those of CloudWatch and auto scaling: advice_gather_usage.c. */
-MUST_CHECK bool advice_gather_usage(const struct advice_gathering *gathering, struct arena *scratch,
-                                    struct advice_table *out);
+/* The facts about one table, gathered in small steps, between which the call may pause and move to
+ * another thread. Memory: what the facts point to, and what one step needs. */
+struct advice_gather {
+    const struct advice_gathering *gathering;
+    const struct table *table;
+    struct advice_table *out;
+    struct arena *arena;   /* What the facts point to. */
+    struct arena *scratch; /* For one table or index. */
+    enum advice_gather_stage stage;
+    size_t resource;               /* 0: the table; otherwise its index of that number less 1. */
+    struct insight_report *pieces; /* NULL, as the next one: not open. */
+    struct key_summary *merged;
+    struct series_reader *reader; /* NULL: not open. */
+    struct arena *reader_arena;
+};
+
+/* `out->window` is set. The table, `gathering` and `out` outlive it. Shapes and the definition live
+ * as long as the call and the table. */
+void advice_gather_begin(struct advice_gather *gather, const struct advice_gathering *gathering,
+                         const struct table *table, struct advice_table *out);
+enum advice_gather_status {
+    ADVICE_GATHER_GOES_ON,
+    ADVICE_GATHER_DONE,
+    ADVICE_GATHER_FAILED, /* The call's error is set: the store cannot be read. */
+};
+MUST_CHECK enum advice_gather_status advice_gather_step(struct advice_gather *gather);
+/* Lets go of what belongs to this thread. */
+void advice_gather_pause(struct advice_gather *gather);
+/* Releases everything, whatever the last step said. */
+void advice_gather_end(struct advice_gather *gather);
+
+/* For advice_gather.c only. `index` NULL: the table; otherwise a global index. */
+
+/* Samples of CloudWatch, targets of auto scaling: advice_gather_usage.c. */
+MUST_CHECK bool advice_gather_usage(struct advice_gather *gather,
+                                    const struct index_definition *index, struct advice_usage *out);
+void advice_gather_close_samples(struct advice_gather *gather);
 /* A look at items: advice_gather_items.c. */
-MUST_CHECK bool advice_gather_items(const struct advice_gathering *gathering, struct arena *scratch,
-                                    struct advice_table *out);
+MUST_CHECK bool advice_gather_items(struct advice_gather *gather,
+                                    const struct index_definition *index,
+                                    struct advice_sample *out);
 
 #endif

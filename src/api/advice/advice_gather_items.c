@@ -115,21 +115,23 @@ static void sum_up(struct look *look)
     }
 }
 
-static bool look_at(const struct advice_gathering *gathering, struct arena *scratch,
-                    const struct advice_table *table, const struct index_definition *index,
-                    struct advice_sample *out)
+bool advice_gather_items(struct advice_gather *gather, const struct index_definition *index,
+                         struct advice_sample *out)
 {
-    struct api_call *call = gathering->call;
+    struct api_call *call = gather->gathering->call;
+    struct arena *scratch = gather->scratch;
+    const struct table_definition *table = gather->out->definition;
     const struct read_source_name name = { .index_name =
                                                index == NULL ? (struct bytes){ 0 } : index->name };
     const struct item_range_segment whole = { .index = 0, .total = 1 };
-    struct look look = { .arena = call->arena, .sample = out, .now_s = gathering->now_ms / 1000 };
+    struct look look = { .arena = call->arena,
+                         .sample = out,
+                         .now_s = gather->gathering->now_ms / 1000 };
     struct read_source source;
     struct item_range *ranges;
-    if (!read_source_find(scratch, table->definition, &name, &source, &call->error))
+    if (!read_source_find(scratch, table, &name, &source, &call->error))
         return false;
-    size_t range_count =
-        item_range_of_segment(scratch, table->definition, source.index, &whole, &ranges);
+    size_t range_count = item_range_of_segment(scratch, table, source.index, &whole, &ranges);
     struct read_page *page =
         read_page_open(&(struct read_page_request){ .arena = scratch,
                                                     .engine = api_options(call->api)->engine,
@@ -149,19 +151,4 @@ static bool look_at(const struct advice_gathering *gathering, struct arena *scra
     read_page_close(page);
     sum_up(&look);
     return status == READ_PAGE_ENDED;
-}
-
-bool advice_gather_items(const struct advice_gathering *gathering, struct arena *scratch,
-                         struct advice_table *out)
-{
-    const struct table_definition *definition = out->definition;
-    if (!look_at(gathering, scratch, out, NULL, &out->sample))
-        return false;
-    for (size_t i = 0; i < definition->index_count; i++) {
-        const struct index_definition *index = &definition->indexes[i];
-        if (index->global && index->status == INDEX_ACTIVE && index->projection == PROJECTION_ALL &&
-            !look_at(gathering, scratch, out, index, &out->index_samples[i]))
-            return false;
-    }
-    return true;
 }

@@ -2,7 +2,8 @@
  *
  * For `stator advise` and the console. It tells names, numbers and the structure of expressions of
  * all tables, so it asks for stator:GetAdvice on "*". An answer has the tables of one page;
- * LastEvaluatedTableName says where the next one begins, as ListTables does.
+ * LastEvaluatedTableName says where the next one begins, as ListTables does. It pauses between
+ * steps, so that the thread that read the request is free for others.
  */
 #include "advice/advice.h"
 #include "advice/price_list.h"
@@ -16,7 +17,13 @@
 #include "model/error.h"
 #include "table/catalogue.h"
 
-enum { TABLES_MAX_DEFAULT = 10, TABLES_PER_PAGE_MAX = 25 };
+enum {
+    TABLES_MAX_DEFAULT = 10,
+    TABLES_PER_PAGE_MAX = 25,
+    /* Tables and indexes: a page ends with the table that reaches it. Each takes a look at a day of
+     * minutes of keys, a month of samples, and a megabyte of items. */
+    RESOURCES_PER_PAGE = 50,
+};
 #define WINDOW_DEFAULT_MS ADVICE_DAY_MS
 
 struct get_advice_request {
@@ -72,8 +79,10 @@ static bool find_tables(struct api_call *call, const struct get_advice_request *
     struct bytes after =
         request->start_table_name.data == NULL ? BYTES("") : request->start_table_name;
     struct table *table = catalogue_find_next(catalogue, after, is_listed, NULL);
-    while (table != NULL && page->count < max) {
+    size_t resources = 0;
+    while (table != NULL && page->count < max && resources < RESOURCES_PER_PAGE) {
         page->tables[page->count++] = table;
+        resources += 1 + table_definition(table)->index_count;
         table = catalogue_find_next(catalogue, table_definition(table)->name, is_listed, NULL);
     }
     page->has_more = table != NULL;
@@ -181,47 +190,103 @@ static void write_answer(const struct advice_gathering *gathering, const struct 
     json_close_object(&json);
 }
 
-static bool judge_tables(struct api_call *call, struct page *page, int64_t since_ms)
-{
+/* --- The call --- */
+
+struct run {
+    struct api_call *call;
+    struct page page;
     struct advice_gathering gathering;
     struct advice_report report;
-    struct advice_window *windows =
-        arena_alloc_zeroed(call->arena, (page->count + 1) * sizeof *windows);
-    struct advice_table *facts = arena_alloc(call->arena, sizeof *facts);
-    struct arena *scratch = arena_create();
-    bool ok = true;
-    for (size_t i = 0; i < page->count; i++)
-        windows[i].table_id = table_definition(page->tables[i])->id;
-    advice_history_read(api_advice_history(call->api), since_ms, windows, page->count);
-    advice_gathering_init(&gathering, call, since_ms);
-    advice_report_init(&report, call->arena);
-    for (size_t i = 0; i < page->count && ok; i++) {
-        *facts = (struct advice_table){ .window = windows[i] };
-        ok = advice_gather(&gathering, scratch, page->tables[i], facts);
-        if (ok)
-            advice_judge(&report, facts);
-        arena_reset(scratch);
+    struct advice_window *windows; /* Of each table. */
+    struct advice_table facts;     /* Of the current one. */
+    struct advice_gather gather;
+    bool is_gathering;
+    size_t judged_count;
+};
+
+static void end(struct run *run, bool ok)
+{
+    if (run->is_gathering)
+        advice_gather_end(&run->gather);
+    for (size_t i = 0; i < run->page.count; i++)
+        table_release(run->page.tables[i]);
+    operation_end(run->call, ok);
+}
+
+/* A step of the current table; judges it after the last one. */
+static bool step(struct run *run)
+{
+    if (!run->is_gathering) {
+        run->facts = (struct advice_table){ .window = run->windows[run->judged_count] };
+        advice_gather_begin(&run->gather, &run->gathering, run->page.tables[run->judged_count],
+                            &run->facts);
+        run->is_gathering = true;
     }
-    arena_destroy(scratch);
-    if (ok)
-        write_answer(&gathering, page, &report);
-    return ok;
+    enum advice_gather_status status = advice_gather_step(&run->gather);
+    if (status != ADVICE_GATHER_DONE)
+        return status == ADVICE_GATHER_GOES_ON;
+    advice_judge(&run->report, &run->facts);
+    advice_gather_end(&run->gather);
+    run->is_gathering = false;
+    run->judged_count++;
+    return true;
+}
+
+static void go_on(struct run *run);
+
+static void resume(struct api_call *call, bool cancelled)
+{
+    if (cancelled)
+        end(call->resume_state, false);
+    else
+        go_on(call->resume_state);
+}
+
+static void go_on(struct run *run)
+{
+    while (run->judged_count < run->page.count) {
+        if (!step(run)) {
+            end(run, false);
+            return;
+        }
+        if (!operation_is_pause_due(run->call, clock_monotonic_ns()))
+            continue;
+        if (run->is_gathering)
+            advice_gather_pause(&run->gather);
+        operation_pause(run->call, resume, run);
+        return;
+    }
+    write_answer(&run->gathering, &run->page, &run->report);
+    end(run, true);
+}
+
+static void begin(struct run *run, int64_t since_ms)
+{
+    struct api_call *call = run->call;
+    run->windows = arena_alloc_zeroed(call->arena, (run->page.count + 1) * sizeof *run->windows);
+    for (size_t i = 0; i < run->page.count; i++)
+        run->windows[i].table_id = table_definition(run->page.tables[i])->id;
+    advice_history_read(api_advice_history(call->api), since_ms, run->windows, run->page.count);
+    advice_gathering_init(&run->gathering, call, since_ms);
+    advice_report_init(&run->report, call->arena);
+    go_on(run);
 }
 
 static void run(struct api_call *call, const void *input)
 {
     const struct get_advice_request *request = input;
-    struct page *page = arena_alloc_zeroed(call->arena, sizeof *page);
+    struct run *run = arena_alloc_zeroed(call->arena, sizeof *run);
     int64_t now_ms = clock_wall_ms(api_options(call->api)->clock);
     int64_t since_ms =
         request->start_time.present ? request->start_time.value : now_ms - WINDOW_DEFAULT_MS;
+    run->call = call;
     bool ok = since_ms >= 0 && since_ms < now_ms
-                  ? find_tables(call, request, page)
+                  ? find_tables(call, request, &run->page)
                   : error_validation(&call->error, "StartTime must be in the past");
-    ok = ok && judge_tables(call, page, since_ms);
-    for (size_t i = 0; i < page->count; i++)
-        table_release(page->tables[i]);
-    operation_end(call, ok);
+    if (ok)
+        begin(run, since_ms);
+    else
+        end(run, false);
 }
 
 const struct operation op_get_advice = { .name = "GetAdvice",
@@ -229,5 +294,6 @@ const struct operation op_get_advice = { .name = "GetAdvice",
                                          .kind = OPERATION_DATA,
                                          .request = &request_shape,
                                          .asks = OPERATION_ASKS_ACCOUNT,
+                                         .reads_many = true,
                                          .waits = true,
                                          .run = run };

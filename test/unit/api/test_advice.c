@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "advice/advice.h"
@@ -511,6 +512,62 @@ static void pages_follow_one_another(void **state)
                              "StartTime must be in the past");
 }
 
+/* A page ends with the table that brings it to fifty tables and indexes. */
+static void a_page_has_about_fifty_tables_and_indexes(void **state)
+{
+    (void)state;
+    static char indexes[20 * 128], attributes[20 * 64];
+    int size = 0, attribute_size = 0;
+    for (int i = 0; i < 20; i++) {
+        size += snprintf(indexes + size, sizeof indexes - (size_t)size,
+                         "%s{'IndexName':'Ind%d','KeySchema':[{'AttributeName':'g%d','KeyType':"
+                         "'HASH'}],'Projection':{'ProjectionType':'KEYS_ONLY'}}",
+                         i == 0 ? "" : ",", i, i);
+        attribute_size +=
+            snprintf(attributes + attribute_size, sizeof attributes - (size_t)attribute_size,
+                     ",{'AttributeName':'g%d','AttributeType':'S'}", i);
+    }
+    for (int i = 0; i < 3; i++)
+        advice_call_with("CreateTable",
+                         TABLE_OF("Tab%d", ON_DEMAND, "%s" KEYS ",'GlobalSecondaryIndexes':[%s]"),
+                         i, attributes, indexes);
+    advice_call("CreateTable", TABLE_OF("Tab3", ON_DEMAND, KEYS));
+    advice_call("GetAdvice", "{'Limit':25}"); /* 21, 42, 63. */
+    advice_shows("'Tables':['Tab0','Tab1','Tab2']");
+    advice_shows("'LastEvaluatedTableName':'Tab2'");
+    advice_call("GetAdvice", "{'Limit':25,'ExclusiveStartTableName':'Tab0'}"); /* 21, 42, 43. */
+    advice_shows("'Tables':['Tab1','Tab2','Tab3']");
+    assert_false(api_fixture_shows(&advice_db, "LastEvaluatedTableName"));
+}
+
+/* Between tables and indexes, and between the minutes of keys; what was begun is finished, or
+ * released. */
+static void a_call_pauses_between_its_steps(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        advice_call_with("CreateTable",
+                         TABLE_OF("Tab%d", ON_DEMAND,
+                                  ",{'AttributeName':'g','AttributeType':'S'}" KEYS
+                                  ",'GlobalSecondaryIndexes':[" INDEX_ON("Ind", "g") "]"),
+                         i);
+    advice_call("PutItem", "{'TableName':'Tab1','Item':{'p':{'S':'a'},'s':{'S':'1'},'g':{'S':'x'},"
+                           "'ttl':{'N':'1500000000'}}}");
+    advice_pass_hours(2);
+    advice_call("GetAdvice", "{}");
+    char *at_once = strndup((const char *)advice_db.response.data, advice_db.response.len);
+    advice_db.pauses = true;
+    advice_call("GetAdvice", "{}");
+    assert_int_equal(advice_db.response.len, strlen(at_once));
+    assert_memory_equal(advice_db.response.data, at_once, strlen(at_once));
+    /* Each table: its statistics; itself and its index in each of three stages. */
+    assert_int_equal(advice_db.pause_count, 3 * (1 + 3 * 2));
+    free(at_once);
+    advice_db.cancels = true;
+    assert_false(api_fixture_call(&advice_db, "GetAdvice", "{}"));
+    advice_db.pauses = advice_db.cancels = false;
+}
+
 static void values_never_show(void **state)
 {
     (void)state;
@@ -567,6 +624,8 @@ int main(void)
         TEST(counters_of_a_window_leave_out_what_was_before),
         TEST(shapes_of_other_hours_are_left_out),
         TEST(pages_follow_one_another),
+        TEST(a_page_has_about_fifty_tables_and_indexes),
+        TEST(a_call_pauses_between_its_steps),
         TEST(values_never_show),
         cmocka_unit_test_setup_teardown(without_shapes_nothing_is_said_about_them,
                                         set_up_without_shapes, tear_down),
