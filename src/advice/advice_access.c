@@ -268,7 +268,7 @@ static void judge_transactions(struct advice_report *report, const struct advice
             heaviest = shape;
     }
     double all_units = units_in_window(table, METER_WRITE);
-    if (heaviest == NULL || units <= TRANSACTION_SHARE_MAX * all_units)
+    if (heaviest == NULL || calls < CALLS_MIN || units <= TRANSACTION_SHARE_MAX * all_units)
         return;
     struct advice_finding *finding = add_for_shape(report, table, heaviest, "single-transaction");
     finding->evidence_count = 0;

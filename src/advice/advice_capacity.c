@@ -54,6 +54,17 @@ static int64_t provisioned_at(const struct advice_table *table, size_t resource,
     return direction == METER_READ ? throughput->read_units : throughput->write_units;
 }
 
+/* What is paid for. Auto scaling moves the capacity all day, so that of this moment says nothing.
+ */
+static double provisioned_average(const struct advice_table *table, size_t resource,
+                                  enum meter_direction direction)
+{
+    const struct advice_usage *usage = usage_at(table, resource);
+    if (usage->has_target[direction] && usage->provisioned[direction] > 0)
+        return usage->provisioned[direction];
+    return (double)provisioned_at(table, resource, direction);
+}
+
 static double hours_of(const struct advice_usage *usage)
 {
     return (double)usage->bin_count / BINS_PER_HOUR;
@@ -92,7 +103,7 @@ static struct simulation_result simulate(const struct advice_table *table,
 struct costs {
     double on_demand;
     double simulated;   /* Provisioned, with auto scaling. */
-    double provisioned; /* As it is. */
+    double provisioned; /* As it is, or was on average. */
     double throttled_share;
     double hours;
 };
@@ -108,7 +119,7 @@ static void add_resource(const struct advice_table *table, size_t resource,
         costs->on_demand += usage->units[d] * advice_units_price(table->definition, d) / months;
         costs->simulated += simulation.unit_minutes / 60 * capacity_price / months;
         costs->provisioned +=
-            (double)provisioned_at(table, resource, d) * capacity_price * ADVICE_MONTH_HOURS;
+            provisioned_average(table, resource, d) * capacity_price * ADVICE_MONTH_HOURS;
         *throttled += simulation.throttled_units;
         *units += usage->units[d];
     }
@@ -150,7 +161,7 @@ static void add_mode_finding(struct advice_report *report, const struct advice_t
     advice_evidence(finding, "OnDemandPerMonth", costs->on_demand);
     advice_evidence(finding, "ProvisionedWithAutoScalingPerMonth", costs->simulated);
     if (!is_on_demand)
-        advice_evidence(finding, "ProvisionedNowPerMonth", costs->provisioned);
+        advice_evidence(finding, "ProvisionedPerMonth", costs->provisioned);
     advice_evidence(finding, "ShareThrottledInSimulation", costs->throttled_share);
     advice_evidence(finding, "HoursOfData", costs->hours);
     finding->summary =
@@ -271,6 +282,7 @@ static void judge_consistency(struct advice_report *report, const struct advice_
 
 /* --- Table class --- */
 
+/* As with billing modes, what was consumed in less than a day says nothing about a month. */
 static double class_cost(const struct advice_table *table, bool is_ia, double size)
 {
     const struct table_definition *definition = table->definition;
@@ -281,11 +293,11 @@ static double class_cost(const struct advice_table *table, bool is_ia, double si
     for (size_t i = 0; i < resource_count(table); i++) {
         const struct advice_usage *usage = usage_at(table, i);
         for (enum meter_direction d = METER_READ; usage != NULL && d < METER_DIRECTIONS; d++) {
-            if (is_on_demand && usage->bin_count > 0)
+            if (is_on_demand && hours_of(usage) >= HOURS_MIN)
                 cost += usage->units[d] * ADVICE_MONTH_HOURS / hours_of(usage) *
                         advice_units_price(&other, d);
             if (!is_on_demand)
-                cost += (double)provisioned_at(table, i, d) * ADVICE_MONTH_HOURS *
+                cost += provisioned_average(table, i, d) * ADVICE_MONTH_HOURS *
                         advice_capacity_price(&other, d);
         }
     }

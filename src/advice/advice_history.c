@@ -81,19 +81,13 @@ static uint64_t calls_of(const struct meter_operation_reading *operation)
 static void add_operations(struct meter *meter, const struct meter_table_reading *table,
                            struct advice_counts *out)
 {
-    static const char *const writes[] = { "PutItem",        "UpdateItem",         "DeleteItem",
-                                          "BatchWriteItem", "TransactWriteItems", NULL };
     for (size_t i = 0; i < meter_operation_count(meter); i++) {
         const struct meter_operation_reading *operation = &table->operations[i];
-        const char *name = meter_operation_at(meter, i)->name;
         if (!operation->used)
             continue;
-        if (strcmp(name, "GetRecords") == 0)
+        if (strcmp(meter_operation_at(meter, i)->name, "GetRecords") == 0)
             out->stream_reads += calls_of(operation);
-        for (size_t w = 0; writes[w] != NULL; w++) {
-            if (strcmp(name, writes[w]) == 0)
-                out->writes += calls_of(operation);
-        }
+        out->writes += operation->items_written;
     }
 }
 
@@ -102,6 +96,7 @@ static void summarize(struct meter *meter, const struct meter_table_reading *tab
 {
     *out = (struct advice_counts){ .consistent_half_units =
                                        table->units[METER_READ].consistent_half_units,
+                                   .writes = table->condition_failures + table->conflicts,
                                    .condition_failures = table->condition_failures,
                                    .conflicts = table->conflicts,
                                    .large_items = table->large_items,

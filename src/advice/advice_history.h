@@ -37,7 +37,9 @@ struct advice_counts {
     uint64_t consistent_half_units;
     uint64_t quiet_half_units; /* Of those, in quiet minutes. */
     uint64_t key_range_throttles[METER_DIRECTIONS];
-    uint64_t writes; /* Requests for writes of items, refused ones included. */
+    /* Items that were written, or refused by a condition or another transaction; by any operation.
+     */
+    uint64_t writes;
     uint64_t condition_failures;
     uint64_t conflicts;
     uint64_t items_put;

@@ -5,7 +5,7 @@
 enum {
     INDEXES_MANY = 5,
     CHANGES_MIN = 100,
-    SAMPLE_MIN = 10,
+    CALLS_MIN = 100,
     UNUSED_HOURS_MIN = ADVICE_UNUSED_DAYS * 24 * 9 / 10, /* Hours with samples. */
 };
 #define READ_SHARE_MIN 0.01
@@ -165,8 +165,7 @@ static void judge_projection(struct advice_report *report, const struct advice_t
     double ratio = advice_ratio((double)table->index_sizes[index], (double)table->size);
     uint32_t used = 0;
     uint64_t calls = 0;
-    if (definition->projection != PROJECTION_ALL || !table->has_stats || ratio <= SIZE_RATIO_MAX ||
-        sample->count < SAMPLE_MIN)
+    if (definition->projection != PROJECTION_ALL || !table->has_stats || ratio <= SIZE_RATIO_MAX)
         return;
     for (size_t i = 0; i < table->shape_count; i++) {
         const struct shape_use *shape = &table->shapes[i];
@@ -178,8 +177,12 @@ static void judge_projection(struct advice_report *report, const struct advice_t
         used = shape->projected_count > used ? shape->projected_count : used;
     }
     double share = advice_ratio(used, sample->attribute_average);
-    if (calls == 0 || share >= ATTRIBUTES_SHARE_MAX)
+    if (calls < CALLS_MIN || sample->count == 0 || share >= ATTRIBUTES_SHARE_MAX)
         return;
+    if (sample->count < ADVICE_SAMPLE_MIN) {
+        advice_not_judged(report, table, definition, "wide-projection", advice_small_sample);
+        return;
+    }
     struct advice_finding *finding = add_for_index(report, table, index, "wide-projection", true);
     advice_evidence(finding, "IndexBytes", (double)table->index_sizes[index]);
     advice_evidence(finding, "ShareOfTableBytes", ratio);

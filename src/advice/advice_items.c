@@ -2,11 +2,13 @@
 #include "advice/advice.h"
 #include "advice/advice_parts.h"
 
-enum { SAMPLE_MIN = 10, PUTS_MIN = 100 };
+enum { PUTS_MIN = 100 };
 #define LARGE_SHARE_MAX 0.01 /* So the 99th percentile is larger. */
 #define EXPIRED_SHARE_MAX 0.20
 #define NAMES_SHARE_MAX 0.30
 #define BORDER_SHARE_MAX 0.30
+
+const char advice_small_sample[] = "fewer than 10 items were looked at";
 
 static void judge_sizes(struct advice_report *report, const struct advice_table *table)
 {
@@ -40,8 +42,7 @@ static void judge_expiry(struct advice_report *report, const struct advice_table
 {
     const struct advice_sample *sample = &table->sample;
     double share = advice_ratio((double)sample->expired_count, (double)sample->count);
-    if (table->definition->expiry.status != EXPIRY_NONE || sample->count < SAMPLE_MIN ||
-        share <= EXPIRED_SHARE_MAX)
+    if (table->definition->expiry.status != EXPIRY_NONE || share <= EXPIRED_SHARE_MAX)
         return;
     struct advice_finding *finding = advice_add(report, table, "expired-items", false);
     finding->from_ms = table->now_ms; /* A look at the items as they are. */
@@ -63,7 +64,7 @@ static void judge_names(struct advice_report *report, const struct advice_table 
 {
     const struct advice_sample *sample = &table->sample;
     double share = advice_ratio(sample->name_size_average, sample->size_average);
-    if (sample->count < SAMPLE_MIN || share <= NAMES_SHARE_MAX)
+    if (share <= NAMES_SHARE_MAX)
         return;
     struct advice_finding *finding = advice_add(report, table, "long-names", false);
     finding->from_ms = table->now_ms;
@@ -83,7 +84,7 @@ static void judge_border(struct advice_report *report, const struct advice_table
     const struct advice_sample *sample = &table->sample;
     double share = advice_ratio((double)sample->barely_above, (double)sample->count);
     const struct advice_counts *counts = &table->window.counts;
-    if (sample->count < SAMPLE_MIN || share <= BORDER_SHARE_MAX)
+    if (share <= BORDER_SHARE_MAX)
         return;
     struct advice_finding *finding = advice_add(report, table, "unit-border", false);
     finding->from_ms = table->now_ms;
@@ -101,10 +102,25 @@ static void judge_border(struct advice_report *report, const struct advice_table
                                  advice_unit_cost(table->definition, METER_WRITE));
 }
 
+/* An empty table has no such problem. */
+static void judge_sample(struct advice_report *report, const struct advice_table *table)
+{
+    if (table->sample.count >= ADVICE_SAMPLE_MIN) {
+        judge_expiry(report, table);
+        judge_names(report, table);
+        judge_border(report, table);
+        return;
+    }
+    if (table->sample.count == 0)
+        return;
+    if (table->definition->expiry.status == EXPIRY_NONE)
+        advice_not_judged(report, table, NULL, "expired-items", advice_small_sample);
+    advice_not_judged(report, table, NULL, "long-names", advice_small_sample);
+    advice_not_judged(report, table, NULL, "unit-border", advice_small_sample);
+}
+
 void advice_judge_items(struct advice_report *report, const struct advice_table *table)
 {
     judge_sizes(report, table);
-    judge_expiry(report, table);
-    judge_names(report, table);
-    judge_border(report, table);
+    judge_sample(report, table);
 }

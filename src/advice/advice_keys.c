@@ -5,6 +5,7 @@
 
 enum { HOT_MINUTES_MIN = 15, FEW_KEYS = 10, ITEMS_PER_KEY_MAX = 10000 };
 #define HOT_SHARE_MAX 0.30
+#define UNITS_PER_MINUTE_MIN 60.0 /* One in a second: less makes no key hot. */
 #define TIME_SHARE_MAX 0.80
 /* 3,000 read units or 1,000 write units in a second, which Contributor Insights counts threefold.
  */
@@ -66,7 +67,8 @@ static void judge_share(struct advice_report *report, const struct advice_table 
 {
     const struct advice_keys *keys = target->keys;
     double share = advice_ratio(keys->top, keys->total);
-    if (!keys->is_enabled || keys->minutes < HOT_MINUTES_MIN || share <= HOT_SHARE_MAX)
+    if (!keys->is_enabled || keys->minutes < HOT_MINUTES_MIN || share <= HOT_SHARE_MAX ||
+        keys->total < UNITS_PER_MINUTE_MIN * (double)keys->minutes)
         return;
     bool is_time = keys->top_is_time && share > TIME_SHARE_MAX;
     struct advice_finding *finding =

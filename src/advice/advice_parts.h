@@ -4,6 +4,11 @@
 #include "advice/advice.h"
 #include "base/arena.h"
 
+enum { ADVICE_SAMPLE_MIN = 10 }; /* Items that have to be looked at. */
+/* Why a rule about items is not judged: the table has few, or they are so large that few fit into
+ * the page that is read. */
+extern const char advice_small_sample[];
+
 /* Adds a finding about the table, in the window of the shapes' counters, without cost. */
 struct advice_finding *advice_add(struct advice_report *report, const struct advice_table *table,
                                   const char *rule, bool is_warning);

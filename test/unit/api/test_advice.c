@@ -188,22 +188,29 @@ static void small_updates_of_large_items_are_reported(void **state)
     advice_shows("'Shape':'update: ADD n'");
 }
 
+#define SINGLE                                                                                     \
+    "{'TransactItems':[{'Put':{'TableName':'Tab','Item':{'p':{'S':'t'},'s':{'S':'1'}}}}]}"
+
 static void transactions_of_one_item_are_reported(void **state)
 {
     (void)state;
     advice_create();
-    for (int i = 0; i < 18; i++)
-        advice_put(i, 3);
-    advice_call("TransactWriteItems", "{'TransactItems':[{'Put':{'TableName':'Tab','Item':"
-                                      "{'p':{'S':'t'},'s':{'S':'1'}}}}]}"); /* 2 of 20 units. */
-    advice_expect("single-transaction", false);
-    advice_call("TransactWriteItems", "{'TransactItems':[{'Put':{'TableName':'Tab','Item':"
-                                      "{'p':{'S':'t'},'s':{'S':'2'}}}}]}"); /* 4 of 22. */
+    advice_repeat(99, "TransactWriteItems", SINGLE);
+    advice_expect("single-transaction", false); /* Too few calls, although they take all units. */
+    advice_call("TransactWriteItems", SINGLE);
     advice_expect("single-transaction", true);
     advice_call("DeleteTable", "{'TableName':'Tab'}");
     advice_create();
-    advice_call(
-        "TransactWriteItems",
+    for (int i = 0; i < 18; i++)
+        advice_put(i, 100 * 1024 - 100);
+    advice_repeat(100, "TransactWriteItems", SINGLE); /* 200 of 2,000 units. */
+    advice_expect("single-transaction", false);
+    advice_call("TransactWriteItems", SINGLE);
+    advice_expect("single-transaction", true);
+    advice_call("DeleteTable", "{'TableName':'Tab'}");
+    advice_create();
+    advice_repeat(
+        100, "TransactWriteItems",
         "{'TransactItems':[{'Put':{'TableName':'Tab','Item':{'p':{'S':'t'},'s':{'S':'1'}}}},"
         "{'Put':{'TableName':'Tab','Item':{'p':{'S':'t'},'s':{'S':'2'}}}}]}");
     advice_expect("single-transaction", false);
@@ -223,6 +230,62 @@ static void failing_conditions_are_reported(void **state)
     }
     advice_expect("failed-conditions", true);
     advice_shows("'Shape':'condition: attribute_exists(z)'");
+}
+
+static void put_batch(void)
+{
+    static char body[25 * 96];
+    int size = snprintf(body, sizeof body, "{'RequestItems':{'Tab':[");
+    for (int i = 0; i < 25; i++)
+        size += snprintf(body + size, sizeof body - (size_t)size,
+                         "%s{'PutRequest':{'Item':{'p':{'S':'k'},'s':{'S':'%d'}}}}",
+                         i == 0 ? "" : ",", i);
+    snprintf(body + size, sizeof body - (size_t)size, "]}}");
+    advice_call("BatchWriteItem", body);
+}
+
+static void fail_transaction(void)
+{
+    assert_false(api_fixture_call(
+        &advice_db, "TransactWriteItems",
+        "{'TransactItems':[{'Delete':{'TableName':'Tab','Key':{'p':{'S':'k'},'s':{'S':'1'}},"
+        "'ConditionExpression':'attribute_exists(z)'}},{'Delete':{'TableName':'Tab','Key':{"
+        "'p':{'S':'k'},'s':{'S':'2'}},'ConditionExpression':'attribute_exists(z)'}}]}"));
+}
+
+/* Failures are items, so what they are compared with are items as well: of 8 batches of 25 and 5
+ * transactions with two failures each, which are 13 calls. */
+static void failures_are_compared_with_items_not_with_calls(void **state)
+{
+    (void)state;
+    advice_create();
+    for (int i = 0; i < 8; i++)
+        put_batch();
+    for (int i = 0; i < 5; i++)
+        fail_transaction();
+    advice_expect("failed-conditions", false); /* 10 of 210. */
+    fail_transaction();                        /* 12 of 212. */
+    advice_expect("failed-conditions", true);
+    advice_shows("'Writes':212.0,'ConditionFailures':12.0");
+}
+
+static void statements_that_write_count_for_failed_conditions(void **state)
+{
+    (void)state;
+    advice_create();
+    for (int i = 0; i < 95; i++)
+        advice_call_with(
+            "ExecuteStatement",
+            "{'Statement':'INSERT INTO Tab VALUE {\\u0027p\\u0027:?,\\u0027s\\u0027:?}',"
+            "'Parameters':[{'S':'k'},{'S':'%d'}]}",
+            i);
+    for (int i = 0; i < 6; i++) {
+        advice_expect("failed-conditions", false);
+        assert_false(api_fixture_call(&advice_db, "ExecuteStatement",
+                                      "{'Statement':'DELETE FROM Tab WHERE p = ? AND s = ? AND z "
+                                      "= ?','Parameters':[{'S':'k'},{'S':'1'},{'S':'x'}]}"));
+    }
+    advice_expect("failed-conditions", true);
 }
 
 /* --- Indexes --- */
@@ -339,11 +402,15 @@ static void a_wide_projection_is_reported_if_few_attributes_are_read(void **stat
                 "'a':{'S':'a'},'b':{'S':'b'},'c':{'S':'c'},'d':{'S':'d'},'e':{'S':'e'},"
                 "'f':{'S':'f'},'h':{'S':'h'}}}",
                 i);
-        advice_call_with(
-            "Query",
-            "{'TableName':'Tab','IndexName':'Ind','KeyConditionExpression':'g = :g',"
-            "'ProjectionExpression':'a,b,c,d%s','ExpressionAttributeValues':{':g':{'S':'x'}}}",
-            used == 5 ? ",e" : "");
+        for (int i = 0; i < 100; i++) {
+            if (i == 99)
+                advice_expect("wide-projection", false); /* Too few calls. */
+            advice_call_with(
+                "Query",
+                "{'TableName':'Tab','IndexName':'Ind','KeyConditionExpression':'g = :g',"
+                "'ProjectionExpression':'a,b,c,d%s','ExpressionAttributeValues':{':g':{'S':'x'}}}",
+                used == 5 ? ",e" : "");
+        }
         advice_expect("wide-projection", used == 4);
         if (used == 4) { /* Somebody reads it as a whole. */
             advice_call("Scan", "{'TableName':'Tab','IndexName':'Ind'}");
@@ -433,6 +500,27 @@ static void items_past_their_time_are_reported_unless_expiry_is_on(void **state)
     advice_call("UpdateTimeToLive", "{'TableName':'Tab','TimeToLiveSpecification':{'Enabled':true,"
                                     "'AttributeName':'expires_at'}}");
     advice_expect("expired-items", false);
+}
+
+static void rules_about_items_say_that_there_were_too_few(void **state)
+{
+    static const char *const names[] = { "expired-items", "long-names", "unit-border" };
+    (void)state;
+    advice_create();
+    for (size_t i = 0; i < 3; i++)
+        advice_expect_unjudged(names[i], false); /* An empty table has no such problem. */
+    for (int i = 0; i < 9; i++)
+        advice_put(i, 3);
+    for (size_t i = 0; i < 3; i++)
+        advice_expect_unjudged(names[i], true);
+    advice_put(9, 3);
+    for (size_t i = 0; i < 3; i++)
+        advice_expect_unjudged(names[i], false);
+    for (int i = 0; i < 10; i++) /* Now three of them fill the page that is looked at. */
+        advice_put(i, 399 * 1024);
+    for (size_t i = 0; i < 3; i++)
+        advice_expect_unjudged(names[i], true);
+    advice_shows("fewer than 10 items were looked at");
 }
 
 /* Names are three of ten bytes, or of nine. */
@@ -609,6 +697,8 @@ int main(void)
         TEST(small_updates_of_large_items_are_reported),
         TEST(transactions_of_one_item_are_reported),
         TEST(failing_conditions_are_reported),
+        TEST(failures_are_compared_with_items_not_with_calls),
+        TEST(statements_that_write_count_for_failed_conditions),
         TEST(an_index_is_unused_after_30_days_and_not_earlier),
         TEST(no_data_is_not_taken_for_zero),
         TEST(a_new_index_of_an_old_name_is_young),
@@ -619,6 +709,7 @@ int main(void)
                                         set_up_small_collections, tear_down),
         TEST(large_items_are_reported),
         TEST(items_past_their_time_are_reported_unless_expiry_is_on),
+        TEST(rules_about_items_say_that_there_were_too_few),
         TEST(long_names_are_reported),
         TEST(items_barely_above_a_unit_are_reported),
         TEST(counters_of_a_window_leave_out_what_was_before),

@@ -46,18 +46,20 @@ static void enable_insights(void)
 
 static void get_key(const char *partition_key)
 {
-    advice_call_with("GetItem", "{'TableName':'Tab','Key':{'p':{'S':'%s'},'s':{'S':'1'}}}",
+    advice_call_with("GetItem",
+                     "{'TableName':'Tab','Key':{'p':{'S':'%s'},'s':{'S':'1'}},"
+                     "'ConsistentRead':true}",
                      partition_key);
 }
 
-/* In each minute so many reads of one key, and ten in all. */
-static void read_for_minutes(int minutes, const char *hot, int hot_count)
+/* In each minute so many reads of a unit; of ten in a row, so many of one key. */
+static void read_for_minutes(int minutes, int reads, const char *hot, int hot_count)
 {
     for (int m = 0; m < minutes; m++) {
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < reads; i++) {
             char name[16];
-            snprintf(name, sizeof name, "k%d", i);
-            get_key(i < hot_count ? hot : name);
+            snprintf(name, sizeof name, "k%d", i % 10);
+            get_key(i % 10 < hot_count ? hot : name);
         }
         advice_move_clock(ADVICE_MINUTE_MS);
     }
@@ -70,16 +72,44 @@ static void a_hot_key_is_reported_after_15_minutes(void **state)
     advice_expect_unjudged("hot-key", true); /* Nobody counts. */
     enable_insights();
     advice_expect_unjudged("hot-key", false);
-    read_for_minutes(14, "hot", 4);
+    read_for_minutes(14, 60, "hot", 4);
     advice_expect("hot-key", false);
-    read_for_minutes(1, "hot", 4);
+    read_for_minutes(1, 60, "hot", 4);
     advice_expect("hot-key", true);
     advice_shows("'ShardsNeeded':2.0");
     advice_call("DeleteTable", "{'TableName':'Tab'}");
     advice_create();
     enable_insights();
-    read_for_minutes(16, "hot", 3); /* 30% are not more than 30%. */
+    read_for_minutes(16, 60, "hot", 3); /* 30% are not more than 30%. */
     advice_expect("hot-key", false);
+}
+
+/* Each minute of keys is a step, and is read once although the call pauses. */
+static void keys_are_read_minute_by_minute_with_pauses(void **state)
+{
+    (void)state;
+    advice_create();
+    enable_insights();
+    read_for_minutes(15, 60, "hot", 4);
+    advice_db.pauses = true;
+    advice_expect("hot-key", true);
+    advice_shows("'Units':900.0,'UnitsOfHeaviestKey':360.0,");
+    advice_shows("'Minutes':15.0");
+    assert_true(advice_db.pause_count >= 15);
+    advice_db.cancels = true;
+    assert_false(api_fixture_call(&advice_db, "GetAdvice", "{}"));
+    advice_db.pauses = advice_db.cancels = false;
+}
+
+static void less_than_a_unit_in_a_second_makes_no_key_hot(void **state)
+{
+    (void)state;
+    advice_create();
+    enable_insights();
+    read_for_minutes(15, 59, "hot", 9);
+    advice_expect("hot-key", false);
+    read_for_minutes(1, 75, "hot", 9); /* 960 units in 16 minutes. */
+    advice_expect("hot-key", true);
 }
 
 static void a_key_that_is_a_time_is_reported(void **state)
@@ -88,14 +118,14 @@ static void a_key_that_is_a_time_is_reported(void **state)
     for (int share = 8; share <= 9; share++) {
         advice_create();
         enable_insights();
-        read_for_minutes(15, "2026-11-16", share);
+        read_for_minutes(15, 60, "2026-11-16", share);
         advice_expect("time-key", share == 9);
         advice_expect("hot-key", share == 8);
         advice_call("DeleteTable", "{'TableName':'Tab'}");
     }
     advice_create();
     enable_insights();
-    read_for_minutes(15, "20 apples", 9);
+    read_for_minutes(15, 60, "20 apples", 9);
     advice_expect("time-key", false);
 }
 
@@ -197,7 +227,8 @@ static void the_billing_mode_is_judged_by_its_cost(void **state)
 static void the_first_minutes_of_an_index_say_nothing_about_a_month(void **state)
 {
     (void)state;
-    advice_create();
+    advice_call("CreateTable",
+                TABLE_OF("Tab", ON_DEMAND, KEYS ",'TableClass':'STANDARD_INFREQUENT_ACCESS'"));
     for (int i = 0; i < 3; i++)
         advice_put(i, 349 * 1024);
     read_for_a_day(2);
@@ -216,6 +247,7 @@ static void the_first_minutes_of_an_index_say_nothing_about_a_month(void **state
     for (int i = 0; i < 6; i++)
         advice_move_clock(ADVICE_MINUTE_MS);
     advice_expect("billing-mode", false);
+    advice_expect("table-class", false);
 }
 
 static void a_provisioned_table_is_compared_with_on_demand(void **state)
@@ -245,6 +277,40 @@ static void a_provisioned_table_is_compared_with_on_demand(void **state)
             dimensions[i]);
     }
     advice_expect("no-auto-scaling", false);
+}
+
+static void set_capacity(int units)
+{
+    advice_call_with("UpdateTable",
+                     "{'TableName':'Tab','ProvisionedThroughput':{'ReadCapacityUnits':%d,"
+                     "'WriteCapacityUnits':%d}}",
+                     units, units);
+}
+
+/* A month of 20 units for reads and for writes costs $11.39, and one unit of each $0.57: what an
+ * auto-scaled table has at this moment is not what it costs. */
+static void an_auto_scaled_table_costs_what_it_had_on_average(void **state)
+{
+    static const char *const dimensions[] = { "dynamodb:table:ReadCapacityUnits",
+                                              "dynamodb:table:WriteCapacityUnits" };
+    (void)state;
+    for (int usual = 1; usual <= 20; usual += 19) {
+        advice_call("CreateTable", TABLE_OF("Tab", PROVISIONED("1", "1"), KEYS));
+        for (size_t i = 0; i < 2; i++)
+            advice_call_with(
+                "application-autoscaling:RegisterScalableTarget",
+                "{'ServiceNamespace':'dynamodb','ResourceId':'table/Tab','ScalableDimension':'%s',"
+                "'MinCapacity':1,'MaxCapacity':20}",
+                dimensions[i]);
+        advice_put(1, 10);
+        if (usual == 20)
+            set_capacity(20);
+        read_for_a_day(1);
+        set_capacity(21 - usual);
+        advice_move_clock(ADVICE_MINUTE_MS);
+        advice_expect("billing-mode", usual == 20);
+        advice_call("DeleteTable", "{'TableName':'Tab'}");
+    }
 }
 
 static void less_than_a_day_of_samples_is_not_judged(void **state)
@@ -434,12 +500,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_hot_key_is_reported_after_15_minutes),
+        TEST(keys_are_read_minute_by_minute_with_pauses),
+        TEST(less_than_a_unit_in_a_second_makes_no_key_hot),
         TEST(a_key_that_is_a_time_is_reported),
         cmocka_unit_test_setup_teardown(throttles_of_a_key_are_reported, set_up_enforced,
                                         tear_down),
         TEST(the_billing_mode_is_judged_by_its_cost),
         TEST(the_first_minutes_of_an_index_say_nothing_about_a_month),
         TEST(a_provisioned_table_is_compared_with_on_demand),
+        TEST(an_auto_scaled_table_costs_what_it_had_on_average),
         TEST(less_than_a_day_of_samples_is_not_judged),
         TEST(consistent_reads_without_writes_are_reported),
         TEST(a_stream_that_nobody_reads_is_reported_after_a_day),
