@@ -753,6 +753,8 @@ static int64_t observe(const struct api_call *call)
                                          .elapsed_ns = now_ns - call->started_ns };
     if (LIKELY(!call->is_injected))
         call_meter_count(call->api->call_meter, call, &outcome, now_ns);
+    else
+        call_meter_count_injected(call->api->call_meter, call, now_ns);
     if (options->observe != NULL)
         options->observe(options->observe_context, call, &outcome);
     return now_ns;
@@ -770,10 +772,10 @@ static void end(struct api_call *call)
     if (UNLIKELY(call->model_notes != NULL))
         model_watch_count_call(call);
     int64_t now_ns = observe(call);
-    if (UNLIKELY(call->shape != NULL))
+    if (UNLIKELY(call->shape != NULL) && !call->is_injected)
         shape_note_count(call, now_ns);
     for (size_t i = 0; i < call->use_count; i++) {
-        if (UNLIKELY(call->uses[i].key_uses != NULL))
+        if (UNLIKELY(call->uses[i].key_uses != NULL) && !call->is_injected)
             key_use_count(call, &call->uses[i], now_ns);
     }
     operation_release_tables(call);

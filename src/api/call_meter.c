@@ -148,3 +148,10 @@ void call_meter_count(struct call_meter *call_meter, const struct api_call *call
         slow_log_note(call_meter->slow_log, &counted, clock_wall_ms(call_meter->clock),
                       call->pause_count, call->uses, call->use_count);
 }
+
+void call_meter_count_injected(struct call_meter *call_meter, const struct api_call *call,
+                               int64_t now_ns)
+{
+    meter_count_injected(call_meter->meter, number_of(call_meter, call->operation), now_ns,
+                         call->uses, call->use_count);
+}

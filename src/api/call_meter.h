@@ -21,5 +21,8 @@ struct slow_log *call_meter_slow_log(const struct call_meter *call_meter);
 /* At the call's end, while it still has its tables. `now_ns` is clock_monotonic_ns. */
 void call_meter_count(struct call_meter *call_meter, const struct api_call *call,
                       const struct api_outcome *outcome, int64_t now_ns);
+/* The same of a call that an injected fault has made fail. */
+void call_meter_count_injected(struct call_meter *call_meter, const struct api_call *call,
+                               int64_t now_ns);
 
 #endif

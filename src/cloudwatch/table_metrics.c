@@ -295,6 +295,8 @@ static void add_operation(struct collection *collection, const struct meter_tabl
         collection_add(collection, "ReturnedItemCount", UNIT_COUNT, dimensions, 2, &set);
     }
     add_events(collection, "SystemErrors", reading->minute.system_errors, dimensions, 2);
+    add_events(collection, "FaultInjectionServiceInducedErrors", reading->minute.injected_errors,
+               dimensions, 2);
     if (rule->throttles_by_kind)
         add_throttled_by_kind(collection, rule, reading->minute.throttled, dimensions);
     else

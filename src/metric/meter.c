@@ -713,6 +713,21 @@ void meter_count_call(struct meter *meter, const struct meter_call *call,
     leave(meter);
 }
 
+void meter_count_injected(struct meter *meter, unsigned operation, int64_t now_ns,
+                          const struct capacity_use *uses, size_t use_count)
+{
+    struct meter_shard *shard = enter(meter);
+    int64_t minute = minute_at(meter, shard, now_ns);
+    for (size_t i = 0; i < use_count; i++) {
+        if (uses[i].table == NULL || is_repeated(uses, i))
+            continue;
+        struct meter_operation_counters *counters =
+            cached_counters(meter, shard, uses[i].table, operation)->operation;
+        meter_add(&operation_minute(counters, minute)->injected_errors, 1);
+    }
+    leave(meter);
+}
+
 /* --- What is no call --- */
 
 void meter_count_throttle(struct meter *meter, const struct table *table,

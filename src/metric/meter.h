@@ -111,6 +111,11 @@ struct meter_call {
 void meter_count_call(struct meter *meter, const struct meter_call *call,
                       const struct capacity_use *uses, size_t use_count);
 
+/* Counts a call that an injected fault has made fail, for each of its tables. Nothing else of it is
+ * counted. `now_ns`: clock_monotonic_ns at its end. */
+void meter_count_injected(struct meter *meter, unsigned operation, int64_t now_ns,
+                          const struct capacity_use *uses, size_t use_count);
+
 /* Counts an item, or its entry in `index`, that was not served. `index` is one of the table's, or
  * NULL for the table itself. That a whole request was throttled is counted by its outcome. */
 void meter_count_throttle(struct meter *meter, const struct table *table,
@@ -146,6 +151,7 @@ struct meter_operation_reading {
         struct meter_set response_size;
         uint64_t system_errors;          /* HTTP 500 and above. */
         uint64_t throttled[METER_VERBS]; /* Requests. */
+        uint64_t injected_errors;        /* Requests that a fault has made fail. */
     } minute;
 };
 

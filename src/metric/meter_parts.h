@@ -50,7 +50,7 @@ struct meter_set_counters {
 struct meter_operation_minute {
     _Atomic int64_t minute;
     struct meter_set_counters latency_ns, returned_items, response_size;
-    meter_counter system_errors, throttled[METER_VERBS];
+    meter_counter system_errors, injected_errors, throttled[METER_VERBS];
 };
 
 struct meter_operation_counters {

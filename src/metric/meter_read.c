@@ -66,6 +66,7 @@ static void read_operation_minute(const struct meter_operation_counters *from, i
     struct meter_set returned_items = load_set(&place->returned_items);
     struct meter_set response_size = load_set(&place->response_size);
     uint64_t system_errors = meter_get(&place->system_errors);
+    uint64_t injected_errors = meter_get(&place->injected_errors);
     uint64_t throttled[METER_VERBS];
     for (size_t i = 0; i < METER_VERBS; i++)
         throttled[i] = meter_get(&place->throttled[i]);
@@ -75,6 +76,8 @@ static void read_operation_minute(const struct meter_operation_counters *from, i
     merge_set(&into->minute.returned_items, returned_items);
     merge_set(&into->minute.response_size, response_size);
     into->minute.system_errors += system_errors;
+    into->minute.injected_errors += injected_errors;
+    into->used = into->used || injected_errors > 0;
     for (size_t i = 0; i < METER_VERBS; i++)
         into->minute.throttled[i] += throttled[i];
 }

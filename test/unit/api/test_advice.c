@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "advice/advice.h"
 #include "advice_fixture.h"
+#include "fault/faults.h"
 
 static int set_up(void **state)
 {
@@ -286,6 +287,43 @@ static void statements_that_write_count_for_failed_conditions(void **state)
                                       "= ?','Parameters':[{'S':'k'},{'S':'1'},{'S':'x'}]}"));
     }
     advice_expect("failed-conditions", true);
+}
+
+static struct clock fault_clock;
+
+static int set_up_faults(void **state)
+{
+    (void)state;
+    fault_clock = clock_fixed(ADVICE_START_MS);
+    return advice_open((struct api_options){ .faults = faults_create(&fault_clock) });
+}
+
+static int tear_down_faults(void **state)
+{
+    struct faults *faults = advice_db.options.faults;
+    int result = tear_down(state);
+    faults_destroy(faults);
+    return result;
+}
+
+#define CONDITIONAL(name)                                                                          \
+    "{'TableName':'Tab','Key':{'p':{'S':'k'},'s':{'S':'000000'}},"                                 \
+    "'ConditionExpression':'attribute_exists(" name ")'}"
+
+/* Failures that were injected are nobody's design, in the meter and in shapes alike. */
+static void injected_failures_of_conditions_are_not_counted(void **state)
+{
+    (void)state;
+    advice_create();
+    for (int i = 0; i < 95; i++)
+        advice_put(0, 3);
+    for (int i = 0; i < 6; i++)
+        assert_false(api_fixture_call(&advice_db, "DeleteItem", CONDITIONAL("z")));
+    advice_call("AddFault", "{'TableName':'Tab','Fault':'ConditionalCheckFailed'}");
+    for (int i = 0; i < 50; i++)
+        assert_false(api_fixture_call(&advice_db, "DeleteItem", CONDITIONAL("p")));
+    advice_expect("failed-conditions", true);
+    advice_shows("'FailuresOfShape':6.0,'CallsOfShape':6.0,'Writes':101.0,'ConditionFailures':6.0");
 }
 
 /* --- Indexes --- */
@@ -699,6 +737,8 @@ int main(void)
         TEST(failing_conditions_are_reported),
         TEST(failures_are_compared_with_items_not_with_calls),
         TEST(statements_that_write_count_for_failed_conditions),
+        cmocka_unit_test_setup_teardown(injected_failures_of_conditions_are_not_counted,
+                                        set_up_faults, tear_down_faults),
         TEST(an_index_is_unused_after_30_days_and_not_earlier),
         TEST(no_data_is_not_taken_for_zero),
         TEST(a_new_index_of_an_old_name_is_young),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "api_fixture.h"
 #include "fault/faults.h"
 #include "metric/meter.h"
@@ -429,6 +430,35 @@ static void without_the_setting_nothing_is_injected(void **state)
     api_fixture_close(&off);
 }
 
+static void enable_insights(void)
+{
+    must("UpdateContributorInsights", "{'TableName':'Tab','ContributorInsightsAction':'ENABLE'}");
+    for (int i = 0; i < 60000; i++) {
+        must("DescribeContributorInsights", "{'TableName':'Tab'}");
+        if (api_fixture_shows(&db, "'ENABLED'"))
+            return;
+        usleep(1000);
+    }
+    fail_msg("insights were never enabled");
+}
+
+/* What a fault has refused was no use of a key. */
+static void contributor_insights_do_not_count_what_a_fault_refused(void **state)
+{
+    static const char put[] = "{'TableName':'Tab','Item':{'k':{'S':'a'}},"
+                              "'ConditionExpression':'attribute_exists(k)'}";
+    (void)state;
+    enable_insights();
+    inject("Tab", "ConditionalCheckFailed", ",'MaxCount':3");
+    for (int i = 0; i < 3; i++)
+        assert_false(api_fixture_call(&db, "PutItem", put));
+    must("GetHotKeys", "{'TableName':'Tab'}");
+    assert_true(api_fixture_shows(&db, "'Total':0.0"));
+    must("PutItem", put);
+    must("GetHotKeys", "{'TableName':'Tab'}");
+    assert_true(api_fixture_shows(&db, "'Total':3.0")); /* A write counts threefold. */
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -446,6 +476,7 @@ int main(void)
         TEST(only_writes_with_a_condition_fail_by_it),
         TEST(injected_failures_count_apart),
         TEST(the_rules_of_the_request_hold),
+        TEST(contributor_insights_do_not_count_what_a_fault_refused),
         TEST(faults_are_listed_with_what_they_did),
         cmocka_unit_test(without_the_setting_nothing_is_injected),
     };

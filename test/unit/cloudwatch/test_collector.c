@@ -18,6 +18,7 @@
 #include "cloudwatch/series.h"
 #include "cloudwatch/statistic.h"
 #include "cloudwatch/ticker.h"
+#include "fault/faults.h"
 
 /* A minute that is divisible by five. */
 #define START_S INT64_C(1790000100)
@@ -62,6 +63,13 @@ static int set_up_with_quotas(void **state)
                                              .table_write_units = 60,
                                              .account_read_units = 130,
                                              .account_write_units = 200 } });
+    return 0;
+}
+
+static int set_up_with_faults(void **state)
+{
+    (void)state;
+    begin(&(struct api_options){ .faults = faults_create(&fixture.clock) });
     return 0;
 }
 
@@ -212,6 +220,29 @@ static void refusals_are_counted_by_their_kind(void **state)
     expect("SystemErrors", OF_OPERATION("PutItem"), START_S, 0, 0, 0, 0);
     /* The refused write consumed a unit. */
     expect("ConsumedWriteCapacityUnits", OF_TABLE, START_S, 2, 2, 1, 1);
+}
+
+static int tear_down_faults(void **state)
+{
+    struct faults *faults = fixture.options.faults;
+    int result = tear_down(state);
+    faults_destroy(faults);
+    return result;
+}
+
+static void requests_that_a_fault_has_failed_count_apart(void **state)
+{
+    (void)state;
+    call("AddFault", "{'TableName':'tab','Fault':'InternalServerError','Operations':['GetItem']}");
+    for (int i = 0; i < 3; i++)
+        assert_false(
+            api_fixture_call(&fixture, "GetItem", "{'TableName':'tab','Key':{'p':{'S':'a'}}}"));
+    call("PutItem", "{'TableName':'tab','Item':{'p':{'S':'a'}}}");
+    close_minute(START_S);
+    expect("FaultInjectionServiceInducedErrors", OF_OPERATION("GetItem"), START_S, 3, 3, 1, 1);
+    expect("FaultInjectionServiceInducedErrors", OF_OPERATION("PutItem"), START_S, 0, 0, 0, 0);
+    expect("SystemErrors", OF_OPERATION("GetItem"), START_S, 0, 0, 0, 0);
+    expect("SuccessfulRequestLatency", OF_OPERATION("GetItem"), START_S, 0, 0, 0, 0);
 }
 
 static void reads_of_a_stream_have_its_label(void **state)
@@ -402,6 +433,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             an_active_table_has_zeros_every_minute_and_provisioned_units_every_five, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(requests_that_a_fault_has_failed_count_apart,
+                                        set_up_with_faults, tear_down_faults),
         cmocka_unit_test_setup_teardown(quotas_are_those_of_the_settings, set_up_with_quotas,
                                         tear_down),
         cmocka_unit_test_setup_teardown(refusals_are_counted_by_their_kind, set_up, tear_down),
