@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "command/admin_client.h"
@@ -14,7 +15,7 @@
 #include "command/command.h"
 #include "json/reader.h"
 
-enum { DEFAULT_SINCE_S = 24 * 3600 };
+enum { DEFAULT_SINCE_S = 24 * 3600, PAGES_MAX = 10000 };
 #define SINCE_S_MAX (455L * 86400)
 
 /* --- Printing --- */
@@ -132,40 +133,73 @@ static bool parse_since(const char *text, long *seconds)
     return false;
 }
 
-struct totals {
-    size_t tables, findings;
+/* What the pages of an answer have in common, and the lists of all of them. */
+struct report {
+    struct arena *arena;
+    bool is_json;
+    int64_t start_s;
+    struct bytes first; /* Page; data NULL: none yet. */
+    size_t pages, tables, findings;
+    struct buffer lists[3]; /* For JSON, as in list_names: elements with commas between them. */
 };
 
-static void print_page(const struct command_call *call, struct bytes answer, bool is_first,
-                       struct totals *totals)
+static const char *const list_names[] = { "Tables", "Findings", "NotJudged" };
+
+static void append_element(void *context, struct bytes element)
 {
-    if (command_value_of(call, "json") != NULL) {
-        printf("%.*s\n", BYTES_FMT(answer));
-        return;
+    struct buffer *list = context;
+    if (list->len > 0)
+        buffer_append_bytes(list, BYTES(","));
+    buffer_append_bytes(list, element);
+}
+
+static void add_page(struct report *report, struct bytes page)
+{
+    struct arena *arena = report->arena;
+    if (report->first.data == NULL) {
+        report->first = page;
+        if (!report->is_json)
+            print_head(arena, page);
     }
-    if (is_first)
-        print_head(call->arena, answer);
-    totals->findings += answer_visit(call->arena, answer_json(call->arena, answer, "Findings"),
-                                     print_finding, call->arena);
-    answer_visit(call->arena, answer_json(call->arena, answer, "NotJudged"), print_unjudged,
-                 call->arena);
-    totals->tables +=
-        answer_visit(call->arena, answer_json(call->arena, answer, "Tables"), NULL, NULL);
+    report->pages++;
+    for (size_t i = 0; report->is_json && i < COUNT_OF(list_names); i++)
+        answer_visit(arena, answer_json(arena, page, list_names[i]), append_element,
+                     &report->lists[i]);
+    if (report->is_json)
+        return;
+    report->findings +=
+        answer_visit(arena, answer_json(arena, page, "Findings"), print_finding, arena);
+    answer_visit(arena, answer_json(arena, page, "NotJudged"), print_unjudged, arena);
+    report->tables += answer_visit(arena, answer_json(arena, page, "Tables"), NULL, NULL);
+}
+
+/* One document, as if all tables were on one page. */
+static void print_json(const struct report *report)
+{
+    static const char *const common[] = { "Time", "StartTime", "ServerStarted", "PriceList",
+                                          "ShapesMissed" };
+    printf("{");
+    for (size_t i = 0; i < COUNT_OF(common); i++)
+        printf("\"%s\":%.*s,", common[i],
+               BYTES_FMT(answer_json(report->arena, report->first, common[i])));
+    for (size_t i = 0; i < COUNT_OF(list_names); i++)
+        printf("%s\"%s\":[%.*s]", i == 0 ? "" : ",", list_names[i],
+               BYTES_FMT(buffer_bytes(&report->lists[i])));
+    printf("}\n");
 }
 
 /* A request for one page. Names of tables need no escaping. */
-static struct bytes page_body(const struct command_call *call, long since_s, struct bytes after)
+static struct bytes page_body(const struct report *report, const char *table, struct bytes after)
 {
-    const char *table = command_value_of(call, "table");
-    int64_t start_s = clock_wall_ms(&clock_system) / 1000 - since_s;
+    long long start_s = (long long)report->start_s;
     if (table != NULL)
-        return arena_printf(call->arena, "{\"StartTime\":%lld,\"TableName\":\"%s\"}",
-                            (long long)start_s, table);
+        return arena_printf(report->arena, "{\"StartTime\":%lld,\"TableName\":\"%s\"}", start_s,
+                            table);
     if (after.len > 0)
-        return arena_printf(call->arena,
-                            "{\"StartTime\":%lld,\"ExclusiveStartTableName\":\"%.*s\"}",
-                            (long long)start_s, BYTES_FMT(after));
-    return arena_printf(call->arena, "{\"StartTime\":%lld}", (long long)start_s);
+        return arena_printf(report->arena,
+                            "{\"StartTime\":%lld,\"ExclusiveStartTableName\":\"%.*s\"}", start_s,
+                            BYTES_FMT(after));
+    return arena_printf(report->arena, "{\"StartTime\":%lld}", start_s);
 }
 
 static bool is_table_name(const char *name)
@@ -183,21 +217,26 @@ int advise_command(const struct command_call *call)
                             "--since is a number and s, m, h or d, up to 455d: 24h");
     if (table != NULL && !is_table_name(table))
         return command_fail(COMMAND_MISUSED, "advise", "--table is the name of a table");
+    struct report report = { .arena = call->arena,
+                             .is_json = command_value_of(call, "json") != NULL,
+                             .start_s = clock_wall_ms(&clock_system) / 1000 - since_s };
+    for (size_t i = 0; i < COUNT_OF(list_names); i++)
+        buffer_init(&report.lists[i], call->arena);
     struct admin_client_call request = admin_client_call_of(call, "GetAdvice");
-    struct totals totals = { 0 };
-    struct bytes after = { 0 };
-    bool is_first = true;
+    struct bytes page, after = { 0 };
     do {
-        struct bytes answer;
-        request.body = page_body(call, since_s, after);
-        int code = admin_client_send(call->arena, &request, &answer);
+        request.body = page_body(&report, table, after);
+        int code = admin_client_send(call->arena, &request, &page);
         if (code != COMMAND_OK)
             return code;
-        print_page(call, answer, is_first, &totals);
-        after = answer_text(call->arena, answer, "LastEvaluatedTableName");
-        is_first = false;
-    } while (after.len > 0);
-    if (command_value_of(call, "json") == NULL)
-        printf("%zu findings about %zu tables.\n", totals.findings, totals.tables);
+        if (!answer_is_object(call->arena, page))
+            return command_fail(COMMAND_FAILED, "advise", "the answer is damaged");
+        add_page(&report, page);
+        after = answer_text(call->arena, page, "LastEvaluatedTableName");
+    } while (after.len > 0 && report.pages < PAGES_MAX);
+    if (report.is_json)
+        print_json(&report);
+    else
+        printf("%zu findings about %zu tables.\n", report.findings, report.tables);
     return command_flush();
 }
