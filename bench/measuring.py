@@ -120,8 +120,9 @@ def load_program():
     return os.environ.get("STATOR_LOAD_BINARY", str(ROOT / "build/release/bench/load/load"))
 
 
-def run_load(port, *arguments, limit_s):
-    """What bench/load counted. Answers that were not 200 end everything: their times mean nothing."""
+def run_load(port, *arguments, limit_s, is_refused=False):
+    """What bench/load counted. Answers that were not 200 end everything: their times mean nothing.
+    With `is_refused` it is the other way round."""
     done = subprocess.run(
         [*load_command(), "--port", str(port), *map(str, arguments)],
         capture_output=True, text=True, timeout=limit_s, check=False,
@@ -129,7 +130,7 @@ def run_load(port, *arguments, limit_s):
     if done.returncode != 0:
         raise MeasuringError(done.stderr)
     result = json.loads(done.stdout)
-    if result["errors"] or not result["answers"]:
+    if result["errors"] != (result["answers"] if is_refused else 0) or not result["answers"]:
         raise MeasuringError(f"{result['errors']} of {result['answers']} failed: {done.stderr}")
     return result
 
@@ -142,10 +143,10 @@ def fill(port, arguments, key_count):
 
 def turn(
     port, pids, arguments, connections, key_count, seconds, rate_per_s=None, tls=False,
-    threads=LOAD_THREADS,
+    threads=LOAD_THREADS, is_refused=False,
 ):  # fmt: skip
     """One run of bench/load against one server, with keys below `key_count`. `arguments` are those of
-    workload.write_requests."""
+    workload.write_requests. `is_refused`: every answer has to be an error."""
     before, load_before = cpu_seconds(pids), children_seconds()
     machine_before, capacity_before = machine_seconds()
     options = ["--connections", connections, "--threads", threads, "--keys", key_count]
@@ -154,7 +155,9 @@ def turn(
         options += ["--rate", f"{rate_per_s:.0f}"]
     if tls:
         options.append("--tls")
-    result = run_load(port, *options, *arguments, limit_s=seconds + TURN_LIMIT_S)
+    result = run_load(
+        port, *options, *arguments, limit_s=seconds + TURN_LIMIT_S, is_refused=is_refused
+    )
     used, load_used = cpu_seconds(pids) - before, children_seconds() - load_before
     machine_after, capacity_after = machine_seconds()
     others = machine_after - machine_before - used - load_used
