@@ -498,3 +498,40 @@ def test_server_stops_while_its_buckets_cannot_be_reached(tmp_path):
             server.stop()
             assert time.monotonic() - begun < 30  # Not the minutes of s3-retry-ms.
         check(tmp_path / "data")
+
+
+@contextlib.contextmanager
+def server_with_s3(directory, s3, *settings):
+    keys = directory / "keys"
+    s3.write_key_file(keys)
+    with start(directory / "data", "--s3-endpoint", s3.endpoint, "--s3-key-file", str(keys),
+               "--s3-region", fake_s3.REGION, *settings) as server:
+        yield server
+
+
+def count_requests(s3, method, text):
+    with s3.lock:
+        return sum(request.startswith(method) and text in request for request in s3.requests)
+
+
+def test_backup_that_is_copied_again_is_of_the_moment_that_it_shows(tmp_path):
+    with fake_s3.FakeS3(buckets=["vault"]) as s3:
+        with server_with_s3(tmp_path, s3, "--backup-bucket", "vault", "--s3-retry-ms", "100") as server:
+            client = client_of(server)
+            fill(client, count=500)
+            expected = keys_of(client, "source")
+            s3.fail("slow-down", times=10**6, method="PUT")
+            arn = client.create_backup(TableName="source", BackupName="backup")["BackupDetails"]["BackupArn"]
+            # The third failure: the second copy has begun, and so has its history.
+            server.wait_for_log(f"backup {arn.rpartition('/')[2]}: ", count=3)
+            client.put_item(TableName="source", Item={"p": {"S": "later"}})
+            written = time.time()
+            s3.heal()
+            wait_available(client, arn)
+            details = client.describe_backup(BackupArn=arn)["BackupDescription"]["BackupDetails"]
+            asked = int(arn.rpartition("/")[2][:14]) / 1000
+            assert asked <= details["BackupCreationDateTime"].timestamp() < written
+            client.restore_table_from_backup(TargetTableName="restored", BackupArn=arn)
+            wait_active(client, "restored")
+            assert keys_of(client, "restored") == expected
+            server.stop()

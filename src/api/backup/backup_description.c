@@ -48,7 +48,7 @@ static void write_backup(struct json_writer *writer, const struct backup_shown *
     write_integer(writer, "BackupSizeBytes", shown->detail->stats.size);
     write_text(writer, "BackupStatus", shown->status);
     write_text(writer, "BackupType", shown->detail->type == BACKUP_USER ? "USER" : "SYSTEM");
-    write_time(writer, "BackupCreationDateTime", shown->record->created_ms);
+    write_time(writer, "BackupCreationDateTime", backup_moment_ms(shown->record, shown->detail));
     if (shown->detail->expires_ms != 0)
         write_time(writer, "BackupExpiryDateTime", shown->detail->expires_ms);
 }

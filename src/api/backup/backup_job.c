@@ -1,9 +1,14 @@
 /* backup_job.c -- see backup_job.h.
  *
- * A backup is of one moment T, which is taken once the table's history is kept: at the request if
- * recovery is on, a few milliseconds later otherwise, because a hold opens a history for the time
- * of the job. From then on the job can be interrupted at any time. It stores its position after
- * each file, so a restart repeats one file at most, and the manifest comes last.
+ * A backup is of one moment T. For a table with recovery T is the time of the request. For another
+ * one the request keeps a view, which the first turn copies; nothing of that is stored. Meanwhile
+ * the job's hold opens a history, a few milliseconds after the request. If the view is lost (a
+ * failure, a restart), T becomes the beginning of that history. If the table was deleted before it
+ * had one, T is when that was noticed: the hold keeps the items as they were last. A T that is not
+ * the request's is stored, and clients see it as the backup's creation time.
+ *
+ * With a history, or of a deleted table, the job can be interrupted at any time: it stores its
+ * position after each file, so a restart repeats one file at most. The manifest comes last.
  */
 #include "api/backup/backup_job.h"
 #include <assert.h>
@@ -23,11 +28,17 @@
 #include "json/writer.h"
 #include "table/catalogue.h"
 
+enum { US_PER_MS = 1000 };
+
+/* Where the items are read. */
+enum item_origin { FROM_HISTORY, FROM_VIEW, FROM_DELETED_TABLE };
+
 /* One turn of the job. */
 struct turn {
     struct api *api;
     struct job *job;
     struct arena *arena;
+    enum item_origin origin;
     struct backup_detail detail;
     struct bytes prefix;
     struct object_bucket *bucket;
@@ -105,52 +116,68 @@ static void begin_anew(struct turn *turn)
     job_set_progress(turn->job, &none);
 }
 
-/* Now is the moment. The definition that is backed up may be older than the history, so the history
- * is noted in it: a restart reads on with both. */
-static enum job_result take_moment(struct turn *turn, const struct history_definition *history)
+static enum job_result store_moment(struct turn *turn)
 {
-    struct job *job = turn->job;
-    struct backup_detail *detail = &turn->detail;
-    int64_t at_us = clock_commit_now_us(job_clock(job));
     begin_anew(turn);
-    detail->table.history = *history;
-    detail->record = table_definition_encode(turn->arena, &detail->table).encoded;
     set_detail(turn);
-    job_set_hold(job, at_us > history->since_us ? at_us : history->since_us);
-    enum engine_status saved = job_save(job);
+    enum engine_status saved = job_save(turn->job);
     return saved == ENGINE_OK ? JOB_RESULT_COMPLETED : fail_engine(turn, saved);
 }
 
-/* Takes the moment, once there is a history. Waits for one that is being opened: requests that
- * began before it must end. Without any, there is no moment. JOB_RESULT_COMPLETED: go on. */
+/* The moment is the beginning of the history. The definition that is backed up may be older than
+ * the history, so the history is noted in it: a restart reads on with both. */
+static enum job_result take_history(struct turn *turn, const struct history_definition *history)
+{
+    struct backup_detail *detail = &turn->detail;
+    detail->table.history = *history;
+    detail->record = table_definition_encode(turn->arena, &detail->table).encoded;
+    detail->moment_ms = (history->since_us + US_PER_MS - 1) / US_PER_MS;
+    job_set_hold(turn->job, history->since_us);
+    return store_moment(turn);
+}
+
+/* Nobody changes the items any more. A moment that is stored: they are being copied already. */
+static enum job_result take_deleted_table(struct turn *turn)
+{
+    turn->origin = FROM_DELETED_TABLE;
+    if (turn->detail.moment_ms != 0)
+        return JOB_RESULT_COMPLETED;
+    turn->detail.moment_ms = clock_wall_ms(job_clock(turn->job));
+    return store_moment(turn);
+}
+
+/* Settles where the items are read and of which moment. Waits for a history that is being opened:
+ * requests that began before it must end. If there is none, all is read through a view of now.
+ * JOB_RESULT_COMPLETED: go on. */
 static enum job_result settle_moment(struct turn *turn)
 {
     const struct timespec pause = { .tv_nsec = 1000000 };
-    struct job *job = turn->job;
     bool gone;
     if (has_moment(turn))
         return JOB_RESULT_COMPLETED;
     for (int waited_ms = 0; !backups_has_view(api_backups(turn->api), id_of(turn)); waited_ms++) {
         const struct history_definition history = history_of(turn, &gone);
-        if (gone) {
-            job_fail(job, "TableNotFound", "the table was deleted before the backup was complete");
-            return JOB_RESULT_FAILED;
-        }
+        if (gone)
+            return take_deleted_table(turn);
         if (history.status == HISTORY_ACTIVE)
-            return take_moment(turn, &history);
-        if (history.status != HISTORY_OPENING && waited_ms >= BACKUP_HISTORY_WAIT_MS)
+            return take_history(turn, &history);
+        if (history.status != HISTORY_OPENING && waited_ms >= BACKUP_HISTORY_WAIT_MS) {
+            turn->detail.moment_ms = clock_wall_ms(job_clock(turn->job));
             break;
-        if (job_is_stopping(job))
+        }
+        if (job_is_stopping(turn->job))
             return JOB_RESULT_STOPPED;
         nanosleep(&pause, NULL);
     }
+    turn->origin = FROM_VIEW;
     begin_anew(turn);
     return JOB_RESULT_COMPLETED;
 }
 
 /* --- Files --- */
 
-/* The file is complete: from here on the job resumes behind its last key. */
+/* The file is complete. From here on the job resumes behind its last key, unless the state that it
+ * copies cannot be read again. */
 static enum job_result end_file(struct turn *turn, struct archive_writer *writer,
                                 const struct bytes *last_key)
 {
@@ -165,6 +192,8 @@ static enum job_result end_file(struct turn *turn, struct archive_writer *writer
         return fail_store(turn, &err);
     detail->files = turn->files;
     detail->files[detail->file_count++] = file;
+    if (turn->origin == FROM_VIEW)
+        return JOB_RESULT_COMPLETED;
     set_detail(turn);
     job_set_position(turn->job, *last_key);
     enum engine_status status = job_save(turn->job);
@@ -203,18 +232,24 @@ static enum job_result copy_item(struct turn *turn, struct copy *copy, bool *end
     return JOB_RESULT_COMPLETED;
 }
 
-static enum job_result copy_items(struct turn *turn)
+static struct item_source *open_source(struct turn *turn)
 {
     const struct job_record *record = job_record(turn->job);
+    struct engine *engine = job_engine(turn->job);
+    const struct table_definition *table = &turn->detail.table;
+    if (turn->origin == FROM_VIEW)
+        return item_source_open_view(engine, table,
+                                     backups_take_view(api_backups(turn->api), id_of(turn)));
+    return item_source_open(engine, table, turn->origin == FROM_HISTORY ? record->hold_us : 0,
+                            record->position);
+}
+
+static enum job_result copy_items(struct turn *turn)
+{
     struct copy copy = {
         .writer = archive_writer_create(turn->bucket, turn->prefix, turn->detail.file_count, 0),
+        .source = open_source(turn),
     };
-    copy.source =
-        has_moment(turn)
-            ? item_source_open(job_engine(turn->job), &turn->detail.table, record->hold_us,
-                               record->position)
-            : item_source_open_view(job_engine(turn->job), &turn->detail.table,
-                                    backups_take_view(api_backups(turn->api), id_of(turn)));
     enum job_result result = JOB_RESULT_COMPLETED;
     bool end = false;
     while (result == JOB_RESULT_COMPLETED && !end) {
@@ -292,7 +327,7 @@ static struct bytes make_manifest(struct turn *turn)
     json_write_name(&writer, "tableId");
     json_write_string(&writer, record->table_uuid);
     json_write_name(&writer, "createdMs");
-    json_write_integer(&writer, record->created_ms);
+    json_write_integer(&writer, backup_moment_ms(record, &turn->detail));
     json_write_name(&writer, "itemCount");
     json_write_integer(&writer, turn->detail.stats.item_count);
     json_write_name(&writer, "sizeBytes");
@@ -386,7 +421,7 @@ static enum job_result make_backup(struct turn *turn)
     enum job_result result = settle_moment(turn);
     if (result != JOB_RESULT_COMPLETED)
         return result;
-    enum engine_status status = has_moment(turn)
+    enum engine_status status = turn->origin == FROM_HISTORY
                                     ? history_cut(job_engine(turn->job), job_clock(turn->job),
                                                   job_record(turn->job)->hold_us)
                                     : ENGINE_OK;
@@ -423,6 +458,8 @@ enum job_result backup_job_run(struct job *job, void *context)
 {
     struct turn turn = { .api = context, .job = job, .arena = arena_create() };
     enum job_result result = run_turn(&turn);
+    if (result == JOB_RESULT_FAILED) /* The bucket could never be opened. */
+        engine_view_close(backups_take_view(api_backups(turn.api), id_of(&turn)));
     object_bucket_close(turn.bucket);
     arena_destroy(turn.arena);
     return result;

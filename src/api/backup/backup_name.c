@@ -98,10 +98,13 @@ struct bytes backup_detail_encode(struct arena *arena, const struct backup_detai
                                              (uint64_t)detail->expires_ms,
                                              (uint64_t)detail->stats.item_count,
                                              (uint64_t)detail->stats.size };
+    const uint64_t moment = (uint64_t)detail->moment_ms;
     struct item_builder builder;
     item_builder_init(&builder, arena);
     item_record_add_text(&builder, "n", detail->name);
     item_record_add_numbers(&builder, "g", numbers, NUMBER_COUNT);
+    if (detail->moment_ms != 0)
+        item_record_add_numbers(&builder, "m", &moment, 1);
     add_binary(&builder, "t", detail->record);
     add_binary(&builder, "f", archive_files_encode(arena, detail->files, detail->file_count));
     return item_builder_finish(&builder).encoded;
@@ -123,6 +126,20 @@ static bool decode_table(struct arena *arena, struct backup_detail *out)
            table_definition_decode(arena, &item, &out->table);
 }
 
+/* Absent: the time of the request. */
+static bool decode_moment(struct arena *arena, const struct item *item, int64_t *out)
+{
+    struct value value;
+    uint64_t *moment;
+    size_t count;
+    if (!item_find(item, BYTES("m"), &value))
+        return true;
+    if (!item_record_find_numbers(arena, item, "m", 1, &moment, &count) || *moment > INT64_MAX)
+        return false;
+    *out = (int64_t)*moment;
+    return true;
+}
+
 static bool decode(struct arena *arena, struct bytes bytes, struct backup_detail *out)
 {
     struct item item;
@@ -142,7 +159,7 @@ static bool decode(struct arena *arena, struct bytes bytes, struct backup_detail
     out->expires_ms = (int64_t)numbers[2];
     out->stats =
         (struct table_stats){ .item_count = (int64_t)numbers[3], .size = (int64_t)numbers[4] };
-    return decode_table(arena, out) &&
+    return decode_moment(arena, &item, &out->moment_ms) && decode_table(arena, out) &&
            archive_files_decode(arena, files, &out->files, &out->file_count);
 }
 
@@ -153,6 +170,11 @@ bool backup_detail_decode(struct arena *arena, const struct job_record *record,
         return true;
     log_write(LOG_ERROR, "backup", "the record of backup %s is damaged", record->id);
     return false;
+}
+
+int64_t backup_moment_ms(const struct job_record *record, const struct backup_detail *detail)
+{
+    return detail->moment_ms != 0 ? detail->moment_ms : record->created_ms;
 }
 
 bool backup_is_shown(const struct job_record *record, const struct backup_detail *detail)

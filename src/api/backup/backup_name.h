@@ -47,6 +47,7 @@ struct backup_detail {
     enum backup_type type;
     bool deleting;                 /* Its files are being removed; for clients it is gone. */
     int64_t expires_ms;            /* Wall time that is shown; 0: never. */
+    int64_t moment_ms;             /* Of what it holds, if that is not the request's; 0: it is. */
     struct bytes record;           /* The table's record, at the time of the request. */
     struct table_definition table; /* What that decodes to. */
     struct table_stats stats;
@@ -63,6 +64,8 @@ MUST_CHECK bool backup_operation_find(struct api_call *call, const struct backup
                                       struct job_record *record, struct backup_detail *detail);
 /* Whether a restore of the backup of that id is under way. */
 bool backup_operation_is_restored(struct api_call *call, struct bytes id);
+/* When the table was as the backup has it: the creation time that clients see. */
+int64_t backup_moment_ms(const struct job_record *record, const struct backup_detail *detail);
 /* Whether clients see the backup at all: it is being made or complete. */
 bool backup_is_shown(const struct job_record *record, const struct backup_detail *detail);
 

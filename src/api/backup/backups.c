@@ -1,5 +1,6 @@
 /* backups.c -- see backups.h. */
 #include "api/backup/backups.h"
+#include <assert.h>
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
@@ -32,6 +33,7 @@ struct backups {
     char folder[PATH_MAX];          /* In which FOLDER_NAME is. Empty: not known yet. */
     bool is_temporary;
     struct kept_view *views; /* At most one for each active backup. */
+    size_t view_count;       /* At most BACKUPS_VIEWS_MAX. */
 };
 
 struct backups *backups_create(const struct backups_options *options)
@@ -73,12 +75,22 @@ void backups_destroy(struct backups *backups)
     free(backups);
 }
 
+bool backups_has_room(struct backups *backups)
+{
+    pthread_mutex_lock(&backups->mutex);
+    bool has_room = backups->view_count < BACKUPS_VIEWS_MAX;
+    pthread_mutex_unlock(&backups->mutex);
+    return has_room;
+}
+
 void backups_keep_view(struct backups *backups, struct bytes id, struct engine_view *view)
 {
     struct kept_view *kept = memory_checked(malloc(sizeof *kept + id.len));
     *kept = (struct kept_view){ .view = view, .id_size = id.len };
     memcpy(kept->id, id.data, id.len);
     pthread_mutex_lock(&backups->mutex);
+    assert(backups->view_count < BACKUPS_VIEWS_MAX);
+    backups->view_count++;
     kept->next = backups->views;
     backups->views = kept;
     pthread_mutex_unlock(&backups->mutex);
@@ -101,6 +113,7 @@ struct engine_view *backups_take_view(struct backups *backups, struct bytes id)
     if (kept != NULL) {
         view = kept->view;
         *link = kept->next;
+        backups->view_count--;
     }
     pthread_mutex_unlock(&backups->mutex);
     free(kept);

@@ -23,6 +23,10 @@ struct backups_options {
     const char *folder;
 };
 
+/* A view keeps the store from removing what is overwritten or deleted, and jobs may wait for long.
+ */
+enum { BACKUPS_VIEWS_MAX = 8 };
+
 /* The texts must outlive it. Nothing is made or opened before it is needed. */
 struct backups *backups_create(const struct backups_options *options);
 void backups_destroy(struct backups *backups); /* NULL is allowed. */
@@ -33,7 +37,9 @@ MUST_CHECK struct object_bucket *backups_open_bucket(struct backups *backups, st
                                                      struct object_error *err);
 /* The table as it was at the request, for a backup of a table without a history: kept for the job
  * of that id until it takes it, or the server stops. Takes over a view that may move between
- * threads. */
+ * threads. Only if there is room, which one thread at a time may ask for and use: that of requests
+ * to create a backup. */
+bool backups_has_room(struct backups *backups);
 void backups_keep_view(struct backups *backups, struct bytes id, struct engine_view *view);
 /* NULL: there is none. The caller closes it. */
 struct engine_view *backups_take_view(struct backups *backups, struct bytes id);

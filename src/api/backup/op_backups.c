@@ -168,10 +168,13 @@ static void answer_details(struct api_call *call, const struct backup_shown *sho
 }
 
 /* Keeps the table as it is for the job. What is answered before this request is in it, since this
- * request holds the table, and its data is not removed. */
+ * request holds the table, and its data is not removed. Without room the backup is of a few
+ * milliseconds later, when the table has a history. */
 static enum engine_status keep_view(struct api_call *call, struct bytes id)
 {
     struct engine_view *view = NULL;
+    if (!backups_has_room(api_backups(call->api)))
+        return ENGINE_OK;
     enum engine_status status =
         engine_view_open(api_options(call->api)->engine, ENGINE_STRONG, &view);
     if (status == ENGINE_OK)

@@ -154,7 +154,7 @@ static bool restore_backup(struct api_call *call, const struct restore_from_back
         .kind = TABLE_ORIGIN_BACKUP,
         .backup_arn = backup_arn_own(call, arn),
         .table_arn = operation_table_arn(call, source->table.name),
-        .restored_ms = backup->created_ms,
+        .restored_ms = backup_moment_ms(backup, source),
     };
     struct job_record record = job_runner_new_record(api_jobs(call->api), JOB_RESTORE);
     record.request = arn->id;
