@@ -535,3 +535,15 @@ def test_backup_that_is_copied_again_is_of_the_moment_that_it_shows(tmp_path):
             wait_active(client, "restored")
             assert keys_of(client, "restored") == expected
             server.stop()
+
+
+def test_bucket_that_refuses_to_list_uploads_keeps_backups(tmp_path):
+    with fake_s3.FakeS3(buckets=["vault"]) as s3:
+        s3.fail("denied", times=10**6, method="GET", contains="uploads")
+        with server_with_s3(tmp_path, s3, "--backup-bucket", "vault") as server:
+            client = client_of(server)
+            fill(client, count=50)
+            arn = back_up(client)
+            client.delete_backup(BackupArn=arn)
+            wait_for(lambda: not s3.objects["vault"])
+            server.stop()

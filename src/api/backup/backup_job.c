@@ -368,13 +368,25 @@ static enum job_result finish(struct turn *turn)
 
 /* --- Removing --- */
 
+/* Without the right to list uploads, parts that are left over stay: no reason to fail. */
+static bool abort_uploads(struct turn *turn, struct object_error *err)
+{
+    if (object_abort_uploads(turn->bucket, turn->prefix, err))
+        return true;
+    if (err->status != OBJECT_DENIED)
+        return false;
+    log_write(LOG_WARN, "backup", "backup %s: unfinished uploads cannot be listed: %s",
+              job_record(turn->job)->id, err->text);
+    return true;
+}
+
 /* All objects of the backup; the manifest first, so that no server takes the rest for a backup. */
 static bool remove_objects(struct turn *turn, struct object_error *err)
 {
     struct object_page page = { .more = true };
     struct bytes after = BYTES("");
     if (!object_delete(turn->bucket, archive_manifest_key(turn->arena, turn->prefix), err) ||
-        !object_abort_uploads(turn->bucket, turn->prefix, err))
+        !abort_uploads(turn, err))
         return false;
     while (page.more) {
         if (!object_list(turn->bucket, turn->arena, turn->prefix, after, &page, err))
@@ -427,7 +439,7 @@ static enum job_result make_backup(struct turn *turn)
                                     : ENGINE_OK;
     if (status != ENGINE_OK)
         return fail_engine(turn, status);
-    if (!object_abort_uploads(turn->bucket, turn->prefix, &err))
+    if (!abort_uploads(turn, &err))
         return fail_store(turn, &err);
     result = copy_items(turn);
     return result == JOB_RESULT_COMPLETED ? finish(turn) : result;
