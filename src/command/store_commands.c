@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "check/check.h"
 #include "command/command.h"
+#include "command/table_backups.h"
 #include "config/config.h"
 #include "engine/engine.h"
 
@@ -149,6 +150,20 @@ static bool check_keys(const struct config *config, struct progress *progress)
     return true;
 }
 
+/* No problem of the store: the files may be in a bucket, or somewhere else. */
+static void warn_of_missing_backups(const struct config *config, struct engine *engine)
+{
+    struct table_backups backups;
+    if (config->backup_bucket[0] == '\0' &&
+        table_backups_count(engine, config->data_dir, &backups) == ENGINE_OK &&
+        backups.missing_count > 0)
+        fprintf(
+            stderr,
+            "stator: backups of tables (%zu) are not in %s/backups, the first one is %s: unless "
+            "they are in a bucket, copy that folder from where the store was\n",
+            backups.missing_count, config->data_dir, backups.missing_id);
+}
+
 int check_command(const struct command_call *call)
 {
     const struct config *config = call->config;
@@ -166,8 +181,9 @@ int check_command(const struct command_call *call)
     struct check_result result =
         check_store_watched(engine, print_problem, show_entries, &progress);
     result.problem_count += outside_store;
-    engine_close(engine);
     progress_end(&progress);
+    warn_of_missing_backups(config, engine);
+    engine_close(engine);
     print_summary(&result);
     int code = command_flush();
     return result.problem_count == 0 ? code : COMMAND_FAILED;
@@ -180,6 +196,17 @@ static int print_result(const char *done, const struct backup_result *result, co
     printf("%s %" PRIu64 " files, %" PRIu64 " bytes, to %s\n", done, result->file_count,
            result->size, target);
     return command_flush();
+}
+
+static void warn_of_left_out_backups(const struct config *config, struct engine *engine)
+{
+    struct table_backups backups;
+    if (table_backups_count(engine, config->data_dir, &backups) == ENGINE_OK &&
+        backups.present_count > 0)
+        fprintf(stderr,
+                "stator: the backups of tables in %s/backups are not part of the copy: "
+                "copy that folder too\n",
+                config->data_dir);
 }
 
 /* Copies the store in `store`: a data directory without a server, or a server's checkpoint, which
@@ -200,8 +227,10 @@ static int copy_store(const struct config *config, const char *store,
     if (engine == NULL)
         return COMMAND_FAILED;
     bool ok = backup_make(&options, target, &result, message);
-    engine_close(engine);
     progress_end(&progress);
+    if (ok)
+        warn_of_left_out_backups(config, engine);
+    engine_close(engine);
     if (ok)
         return print_result("backed up", &result, target);
     if (connection->fd >= 0 && !backup_service_holds(connection))

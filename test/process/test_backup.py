@@ -111,6 +111,26 @@ def test_a_store_at_rest_comes_back(store, tmp_path):
     assert check(tmp_path / "b").stdout == CLEAN  # Nothing in the backup was touched.
 
 
+def test_backups_of_tables_that_a_copy_lacks_are_announced(store, tmp_path):
+    with StatorProcess("--data-dir", str(store)) as server:
+        client = Connection(server.port)
+        status, answer = client.call("CreateBackup", {"TableName": "orders", "BackupName": "backup"})
+        assert status == 200, answer
+        request = {"BackupArn": answer["BackupDetails"]["BackupArn"]}
+        wait_until(lambda: "AVAILABLE" in str(client.call("DescribeBackup", request)[1]))
+        client.close()
+        server.stop()
+    left_out = f"stator: the backups of tables in {store}/backups are not part of the copy: copy that folder too\n"
+    result = back_up(store, tmp_path / "b")
+    assert (result.returncode, result.stderr) == (0, left_out)
+    assert_done(restore(tmp_path / "b", tmp_path / "new"), "restored ")
+    result = check(tmp_path / "new")
+    assert result.returncode == 0 and result.stdout.endswith(" no problems\n")
+    assert f"stator: backups of tables (1) are not in {tmp_path}/new/backups, the first one is " in result.stderr
+    shutil.copytree(store / "backups", tmp_path / "new" / "backups")
+    assert check(tmp_path / "new").stderr == ""
+
+
 def test_a_backup_is_no_data_directory_until_it_is_restored(store, tmp_path):
     assert_done(back_up(store, tmp_path / "b"), "backed up ")
     result = run("serve", "--port", "0", "--data-dir", tmp_path / "b")
