@@ -1,6 +1,7 @@
 """Backups and restores of a real server: they survive kills, and their files any other server."""
 
 import contextlib
+import hashlib
 import http.server
 import json
 import pathlib
@@ -19,6 +20,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "lib"))
 import fake_s3  # noqa: E402
 import stator_process  # noqa: E402
+from stator_process import Connection  # noqa: E402
 
 ITEMS = 6000
 SETTINGS = {"region_name": "us-east-1", "aws_access_key_id": "AKIATEST", "aws_secret_access_key": "secret"}
@@ -546,4 +548,39 @@ def test_bucket_that_refuses_to_list_uploads_keeps_backups(tmp_path):
             arn = back_up(client)
             client.delete_backup(BackupArn=arn)
             wait_for(lambda: not s3.objects["vault"])
+            server.stop()
+
+
+def test_change_of_a_table_does_not_wait_for_the_bucket_of_a_bulk_operation(tmp_path):
+    line = json.dumps({"Item": {"p": {"S": "%d"}, "g": {"S": "1"}, "x": {"S": "x" * 2000}}}) + "\n"
+    content = "".join(line.replace("%d", str(i)) for i in range(2500)).encode()
+    assert len(content) > 4 * 1024 * 1024  # More than one piece.
+    with fake_s3.FakeS3(buckets=["objects"]) as s3:
+        s3.objects["objects"]["items/1"] = fake_s3.Object(content, hashlib.md5(content).hexdigest())
+        s3.fail("slow", times=10**6, method="GET", contains="items/1", skip=1, seconds=120)
+        with server_with_s3(tmp_path, s3) as server:
+            client = client_of(server)
+            client.create_table(
+                TableName="table", BillingMode="PAY_PER_REQUEST",
+                AttributeDefinitions=[{"AttributeName": "p", "AttributeType": "S"}],
+                KeySchema=[{"AttributeName": "p", "KeyType": "HASH"}])
+            connection = Connection(server.port)
+            status, answer = connection.call("StartBulkPutItems", {
+                "TableName": "table",
+                "InputS3Configuration": {"S3Bucket": "objects", "S3KeyPrefix": "items/",
+                                         "InputFormat": "DYNAMODB_JSON"},
+                "OutputS3Configuration": {"S3Bucket": "objects", "OutputType": ["ERROR"]}})
+            assert status == 200, answer
+            wait_for(lambda: count_requests(s3, "GET", "items/1") >= 2)
+            client.update_table(
+                TableName="table", AttributeDefinitions=[{"AttributeName": "g", "AttributeType": "S"}],
+                GlobalSecondaryIndexUpdates=[{"Create": {
+                    "IndexName": "index", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+                    "Projection": {"ProjectionType": "KEYS_ONLY"}}}])
+            wait_for(lambda: client.describe_table(TableName="table")["Table"]["GlobalSecondaryIndexes"][0]
+                     ["IndexStatus"] == "ACTIVE")
+            arn = answer["BulkOperationDescription"]["BulkOperationArn"]
+            status, answer = connection.call("DescribeBulkOperation", {"BulkOperationArn": arn})
+            assert answer["BulkOperationDescription"]["BulkOperationStatus"] == "IN_PROGRESS", answer
+            connection.close()
             server.stop()

@@ -42,6 +42,7 @@ struct bulk {
     struct bulk_write *write;
     struct error_log *errors;
     struct error_log *refusals;
+    enum engine_status status; /* Of the writes before the bucket was waited for. */
     struct job_progress progress;
     struct bulk_usage usage;
     size_t unsaved;
@@ -143,28 +144,6 @@ static bool may_read(void *context, struct bytes key)
     return job_access_may_use(bulk->access, "GetObject", bulk->request.input->bucket, key);
 }
 
-static bool open_input(struct bulk *bulk, const struct object_input_position *position,
-                       struct object_error *err)
-{
-    const struct bulk_input_request *request = bulk->request.input;
-    struct object_input_options options = {
-        .store = api_options(bulk->api)->objects,
-        .bucket = request->bucket,
-        .owner = request->bucket_owner,
-        .prefix = request->key_prefix.data == NULL ? BYTES("") : request->key_prefix,
-        .reader = { .compression = import_compression_of(request->compression),
-                    .conditions = true },
-        .may_read = may_read,
-        .is_stopping = is_stopping,
-        .context = bulk,
-    };
-    bool known = item_format_parse(request->input_format, &options.reader.format);
-    assert(known); /* It passed its shape. */
-    (void)known;
-    bulk->input = object_input_open(&options, position, err);
-    return bulk->input != NULL;
-}
-
 /* --- Records --- */
 
 static struct error_line line_of(const struct bulk *bulk, struct bytes key, uint64_t index,
@@ -255,6 +234,41 @@ static enum engine_status save(struct bulk *bulk, const struct object_input_posi
     return status;
 }
 
+/* The bucket may keep the job waiting, and a change of the table must not wait for that. */
+static bool before_wait(void *context)
+{
+    struct bulk *bulk = context;
+    if (!bulk_write_holds_table(bulk->write))
+        return true;
+    bulk->status = save(bulk, object_input_position(bulk->input));
+    if (bulk->status == ENGINE_OK)
+        bulk->status = bulk_write_wait(bulk->write);
+    return bulk->status == ENGINE_OK;
+}
+
+static bool open_input(struct bulk *bulk, const struct object_input_position *position,
+                       struct object_error *err)
+{
+    const struct bulk_input_request *request = bulk->request.input;
+    struct object_input_options options = {
+        .store = api_options(bulk->api)->objects,
+        .bucket = request->bucket,
+        .owner = request->bucket_owner,
+        .prefix = request->key_prefix.data == NULL ? BYTES("") : request->key_prefix,
+        .reader = { .compression = import_compression_of(request->compression),
+                    .conditions = true },
+        .may_read = may_read,
+        .before_wait = before_wait,
+        .is_stopping = is_stopping,
+        .context = bulk,
+    };
+    bool known = item_format_parse(request->input_format, &options.reader.format);
+    assert(known); /* It passed its shape. */
+    (void)known;
+    bulk->input = object_input_open(&options, position, err);
+    return bulk->input != NULL;
+}
+
 /* `before` is the position in front of the record. False if the table is gone. */
 static bool take_item(struct bulk *bulk, const struct item_record *record,
                       const struct object_input_position *before, enum engine_status *status)
@@ -291,8 +305,10 @@ static enum object_input_step read_records(struct bulk *bulk, enum engine_status
             *gone = !take_item(bulk, &record, &before, status);
         else if (step == OBJECT_INPUT_BAD)
             refuse(bulk, record.index, record.message);
-        else
+        else {
+            *status = bulk->status;
             return step;
+        }
         if (*gone)
             return OBJECT_INPUT_FAILED;
         if (*status == ENGINE_OK &&
@@ -415,6 +431,8 @@ static enum job_result run(struct job *job, void *context)
         bulk.access = job_access_open(bulk.api, &bulk.record);
         result = run_bulk(&bulk);
     }
+    if (result == JOB_RESULT_CANCELLED)
+        job_fail(job, "Cancelled", "The bulk operation was cancelled");
     bulk_write_destroy(bulk.write);
     object_input_close(bulk.input);
     error_log_close(bulk.errors);

@@ -325,6 +325,11 @@ static void done(struct txn *txn, enum engine_status status)
     pthread_mutex_unlock(&write->mutex);
 }
 
+bool bulk_write_holds_table(const struct bulk_write *write)
+{
+    return write->current->table != NULL || write->committing != NULL;
+}
+
 enum engine_status bulk_write_wait(struct bulk_write *write)
 {
     pthread_mutex_lock(&write->mutex);

@@ -83,6 +83,9 @@ MUST_CHECK enum bulk_add bulk_write_add(struct bulk_write *write, const struct i
 /* Writes the batch, even an empty one, with the job's record, whose position and progress the
  * caller has set: after bulk_write_wait, so that they stand for the batch before this one too. */
 MUST_CHECK enum engine_status bulk_write_flush(struct bulk_write *write);
+/* Whether it holds a version of the table: changes of the table wait for that, so it must be
+ * written and waited for before anything that may take long. */
+bool bulk_write_holds_table(const struct bulk_write *write);
 /* Waits until everything is durable. */
 MUST_CHECK enum engine_status bulk_write_wait(struct bulk_write *write);
 

@@ -22,8 +22,9 @@ struct object_input {
 
     bool open; /* An object is being read. */
     uint64_t size;
-    uint64_t offset; /* Up to here the object was fed. */
-    bool ended;      /* The reader was told its end. */
+    uint64_t offset;   /* Up to here the object was fed. */
+    bool ended;        /* The reader was told its end. */
+    bool refused_wait; /* By `before_wait`. */
     uint8_t *piece;
 };
 
@@ -39,11 +40,21 @@ static bool is_stopping(const struct object_input *input)
     return input->options.is_stopping != NULL && input->options.is_stopping(input->options.context);
 }
 
+/* False: the reading ends, without a failure of the bucket. */
+static bool prepare_wait(struct object_input *input)
+{
+    if (input->options.before_wait == NULL || input->options.before_wait(input->options.context))
+        return true;
+    input->refused_wait = true;
+    return fail(input, OBJECT_CANCELLED, "stopped");
+}
+
 /* What ends the reading: a call that was cancelled is no failure of the object. */
 static enum object_input_step failed_step(const struct object_input *input)
 {
-    return input->failure.status == OBJECT_CANCELLED && is_stopping(input) ? OBJECT_INPUT_STOPPED
-                                                                           : OBJECT_INPUT_FAILED;
+    bool stopped =
+        input->failure.status == OBJECT_CANCELLED && (input->refused_wait || is_stopping(input));
+    return stopped ? OBJECT_INPUT_STOPPED : OBJECT_INPUT_FAILED;
 }
 
 /* --- The list --- */
@@ -119,7 +130,8 @@ static bool next_object(struct object_input *input)
             arena_reset(input->page_arena);
             input->page_at = 0;
             input->page.count = 0;
-            if (!object_list(input->bucket, input->page_arena, input->options.prefix, key_of(input),
+            if (!prepare_wait(input) ||
+                !object_list(input->bucket, input->page_arena, input->options.prefix, key_of(input),
                              &input->page, &input->failure))
                 return false;
             input->listed = !input->page.more;
@@ -184,6 +196,8 @@ static bool feed(struct object_input *input)
     }
     uint64_t rest = input->size - input->offset;
     size_t wanted = rest < OBJECT_INPUT_PIECE_SIZE ? (size_t)rest : OBJECT_INPUT_PIECE_SIZE;
+    if (!prepare_wait(input))
+        return false;
     if (!object_read(input->bucket, key_of(input), etag_of(input), input->offset, input->piece,
                      wanted, &got, &input->failure)) {
         if (input->failure.status == OBJECT_NO_KEY)

@@ -35,6 +35,9 @@ struct object_input_options {
     /* Asked before an object is opened, with its key: false ends the reading, with OBJECT_DENIED.
      * NULL: all may be read. */
     bool (*may_read)(void *context, struct bytes key);
+    /* Called before the bucket is waited for, for minutes perhaps: for a piece of an object, or for
+     * a page of the list. False ends the reading, as OBJECT_INPUT_STOPPED. NULL: none. */
+    bool (*before_wait)(void *context);
     /* Whether to stop soon; asked between pieces, and while a server is waited for. */
     bool (*is_stopping)(void *context);
     void *context;

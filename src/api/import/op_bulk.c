@@ -126,7 +126,7 @@ static void write_description(struct json_writer *writer, struct api_call *call,
         write_number(writer, "TotalInputBytes", record->progress.bytes_total);
     write_number(writer, "FailedItemCount", record->progress.error_count);
     write_usage(writer, record);
-    if (record->state == JOB_FAILED) {
+    if (record->state == JOB_FAILED || record->state == JOB_CANCELLED) {
         write_text(writer, "FailureCode", record->failure_code);
         write_text(writer, "FailureMessage", record->failure_message);
     }

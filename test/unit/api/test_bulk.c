@@ -288,6 +288,8 @@ static void a_pace_is_kept_and_a_cancelled_operation_stops(void **state)
     import_fixture_shows(fixture, "'BulkOperationStatus':'CANCELLING'}");
     import_fixture_wait(fixture);
     import_fixture_shows(fixture, "'BulkOperationStatus':'CANCELLED'");
+    import_fixture_shows(fixture, "'FailureCode':'Cancelled','FailureMessage':'The bulk operation "
+                                  "was cancelled'}");
     assert_true(api_fixture_call(&fixture->api, "CancelBulkOperation", body));
     import_fixture_shows(fixture, "'BulkOperationStatus':'CANCELLED'}");
 }

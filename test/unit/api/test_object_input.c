@@ -118,6 +118,43 @@ static void an_input_stops_when_it_is_asked_to(void **state)
     assert_int_equal(err.status, OBJECT_CANCELLED);
 }
 
+struct waits {
+    int count;
+    int allowed;
+};
+
+static bool note_wait(void *context)
+{
+    struct waits *waits = context;
+    return ++waits->count <= waits->allowed;
+}
+
+/* For the list and for the object. */
+static void the_bucket_is_waited_for_only_if_that_is_allowed(void **state)
+{
+    struct import_fixture *fixture = *state;
+    struct object_input_position position = { 0 };
+    struct object_error err;
+    struct item_record record;
+    import_fixture_put_text(fixture, "a", "{\"n\":0}\n{\"n\":1}\n");
+    for (int allowed = 0; allowed <= 2; allowed++) {
+        struct waits waits = { .allowed = allowed };
+        struct object_input_options options = options_of(fixture);
+        options.before_wait = note_wait;
+        options.context = &waits;
+        struct object_input *input = object_input_open(&options, &position, &err);
+        assert_non_null(input);
+        assert_int_equal(waits.count, 0);
+        assert_int_equal(object_input_next(input, fixture->api.arena, &record),
+                         allowed < 2 ? OBJECT_INPUT_STOPPED : OBJECT_INPUT_ITEM);
+        if (allowed == 2)
+            assert_int_equal(object_input_next(input, fixture->api.arena, &record),
+                             OBJECT_INPUT_ITEM);
+        assert_int_equal(waits.count, allowed < 2 ? allowed + 1 : 2);
+        object_input_close(input);
+    }
+}
+
 static void damaged_positions_are_refused(void **state)
 {
     struct import_fixture *fixture = *state;
@@ -141,6 +178,7 @@ int main(void)
         INPUT_TEST(a_position_resumes_behind_its_record),
         INPUT_TEST(an_object_that_changes_is_noticed),
         INPUT_TEST(an_input_stops_when_it_is_asked_to),
+        INPUT_TEST(the_bucket_is_waited_for_only_if_that_is_allowed),
         INPUT_TEST(damaged_positions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
