@@ -77,17 +77,25 @@ static bool same_key(const struct shape_list *schema, const struct index_definit
     return true;
 }
 
-/* The index of the source that an entry stands for: the name may be another one. */
+/* The index of the source that an entry stands for: the name may be another one, but an index of
+ * that name goes first. Each index is `used` once. */
 static const struct index_definition *find_index(const struct table_definition *source, bool global,
-                                                 const struct index_request *request)
+                                                 const struct index_request *request,
+                                                 bool used[INDEXES_MAX])
 {
+    size_t found = source->index_count;
     for (size_t i = 0; i < source->index_count; i++) {
         const struct index_definition *index = &source->indexes[i];
-        if (index->global == global && same_key(&request->key_schema, index) &&
-            same_projection(request->projection, index))
-            return index;
+        if (used[i] || index->global != global || index->status == INDEX_DELETING ||
+            !same_key(&request->key_schema, index) || !same_projection(request->projection, index))
+            continue;
+        if (found == source->index_count || bytes_equal(index->name, request->index_name))
+            found = i;
     }
-    return NULL;
+    if (found == source->index_count)
+        return NULL;
+    used[found] = true;
+    return &source->indexes[found];
 }
 
 static bool has_name(const struct table_definition *draft, struct bytes name)
@@ -142,8 +150,9 @@ static bool add_overridden(const struct shape_list *list, bool global,
                            struct error *err)
 {
     struct index_request *const *requests = list->elements;
+    bool used[INDEXES_MAX] = { false };
     for (size_t i = 0; i < list->count && i < list->kept; i++) {
-        const struct index_definition *index = find_index(source, global, requests[i]);
+        const struct index_definition *index = find_index(source, global, requests[i], used);
         if (index == NULL || draft->index_count == INDEXES_MAX ||
             has_name(draft, requests[i]->index_name))
             return error_validation(err,
