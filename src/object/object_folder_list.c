@@ -17,7 +17,11 @@
 #include "base/memory.h"
 #include "object/object_folder.h"
 
-enum { NAMES_MAX = OBJECT_PAGE_ENTRIES_MAX + 1, NAMES_FIRST = 64 };
+enum {
+    NAMES_MAX = OBJECT_PAGE_ENTRIES_MAX + 1,
+    NAMES_FIRST = 64,
+    NAMES_PER_QUESTION = 1000, /* How often to ask whether the work was cancelled. */
+};
 
 struct name {
     uint16_t size; /* With the slash of a folder. */
@@ -42,6 +46,7 @@ struct selection {
     struct bytes after; /* Of names: those up to it were processed. */
     struct name *names;
     size_t count, capacity;
+    size_t visited;
     bool cut; /* There are more. */
 };
 
@@ -90,24 +95,39 @@ static void make_room(struct selection *selection)
     selection->cut = true;
 }
 
+/* Sets the name, with the slash of a folder. True if it is wanted as such. */
+static bool is_selected(struct selection *selection, struct bytes text, bool is_folder,
+                        struct name *name)
+{
+    memcpy(name->text, text.data, text.len);
+    name->text[text.len] = '/';
+    name->is_folder = is_folder;
+    name->size = (uint16_t)(text.len + is_folder);
+    return bytes_compare(name_bytes(name), selection->after) > 0 &&
+           is_wanted(selection->listing, key_of(selection->listing, name), is_folder);
+}
+
 static bool select_name(int folder, const char *text, void *context)
 {
     struct selection *selection = context;
     struct stat state;
     struct name name;
-    size_t size = strlen(text);
-    if (!object_folder_is_part(bytes_of(text, size)))
+    struct bytes part = bytes_from_text(text);
+    if (++selection->visited % NAMES_PER_QUESTION == 0 &&
+        object_bucket_is_cancelled(selection->listing->bucket)) {
+        errno = ECANCELED;
+        return false;
+    }
+    if (!object_folder_is_part(part))
+        return true;
+    /* A folder may have very many others, and each question to the file system takes a while. */
+    if (!is_selected(selection, part, false, &name) && !is_selected(selection, part, true, &name))
         return true;
     if (fstatat(folder, text, &state, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT; /* Just deleted. */
-    name.is_folder = S_ISDIR(state.st_mode);
-    if (!name.is_folder && !S_ISREG(state.st_mode))
+    if (!S_ISDIR(state.st_mode) && !S_ISREG(state.st_mode))
         return true;
-    memcpy(name.text, text, size);
-    name.text[size] = '/';
-    name.size = (uint16_t)(size + name.is_folder);
-    if (bytes_compare(name_bytes(&name), selection->after) <= 0 ||
-        !is_wanted(selection->listing, key_of(selection->listing, &name), name.is_folder))
+    if (!is_selected(selection, part, S_ISDIR(state.st_mode), &name))
         return true;
     make_room(selection);
     selection->names[selection->count++] = name;

@@ -346,6 +346,40 @@ static void a_cancelled_bucket_does_nothing_more(void **state)
     assert_null(object_upload_begin(fixture->bucket, BYTES("k"), &err));
 }
 
+static bool asked_for_the_last_time(void *context)
+{
+    int *left = context;
+    return --*left < 0;
+}
+
+/* It may be in a folder with very many files. */
+static void a_list_can_be_cancelled_while_a_folder_is_read(void **state)
+{
+    enum { FILES = 1200 };
+    struct object_fixture *fixture = *state;
+    struct object_error err;
+    struct object_page page;
+    int left = 2; /* The call and its first folder. */
+    for (int i = 0; i < FILES; i++) {
+        char path[2 * SCRATCH_PATH_MAX];
+        snprintf(path, sizeof path, "%s/bucket/%d", fixture->folder, i);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fclose(file);
+    }
+    struct object_bucket *bucket =
+        object_bucket_open(fixture->store,
+                           &(struct object_bucket_options){ .name = BYTES("bucket"),
+                                                            .is_cancelled = asked_for_the_last_time,
+                                                            .cancel_context = &left },
+                           &err);
+    assert_non_null(bucket);
+    left = 2;
+    assert_false(object_list(bucket, fixture->arena, BYTES("x"), BYTES(""), &page, &err));
+    assert_int_equal(err.status, OBJECT_CANCELLED);
+    object_bucket_close(bucket);
+}
+
 /* What an S3 server says becomes part of records, answers and the log. */
 static void a_failure_is_told_in_utf8_without_control_characters(void **state)
 {
@@ -379,6 +413,8 @@ int main(void)
         BOTH(pages_continue_behind_their_last_key),
         BOTH(a_version_that_was_replaced_is_not_read),
         BOTH(a_cancelled_bucket_does_nothing_more),
+        cmocka_unit_test_setup_teardown(a_list_can_be_cancelled_while_a_folder_is_read,
+                                        object_fixture_set_up_folder, object_fixture_tear_down),
         cmocka_unit_test(a_failure_is_told_in_utf8_without_control_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
