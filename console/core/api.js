@@ -22,8 +22,8 @@ const SIGN_IN_ERRORS = new Set(['MissingAuthenticationTokenException', 'InvalidS
   'MissingAuthenticationToken', 'SignatureDoesNotMatch', 'InvalidClientTokenId', 'ExpiredToken']);
 
 const STREAMS = new Set(['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']);
-const OWN = new Set(['AddFault', 'AddTrigger', 'CheckAccess', 'CheckModel', 'CreateKey',
-  'CreateSession', 'DeleteKey', 'DeleteKeyPolicy', 'DeleteModel', 'DescribeRegions',
+const OWN = new Set(['AddFault', 'AddTrigger', 'CancelJob', 'CheckAccess', 'CheckModel',
+  'CreateKey', 'CreateSession', 'DeleteKey', 'DeleteKeyPolicy', 'DeleteModel', 'DescribeRegions',
   'ExplainStatement', 'GetAdvice', 'GetHotKeys', 'GetItemHistory', 'GetKeyPolicy', 'GetMeters',
   'GetModel', 'GetSlowRequests', 'ListFaults', 'ListJobs', 'ListKeyPolicies', 'ListKeys',
   'ListTriggers', 'PutKeyPolicy', 'PutModel', 'RemoveFault', 'RemoveTrigger', 'ReplicateSettings',

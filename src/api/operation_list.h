@@ -77,6 +77,7 @@
     X(list_streams, "ListStreams")                                                                 \
     X(add_fault, "AddFault")                                                                       \
     X(add_trigger, "AddTrigger")                                                                   \
+    X(cancel_job, "CancelJob")                                                                     \
     X(check_access, "CheckAccess")                                                                 \
     X(check_model, "CheckModel")                                                                   \
     X(create_key, "CreateKey")                                                                     \

@@ -1,6 +1,7 @@
 /* table_job.c -- see table_job.h. */
 #include "api/table_job.h"
 #include <assert.h>
+#include "api/cancel_job.h"
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/log.h"
@@ -85,13 +86,24 @@ static void run_end(void *context)
     arena_destroy(arena);
 }
 
+/* After the end, so that a crash in between leaves a request without a job, which nobody reads. */
+static void forget_request(const struct job *job)
+{
+    const char *id = job_record(job)->id;
+    if (job_is_cancelled(job) &&
+        job_cancel_remove(job_engine(job), bytes_of(id, JOB_ID_SIZE)) != ENGINE_OK)
+        log_write(LOG_WARN, "jobs", "the request to cancel job %s stays in the store", id);
+}
+
 static enum job_result end(struct api *api, struct job *job, bool drops, enum job_state state)
 {
     struct ending ending = { .api = api, .job = job, .drops = drops };
     job_set_end(job, state);
     control_run(api_control(api), run_end, &ending);
-    if (ending.status == ENGINE_OK)
+    if (ending.status == ENGINE_OK) {
+        forget_request(job);
         return JOB_RESULT_STORED;
+    }
     log_write(LOG_ERROR, "jobs", "the end of job %s cannot be stored: %s", job_record(job)->id,
               engine_status_name(ending.status));
     job_unset_end(job);
@@ -101,6 +113,12 @@ static enum job_result end(struct api *api, struct job *job, bool drops, enum jo
 enum job_result table_job_end(struct api *api, struct job *job, enum job_state state)
 {
     return end(api, job, false, state);
+}
+
+enum job_result table_job_cancel(struct api *api, struct job *job)
+{
+    job_fail(job, CANCEL_JOB_CODE, CANCEL_JOB_MESSAGE);
+    return end(api, job, true, JOB_CANCELLED);
 }
 
 enum job_result table_job_drop(struct api *api, struct job *job)

@@ -34,5 +34,7 @@ MUST_CHECK enum job_result table_job_end(struct api *api, struct job *job, enum 
 /* Drops the table and stores the job's failure (job_fail) in the same batch; the same for a table
  * that is gone already. The caller has released the table. */
 MUST_CHECK enum job_result table_job_drop(struct api *api, struct job *job);
+/* The same for a job that was cancelled: JOB_CANCELLED. */
+MUST_CHECK enum job_result table_job_cancel(struct api *api, struct job *job);
 
 #endif

@@ -295,14 +295,17 @@ static const struct command_flag simulate_flags[] = {
     CLIENT_FLAGS,
 };
 
-static const struct command_verb jobs_verbs[] = { { .flags =
-                                                        "[--all] [--wait] [--json] [FLAGS]" } };
+static const struct command_verb jobs_verbs[] = { { .flags = "[--all] [--wait] [--json] "
+                                                             "[--cancel ID] [FLAGS]" } };
 
 static const struct command_flag jobs_flags[] = {
     { .name = "all",
       .help = "also those that have ended, the last 100 of each kind",
       .kind = COMMAND_FLAG_PRESENCE },
     { .name = "wait", .help = "until none runs any more", .kind = COMMAND_FLAG_PRESENCE },
+    { .name = "cancel",
+      .placeholder = "ID",
+      .help = "end this export, import, bulk operation or restore" },
     { .name = "json", .help = "the server's answer as JSON", .kind = COMMAND_FLAG_PRESENCE },
     CLIENT_FLAGS,
 };
@@ -616,9 +619,11 @@ const struct command command_table[] = {
     { .name = "jobs",
       .group = COMMAND_FOR_RECOVERY,
       .purpose = "show the backups, restores, exports and imports of a running server",
-      .description =
-          "Those that run, with their progress. A server with `auth` needs credentials as\n"
-          "`stator trigger` does, and the right stator:ListJobs.\n",
+      .description = "Those that run, with their progress and ids. --cancel ends one; a table that "
+                     "it makes is\n"
+                     "removed. A server with `auth` needs credentials as `stator trigger` does, "
+                     "and the right\n"
+                     "stator:ListJobs, or stator:CancelJob.\n",
       VERBS(jobs_verbs),
       FLAGS(jobs_flags),
       .run = jobs_command },

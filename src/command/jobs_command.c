@@ -1,14 +1,16 @@
 /* jobs_command.c -- `stator jobs`: backups, restores, exports and imports of a running server, with
- * their progress; and waiting for them. */
+ * their progress; waiting for them; and cancelling one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "command/admin_client.h"
 #include "command/answer.h"
 #include "command/command.h"
+#include "json/writer.h"
 
 enum { BAR_SIZE = 20, PAUSE_MS = 200, TEXT_MAX = 128 };
 
@@ -45,15 +47,16 @@ static void print_job(void *context, struct bytes job)
     struct bytes code = answer_text(arena, job, "FailureCode");
     int64_t done = (int64_t)answer_number(arena, job, "ItemsDone");
     int64_t errors = (int64_t)answer_number(arena, job, "Errors");
-    bool runs = bytes_equal_text(status, "RUNNING");
+    bool runs = bytes_equal_text(status, "RUNNING") || bytes_equal_text(status, "CANCELLING");
     printing->running += runs;
     if (!printing->prints)
         return;
     if (runs)
         format_bar(done, (int64_t)answer_number(arena, job, "ItemsTotal"), bar);
     clock_format_utc((int64_t)(answer_number(arena, job, "StartTime") * 1000), started);
-    printf("%-8.*s %-10.*s %s %-24.*s %10" PRId64 " items %s",
+    printf("%-8.*s %-10.*s %s %.*s %-24.*s %10" PRId64 " items %s",
            BYTES_FMT(answer_text(arena, job, "Kind")), BYTES_FMT(status), started,
+           BYTES_FMT(answer_text(arena, job, "JobId")),
            BYTES_FMT(answer_text(arena, job, "TableName")), done, bar);
     if (errors > 0)
         printf(" %" PRId64 " refused", errors);
@@ -82,6 +85,26 @@ static int send_list(struct arena *arena, const struct command_call *call, struc
     return admin_client_send(arena, &request, answer);
 }
 
+static int cancel_job(struct arena *arena, const struct command_call *call, const char *id)
+{
+    struct admin_client_call request = admin_client_call_of(call, "CancelJob");
+    struct json_writer json;
+    struct buffer body;
+    struct bytes answer;
+    buffer_init(&body, arena);
+    json_writer_init(&json, &body);
+    json_open_object(&json);
+    json_write_name(&json, "JobId");
+    json_write_string(&json, bytes_from_text(id));
+    json_close_object(&json);
+    request.body = buffer_bytes(&body);
+    int code = admin_client_send(arena, &request, &answer);
+    if (code != COMMAND_OK)
+        return code;
+    printf("job %s is being cancelled\n", id);
+    return command_flush();
+}
+
 /* Redraws on a terminal; a pipe gets the last state only. */
 static int wait_for_jobs(struct arena *arena, const struct command_call *call)
 {
@@ -108,7 +131,10 @@ int jobs_command(const struct command_call *call)
     struct arena *arena = arena_create();
     struct bytes answer;
     int code;
-    if (command_value_of(call, "wait") != NULL) {
+    const char *cancelled = command_value_of(call, "cancel");
+    if (cancelled != NULL) {
+        code = cancel_job(arena, call, cancelled);
+    } else if (command_value_of(call, "wait") != NULL) {
         code = wait_for_jobs(arena, call);
     } else {
         code = send_list(arena, call, &answer);

@@ -93,7 +93,12 @@ const struct clock *job_clock(const struct job *job)
 
 bool job_is_stopping(const struct job *job)
 {
-    return atomic_load_explicit(job->stopping, memory_order_relaxed) || job_is_cancelled(job);
+    return job_is_interrupted(job) || job_is_cancelled(job);
+}
+
+bool job_is_interrupted(const struct job *job)
+{
+    return atomic_load_explicit(job->stopping, memory_order_relaxed);
 }
 
 bool job_is_cancelled(const struct job *job)

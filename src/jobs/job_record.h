@@ -159,7 +159,7 @@ MUST_CHECK enum engine_status job_record_remove_old(struct engine *engine,
  * removed with the end of the job. */
 
 struct engine_address job_cancel_address(struct arena *arena, struct bytes id);
-/* Of a bulk operation, the only jobs that clients can cancel. Returns when it is durable. */
+/* Of a job whose kind can be cancelled. Returns when it is durable. */
 MUST_CHECK enum engine_status job_cancel_store(struct engine *engine, const struct clock *clock,
                                                struct bytes id);
 MUST_CHECK enum engine_status job_cancel_remove(struct engine *engine, struct bytes id);

@@ -241,9 +241,8 @@ static enum engine_status load_cancels(struct job_runner *runner)
     enum engine_status status = ENGINE_OK;
     for (struct job *job = runner->first; job != NULL && status == ENGINE_OK; job = job->next) {
         bool cancelled = false;
-        if (job->record.letter == JOB_BULK)
-            status = job_cancel_find(runner->options.engine, bytes_of(job->record.id, JOB_ID_SIZE),
-                                     &cancelled);
+        status = job_cancel_find(runner->options.engine, bytes_of(job->record.id, JOB_ID_SIZE),
+                                 &cancelled);
         atomic_store(&job->cancelled, cancelled);
     }
     return status;

@@ -157,6 +157,8 @@ const struct clock *job_clock(const struct job *job);
 /* The server stops, or the job was cancelled: return soon. */
 bool job_is_stopping(const struct job *job);
 bool job_is_cancelled(const struct job *job);
+/* The server stops, whether or not the job was cancelled: for what a cancelled one cleans up. */
+bool job_is_interrupted(const struct job *job);
 /* How many turns in a row ended with JOB_RESULT_AGAIN, without a job_save in between: a kind gives
  * up at some number. */
 unsigned job_failure_count(const struct job *job);

@@ -210,6 +210,13 @@ const struct decision decisions_get_advice[] = { ASKS_STATOR("stator:GetAdvice")
 const struct decision decisions_describe_regions[] = { ASKS_STATOR("stator:DescribeRegions"), END };
 const struct decision decisions_get_meters[] = { ASKS_STATOR("stator:GetMeters"), END };
 const struct decision decisions_get_slow_requests[] = { ASKS_STATOR("stator:GetSlowRequests"), END };
+#define CANCEL_JOB "{'JobId':'01700000000000-00000001'}"
+const struct decision decisions_cancel_job[] = {
+    { NOTHING, NULL, NULL, CANCEL_JOB, NO("stator:CancelJob", "*") },
+    { ALLOW_ON("*", "*"), NULL, NULL, CANCEL_JOB, NO("stator:CancelJob", "*") },
+    { ALLOW_OTHER("stator:CancelJob", "*"), NULL, NULL, CANCEL_JOB, NOT_FOUND },
+    END,
+};
 const struct decision decisions_list_jobs[] = { ASKS_STATOR("stator:ListJobs"), END };
 /* The world allows no faults, so that those who may ask learn just that. */
 #define FAULT_OF(table) "{'TableName':'" table "','Fault':'Throttle'}"

@@ -202,7 +202,7 @@ STREAM_OPERATIONS = {"ListStreams", "DescribeStream", "GetShardIterator", "GetRe
 
 
 OWN_OPERATIONS = {
-    "AddFault", "AddTrigger", "CheckAccess", "CheckModel", "CreateKey", "CreateSession",
+    "AddFault", "AddTrigger", "CancelJob", "CheckAccess", "CheckModel", "CreateKey", "CreateSession",
     "DeleteKey", "DeleteKeyPolicy", "DeleteModel", "DescribeRegions", "ExplainStatement", "GetAdvice", "GetHotKeys",
     "GetItemHistory", "GetKeyPolicy", "GetMeters", "GetModel", "GetSlowRequests", "ListFaults",
     "ListJobs", "ListKeyPolicies", "ListKeys", "ListTriggers", "PutKeyPolicy", "PutModel",

@@ -1,6 +1,8 @@
-/* op_jobs.c -- ListJobs, an operation of our own: long work with its progress, for `stator jobs`.
+/* op_jobs.c -- ListJobs and CancelJob, operations of our own: long work with its progress, for
+ * `stator jobs`, and a way to end it.
  */
 #include <assert.h>
+#include "api/cancel_job.h"
 #include "api/common_shapes.h"
 #include "api/operation.h"
 #include "base/compiler.h"
@@ -78,7 +80,11 @@ static void write_job(struct listing *list, const struct job_record *record)
     json_open_object(writer);
     write_string(writer, "JobId", bytes_from_text(record->id));
     write_string(writer, "Kind", bytes_from_text(list->kind));
-    write_string(writer, "Status", bytes_from_text(job_state_name(record->state)));
+    bool ends = record->state == JOB_RUNNING &&
+                job_runner_is_cancelled(api_jobs(list->call->api), record->letter,
+                                        bytes_from_text(record->id));
+    write_string(writer, "Status",
+                 ends ? BYTES("CANCELLING") : bytes_from_text(job_state_name(record->state)));
     write_string(writer, "TableName", record->table_name);
     json_write_name(writer, "StartTime");
     json_write_seconds(writer, record->created_ms);
@@ -138,3 +144,78 @@ const struct operation op_list_jobs = { .name = "ListJobs",
                                         .asks = OPERATION_ASKS_ACCOUNT,
                                         .waits = true,
                                         .run = run_list };
+
+/* --- CancelJob --- */
+
+struct cancel_job_request {
+    struct bytes job_id;
+};
+
+/* Of other kinds there is nothing that a client would wait for, or that could be ended. */
+static const enum job_letter cancelled_letters[] = { JOB_EXPORT, JOB_IMPORT, JOB_BULK,
+                                                     JOB_RESTORE };
+
+static const struct shape id_shape = { .kind = SHAPE_STRING,
+                                       .min = JOB_ID_SIZE,
+                                       .max = JOB_ID_SIZE };
+static const struct shape_field cancel_fields[] = {
+    { SHAPE_FIELD(struct cancel_job_request, job_id, "JobId", &id_shape), .required = true },
+};
+static const struct shape cancel_shape = {
+    SHAPE_STRUCTURE_OF(struct cancel_job_request, cancel_fields), .type_name = "CancelJobInput"
+};
+
+/* The stored record decides: a job is active for a moment after its end. JOB_RUNNING: `*letter`. */
+static enum engine_status find_running(struct api_call *call, struct bytes id,
+                                       enum job_letter *letter, bool *found)
+{
+    enum engine_status status = ENGINE_NOT_FOUND;
+    struct job_record record;
+    *found = false;
+    if (!job_record_is_id(id))
+        return ENGINE_OK;
+    for (size_t i = 0; i < COUNT_OF(cancelled_letters) && status == ENGINE_NOT_FOUND; i++) {
+        *letter = cancelled_letters[i];
+        status = job_record_load(api_options(call->api)->engine, call->arena, *letter, id, &record);
+    }
+    *found = status == ENGINE_OK && record.state == JOB_RUNNING;
+    return status == ENGINE_NOT_FOUND ? ENGINE_OK : status;
+}
+
+static bool cancel(struct api_call *call, struct bytes id)
+{
+    struct json_writer writer;
+    enum job_letter letter;
+    bool active;
+    enum engine_status status = find_running(call, id, &letter, &active);
+    if (status != ENGINE_OK)
+        return storage_error_set(&call->error, status, "CancelJob");
+    if (active && !cancel_job_ask(call, letter, id, &active))
+        return false;
+    if (!active)
+        return error_set(&call->error, ERROR_RESOURCE_NOT_FOUND,
+                         "Requested resource not found: No job that can be cancelled runs with the "
+                         "id %.*s",
+                         BYTES_FMT(id));
+    json_writer_init(&writer, &call->response);
+    json_open_object(&writer);
+    write_string(&writer, "JobId", id);
+    write_string(&writer, "Status", BYTES("CANCELLING"));
+    json_close_object(&writer);
+    return true;
+}
+
+static void run_cancel(struct api_call *call, const void *input)
+{
+    const struct cancel_job_request *request = input;
+    operation_end(call, cancel(call, request->job_id));
+}
+
+const struct operation op_cancel_job = { .name = "CancelJob",
+                                         .service = OPERATION_OF_STATOR,
+                                         .kind = OPERATION_DATA,
+                                         .request = &cancel_shape,
+                                         .asks = OPERATION_ASKS_ACCOUNT,
+                                         .is_audited = true,
+                                         .waits = true,
+                                         .run = run_cancel };

@@ -264,8 +264,10 @@ static enum job_result run_turn(struct turn *turn)
 enum job_result restore_job_run(struct job *job, void *context)
 {
     struct turn turn = { .api = context, .job = job, .arena = arena_create() };
-    enum job_result result = run_turn(&turn);
+    enum job_result result = job_is_cancelled(job) ? JOB_RESULT_STOPPED : run_turn(&turn);
     arena_destroy(turn.arena);
+    if (result == JOB_RESULT_STOPPED && job_is_cancelled(job))
+        return table_job_cancel(context, job);
     if (result == JOB_RESULT_COMPLETED)
         return table_job_end(context, job, JOB_COMPLETED);
     return result == JOB_RESULT_FAILED ? table_job_drop(context, job) : result;

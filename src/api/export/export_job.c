@@ -2,6 +2,7 @@
 #include "api/export/export_job.h"
 #include <assert.h>
 #include <string.h>
+#include "api/cancel_job.h"
 #include "api/export/export_filter.h"
 #include "api/export/export_manifest.h"
 #include "api/export/export_record.h"
@@ -348,12 +349,12 @@ static bool write_manifests(struct export *export)
 
 /* --- The job --- */
 
-static bool is_cancelled(void *context)
+static bool is_stopping(void *context)
 {
     return job_is_stopping(context);
 }
 
-static bool open_bucket(struct export *export)
+static bool open_bucket(struct export *export, bool (*is_cancelled)(void *context))
 {
     const struct export_request *request = &export->detail.request;
     bool is_kms = bytes_equal_text(request->sse_algorithm, "KMS");
@@ -424,6 +425,28 @@ static bool prepare(struct export *export)
     return status == ENGINE_OK || fail_engine(export, status);
 }
 
+static bool stops_server(void *context)
+{
+    return job_is_interrupted(context);
+}
+
+/* No call of a bucket whose work was cancelled reaches it, so it is opened anew. */
+static void end_cancelled(struct export *export)
+{
+    struct bytes key =
+        export_manifest_data_key(export->arena, &export->names, export->detail.file_count);
+    object_upload_abort(export->upload);
+    object_bucket_close(export->bucket);
+    export->upload = NULL;
+    export->bucket = NULL;
+    if (!open_bucket(export, stops_server) ||
+        !object_abort_uploads(export->bucket, key, &export->problem))
+        log_write(LOG_WARN, "export", "what was uploaded of %s cannot be removed: %s",
+                  job_record(export->job)->id, export->problem.text);
+    job_fail(export->job, CANCEL_JOB_CODE, CANCEL_JOB_MESSAGE);
+    export->result = JOB_RESULT_FAILED;
+}
+
 static enum job_result run(struct job *job, void *context)
 {
     const struct export_job_options *options = context;
@@ -434,9 +457,11 @@ static enum job_result run(struct job *job, void *context)
                              .memory = arena_create(),
                              .result = JOB_RESULT_COMPLETED };
     buffer_init(&export.lines, export.arena);
-    bool ok = prepare(&export) && open_bucket(&export) && begin_or_resume(&export) &&
+    bool ok = prepare(&export) && open_bucket(&export, is_stopping) && begin_or_resume(&export) &&
               write_data(&export) && write_manifests(&export);
     assert(ok == (export.result == JOB_RESULT_COMPLETED));
+    if (export.result == JOB_RESULT_STOPPED && job_is_cancelled(job))
+        end_cancelled(&export);
     compressor_destroy(export.compressor);
     object_upload_abort(export.upload);
     object_bucket_close(export.bucket);

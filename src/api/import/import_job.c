@@ -324,7 +324,11 @@ static enum job_result run(struct job *job, void *context)
             arena_printf(import.arena, "%.*s/import/%s", BYTES_FMT(table_arn), import.record.id);
         error_log_sweep(options->imports_folder, knows_import, &import);
         import.access = job_access_open(import.api, &import.record);
-        result = run_import(&import);
+        result = job_is_cancelled(job) ? JOB_RESULT_STOPPED : run_import(&import);
+    }
+    if (result == JOB_RESULT_STOPPED && job_is_cancelled(job)) {
+        release_table(&import);
+        result = table_job_cancel(import.api, job);
     }
     bulk_load_destroy(import.load);
     object_input_close(import.input);

@@ -1,5 +1,6 @@
 /* op_bulk.c -- StartBulkPutItems, DescribeBulkOperation, ListBulkOperations, CancelBulkOperation.
  */
+#include "api/cancel_job.h"
 #include "api/import/bulk_job.h"
 #include "api/import/bulk_report.h"
 #include "api/import/bulk_request.h"
@@ -340,23 +341,6 @@ const struct operation op_describe_bulk_operation = { .name = "DescribeBulkOpera
                                                       .waits = true,
                                                       .run = run_describe };
 
-/* First on disk, so that a restart does not forget it. */
-static bool cancel_job(struct api_call *call, struct bytes id, bool *active)
-{
-    struct job_runner *jobs = api_jobs(call->api);
-    const struct api_options *options = api_options(call->api);
-    *active = true;
-    if (job_runner_is_cancelled(jobs, JOB_BULK, id))
-        return true;
-    enum engine_status status = job_cancel_store(options->engine, options->clock, id);
-    if (status == ENGINE_OK) {
-        *active = job_runner_cancel(jobs, JOB_BULK, id);
-        if (!*active) /* It has just ended. */
-            status = job_cancel_remove(options->engine, id);
-    }
-    return status == ENGINE_OK || storage_error_set(&call->error, status, "CancelBulkOperation");
-}
-
 static bool cancel(struct api_call *call, const struct bulk_arn_request *request)
 {
     struct job_record record;
@@ -366,7 +350,7 @@ static bool cancel(struct api_call *call, const struct bulk_arn_request *request
         return false;
     struct bytes id = bytes_of(record.id, JOB_ID_SIZE);
     if (record.state == JOB_RUNNING) {
-        if (!cancel_job(call, id, &active))
+        if (!cancel_job_ask(call, JOB_BULK, id, &active))
             return false;
         if (!active && !find_operation(call, request->arn, &record))
             return false;

@@ -126,7 +126,7 @@ static void write_description(struct json_writer *writer, struct api_call *call,
     write_stored(writer, "TableCreationParameters", record->detail, call->arena);
     write_times(writer, record);
     write_counters(writer, record);
-    if (record->state == JOB_FAILED) {
+    if (record->state == JOB_FAILED || record->state == JOB_CANCELLED) {
         write_text(writer, "FailureCode", record->failure_code);
         write_text(writer, "FailureMessage", record->failure_message);
     }

@@ -163,6 +163,9 @@ static const struct asked asked_get_advice[] = {
 static const struct asked asked_get_meters[] = {
     { "{}", "stator:GetMeters", "*" },
 };
+static const struct asked asked_cancel_job[] = {
+    { "{'JobId':'01700000000000-00000001'}", "stator:CancelJob", "*" },
+};
 static const struct asked asked_list_jobs[] = {
     { "{}", "stator:ListJobs", "*" },
 };
