@@ -114,6 +114,67 @@ def test_a_deletion_takes_both_the_replacement_and_what_it_replaced(account):
     assert account.tables() == []
 
 
+# --- A creation that failed half way ---
+
+
+def half_made(days=99, **properties):
+    """Its table is made; then its recovery period, of 99 days, is refused."""
+    recovery = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": days}
+    return table(PointInTimeRecoverySpecification=recovery, **properties)
+
+
+def fail_half_way(account, **properties):
+    stack = account.create("app", template(T=half_made(**properties)), DisableRollback=True)
+    assert stack["StackStatus"] == "CREATE_FAILED" and len(account.tables()) == 1
+
+
+@pytest.mark.parametrize("properties", [{"TableName": "orders"}, {}])
+def test_what_a_failed_creation_made_is_finished_by_the_next_update(account, properties):
+    fail_half_way(account, **properties)
+    made = account.described(account.tables()[0])
+    stack = account.update("app", template(T=half_made(9, **properties)))
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+    assert account.described(physical_id(account))["TableId"] == made["TableId"]
+    account.delete("app")
+    assert account.tables() == []
+
+
+def test_what_a_failed_creation_made_stays_the_stacks_after_an_update_that_fails_too(account):
+    fail_half_way(account, TableName="orders")
+    for _ in range(2):
+        stack = account.update("app", template(T=half_made(98, TableName="orders")),
+                               DisableRollback=True)
+        assert stack["StackStatus"] == "UPDATE_FAILED" and physical_id(account) == "orders"
+    account.delete("app")
+    assert account.tables() == []
+
+
+def test_what_a_failed_creation_made_is_deleted_by_the_rollback_of_the_next_update(account):
+    fail_half_way(account, TableName="orders")
+    stack = account.update("app", template(T=half_made(98, TableName="other")))
+    assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert account.tables() == []
+
+
+def test_what_a_failed_creation_made_under_another_name_is_deleted_by_the_next_update(account):
+    fail_half_way(account, TableName="one")
+    stack = account.update("app", template(T=half_made(98, TableName="two")), DisableRollback=True)
+    assert stack["StackStatus"] == "UPDATE_FAILED" and account.tables() == ["one", "two"]
+    stack = account.update("app", template(T=half_made(9, TableName="three")), DisableRollback=True)
+    assert stack["StackStatus"] == "UPDATE_FAILED" and account.tables() == ["one", "two"]
+    stack = account.update("app", template(T=half_made(9, TableName="one")))
+    assert stack["StackStatus"] == "UPDATE_COMPLETE" and account.tables() == ["one"]
+
+
+def test_a_table_that_a_stack_retained_is_not_made_its_own_again(account):
+    kept = {**table(TableName="kept"), "DeletionPolicy": "Retain"}
+    account.create("app", template(T=kept, U=table(TableName="users")))
+    account.update("app", template(U=table(TableName="users")))
+    stack = account.update("app", template(T=table(TableName="kept"), U=table(TableName="users")))
+    assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert account.tables() == ["kept", "users"]
+
+
 # --- RollbackStack, ContinueUpdateRollback ---
 
 

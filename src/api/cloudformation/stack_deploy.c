@@ -9,6 +9,9 @@
 #define SKIPPED "Skipped: not a DynamoDB resource"
 #define REPLACES                                                                                   \
     "Requested update requires the creation of a new physical resource; hence creating one."
+#define OTHER_TYPE                                                                                 \
+    "Update of resource type is not permitted. Delete the resource before you give its name to "   \
+    "one of another type."
 
 struct deployment {
     struct stack_turn *turn;
@@ -91,7 +94,7 @@ bool stack_settle_table(struct stack_turn *turn, const struct stack_evaluation *
                                   found == STACK_TABLE_OWN ? 1 : 0, &options);
     const struct plan_item *item = find_item(plan, id);
     if (item == NULL || item->action == PLAN_REFUSE || item->action == PLAN_REPLACE) {
-        *message = item == NULL || item->refusal.len == 0
+        *message = item == NULL || item->action == PLAN_REPLACE
                        ? BYTES("The table was changed in a way that an update cannot undo")
                        : item->refusal;
         return false;
@@ -110,11 +113,17 @@ static int64_t next_order(struct stack_turn *turn)
     return count == 0 ? 1 : resources[count - 1]->order.value + 1;
 }
 
+/* Whether the name is that of another table than the ones that the record stands for. A table with
+ * the stack's tags that no record has was retained, and is nobody's to change either. */
 static bool is_taken(struct stack_turn *turn, const struct stack_resource *resource,
                      struct bytes name)
 {
-    return stack_turn_is_table(resource) &&
-           stack_calls_find(&turn->calls, resource->head.id, name) != STACK_TABLE_ABSENT;
+    if (!stack_turn_is_table(resource))
+        return false;
+    bool is_known =
+        bytes_equal(resource->physical_id, name) || bytes_equal(resource->old_physical_id, name);
+    enum stack_table found = stack_calls_find(&turn->calls, resource->head.id, name);
+    return found == STACK_TABLE_OF_OTHERS || (found == STACK_TABLE_OWN && !is_known);
 }
 
 static bool fail_taken(struct stack_turn *turn, struct stack_resource *resource, struct bytes name)
@@ -125,23 +134,61 @@ static bool fail_taken(struct stack_turn *turn, struct stack_resource *resource,
                      BYTES_FMT(resource->type), BYTES_FMT(name)));
 }
 
-static bool begin_creation(struct stack_turn *turn, const struct template_resource *wanted)
+static bool fail_other_name(struct stack_turn *turn, struct stack_resource *resource)
+{
+    return fail_resource(turn, resource,
+                         arena_printf(turn->arena,
+                                      "An update that failed has replaced '%.*s' by '%.*s'. Roll "
+                                      "the stack back before you give another name.",
+                                      BYTES_FMT(resource->old_physical_id),
+                                      BYTES_FMT(resource->physical_id)));
+}
+
+/* Makes `name` the resource's. What an earlier attempt made under another name is deleted by the
+ * cleanup. False: the record stands for two already. */
+static bool take_name(struct stack_resource *resource, struct bytes name)
+{
+    struct bytes before = resource->physical_id;
+    if (before.data != NULL && !bytes_equal(before, name)) {
+        if (resource->old_physical_id.data != NULL && !bytes_equal(resource->old_physical_id, name))
+            return false;
+        resource->old_physical_id = before;
+    }
+    resource->physical_id = name;
+    return true;
+}
+
+static struct stack_resource *new_record(struct stack_turn *turn,
+                                         const struct template_resource *wanted)
 {
     struct stack_resource *resource = arena_alloc_zeroed(turn->arena, sizeof *resource);
     resource->head.stack_uid = turn->stack->head.stack_uid;
     resource->head.id = wanted->logical_id;
-    resource->type = wanted->type;
     resource->order = (struct shape_integer){ true, next_order(turn) };
-    resource->deletion_policy = stack_turn_policy(wanted->deletion_policy);
-    resource->is_skipped.present = resource->is_skipped.value =
-        wanted->kind == TEMPLATE_KIND_FOREIGN;
+    return resource;
+}
+
+/* `failed` is the record of an earlier attempt, which may have made the resource, or a part of it;
+ * NULL: there is none. */
+static bool begin_creation(struct stack_turn *turn, struct stack_resource *failed,
+                           const struct template_resource *wanted)
+{
+    struct stack_resource *resource = failed != NULL ? failed : new_record(turn, wanted);
+    bool is_of_other_type =
+        resource->physical_id.data != NULL && !bytes_equal(resource->type, wanted->type);
     if (turn->began_as == STACK_UPDATE_IN_PROGRESS)
         resource->is_new = (struct shape_boolean){ true, true };
     stack_turn_set(turn, resource, STACK_CREATE_IN_PROGRESS, (struct bytes){ 0 });
+    if (is_of_other_type)
+        return fail_resource(turn, resource, BYTES(OTHER_TYPE));
+    resource->type = wanted->type;
+    resource->deletion_policy = stack_turn_policy(wanted->deletion_policy);
+    resource->is_skipped.present = resource->is_skipped.value =
+        wanted->kind == TEMPLATE_KIND_FOREIGN;
     if (is_taken(turn, resource, wanted->physical_id))
         return fail_taken(turn, resource, wanted->physical_id);
-    resource->physical_id = wanted->physical_id;
-    return stack_turn_save(turn, resource);
+    return take_name(resource, wanted->physical_id) ? stack_turn_save(turn, resource)
+                                                    : fail_other_name(turn, resource);
 }
 
 /* The new name of a table that the template does not name: another one than before. */
@@ -198,12 +245,7 @@ static bool resume_replacement(struct deployment *deployment, struct stack_resou
         return drop_replacement(deployment, resource);
     stack_turn_set(turn, resource, STACK_UPDATE_IN_PROGRESS, (struct bytes){ 0 });
     if (!bytes_equal(wanted->physical_id, resource->physical_id))
-        return fail_resource(turn, resource,
-                             arena_printf(turn->arena,
-                                          "An update that failed has replaced '%.*s' by '%.*s'. "
-                                          "Roll the stack back before you give another name.",
-                                          BYTES_FMT(resource->old_physical_id),
-                                          BYTES_FMT(resource->physical_id)));
+        return fail_other_name(turn, resource);
     return stack_turn_save(turn, resource);
 }
 
@@ -454,7 +496,7 @@ bool stack_deploy(struct stack_turn *turn)
         const struct plan_item *item = find_item(deployment.plan, wanted->logical_id);
         struct stack_resource *resource = stack_turn_resource(turn, wanted->logical_id);
         if (resource == NULL || must_be_made_again(turn, resource))
-            return begin_creation(turn, wanted);
+            return begin_creation(turn, resource, wanted);
         bool has_begun = resource->generation.value == turn->stack->generation.value;
         if (has_begun && !stack_turn_is_done(turn, resource))
             return work_on(&deployment, resource);

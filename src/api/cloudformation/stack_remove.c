@@ -217,7 +217,8 @@ bool stack_clean_rollback(struct stack_turn *turn)
     for (size_t i = count; i > 0; i--) {
         struct stack_resource *resource = resources[i - 1];
         if (resource->old_physical_id.data != NULL)
-            return remove_replaced(turn, &after, resource, false);
+            return remove_replaced(turn, &after, resource,
+                                   resource->is_new.value && is_retained(turn, resource));
         if (!resource->is_new.value)
             continue;
         if (is_gone(resource) || (stack_turn_is_done(turn, resource) &&
