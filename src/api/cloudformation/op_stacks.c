@@ -16,7 +16,8 @@ static const char *const failure_choices[] = { "DO_NOTHING", "ROLLBACK", "DELETE
 static const struct shape failure_shape = { .kind = SHAPE_STRING,
                                             .enum_values = failure_choices,
                                             SHAPE_UNBOUNDED };
-static const struct shape minutes_shape = { .kind = SHAPE_INTEGER, .min = 1, .max = SHAPE_NO_MAX };
+enum { MINUTES_MAX = INT32_MAX }; /* The service's integers have 32 bits. */
+static const struct shape minutes_shape = { .kind = SHAPE_INTEGER, .min = 1, .max = MINUTES_MAX };
 static const struct shape_field create_fields[] = {
     STACK_DEPLOY_FIELDS,
     { SHAPE_FIELD(struct stack_deploy_request, on_failure, "OnFailure", &failure_shape) },

@@ -243,6 +243,30 @@ static void texts_of_a_request_have_the_services_bounds(void **state)
     }
 }
 
+static void the_timeout_of_a_creation_has_the_services_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *minutes, *message;
+    } cases[] = {
+        { "0", "greater than or equal to 1" },
+        { "2147483648", "less than or equal to 2147483647" },
+        { "9223372036854775807", "less than or equal to 2147483647" },
+        { "2147483647", NULL },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct bytes body = arena_printf(
+            arena, "{'StackName':'app','TimeoutInMinutes':%s," TEMPLATE("A: " TOPIC) "}%c",
+            cases[i].minutes, 0);
+        bool created = api_fixture_call(&fixture, CREATE, (const char *)body.data);
+        assert_int_equal(created, cases[i].message == NULL);
+        if (!created && memmem(fixture.error.message.data, fixture.error.message.len,
+                               cases[i].message, strlen(cases[i].message)) == NULL)
+            fail_msg("%.*s", BYTES_FMT(fixture.error.message));
+    }
+    expect_status("app", "CREATE_COMPLETE");
+}
+
 /* Gives the stack change sets until the memory of stacks is full, or none if `fills` is false. */
 static void fill_memory(bool fills)
 {
@@ -333,6 +357,7 @@ int main(void)
         TEST(a_reason_is_cut_between_two_characters),
         TEST(a_deployment_whose_outputs_cannot_be_stored_fails),
         TEST(texts_of_a_request_have_the_services_bounds),
+        TEST(the_timeout_of_a_creation_has_the_services_bounds),
         TEST(the_memory_of_all_stacks_is_bounded),
         TEST(a_page_ends_at_its_size),
     };
