@@ -5,10 +5,7 @@
  * who asked for it, and the job decides about each object before it reads or writes it, and about
  * each item before it shows it. As at the service, a denial ends the job, with S3AccessDenied.
  *
- * The policies are those that the caller's key has at that moment: a key that is deleted or
- * disabled meanwhile may do nothing. The session of a temporary key may end meanwhile; then the
- * policies of its parent count. The other context keys are those of the request, except for the
- * time.
+ * What is stored of the caller, and which policies count later: stored_caller.h.
  *
  * One thread at a time, that of the job.
  */
