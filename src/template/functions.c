@@ -34,6 +34,36 @@ static void inherit(struct node *to, const struct node *from)
         to->pending = from->pending;
 }
 
+/* The marks of any value within a list or map. */
+static void inherit_below(struct node *to, const struct node *from)
+{
+    const struct node *foreign = node_find_foreign(from), *pending = node_find_pending(from);
+    if (foreign != NULL)
+        to->foreign = foreign->foreign;
+    if (pending != NULL)
+        to->pending = pending->pending;
+}
+
+/* Recursion is bounded by the depth of a document. */
+static void mark(struct node *node, const struct node *from)
+{
+    inherit(node, from);
+    for (size_t i = 0; i < node->count; i++)
+        mark(node->members[i].value, from);
+}
+
+/* The value, which was chosen by what `by` says: a copy with its marks, if it has any. */
+static const struct node *chosen(struct evaluation *evaluation, const struct node *value,
+                                 const struct node *by)
+{
+    if (value == NULL || (by->foreign.data == NULL && by->pending.data == NULL) ||
+        evaluation_is_no_value(evaluation, value))
+        return value;
+    struct node *copy = node_copy(evaluation->arena, value);
+    mark(copy, by);
+    return copy;
+}
+
 const struct node *evaluation_scalar(struct evaluation *evaluation, const struct node *node,
                                      const char *what)
 {
@@ -158,7 +188,7 @@ static const struct node *select_one(struct evaluation *evaluation, const struct
                            index);
         return NULL;
     }
-    return element(list, index);
+    return chosen(evaluation, element(list, index), number);
 }
 
 static const struct node *encode_base64(struct evaluation *evaluation, const struct node *argument)
@@ -189,6 +219,7 @@ static const struct node *get_azs(struct evaluation *evaluation, const struct no
                       argument->line);
         if (text == NULL)
             return NULL;
+        inherit(text, region);
         node_append(evaluation->arena, list, text);
     }
     return list;
@@ -213,7 +244,8 @@ static const struct node *find_in_map(struct evaluation *evaluation, const struc
     static const char wrong[] =
         "Template error: every Fn::FindInMap object requires three parameters, the map name, map "
         "key and the attribute for return value";
-    const struct node *keys[3], *otherwise;
+    const struct node *keys[3], *otherwise, *value;
+    struct node by = { 0 }; /* The marks of all keys. */
     if (argument->kind != NODE_LIST ||
         (argument->count != 3 &&
          !(argument->count == 4 && evaluation->template->has_language_extensions)))
@@ -222,15 +254,18 @@ static const struct node *find_in_map(struct evaluation *evaluation, const struc
         keys[i] = evaluation_scalar(evaluation, element(argument, i), "a key of Fn::FindInMap");
         if (keys[i] == NULL)
             return NULL;
+        inherit(&by, keys[i]);
     }
     if (!find_default(evaluation, argument, &otherwise))
         return NULL;
     const struct node *map = node_get_bytes(evaluation->template->mappings, keys[0]->text);
-    const struct node *value = node_get_bytes(node_get_bytes(map, keys[1]->text), keys[2]->text);
+    value = node_get_bytes(node_get_bytes(map, keys[1]->text), keys[2]->text);
     if (value != NULL && (node_is_scalar(value) || value->kind == NODE_LIST))
-        return evaluation_count_tree(evaluation, value, argument->line) ? value : NULL;
+        return evaluation_count_tree(evaluation, value, argument->line)
+                   ? chosen(evaluation, value, &by)
+                   : NULL;
     if (otherwise != NULL)
-        return evaluation_value(evaluation, otherwise);
+        return chosen(evaluation, evaluation_value(evaluation, otherwise), &by);
     if (map == NULL)
         template_error_set(evaluation->arena, evaluation->err, argument->line,
                            "Template error: Mapping named '%.*s' is not present in the 'Mappings' "
@@ -253,7 +288,7 @@ static const struct node *import_value(struct evaluation *evaluation, const stru
         return NULL;
     if (environment->import != NULL &&
         environment->import(environment->context, name->text, &value))
-        return make_text(evaluation, value, argument->line);
+        return chosen(evaluation, make_text(evaluation, value, argument->line), name);
     template_error_set(evaluation->arena, evaluation->err, argument->line,
                        "No export named %.*s found.", BYTES_FMT(name->text));
     return NULL;
@@ -279,7 +314,9 @@ static const struct node *length(struct evaluation *evaluation, const struct nod
         evaluate_list(evaluation, argument, "Template error: Fn::Length requires a list");
     if (list == NULL || !evaluation_count(evaluation, 1, 0, argument->line))
         return NULL;
-    return node_number(evaluation->arena, (int64_t)list->count);
+    struct node *result = node_number(evaluation->arena, (int64_t)list->count);
+    inherit_below(result, list);
+    return result;
 }
 
 static const struct node *to_json(struct evaluation *evaluation, const struct node *argument)
@@ -293,11 +330,8 @@ static const struct node *to_json(struct evaluation *evaluation, const struct no
                     "Template error: Fn::ToJsonString requires an object or a list");
     struct node *result =
         make_text(evaluation, node_json(evaluation->arena, value), argument->line);
-    const struct node *foreign = node_find_foreign(value), *pending = node_find_pending(value);
-    if (result != NULL && foreign != NULL)
-        result->foreign = foreign->foreign;
-    if (result != NULL && pending != NULL)
-        result->pending = pending->pending;
+    if (result != NULL)
+        inherit_below(result, value);
     return result;
 }
 
@@ -330,8 +364,10 @@ static const struct node *get_att(struct evaluation *evaluation, const struct no
         evaluation_scalar(evaluation, element(argument, 1), "the attribute of Fn::GetAtt");
     if (attribute == NULL)
         return NULL;
-    return evaluation_get_att(evaluation, element(argument, 0)->text, attribute->text,
-                              argument->line);
+    return chosen(
+        evaluation,
+        evaluation_get_att(evaluation, element(argument, 0)->text, attribute->text, argument->line),
+        attribute);
 }
 
 /* --- All --- */

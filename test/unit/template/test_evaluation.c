@@ -192,6 +192,36 @@ static void values_that_are_not_known_are_marked(void **state)
     assert_true(!result->outputs[3].is_foreign && !result->outputs[3].is_pending);
 }
 
+/* What is chosen or counted by such a value is not known either. */
+static void what_is_made_of_values_that_are_not_known_is_marked(void **state)
+{
+#define PARTS "{'Fn::Length':{'Fn::Split':[':',{'Fn::GetAtt':['T','StreamArn']}]}}"
+    static const char *const values[] = {
+        PARTS,
+        "{'Fn::Sub':['x-${n}',{'n':" PARTS "}]}",
+        "{'Fn::Select':[" PARTS ",['a','b','c']]}",
+        "{'Fn::FindInMap':['M','K'," PARTS "]}",
+        "{'Fn::FindInMap':['M','L'," PARTS "]}",
+        "{'Fn::FindInMap':['M','none'," PARTS ",{'DefaultValue':'d'}]}",
+        "{'Fn::GetAZs':{'Fn::GetAtt':['T','StreamArn']}}",
+    };
+    struct arena *arena = *state;
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        struct bytes text = arena_printf(
+            arena,
+            "{'Transform':'AWS::LanguageExtensions','Mappings':{'M':{'K':{'1':'v'},"
+            "'L':{'1':['v','w']}}},'Resources':{'T':{" TABLE "}}},'Outputs':{'A':{'Value':%s},"
+            "'B':{'Value':{'Fn::FindInMap':['M','K','1']}}}}%c",
+            values[i], 0);
+        const struct template_result *result =
+            template_fixture_result(arena, (const char *)text.data);
+        if (!result->outputs[0].is_pending)
+            fail_msg("%s is not marked", values[i]);
+        assert_false(result->outputs[1].is_pending); /* The mapping itself is not. */
+    }
+#undef PARTS
+}
+
 /* --- Conditions --- */
 
 static const char *condition_of(struct arena *arena, const char *conditions)
@@ -704,6 +734,7 @@ int main(void)
         ARENA_TEST(wrong_functions_are_refused),
         ARENA_TEST(the_caller_answers_what_only_it_knows),
         ARENA_TEST(values_that_are_not_known_are_marked),
+        ARENA_TEST(what_is_made_of_values_that_are_not_known_is_marked),
         ARENA_TEST(conditions_decide_about_resources),
         ARENA_TEST(parameters_keep_their_constraints),
         ARENA_TEST(patterns_match_as_a_whole),
