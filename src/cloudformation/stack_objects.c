@@ -25,6 +25,9 @@ static const struct shape any_text = { .kind = SHAPE_STRING,
 static const struct shape changes_text = { .kind = SHAPE_STRING,
                                            .min = SHAPE_NO_MIN,
                                            .max = STACK_CHANGES_SIZE_MAX };
+static const struct shape caller_text = { .kind = SHAPE_STRING,
+                                          .min = SHAPE_NO_MIN,
+                                          .max = STACK_CALLER_SIZE_MAX };
 static const struct shape any_number = { .kind = SHAPE_LONG, SHAPE_UNBOUNDED };
 static const struct shape any_boolean = { .kind = SHAPE_BOOLEAN, SHAPE_UNBOUNDED };
 
@@ -95,6 +98,7 @@ static const struct shape_field stack_fields[] = {
     { SHAPE_FIELD(struct stack, retained, "ret", &logical_ids_shape) },
     { SHAPE_FIELD(struct stack, change_set_id, "cs", &any_text) },
     { SHAPE_FIELD(struct stack, token, "tok", &any_text) },
+    { SHAPE_FIELD(struct stack, caller, "by", &caller_text) },
     { SHAPE_FIELD(struct stack, generation, "g", &any_number), .required = true },
     { SHAPE_FIELD(struct stack, stable_generation, "sg", &any_number) },
     { SHAPE_FIELD(struct stack, event_count, "ev", &any_number), .required = true },
@@ -341,6 +345,15 @@ bool stack_is_name(struct bytes name)
             (name.data[i] < '0' || name.data[i] > '9'))
             return false;
     return true;
+}
+
+const struct stack_pair *stack_find_pair(const struct shape_list *list, struct bytes key)
+{
+    const struct stack_pair *const *pairs = list->elements;
+    for (size_t i = 0; i < list->kept; i++)
+        if (bytes_equal(pairs[i]->key, key))
+            return pairs[i];
+    return NULL;
 }
 
 bool stack_same_pairs(const struct shape_list *a, const struct shape_list *b)

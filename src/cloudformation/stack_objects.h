@@ -30,6 +30,7 @@ enum {
     STACK_LOGICAL_ID_SIZE_MAX = 255, /* The service's, as the next one. */
     STACK_TYPE_SIZE_MAX = 256,
     STACK_REASON_SIZE_MAX = 1024,         /* Longer ones are cut. */
+    STACK_CALLER_SIZE_MAX = 16 * 1024,    /* In base64; most of it headers of the request. */
     STACK_CHANGES_SIZE_MAX = 1024 * 1024, /* Of the list of changes of a change set. */
     STACK_DOCUMENT_SIZE_MAX = 4 * 1024 * 1024,
     STACK_ASSET_SIZE_MAX = 64 * 1024 * 1024, /* Larger ones than a request come in parts. */
@@ -94,6 +95,9 @@ struct stack {
     struct shape_list retained;        /* of struct bytes: logical ids that a deletion retains. */
     struct bytes change_set_id;        /* The ARN of the one executed last. */
     struct bytes token;                /* ClientRequestToken of the operation under way. */
+    /* Who began the operation, as api/stored_caller.h encodes it, in base64. Empty: callers were
+     * not distinguished. data NULL: an earlier version began it, or nothing was begun yet. */
+    struct bytes caller;
     /* Counts operations, rollbacks among them. A resource whose number is this one and whose status
      * is complete has been dealt with. */
     struct shape_integer generation;
@@ -194,6 +198,8 @@ MUST_CHECK bool stack_record_is_whole(struct arena *arena, const struct engine_e
 /* A letter, then letters, digits and hyphens; at most STACK_NAME_SIZE_MAX. */
 bool stack_is_name(struct bytes name);
 
+/* Of a list of struct stack_pair *; NULL: it has none of that key. */
+const struct stack_pair *stack_find_pair(const struct shape_list *list, struct bytes key);
 /* Whether two lists of struct stack_pair * have the same pairs in the same order. */
 bool stack_same_pairs(const struct shape_list *a, const struct shape_list *b);
 

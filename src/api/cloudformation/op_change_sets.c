@@ -405,7 +405,10 @@ static bool prepare(struct api_call *call, struct execution *execution)
         return error_set_bytes(&call->error, ERROR_VALIDATION, before->message);
     execution->basis.evaluations[0] = before;
     execution->basis.evaluations[1] = &execution->after;
-    return stack_request_may_deploy(call, stack, stack_evaluation_plan(before, &execution->after));
+    static const struct shape_list no_tags;
+    return stack_request_may_deploy(call, stack, stack_evaluation_plan(before, &execution->after),
+                                    before == NULL ? &no_tags : &stack->settings->tags,
+                                    &settings->tags);
 }
 
 /* What cannot be told before the stacks are locked. `*is_current` false: begin again. */

@@ -151,7 +151,9 @@ static bool evaluate_both(struct api_call *call, struct rollback *rollback)
         return true;
     return stack_evaluate_stored(failed, call->api, call->arena, stack, STACK_TEMPLATE_NEXT,
                                  stack->next)
-               ? stack_request_may_deploy(call, stack, stack_evaluation_plan(failed, stable))
+               /* Which tables have tags of the failed update, the driver finds out. */
+               ? stack_request_may_deploy(call, stack, stack_evaluation_plan(failed, stable),
+                                          &stack->settings->tags, &stack->settings->tags)
                : error_set_bytes(&call->error, ERROR_VALIDATION, failed->message);
 }
 
@@ -177,6 +179,7 @@ static bool start(struct api_call *call, const struct rollback_request *request,
         put_failed(call, request, stack, change);
         stack->status_name = bytes_from_text(stack_status_name(status));
         stack->token = request->token;
+        stack_request_note_caller(call, stack);
     } else {
         stack_request_begin(call, stack, status, request->token);
     }

@@ -2,6 +2,7 @@
  *
  * They check the request, evaluate the template, ask policies about everything that the deployment
  * will do, store the stack's new status, and leave the rest to the driver. */
+#include <stdint.h>
 #include "api/cloudformation/stack_driver.h"
 #include "api/cloudformation/stack_request.h"
 #include "api/operation.h"
@@ -51,6 +52,8 @@ static bool check_new(struct api_call *call, const struct stack_deploy_request *
     return true;
 }
 
+static const struct shape_list no_tags;
+
 static bool prepare_creation(struct api_call *call, const struct stack_deploy_request *request,
                              struct stack *stack, struct bytes *text,
                              struct stack_evaluation *evaluation)
@@ -63,7 +66,8 @@ static bool prepare_creation(struct api_call *call, const struct stack_deploy_re
                                   text) &&
            stack_request_settings(call, request, NULL, &stack->settings) &&
            stack_request_evaluate(call, stack, *text, stack->settings, evaluation) &&
-           stack_request_may_deploy(call, stack, stack_evaluation_plan(NULL, evaluation));
+           stack_request_may_deploy(call, stack, stack_evaluation_plan(NULL, evaluation), &no_tags,
+                                    &stack->settings->tags);
 }
 
 /* With the stacks locked, which it unlocks. */
@@ -168,7 +172,7 @@ static bool prepare_update(struct api_call *call, const struct stack_deploy_requ
     struct plan *plan = stack_evaluation_plan(&out->before, &out->after);
     out->differs = stack_evaluation_differs(&out->before, &out->after, plan) ||
                    !stack_same_pairs(&stack->settings->tags, &stack->next->tags);
-    return stack_request_may_deploy(call, stack, plan);
+    return stack_request_may_deploy(call, stack, plan, &stack->settings->tags, &stack->next->tags);
 }
 
 /* With the stacks locked. */

@@ -4,12 +4,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "api/operation.h"
+#include "api/stored_caller.h"
+#include "auth/live_keys.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/uuid.h"
 #include "jobs/job.h"
+#include "json/base64.h"
 #include "json/writer.h"
 #include "model/error.h"
 #include "model/limits.h"
@@ -44,20 +47,23 @@ struct stack_identity {
     struct bytes table_id;       /* To delete no other one of that name; data NULL: any. */
 };
 
-static bool run_call(const struct stack_calls *calls, const char *action, struct bytes body,
-                     const struct stack_identity *own, struct bytes *response, struct error *err)
+/* `caller` NULL: everything is allowed. */
+static bool run_call(const struct stack_calls *calls, const struct caller *caller,
+                     const struct plan_step *step, const struct stack_identity *own,
+                     struct bytes *response, struct error *err)
 {
     struct sync_call call = {
         .base = { .arena = calls->arena,
-                  .operation = operation_find_action(bytes_from_text(action)),
-                  .body = body,
+                  .operation = operation_find_action(bytes_from_text(step->operation)),
+                  .body = step->body,
+                  .caller = caller,
                   .own_tags = own == NULL ? NULL : own->tags,
                   .own_table_id = own == NULL ? (struct bytes){ 0 } : own->table_id,
                   .done = end_call },
     };
     if (call.base.operation == NULL)
         return error_set(err, ERROR_UNKNOWN_OPERATION, "stator does not have the operation %s",
-                         action);
+                         step->operation);
     pthread_mutex_init(&call.mutex, NULL);
     pthread_cond_init(&call.changed, NULL);
     api_run(calls->api, &call.base);
@@ -72,6 +78,55 @@ static bool run_call(const struct stack_calls *calls, const char *action, struct
     return !error_is_set(err);
 }
 
+static bool ask(const struct stack_calls *calls, const char *operation, struct bytes body,
+                struct bytes *response, struct error *err)
+{
+    const struct plan_step step = { .operation = operation, .body = body };
+    return run_call(calls, NULL, &step, NULL, response, err);
+}
+
+void stack_calls_find_caller(struct stack_calls *calls)
+{
+    struct bytes stored = calls->stack->caller;
+    size_t size;
+    calls->asks = api_options(calls->api)->keys != NULL && (stored.data == NULL || stored.len > 0);
+    if (!calls->asks || stored.data == NULL)
+        return;
+    uint8_t *decoded = arena_alloc(calls->arena, base64_decoded_max(stored.len));
+    if (base64_decode(stored, decoded, &size))
+        calls->caller = stored_caller_decode(calls->arena, bytes_of(decoded, size));
+}
+
+static bool refuse_unknown(const struct stack_calls *calls, const char *operation,
+                           struct error *err)
+{
+    if (calls->caller == NULL)
+        return error_set(err, ERROR_ACCESS_DENIED,
+                         "It is not known who began the operation: an earlier version of the "
+                         "server did not store it. Begin it again.");
+    return error_set(err, ERROR_ACCESS_DENIED,
+                     "User: %.*s is not authorized to perform: %s because the access key that "
+                     "began the operation was deleted or disabled",
+                     BYTES_FMT(stored_caller_arn(calls->caller)), operation);
+}
+
+/* A request that changes something. */
+static bool change(const struct stack_calls *calls, const struct plan_step *step,
+                   const struct stack_identity *own, struct bytes *response, struct error *err)
+{
+    const struct api_options *options = api_options(calls->api);
+    if (!calls->asks)
+        return run_call(calls, NULL, step, own, response, err);
+    int64_t now_ms = clock_wall_ms(options->clock);
+    struct live_ring *ring = live_keys_acquire(options->keys, now_ms);
+    const struct caller *caller =
+        calls->caller == NULL ? NULL : stored_caller_now(calls->arena, calls->caller, ring, now_ms);
+    bool ok = caller != NULL ? run_call(calls, caller, step, own, response, err)
+                             : refuse_unknown(calls, step->operation, err);
+    live_keys_release(ring);
+    return ok;
+}
+
 static bool may_pass(enum error_code code)
 {
     return code == ERROR_RESOURCE_IN_USE || code == ERROR_LIMIT_EXCEEDED ||
@@ -81,6 +136,8 @@ static bool may_pass(enum error_code code)
 static const char *handler_code(enum error_code code)
 {
     switch (code) {
+    case ERROR_ACCESS_DENIED:
+        return "AccessDenied";
     case ERROR_RESOURCE_NOT_FOUND:
         return "NotFound";
     case ERROR_RESOURCE_IN_USE:
@@ -133,7 +190,7 @@ static bool ttl_is_settled(const struct stack_calls *calls, struct bytes name)
     struct error err;
     struct bytes body = arena_printf(calls->arena, "{\"TableName\":\"%.*s\"}", BYTES_FMT(name));
     error_init(&err, calls->arena);
-    return !run_call(calls, "DescribeTimeToLive", body, NULL, &response, &err) ||
+    return !ask(calls, "DescribeTimeToLive", body, &response, &err) ||
            (memmem(response.data, response.len, "\"ENABLING\"", 10) == NULL &&
             memmem(response.data, response.len, "\"DISABLING\"", 11) == NULL);
 }
@@ -202,8 +259,7 @@ static bool run_step(const struct stack_calls *calls, const struct plan_step *st
     if (job_thread_is_stopping(calls->thread))
         return false;
     error_init(&err, calls->arena);
-    if (!run_call(calls, step->operation, step->body, creates || deletes ? own : NULL, &response,
-                  &err)) {
+    if (!change(calls, step, creates || deletes ? own : NULL, &response, &err)) {
         bool is_gone = err.code == ERROR_RESOURCE_NOT_FOUND ||
                        err.code == ERROR_SCALING_OBJECT_NOT_FOUND ||
                        err.code == ERROR_CW_RESOURCE_NOT_FOUND;
@@ -342,7 +398,7 @@ bool stack_calls_read(const struct stack_calls *calls, struct bytes logical_id, 
         struct error err;
         struct bytes response;
         error_init(&err, arena);
-        if (run_call(calls, questions[i].operation, questions[i].body, NULL, &response, &err))
+        if (ask(calls, questions[i].operation, questions[i].body, &response, &err))
             *questions[i].answer = response;
         else if (err.code == ERROR_POLICY_NOT_FOUND)
             *questions[i].answer = BYTES("{}");
@@ -393,15 +449,6 @@ bool stack_calls_delete_table(const struct stack_calls *calls, struct bytes logi
 
 /* --- Tags --- */
 
-static const struct stack_pair *find_pair(const struct shape_list *list, struct bytes key)
-{
-    const struct stack_pair *const *pairs = list->elements;
-    for (size_t i = 0; i < list->kept; i++)
-        if (bytes_equal(pairs[i]->key, key))
-            return pairs[i];
-    return NULL;
-}
-
 /* The tags of `list` that `other` does not have, or has with another value. Returns how many. */
 static size_t write_tags(struct json_writer *json, const struct shape_list *list,
                          const struct shape_list *other, bool only_keys)
@@ -410,7 +457,7 @@ static size_t write_tags(struct json_writer *json, const struct shape_list *list
     size_t count = 0;
     json_open_array(json);
     for (size_t i = 0; i < list->kept; i++) {
-        const struct stack_pair *known = find_pair(other, pairs[i]->key);
+        const struct stack_pair *known = stack_find_pair(other, pairs[i]->key);
         if (known != NULL && (only_keys || bytes_equal(known->value, pairs[i]->value)))
             continue;
         count++;

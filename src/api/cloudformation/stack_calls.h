@@ -3,8 +3,11 @@
  *
  * For the thread of the driver, which waits for the answer of a request but not for tables: one
  * table that takes long must not hold up the other stacks. What is not ready yet is looked at again
- * in a later turn. Requests have no caller: whoever started the deployment was asked for each of
- * them (stack_request.h). */
+ * in a later turn.
+ *
+ * With `auth`, every request that changes something is decided about as one of the caller that
+ * began the operation, with the policies that its key has when the request is sent. What the driver
+ * reads is shown to nobody, so that nothing is asked for it. */
 #ifndef STATOR_API_CLOUDFORMATION_STACK_CALLS_H
 #define STATOR_API_CLOUDFORMATION_STACK_CALLS_H
 #include <stdbool.h>
@@ -19,6 +22,7 @@ struct api;
 struct arena;
 struct error;
 struct job_thread;
+struct stored_caller;
 struct tag_list;
 
 /* How a stack fares from one turn to the next. */
@@ -35,7 +39,13 @@ struct stack_calls {
     struct stack_patience *patience;
     struct bytes stack_id; /* The ARN. */
     const struct stack *stack;
+    bool asks; /* Otherwise everything is allowed. */
+    const struct stored_caller
+        *caller; /* With `asks`. NULL: it is not known, nothing is allowed. */
 };
+
+/* Fills in who is asked, from the stack. */
+void stack_calls_find_caller(struct stack_calls *calls);
 
 /* Carries out the steps. `logical_id` becomes a tag of the tables that are created. False with
  * `*message` set; data NULL: not yet, or the server is stopping. The next turn resumes. */

@@ -386,6 +386,7 @@ static bool visit(struct stack_driver *driver, struct arena *arena, struct bytes
         .stack = turn.stack,
         .stack_id = stack_evaluation_arn(driver->api, arena, turn.stack),
     };
+    stack_calls_find_caller(&turn.calls);
     bool progresses = run_phase(&turn);
     note_refusals(driver, uid, progresses ? 0 : patience.refused_since_ns);
     *waits = *waits || patience.waits;

@@ -80,15 +80,6 @@ static bool find_attribute(void *context, struct bytes logical_id, struct bytes 
     return found;
 }
 
-static const struct stack_pair *find_pair(const struct shape_list *pairs, struct bytes key)
-{
-    const struct stack_pair *const *elements = pairs->elements;
-    for (size_t i = 0; i < pairs->kept; i++)
-        if (bytes_equal(elements[i]->key, key))
-            return elements[i];
-    return NULL;
-}
-
 /* False: there are too many. */
 static bool note_import(struct stack_evaluation *evaluation, struct bytes name)
 {
@@ -107,7 +98,7 @@ static bool note_import(struct stack_evaluation *evaluation, struct bytes name)
 static void note_value(struct stack_evaluation *evaluation, struct bytes name, struct bytes value)
 {
     struct stack_pair **pairs = evaluation->imported.elements;
-    if (find_pair(&evaluation->imported, name) != NULL)
+    if (stack_find_pair(&evaluation->imported, name) != NULL)
         return;
     struct stack_pair *pair = arena_alloc_zeroed(evaluation->arena, sizeof *pair);
     *pair = (struct stack_pair){ .key = arena_copy(evaluation->arena, name), .value = value };
@@ -157,7 +148,7 @@ static bool find_import(void *context, struct bytes name, struct bytes *value)
     struct stack_evaluation *evaluation = context;
     const struct shape_list *known =
         evaluation->looks_up ? &evaluation->imported : &evaluation->settings->imported;
-    const struct stack_pair *pair = find_pair(known, name);
+    const struct stack_pair *pair = stack_find_pair(known, name);
     struct bytes found = { 0 };
     if (pair != NULL)
         found = pair->value;
@@ -196,7 +187,7 @@ static size_t list_parameters(const struct stack_evaluation *evaluation,
     for (size_t i = 0; i < settings->parameters.kept; i++)
         out[count++] = (struct template_value){ given[i]->key, given[i]->value };
     for (size_t i = 0; i < declared_count; i++) {
-        const struct stack_pair *pair = find_pair(&settings->parameters, declared[i].name);
+        const struct stack_pair *pair = stack_find_pair(&settings->parameters, declared[i].name);
         struct bytes name = pair != NULL ? pair->value : declared[i].default_value;
         if (!is_of_ssm(declared[i].type) || name.data == NULL)
             continue;

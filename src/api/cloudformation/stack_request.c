@@ -6,10 +6,12 @@
 #include "api/cloudformation/stack_turn.h"
 #include "api/operation.h"
 #include "api/operation_access.h"
+#include "api/stored_caller.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/uuid.h"
+#include "json/base64.h"
 #include "json/writer.h"
 #include "model/limits.h" /* TAG_KEY_SIZE_MAX */
 #include "table/storage_error.h"
@@ -266,8 +268,41 @@ static bool may_settle(struct api_call *call, const struct plan_item *item)
     return true;
 }
 
+/* The stack's tags, which all of its tables get. */
+static bool may_tag(struct api_call *call, struct bytes table, const struct shape_list *before,
+                    const struct shape_list *after)
+{
+    const struct stack_pair *const *old = before->elements, *const *new = after->elements;
+    bool adds = false, removes = false;
+    for (size_t i = 0; i < after->kept; i++) {
+        const struct stack_pair *known = stack_find_pair(before, new[i]->key);
+        adds = adds || known == NULL || !bytes_equal(known->value, new[i]->value);
+    }
+    for (size_t i = 0; i < before->kept; i++)
+        removes = removes || stack_find_pair(after, old[i]->key) == NULL;
+    return (!adds || may_change_table(call, "TagResource", table)) &&
+           (!removes || may_change_table(call, "UntagResource", table));
+}
+
+static bool may_tag_item(struct api_call *call, const struct stack *stack,
+                         const struct plan_item *item, const struct shape_list *before,
+                         const struct shape_list *after)
+{
+    static const struct shape_list none;
+    if (item->resource == NULL || item->kind != TEMPLATE_KIND_TABLE)
+        return true;
+    if (item->needs_new_name)
+        return may_tag(call,
+                       stack_evaluation_new_name(call->arena, stack, item->logical_id,
+                                                 stack->generation.value + 1),
+                       &none, after);
+    bool creates = item->action == PLAN_CREATE || item->action == PLAN_REPLACE;
+    return may_tag(call, item->physical_id, creates ? &none : before, after);
+}
+
 bool stack_request_may_deploy(struct api_call *call, const struct stack *stack,
-                              const struct plan *plan)
+                              const struct plan *plan, const struct shape_list *tags_before,
+                              const struct shape_list *tags_after)
 {
     if (call->caller == NULL)
         return true;
@@ -280,6 +315,8 @@ bool stack_request_may_deploy(struct api_call *call, const struct stack *stack,
             !may_do_steps(call, item, item->cleanup_steps, item->cleanup_step_count))
             return false;
         if (item->needs_new_name && !may_replace(call, stack, item))
+            return false;
+        if (!may_tag_item(call, stack, item, tags_before, tags_after))
             return false;
         if (settles && item->action == PLAN_NOTHING && !may_settle(call, item))
             return false;
@@ -449,7 +486,8 @@ bool stack_request_commit(struct api_call *call, struct stacks_change *change)
         return true;
     if (status == ENGINE_CORRUPT)
         return error_validation(&call->error,
-                                "A parameter, tag or description of the request is too long");
+                                "A parameter, tag, description or header of the request is too "
+                                "long");
     storage_error_set(&call->error, status, call->operation->name);
     return false;
 }
@@ -468,11 +506,23 @@ struct stack *stack_request_new(struct api_call *call, struct bytes name)
     return stack;
 }
 
+void stack_request_note_caller(struct api_call *call, struct stack *stack)
+{
+    stack->caller = BYTES("");
+    if (call->caller == NULL)
+        return;
+    struct bytes encoded = stored_caller_encode(call->arena, call->caller);
+    size_t size = base64_encoded_size(encoded.len);
+    char *text = arena_alloc(call->arena, size);
+    base64_encode(encoded, text);
+    stack->caller = bytes_of(text, size);
+}
+
 void stack_request_begin(struct api_call *call, struct stack *stack, enum stack_status status,
                          struct bytes token)
 {
-    (void)call;
     stack->generation.value++;
+    stack_request_note_caller(call, stack);
     stack->status_name = bytes_from_text(stack_status_name(status));
     stack->token = token;
     stack->reason = status == STACK_CREATE_IN_PROGRESS || status == STACK_UPDATE_IN_PROGRESS ||

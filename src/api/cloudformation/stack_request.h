@@ -2,8 +2,8 @@
  * and parameters that they bring, who may do what, and parts of answers.
  *
  * Every operation asks for its own action on the stack before it tells anything. One that starts a
- * deployment also asks for each request of it that changes a table, alarm or scaling target, as if
- * the caller sent that request itself.
+ * deployment also asks for each request of it that is known by then to change a table, alarm or
+ * scaling target, as if the caller sent that request itself.
  */
 #ifndef STATOR_API_CLOUDFORMATION_STACK_REQUEST_H
 #define STATOR_API_CLOUDFORMATION_STACK_REQUEST_H
@@ -123,9 +123,13 @@ struct stack_deploy_request {
 /* Of requests that begin with a struct stack_name_request: the call's own action on the stack. For
  * `admits`. */
 bool stack_request_admits(struct api_call *call, const void *request);
-/* Asks for everything that the plan does, in the stack's next operation. */
+/* Asks for everything that the plan does, in the stack's next operation, and for the change of the
+ * tags that the stack's tables have of it. So a caller without the right is refused at once; the
+ * driver asks again about each request that it sends, which may be another one. */
 MUST_CHECK bool stack_request_may_deploy(struct api_call *call, const struct stack *stack,
-                                         const struct plan *plan);
+                                         const struct plan *plan,
+                                         const struct shape_list *tags_before,
+                                         const struct shape_list *tags_after);
 /* Asks for the deletion of everything that the stack's records stand for and that its next
  * operation may delete: templates no longer say what earlier updates left behind. `after` is what
  * an update leads to; NULL: the stack is deleted. With the stacks locked. */
@@ -195,7 +199,9 @@ bool stack_request_refuse_hurry(struct api_call *call, struct bytes name);
 /* False with the error set if the store failed. Unlocks the stacks. */
 MUST_CHECK bool stack_request_commit(struct api_call *call, struct stacks_change *change);
 struct stack *stack_request_new(struct api_call *call, struct bytes name);
-/* Begins an operation: counts it, and sets status and token. */
+/* The driver's requests are then those of this call's caller. */
+void stack_request_note_caller(struct api_call *call, struct stack *stack);
+/* Begins an operation: counts it, and sets status, token and caller. */
 void stack_request_begin(struct api_call *call, struct stack *stack, enum stack_status status,
                          struct bytes token);
 /* Stores that `stack`, with its `next` settings, is updated to the template, and wakes the driver.

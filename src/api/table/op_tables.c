@@ -110,6 +110,15 @@ static bool create(struct api_call *call, struct table_definition *draft)
     return table_operation_answer(call, &answer);
 }
 
+/* The tags that say which stack a table belongs to need no permission; no request can have such. */
+static bool has_given_tags(const struct table_definition *draft)
+{
+    for (size_t i = 0; i < draft->tags.count; i++)
+        if (!bytes_starts_with(draft->tags.elements[i].key, BYTES("aws:")))
+            return true;
+    return false;
+}
+
 /* What the request does beside creating a table needs a permission of its own, which the new
  * table's own policy and tags cannot give. */
 static bool authorize_rest(struct api_call *call, const struct table_definition *draft)
@@ -121,7 +130,7 @@ static bool authorize_rest(struct api_call *call, const struct table_definition 
         operation_question(call, "TagResource", draft->name, no_index, NULL);
     struct access_question put_policy =
         operation_question(call, "PutResourcePolicy", draft->name, no_index, NULL);
-    return (draft->tags.count == 0 || operation_may(call, &tag)) &&
+    return (!has_given_tags(draft) || operation_may(call, &tag)) &&
            (draft->resource_policy.text.data == NULL || operation_may(call, &put_policy));
 }
 

@@ -215,6 +215,28 @@ static void what_exceeds_a_bound_is_not_stored(void **state)
     assert_int_equal(stacks_find(fixture->stacks, UID)->reason.len, STACK_TEXT_SIZE_MAX);
 }
 
+static void who_began_an_operation_is_stored_within_a_bound(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stack stack = stack_of(fixture, UID, "app");
+    uint8_t *text = arena_alloc(fixture->arena, STACK_CALLER_SIZE_MAX + 1);
+    memset(text, 'x', STACK_CALLER_SIZE_MAX + 1);
+    put(fixture, STACK_STACK, &stack);
+    reopen(fixture);
+    assert_null(stacks_find(fixture->stacks, UID)->caller.data); /* As an earlier version has it. */
+    for (size_t size = 0; size <= STACK_CALLER_SIZE_MAX; size += STACK_CALLER_SIZE_MAX) {
+        stack.caller = bytes_of(text, size);
+        put(fixture, STACK_STACK, &stack);
+        reopen(fixture);
+        assert_non_null(stacks_find(fixture->stacks, UID)->caller.data);
+        assert_int_equal(stacks_find(fixture->stacks, UID)->caller.len, size);
+    }
+    stack.caller.len++;
+    struct stacks_change *change = stacks_change_begin(fixture->stacks, fixture->arena);
+    stacks_put(change, STACK_STACK, &stack);
+    assert_int_equal(stacks_commit(change), ENGINE_CORRUPT);
+}
+
 static void put_asset(struct fixture *fixture, const char *name, size_t size, int64_t now_ms)
 {
     static uint8_t bytes[STACK_ASSET_SIZE_MAX];
@@ -343,6 +365,7 @@ int main(void)
         TEST(the_oldest_events_go_first),
         TEST(a_deleted_stack_is_found_by_its_id_only),
         TEST(what_exceeds_a_bound_is_not_stored),
+        TEST(who_began_an_operation_is_stored_within_a_bound),
         TEST(the_oldest_files_make_room_for_new_ones),
         TEST(a_file_that_could_not_be_read_back_is_not_stored),
         TEST(files_are_listed_by_prefix_and_survive_a_restart),
