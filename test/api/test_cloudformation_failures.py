@@ -44,6 +44,39 @@ def test_the_next_update_undoes_what_its_template_does_not_have(account):
     assert indexes(account, "orders") == []
 
 
+def time_to_live(account, name):
+    described = account.dynamodb.describe_time_to_live(TableName=name)
+    return described["TimeToLiveDescription"]["TimeToLiveStatus"]
+
+
+def expire(account, name):
+    """As somebody else who changes a table of the stack."""
+    account.dynamodb.update_time_to_live(
+        TableName=name, TimeToLiveSpecification={"AttributeName": "ttl", "Enabled": True})
+
+
+def test_tags_alone_leave_what_others_have_changed(account):
+    body = template(T=table(TableName="orders"))
+    account.create("app", body)
+    expire(account, "orders")
+    stack = account.update("app", body, Tags=[{"Key": "team", "Value": "blue"}])
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+    assert time_to_live(account, "orders") == "ENABLED"
+    listed = account.dynamodb.list_tags_of_resource(
+        ResourceArn=account.described("orders")["TableArn"])
+    assert {"Key": "team", "Value": "blue"} in listed["Tags"]
+
+
+def test_tags_after_an_update_that_failed_bring_tables_to_the_template(account):
+    account.create("app", template(T=table(TableName="orders")))
+    fail(account, table(TableName="orders", indexes=["kind"]))
+    expire(account, "orders")
+    stack = account.update("app", template(T=table(TableName="orders")),
+                           Tags=[{"Key": "team", "Value": "blue"}])
+    assert stack["StackStatus"] == "UPDATE_COMPLETE"
+    assert indexes(account, "orders") == [] and time_to_live(account, "orders") == "DISABLED"
+
+
 def test_a_rollback_is_disabled_for_one_operation(account):
     account.create("app", template(T=table(TableName="orders")))
     fail(account, table(TableName="orders", indexes=["kind"]))

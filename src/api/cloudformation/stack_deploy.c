@@ -287,6 +287,23 @@ static bool make_other(struct deployment *deployment, const struct stack_resourc
                                            item->step_count, message);
 }
 
+/* Whether the templates agree about a table of the stack, which every operation before this one has
+ * brought to its template: then only the stack's tags have changed, and what somebody else has
+ * changed stays. */
+static bool changes_only_tags(const struct deployment *deployment,
+                              const struct stack_resource *resource)
+{
+    const struct stack_turn *turn = deployment->turn;
+    const struct stack *stack = turn->stack;
+    const struct plan_item *item = find_item(deployment->plan, resource->head.id);
+    bool was_stable = !stack->stable_generation.present ||
+                      stack->stable_generation.value == stack->generation.value - 1;
+    return stack_status_of(resource->status_name) == STACK_UPDATE_IN_PROGRESS && was_stable &&
+           item != NULL && item->action == PLAN_NOTHING &&
+           stack_calls_find(&turn->calls, resource->head.id, resource->physical_id) ==
+               STACK_TABLE_OWN;
+}
+
 /* The requests that the resource still needs. */
 static bool carry_out(struct deployment *deployment, struct stack_resource *resource,
                       struct bytes *message)
@@ -297,7 +314,8 @@ static bool carry_out(struct deployment *deployment, struct stack_resource *reso
         return true;
     if (!stack_turn_is_table(resource))
         return make_other(deployment, resource, message);
-    if (!stack_settle_table(turn, &deployment->after, resource, message))
+    if (!changes_only_tags(deployment, resource) &&
+        !stack_settle_table(turn, &deployment->after, resource, message))
         return false;
     return !deployment->is_update ||
            stack_calls_tag(&turn->calls, resource->physical_id, tags_before(turn),
