@@ -14,6 +14,7 @@ import botocore.config
 import botocore.exceptions
 import crash_run
 import power_cut
+import pytest
 
 SETTINGS = {
     "region_name": "us-east-1",
@@ -116,8 +117,25 @@ def run_to_kill(tmp_path, directory, step, request):
         return server.process.process.poll() is not None
 
 
-def create(server):
-    server.cfn.create_stack(StackName="app", TemplateBody=template())
+def unnamed(key):
+    """A stack of one table whose name the template leaves open."""
+    made = table("")
+    del made["Properties"]["TableName"]
+    made["Properties"]["AttributeDefinitions"][0]["AttributeName"] = key
+    made["Properties"]["KeySchema"][0]["AttributeName"] = key
+    return json.dumps({"Resources": {"T": made}})
+
+
+def recovering(days):
+    """A table is made, then its recovery period is set; one of 99 days is refused."""
+    made = table("t-r")
+    made["Properties"]["PointInTimeRecoverySpecification"] = {
+        "PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": days}
+    return json.dumps({"Resources": {"Ta": table("t-a"), "Tr": {**made, "DependsOn": "Ta"}}})
+
+
+def create(server, body=None):
+    server.cfn.create_stack(StackName="app", TemplateBody=body or template())
 
 
 def agree(server):
@@ -157,12 +175,12 @@ def test_a_creation_continues_after_a_kill_at_any_step(tmp_path):
     raise AssertionError("the deployment takes too many steps")
 
 
-def interrupted_update(tmp_path, body, expected):
-    """For each step: a stack of five tables is updated, killed, and looked at again."""
+def interrupted_update(tmp_path, body, expected, before=None):
+    """For each step: a stack, of five tables, is updated, killed, and looked at again."""
     base = tmp_path / "base" / "data"
     base.parent.mkdir()
     with Server(base) as server:
-        create(server)
+        create(server, before)
         assert server.settled() == "CREATE_COMPLETE"
         server.process.stop()
     for step in each_step():
@@ -206,6 +224,51 @@ def test_a_failed_update_is_rolled_back_after_a_kill_at_any_step(tmp_path):
         assert server.tables() == {f"t-{n}": ["by-kind"] for n in "abcde"}
 
     interrupted_update(tmp_path, bad, expected)
+
+
+def test_a_replacement_under_a_new_name_continues_after_a_kill_at_any_step(tmp_path):
+    def expected(server, status):
+        if status == "CREATE_COMPLETE":  # The request was lost.
+            server.cfn.update_stack(StackName="app", TemplateBody=unnamed("pk"))
+            status = server.settled()
+        assert status == "UPDATE_COMPLETE"
+        agree(server)
+        [name] = server.tables()
+        key = server.dynamodb.describe_table(TableName=name)["Table"]["KeySchema"]
+        assert key[0]["AttributeName"] == "pk"
+
+    interrupted_update(tmp_path, unnamed("pk"), expected, before=unnamed("id"))
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_failed_creation_leaves_nothing_that_no_stack_has(tmp_path, keeps):
+    """Whether the stack is rolled back, or keeps what was made and is corrected by an update."""
+    for step in each_step():
+        directory = tmp_path / str(step) / "data"
+        directory.parent.mkdir()
+        killed = run_to_kill(
+            tmp_path, directory, step,
+            lambda server: server.cfn.create_stack(
+                StackName="app", TemplateBody=recovering(99), DisableRollback=keeps))
+        with Server(directory) as server:
+            status = server.settled()
+            assert status in (None, "CREATE_FAILED" if keeps else "ROLLBACK_COMPLETE")
+            if keeps and status:
+                server.cfn.update_stack(StackName="app", TemplateBody=recovering(9))
+                assert server.settled() == "UPDATE_COMPLETE"
+                assert sorted(server.tables()) == ["t-a", "t-r"]
+                agree(server)
+            if status:
+                server.cfn.delete_stack(StackName="app")
+                server.settled()
+            assert server.stack() is None and server.tables() == {}
+            create(server, recovering(9))
+            assert server.settled() == "CREATE_COMPLETE"
+            server.process.stop()
+        crash_run.assert_whole(directory)
+        if not killed:
+            return
+    raise AssertionError("the creation takes too many steps")
 
 
 def test_a_deletion_continues_after_a_kill_at_any_step(tmp_path):
