@@ -129,7 +129,7 @@ static void stamp(struct job_record *record, uint8_t *position, const struct bul
     assert(record->position.len >= POSITION_HEAD_SIZE);
     store_u64_be(position + 16, load_u64_be(position + 16) + outcome->table_bytes);
     store_u64_be(position + 24, load_u64_be(position + 24) + outcome->index_bytes);
-    record->progress.error_count += (int64_t)outcome->too_large_count;
+    record->progress.error_count += (int64_t)outcome->error_count;
 }
 
 static bool is_stopping(void *context)
@@ -196,8 +196,8 @@ static void take_outcome(void *context, const struct bulk_outcome *outcome)
     bulk->units += outcome->units;
     for (size_t i = 0; i < outcome->refusal_count; i++) {
         const struct bulk_refusal *refusal = &outcome->refusals[i];
-        if (refusal->is_too_large)
-            note_error(bulk, refusal->key, refusal->index, BYTES(ITEM_CHANGE_COLLECTION_EXCEEDED));
+        if (refusal->error.data != NULL)
+            note_error(bulk, refusal->key, refusal->index, refusal->error);
         else if (reports)
             note_refusal(bulk, outcome, refusal);
     }

@@ -30,6 +30,9 @@ struct entry {
     struct item item;
     const struct condition *condition; /* NULL: none. */
     struct expr_params params;
+    struct entity_violation violation; /* ENTITY_RULE_NONE: it follows the table's model. */
+    struct bytes refused;              /* For breaking it, if the model is enforced. */
+    bool counts;                       /* It was decided by the model, not by its condition. */
     struct bytes key;
     uint64_t index;
 };
@@ -185,17 +188,21 @@ static bool find_table(struct bulk_write *write, struct batch *batch)
     return usable;
 }
 
-/* False with `err` set if the table enforces a model that the item breaks. Counts what breaks one.
- */
-static bool follows_model(const struct batch *batch, const struct item *item, struct error *err)
+/* What the model says is decided here, and followed once the condition holds. */
+static void check_model(struct batch *batch, struct entry *entry)
 {
     const struct table_definition *table = table_definition(batch->table);
-    struct entity_violation violation;
-    if (table->entity_rules == NULL || entity_rules_check(table->entity_rules, item, &violation))
-        return true;
-    model_watch_count(table_runtime(batch->table), &violation, BYTES("bulk operation"),
-                      clock_wall_ms(api_options(batch->owner->options.api)->clock));
-    return table->model.mode != MODEL_ENFORCE || model_watch_refuse(err, &violation);
+    struct error err;
+    if (table->entity_rules == NULL ||
+        entity_rules_check(table->entity_rules, &entry->item, &entry->violation)) {
+        entry->violation.rule = ENTITY_RULE_NONE;
+        return;
+    }
+    if (table->model.mode != MODEL_ENFORCE)
+        return;
+    error_init(&err, batch->arena);
+    (void)model_watch_refuse(&err, &entry->violation);
+    entry->refused = err.message;
 }
 
 enum bulk_add bulk_write_add(struct bulk_write *write, const struct item_record *record,
@@ -225,8 +232,9 @@ enum bulk_add bulk_write_add(struct bulk_write *write, const struct item_record 
         operation_refuse_item_size(err);
         return BULK_ADD_BAD;
     }
-    if (!follows_model(batch, &entry.item, err) || !compile(batch, record, &entry, err))
+    if (!compile(batch, record, &entry, err))
         return BULK_ADD_BAD;
+    check_model(batch, &entry);
     entry.key = arena_copy(batch->arena, key);
     batch->items[batch->count] = (struct txn_item){ .table = table, .place = place };
     batch->entries[batch->count++] = entry;
@@ -252,21 +260,25 @@ static void refuse(struct batch *batch, const struct entry *entry, const struct 
     }
 }
 
+static void refuse_for(struct batch *batch, const struct entry *entry, struct bytes reason)
+{
+    batch->refusals[batch->outcome.refusal_count++] =
+        (struct bulk_refusal){ .key = entry->key, .index = entry->index, .error = reason };
+    batch->outcome.error_count++;
+}
+
 /* When the effects of all items are set: takes back the last ones that make their item collections
  * too large. */
 static void check_collections(struct batch *batch)
 {
-    struct bulk_outcome *outcome = &batch->outcome;
     for (size_t i = batch->count; i-- > 0;) {
         struct txn_item *item = &batch->items[i];
         if (item->effect != TXN_PUT ||
             !item_change_exceeds_collection(batch->owner->options.api, &batch->txn, item))
             continue;
         item->effect = TXN_KEEP;
-        batch->refusals[outcome->refusal_count++] = (struct bulk_refusal){
-            .key = batch->entries[i].key, .index = batch->entries[i].index, .is_too_large = true
-        };
-        outcome->too_large_count++;
+        batch->entries[i].counts = false;
+        refuse_for(batch, &batch->entries[i], BYTES(ITEM_CHANGE_COLLECTION_EXCEEDED));
     }
 }
 
@@ -289,12 +301,18 @@ static bool decide(struct txn *txn)
     batch->outcome = (struct bulk_outcome){ .refusals = batch->refusals, .table = batch->table };
     for (size_t i = 0; i < batch->count; i++) {
         struct txn_item *item = &batch->items[i];
-        const struct entry *entry = &batch->entries[i];
+        struct entry *entry = &batch->entries[i];
         struct lookup lookup;
         item->effect = TXN_KEEP;
+        entry->counts = false;
         lookup_init(&lookup, batch->arena, item->exists ? &item->current : NULL);
         if (entry->condition != NULL && !condition_matches(entry->condition, &lookup)) {
             refuse(batch, entry, item);
+            continue;
+        }
+        entry->counts = entry->violation.rule != ENTITY_RULE_NONE;
+        if (entry->refused.data != NULL) {
+            refuse_for(batch, entry, entry->refused);
             continue;
         }
         item->effect = TXN_PUT;
@@ -330,6 +348,17 @@ bool bulk_write_holds_table(const struct bulk_write *write)
     return write->current->table != NULL || write->committing != NULL;
 }
 
+/* Of a batch that is durable, so that a decision that is repeated counts once. */
+static void count_violations(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->entries[i].counts)
+            model_watch_count(table_runtime(batch->table), &batch->entries[i].violation,
+                              BYTES("bulk operation"),
+                              clock_wall_ms(api_options(batch->owner->options.api)->clock));
+    }
+}
+
 enum engine_status bulk_write_wait(struct bulk_write *write)
 {
     pthread_mutex_lock(&write->mutex);
@@ -339,8 +368,10 @@ enum engine_status bulk_write_wait(struct bulk_write *write)
     pthread_mutex_unlock(&write->mutex);
     struct batch *batch = write->committing;
     write->committing = NULL;
-    if (batch != NULL && status == ENGINE_OK)
+    if (batch != NULL && status == ENGINE_OK) {
+        count_violations(batch);
         write->options.written(write->options.context, &batch->outcome);
+    }
     if (batch != NULL)
         batch_reset(batch);
     return status;

@@ -35,7 +35,7 @@ enum {
 struct bulk_refusal {
     struct bytes key;     /* Of the object. */
     uint64_t index;       /* Of the record within it. */
-    bool is_too_large;    /* Its item collection would be. Otherwise its condition was false. */
+    struct bytes error;   /* What the item breaks; data NULL: its condition was false. */
     struct item item;     /* If refusals have the items, like the next one. */
     struct item existing; /* encoded.data NULL: there was none. */
 };
@@ -48,7 +48,7 @@ struct bulk_outcome {
     uint64_t units; /* Of write capacity. */
     const struct bulk_refusal *refusals;
     size_t refusal_count;
-    size_t too_large_count; /* Of these. */
+    size_t error_count; /* Of these. */
     const struct table *table;
 };
 

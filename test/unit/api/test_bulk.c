@@ -105,6 +105,62 @@ static void items_are_put_if_their_conditions_hold(void **state)
                            "\"outputType\":\"ERROR\",\"s3Key\":\"r/AWSDynamoDB/"));
 }
 
+#define PUT_MODEL(mode)                                                                            \
+    "{'TableName':'Tab','Mode':'" mode "','Model':'{\\'Entities\\':[{\\'Name\\':\\'User\\',"       \
+    "\\'Keys\\':[{\\'PartitionKey\\':\\'U#<id>\\'}]}]}'}"
+
+static void put_model(struct import_fixture *fixture, const char *body)
+{
+    if (!api_fixture_call(&fixture->api, "PutModel", body))
+        fail_msg("%.*s", BYTES_FMT(fixture->api.error.message));
+}
+
+/* The first follows the model. The second is not put, by its condition; the third is refused, as
+ * its condition makes no sense. The fourth breaks the model. */
+#define RECORDS                                                                                    \
+    "{\"Item\":{\"p\":{\"S\":\"U#1\"}}}\n"                                                         \
+    "{\"Item\":{\"p\":{\"S\":\"X#1\"}},\"ConditionExpression\":\"attribute_exists(p)\"}\n"         \
+    "{\"Item\":{\"p\":{\"S\":\"X#2\"}},\"ConditionExpression\":\"p = \"}\n"                        \
+    "{\"Item\":{\"p\":{\"S\":\"X#3\"}}}\n"
+
+static void shows_violations(struct import_fixture *fixture, const char *text)
+{
+    assert_true(api_fixture_call(&fixture->api, "GetModel", "{'TableName':'Tab'}"));
+    import_fixture_shows(fixture, text);
+}
+
+static void observing_counts_only_items_that_are_put(void **state)
+{
+    struct import_fixture *fixture = *state;
+    put_model(fixture, PUT_MODEL("OBSERVE"));
+    import_fixture_put_text(fixture, "1", RECORDS);
+    start(fixture, START(""));
+    import_fixture_wait(fixture);
+    import_fixture_shows(fixture, "'ProcessedItemCount':4");
+    import_fixture_shows(fixture, "'FailedItemCount':1");
+    shows_violations(fixture, "'Total':1,'Entries':[{'Rule':'Key','Caller':'bulk operation',");
+}
+
+static void enforcing_refuses_items_whose_conditions_hold(void **state)
+{
+    struct import_fixture *fixture = *state;
+    put_model(fixture, PUT_MODEL("ENFORCE"));
+    import_fixture_put_text(fixture, "1", RECORDS);
+    start(fixture, START(""));
+    import_fixture_wait(fixture);
+    import_fixture_shows(fixture, "'ProcessedItemCount':4");
+    import_fixture_shows(fixture, "'FailedItemCount':2");
+    const char *errors = report_file(fixture, "error.json");
+    assert_null(strstr(errors, "\"itemIndex\":1},"));
+    assert_non_null(strstr(errors, "\"itemIndex\":3},"));
+    assert_non_null(strstr(errors, "rule Key: the key follows the templates of no entity"));
+    assert_non_null(
+        strstr(report_file(fixture, "condition-check-failure.json"), "\"itemIndex\":1},"));
+    shows_violations(fixture, "'Total':1,");
+    api_fixture_expect(&fixture->api, "Scan", "{'TableName':'Tab'}",
+                       "{'Items':[{'p':{'S':'U#1'}}],'Count':1,'ScannedCount':1}");
+}
+
 static void a_token_names_one_operation(void **state)
 {
     struct import_fixture *fixture = *state;
@@ -370,6 +426,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BULK_TEST(items_are_put_if_their_conditions_hold),
+        BULK_TEST(observing_counts_only_items_that_are_put),
+        BULK_TEST(enforcing_refuses_items_whose_conditions_hold),
         BULK_TEST(odd_conditions_are_refused_one_by_one),
         BULK_TEST(a_batch_is_full_when_it_has_read_enough),
         BULK_TEST(a_token_names_one_operation),
