@@ -2,6 +2,7 @@
 #include "command/model_live.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -211,10 +212,33 @@ static int load_rows(const struct command_call *call, const struct model_table *
     return COMMAND_OK;
 }
 
+/* A change of time to live is refused while the one before is under way. */
+static int wait_for_time_to_live(const struct command_call *call, struct bytes name)
+{
+    for (int i = 0; i < POLLS_MAX; i++) {
+        struct json_node *answer;
+        struct bytes body = one_text(call->arena, "TableName", name);
+        int code = send(call, "DescribeTimeToLive", body, &answer);
+        if (code != COMMAND_OK)
+            return code;
+        struct bytes status =
+            json_tree_string(json_tree_member(answer, "TimeToLiveDescription"), "TimeToLiveStatus");
+        if (!bytes_equal_text(status, "ENABLING") && !bytes_equal_text(status, "DISABLING"))
+            return COMMAND_OK;
+        nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
+    }
+    return command_fail(COMMAND_FAILED, "model",
+                        "time to live is still changing after five minutes: apply again later");
+}
+
 static int carry_out(const struct command_call *call, const struct model_step *step)
 {
     struct json_node *answer;
-    int code = send(call, step->operation, step->body, &answer);
+    int code = COMMAND_OK;
+    if (strcmp(step->operation, "UpdateTimeToLive") == 0)
+        code = wait_for_time_to_live(call, step->table->name);
+    if (code == COMMAND_OK)
+        code = send(call, step->operation, step->body, &answer);
     return code == COMMAND_OK ? wait_until_idle(call, step->table->name) : code;
 }
 
@@ -311,6 +335,9 @@ int model_live_infer(const struct command_call *call, const char *table)
         fprintf(stderr, "stator: model: %.*s\n", BYTES_FMT(report.failure));
         return COMMAND_FAILED;
     }
+    for (size_t i = 0; i < report.note_count; i++)
+        fprintf(stderr, "stator: model: note: %.*s: %.*s\n", BYTES_FMT(report.notes[i].place),
+                BYTES_FMT(report.notes[i].text));
     model_infer(call->arena, file, rows, command_value_of(call, "no-data") == NULL);
     struct bytes text = model_file_save(call->arena, file);
     fwrite(text.data, 1, text.len, stdout);

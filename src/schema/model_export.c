@@ -165,7 +165,7 @@ static void add_cdk_index(struct buffer *out, const struct model_table *owner,
     }
     if (owner->provisioned && !index->local)
         add(out, "      readCapacity: %lld,\n      writeCapacity: %lld,\n",
-            (long long)owner->read_units, (long long)owner->write_units);
+            (long long)index->read_units, (long long)index->write_units);
     add(out, "    });\n");
 }
 
@@ -253,7 +253,7 @@ static void add_hcl_index(struct buffer *out, const struct model_table *table,
     }
     if (table->provisioned && !index->local)
         add(out, "    read_capacity = %lld\n    write_capacity = %lld\n",
-            (long long)table->read_units, (long long)table->write_units);
+            (long long)index->read_units, (long long)index->write_units);
     add(out, "  }\n");
 }
 

@@ -295,6 +295,15 @@ const struct model_index *model_table_index(const struct model_table *table, str
     return NULL;
 }
 
+bool model_table_has_other_index(const struct model_table *table, struct bytes name)
+{
+    for (size_t i = 0; i < table->other_index_count; i++) {
+        if (bytes_equal(table->other_indexes[i], name))
+            return true;
+    }
+    return false;
+}
+
 const struct model_entity *model_file_entity(const struct model_file *file, struct bytes name)
 {
     for (size_t i = 0; i < file->entity_count; i++) {

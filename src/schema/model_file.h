@@ -61,6 +61,7 @@ struct model_index {
     enum projection_type projection; /* The table has all. */
     struct bytes *included;
     size_t included_count;
+    int64_t read_units, write_units; /* Of a global index of a table that is provisioned. */
 };
 
 struct model_table {
@@ -68,6 +69,8 @@ struct model_table {
     struct bytes name;
     struct model_index *indexes; /* The first is the table itself. */
     size_t index_count;
+    struct bytes *other_indexes; /* Names of global indexes that have no form in a model file. */
+    size_t other_index_count;
     bool provisioned;
     int64_t read_units, write_units;
     struct bytes ttl_attribute; /* data NULL: none. */
@@ -189,6 +192,7 @@ struct bytes model_file_save(struct arena *arena, const struct model_file *file)
 /* NULL if there is none. An index whose name has data NULL is the table itself. */
 const struct model_table *model_file_table(const struct model_file *file, struct bytes name);
 const struct model_index *model_table_index(const struct model_table *table, struct bytes name);
+bool model_table_has_other_index(const struct model_table *table, struct bytes name);
 const struct model_entity *model_file_entity(const struct model_file *file, struct bytes name);
 /* The templates that the entity has for an index; NULL: none. */
 const struct model_entity_key *model_entity_key(const struct model_entity *entity,

@@ -76,6 +76,21 @@ static struct bytes attribute_type(const struct json_node *table, struct bytes n
     return (struct bytes){ 0 };
 }
 
+/* Whether several attributes have one role. */
+static bool has_wide_key(const struct json_node *holder)
+{
+    const struct json_node *schema = json_tree_member(holder, "KeySchema");
+    size_t hashes = 0, ranges = 0;
+    for (const struct json_node *at = schema == NULL ? NULL : schema->first; at != NULL;
+         at = at->next) {
+        if (bytes_equal_text(json_tree_string(at, "KeyType"), "HASH"))
+            hashes++;
+        else
+            ranges++;
+    }
+    return hashes > 1 || ranges > 1;
+}
+
 /* KeySchema as KeyAttributes; NULL with the failure set. */
 static struct json_node *convert_keys(struct arena *arena, const struct json_node *table,
                                       const struct json_node *holder, struct model_report *report)
@@ -99,28 +114,79 @@ static struct json_node *convert_keys(struct arena *arena, const struct json_nod
     return keys;
 }
 
+static struct bytes billing_mode(const struct json_node *source)
+{
+    struct bytes mode = json_tree_string(source, "BillingMode");
+    if (mode.data == NULL)
+        mode = json_tree_string(json_tree_member(source, "BillingModeSummary"), "BillingMode");
+    return mode.data == NULL ? BYTES("PROVISIONED") : mode; /* CreateTable's default. */
+}
+
+static bool is_provisioned(const struct json_node *source)
+{
+    return bytes_equal_text(billing_mode(source), "PROVISIONED");
+}
+
+/* What Workbench's form has no place for. Each is a list. */
+struct table_additions {
+    struct json_node *local_indexes;
+    struct json_node *other_indexes; /* Those that a file names only. */
+    struct json_node *index_throughput;
+};
+
+/* The units of a global index if they are not those of its table. */
+static void add_throughput(struct arena *arena, const struct json_node *source,
+                           const struct json_node *index, struct bytes name,
+                           struct json_node *throughput)
+{
+    static const char *const names[] = { "ReadCapacityUnits", "WriteCapacityUnits" };
+    const struct json_node *units = json_tree_member(index, "ProvisionedThroughput");
+    const struct json_node *table_units = json_tree_member(source, "ProvisionedThroughput");
+    struct json_node *own = json_tree_new(arena, JSON_OBJECT);
+    json_tree_add_text(arena, own, "IndexName", name);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const struct json_node *value = json_tree_member(units, names[i]);
+        const struct json_node *usual = json_tree_member(table_units, names[i]);
+        if (value != NULL && (usual == NULL || !json_tree_equal(value, usual)))
+            json_tree_add(own, bytes_from_text(names[i]), json_tree_copy(arena, value));
+    }
+    if (own->count > 1)
+        json_tree_add(throughput, (struct bytes){ 0 }, own);
+}
+
 static bool convert_indexes(struct arena *arena, const struct json_node *source, const char *member,
-                            struct json_node *indexes, struct json_node *local,
-                            struct model_report *report)
+                            bool is_local, struct json_node *indexes,
+                            const struct table_additions *additions, struct model_report *report)
 {
     const struct json_node *list = json_tree_member(source, member);
     if (!check_count(arena, list, MODEL_INDEXES_MAX - 1, report))
         return false;
     for (const struct json_node *at = list == NULL ? NULL : list->first; at != NULL;
          at = at->next) {
+        struct bytes name = json_tree_string(at, "IndexName");
+        if (!is_local && name.data != NULL && has_wide_key(at)) {
+            model_report_add_at(arena, report, at,
+                                BYTES("an index whose key has several attributes has no form in a "
+                                      "model file, and is left out but for its name"));
+            json_tree_add(additions->other_indexes, (struct bytes){ 0 },
+                          json_tree_new_string(arena, name));
+            continue;
+        }
         struct json_node *index = json_tree_new(arena, JSON_OBJECT);
         struct json_node *keys = convert_keys(arena, source, at, report);
         const struct json_node *projection = json_tree_member(at, "Projection");
         if (keys == NULL)
             return false;
-        struct bytes name = json_tree_string(at, "IndexName");
         json_tree_add_text(arena, index, "IndexName", name.data == NULL ? BYTES("") : name);
         json_tree_add(index, BYTES("KeyAttributes"), keys);
         if (projection != NULL)
             json_tree_add(index, BYTES("Projection"), json_tree_copy(arena, projection));
         json_tree_add(indexes, (struct bytes){ 0 }, index);
-        if (local != NULL && name.data != NULL)
-            json_tree_add(local, (struct bytes){ 0 }, json_tree_new_string(arena, name));
+        if (is_local && name.data != NULL)
+            json_tree_add(additions->local_indexes, (struct bytes){ 0 },
+                          json_tree_new_string(arena, name));
+        else if (name.data != NULL && is_provisioned(source))
+            add_throughput(arena, source, at, name, additions->index_throughput);
     }
     return true;
 }
@@ -128,14 +194,10 @@ static bool convert_indexes(struct arena *arena, const struct json_node *source,
 static void convert_billing(struct arena *arena, const struct json_node *source,
                             struct json_node *table)
 {
-    struct bytes mode = json_tree_string(source, "BillingMode");
+    struct bytes mode = billing_mode(source);
     const struct json_node *throughput = json_tree_member(source, "ProvisionedThroughput");
-    if (mode.data == NULL)
-        mode = json_tree_string(json_tree_member(source, "BillingModeSummary"), "BillingMode");
-    if (mode.data == NULL)
-        mode = BYTES("PROVISIONED"); /* CreateTable's default. */
     json_tree_add_text(arena, table, "BillingMode", mode);
-    if (!bytes_equal_text(mode, "PROVISIONED") || throughput == NULL)
+    if (!is_provisioned(source) || throughput == NULL)
         return;
     struct json_node *settings = json_tree_new(arena, JSON_OBJECT);
     struct json_node *units = json_tree_new(arena, JSON_OBJECT);
@@ -159,18 +221,41 @@ static struct bytes time_to_live(const struct json_node *source)
     return is_enabled ? json_tree_string(ttl, "AttributeName") : (struct bytes){ 0 };
 }
 
+static void add_additions(struct arena *arena, struct json_node *root, struct bytes table,
+                          struct bytes ttl, const struct table_additions *lists)
+{
+    const struct {
+        const char *name;
+        struct json_node *list;
+    } members[] = { { "LocalIndexes", lists->local_indexes },
+                    { "OtherIndexes", lists->other_indexes },
+                    { "IndexThroughput", lists->index_throughput } };
+    struct json_node *addition = json_tree_new(arena, JSON_OBJECT);
+    json_tree_add_text(arena, addition, "TableName", table);
+    if (ttl.data != NULL)
+        json_tree_add_text(arena, addition, "TimeToLive", ttl);
+    for (size_t i = 0; i < COUNT_OF(members); i++) {
+        if (members[i].list->count > 0)
+            json_tree_add(addition, bytes_from_text(members[i].name), members[i].list);
+    }
+    if (addition->count > 1)
+        json_tree_add(additions(arena, root, "Tables"), (struct bytes){ 0 }, addition);
+}
+
 /* Adds the table to the file. NULL with the failure set. */
 static struct json_node *convert_table(struct arena *arena, const struct json_node *source,
                                        struct json_node *root, struct model_report *report)
 {
     struct json_node *table = json_tree_new(arena, JSON_OBJECT);
     struct json_node *indexes = json_tree_new(arena, JSON_ARRAY);
-    struct json_node *local = json_tree_new(arena, JSON_ARRAY);
+    const struct table_additions lists = { json_tree_new(arena, JSON_ARRAY),
+                                           json_tree_new(arena, JSON_ARRAY),
+                                           json_tree_new(arena, JSON_ARRAY) };
     struct bytes name = json_tree_string(source, "TableName");
     struct json_node *keys = convert_keys(arena, source, source, report);
     if (keys == NULL ||
-        !convert_indexes(arena, source, "GlobalSecondaryIndexes", indexes, NULL, report) ||
-        !convert_indexes(arena, source, "LocalSecondaryIndexes", indexes, local, report))
+        !convert_indexes(arena, source, "GlobalSecondaryIndexes", false, indexes, &lists, report) ||
+        !convert_indexes(arena, source, "LocalSecondaryIndexes", true, indexes, &lists, report))
         return NULL;
     json_tree_add_text(arena, table, "TableName", name.data == NULL ? BYTES("") : name);
     json_tree_add(table, BYTES("KeyAttributes"), keys);
@@ -179,16 +264,8 @@ static struct json_node *convert_table(struct arena *arena, const struct json_no
     json_tree_add(table, BYTES("TableData"), json_tree_new(arena, JSON_ARRAY));
     convert_billing(arena, source, table);
     json_tree_add(json_tree_member(root, "DataModel"), (struct bytes){ 0 }, table);
-    struct bytes ttl = time_to_live(source);
-    if (name.data != NULL && (local->count > 0 || ttl.data != NULL)) {
-        struct json_node *addition = json_tree_new(arena, JSON_OBJECT);
-        json_tree_add_text(arena, addition, "TableName", name);
-        if (ttl.data != NULL)
-            json_tree_add_text(arena, addition, "TimeToLive", ttl);
-        if (local->count > 0)
-            json_tree_add(addition, BYTES("LocalIndexes"), local);
-        json_tree_add(additions(arena, root, "Tables"), (struct bytes){ 0 }, addition);
-    }
+    if (name.data != NULL)
+        add_additions(arena, root, name, time_to_live(source), &lists);
     return table;
 }
 

@@ -69,14 +69,14 @@ static void write_definitions(struct json_writer *writer, const struct model_tab
     json_close_array(writer);
 }
 
-static void write_units(struct json_writer *writer, const struct model_table *table)
+static void write_units(struct json_writer *writer, int64_t read_units, int64_t write_units)
 {
     json_write_name(writer, "ProvisionedThroughput");
     json_open_object(writer);
     json_write_name(writer, "ReadCapacityUnits");
-    json_write_integer(writer, table->read_units);
+    json_write_integer(writer, read_units);
     json_write_name(writer, "WriteCapacityUnits");
-    json_write_integer(writer, table->write_units);
+    json_write_integer(writer, write_units);
     json_close_object(writer);
 }
 
@@ -99,7 +99,7 @@ static void write_index(struct json_writer *writer, const struct model_table *ta
     }
     json_close_object(writer);
     if (!index->local && table->provisioned)
-        write_units(writer, table);
+        write_units(writer, index->read_units, index->write_units);
     json_close_object(writer);
 }
 
@@ -120,12 +120,10 @@ static void write_indexes(struct json_writer *writer, const struct model_table *
         json_close_array(writer);
 }
 
-static void write_billing(struct json_writer *writer, const struct model_table *table)
+static void write_mode(struct json_writer *writer, const struct model_table *table)
 {
     json_write_name(writer, "BillingMode");
     json_write_text(writer, table->provisioned ? "PROVISIONED" : "PAY_PER_REQUEST");
-    if (table->provisioned)
-        write_units(writer, table);
 }
 
 struct bytes model_request_create_table(struct arena *arena, const struct model_table *table)
@@ -140,7 +138,9 @@ struct bytes model_request_create_table(struct arena *arena, const struct model_
     write_key_schema(&writer, &table->indexes[0]);
     write_indexes(&writer, table, true);
     write_indexes(&writer, table, false);
-    write_billing(&writer, table);
+    write_mode(&writer, table);
+    if (table->provisioned)
+        write_units(&writer, table->read_units, table->write_units);
     json_close_object(&writer);
     return buffer_bytes(&out);
 }
@@ -154,12 +154,35 @@ static void begin(struct arena *arena, const struct model_table *table, struct b
     write_text(writer, "TableName", table->name);
 }
 
-struct bytes model_request_billing(struct arena *arena, const struct model_table *table)
+static void write_index_updates(struct json_writer *writer, const struct model_throughput *indexes,
+                                size_t count)
 {
+    json_write_name(writer, "GlobalSecondaryIndexUpdates");
+    json_open_array(writer);
+    for (size_t i = 0; i < count; i++) {
+        json_open_object(writer);
+        json_write_name(writer, "Update");
+        json_open_object(writer);
+        write_text(writer, "IndexName", indexes[i].index);
+        write_units(writer, indexes[i].read_units, indexes[i].write_units);
+        json_close_object(writer);
+        json_close_object(writer);
+    }
+    json_close_array(writer);
+}
+
+struct bytes model_request_billing(struct arena *arena, const struct model_billing *billing)
+{
+    const struct model_table *table = billing->table;
     struct buffer out;
     struct json_writer writer;
     begin(arena, table, &out, &writer);
-    write_billing(&writer, table);
+    if (billing->mode)
+        write_mode(&writer, table);
+    if (billing->units)
+        write_units(&writer, table->read_units, table->write_units);
+    if (billing->index_count > 0)
+        write_index_updates(&writer, billing->indexes, billing->index_count);
     json_close_object(&writer);
     return buffer_bytes(&out);
 }
@@ -201,24 +224,32 @@ struct bytes model_request_delete_index(struct arena *arena, const struct model_
     return buffer_bytes(&out);
 }
 
-struct bytes model_request_time_to_live(struct arena *arena, const struct model_table *table)
+static struct bytes time_to_live(struct arena *arena, const struct model_table *table,
+                                 struct bytes attribute, bool enabled)
 {
     struct buffer out;
     struct json_writer writer;
-    if (table->ttl_attribute.data == NULL)
-        return (struct bytes){ 0 };
-    buffer_init(&out, arena);
-    json_writer_init(&writer, &out);
-    json_open_object(&writer);
-    write_text(&writer, "TableName", table->name);
+    begin(arena, table, &out, &writer);
     json_write_name(&writer, "TimeToLiveSpecification");
     json_open_object(&writer);
     json_write_name(&writer, "Enabled");
-    json_write_bool(&writer, true);
-    write_text(&writer, "AttributeName", table->ttl_attribute);
+    json_write_bool(&writer, enabled);
+    write_text(&writer, "AttributeName", attribute);
     json_close_object(&writer);
     json_close_object(&writer);
     return buffer_bytes(&out);
+}
+
+struct bytes model_request_time_to_live(struct arena *arena, const struct model_table *table)
+{
+    if (table->ttl_attribute.data == NULL)
+        return (struct bytes){ 0 };
+    return time_to_live(arena, table, table->ttl_attribute, true);
+}
+
+struct bytes model_request_end_time_to_live(struct arena *arena, const struct model_table *table)
+{
+    return time_to_live(arena, table, table->ttl_attribute, false);
 }
 
 struct bytes model_request_put_item(struct arena *arena, const struct model_table *table,

@@ -230,6 +230,49 @@ static bool read_billing(struct model_reader *reader, const struct json_node *no
     return !model_reader_failed(reader);
 }
 
+/* Each global index has its table's units unless the additions say otherwise. */
+static bool read_index_units(struct model_reader *reader, const struct json_node *additions,
+                             struct model_table *out)
+{
+    struct json_node *list =
+        model_reader_array(reader, additions, "IndexThroughput", GLOBAL_INDEXES_MAX);
+    for (size_t i = 1; i < out->index_count; i++) {
+        out->indexes[i].read_units = out->read_units;
+        out->indexes[i].write_units = out->write_units;
+    }
+    for (struct json_node *at = list == NULL ? NULL : list->first; at != NULL; at = at->next) {
+        struct bytes name = model_reader_name(reader, at, "IndexName");
+        const struct model_index *found =
+            model_reader_failed(reader) ? NULL : model_table_index(out, name);
+        if (found == NULL || found->local)
+            return model_reader_fail(reader, at, "there is no such global index");
+        struct model_index *index = &out->indexes[found - out->indexes];
+        (void)model_reader_integer(reader, at, "ReadCapacityUnits", &index->read_units);
+        (void)model_reader_integer(reader, at, "WriteCapacityUnits", &index->write_units);
+    }
+    return !model_reader_failed(reader);
+}
+
+static bool read_other_indexes(struct model_reader *reader, const struct json_node *additions,
+                               struct model_table *out)
+{
+    struct json_node *list =
+        model_reader_array(reader, additions, "OtherIndexes", GLOBAL_INDEXES_MAX);
+    if (list == NULL)
+        return !model_reader_failed(reader);
+    out->other_indexes = arena_alloc(reader->arena, (list->count + 1) * sizeof(struct bytes));
+    for (struct json_node *name = list->first; name != NULL; name = name->next) {
+        if (name->type != JSON_STRING)
+            return model_reader_fail(reader, name, "it is not a text");
+        if (model_table_index(out, name->text) != NULL ||
+            model_table_has_other_index(out, name->text))
+            return model_reader_fail(reader, name, "there are two indexes of the name %.*s",
+                                     BYTES_FMT(name->text));
+        out->other_indexes[out->other_index_count++] = name->text;
+    }
+    return true;
+}
+
 static bool read_table(struct model_reader *reader, struct json_node *node)
 {
     struct model_table *table = &reader->file->tables[reader->file->table_count];
@@ -246,7 +289,8 @@ static bool read_table(struct model_reader *reader, struct json_node *node)
     const struct json_node *additions = find_additions(reader, name);
     table->ttl_attribute = model_reader_text(reader, additions, "TimeToLive");
     if (!read_indexes(reader, node, additions, table) || !read_billing(reader, node, table) ||
-        !read_rows(reader, node, table))
+        !read_index_units(reader, additions, table) ||
+        !read_other_indexes(reader, additions, table) || !read_rows(reader, node, table))
         return false;
     reader->file->table_count++;
     return true;

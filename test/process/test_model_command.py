@@ -232,18 +232,142 @@ def test_diff_compares_time_to_live(server, tmp_path):
     model = json.loads((EXAMPLES / "shop.json").read_text())
     path = tmp_path / "model.json"
     for attribute, text in [
-        ("until", "note table shop: time to live is by expires, not until; disable it, and enable it after an hour"),
+        ("until", "do   table shop: disable time to live by expires\n"
+                  "do   table shop: enable time to live by until"),
         (None, "note table shop: time to live by expires is not in the model, and is left alone"),
         ("expires", "nothing differs"),
-    ]:
+    ]:  # fmt: skip
         model["Stator"]["Tables"] = [{"TableName": "shop", "TimeToLive": attribute}] if attribute else []
         path.write_text(json.dumps(model))
-        assert live(server, "diff", path).stdout.splitlines() == [text]
+        assert live(server, "diff", path).stdout == text + "\n"
     assert json.loads(live(server, "infer", "shop").stdout)["Stator"]["Tables"] == [
         {"TableName": "shop", "TimeToLive": "expires"}]  # fmt: skip
     switch = {"Enabled": False, "AttributeName": "expires"}
     call(server, "UpdateTimeToLive", TableName="shop", TimeToLiveSpecification=switch)
     assert live(server, "diff", "shop").stdout == "do   table shop: enable time to live\n"
+
+
+def applied(server, path, model):
+    """Applies the model, after which nothing differs. Returns the steps."""
+    path.write_text(json.dumps(model))
+    done = live(server, "apply", path, "--yes", "--no-data")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.splitlines()[-1] == "Done."
+    assert live(server, "diff", path).stdout == "nothing differs\n"
+    return done.stdout.splitlines()[:-1]
+
+
+def test_apply_gives_time_to_live_another_attribute(tmp_path):
+    with stator_process.StatorProcess("--in-memory") as server:
+        model = json.loads((EXAMPLES / "shop.json").read_text())
+        applied(server, tmp_path / "model.json", model)
+        model["Stator"]["Tables"] = [{"TableName": "shop", "TimeToLive": "until"}]
+        assert len(applied(server, tmp_path / "model.json", model)) == 2
+        described = call(server, "DescribeTimeToLive", TableName="shop")["TimeToLiveDescription"]
+        assert described["AttributeName"] == "until"
+
+
+def units_of(server, name):
+    table = call(server, "DescribeTable", TableName=name)["Table"]
+    return [(part["ProvisionedThroughput"]["ReadCapacityUnits"], part["ProvisionedThroughput"]["WriteCapacityUnits"])
+            for part in [table, *table["GlobalSecondaryIndexes"]]]  # fmt: skip
+
+
+def test_apply_turns_a_table_with_indexes_to_provisioned_and_sets_their_units(tmp_path):
+    with stator_process.StatorProcess("--in-memory") as server:
+        model, path = orders(), tmp_path / "model.json"
+        table = model["DataModel"][0]
+        table["BillingMode"] = "PAY_PER_REQUEST"
+        applied(server, path, model)
+        table["BillingMode"] = "PROVISIONED"
+        units = {"ReadCapacityUnits": 7, "WriteCapacityUnits": 8}
+        table["ProvisionedCapacitySettings"] = {"ProvisionedThroughput": units}
+        assert applied(server, path, model) == ["do   table orders: set its billing mode or throughput"]
+        assert units_of(server, "orders") == [(7, 8), (7, 8)]
+        own = {"IndexName": "byStatus", "WriteCapacityUnits": 9}
+        model["Stator"]["Tables"] = [{"TableName": "orders", "IndexThroughput": [own]}]
+        assert applied(server, path, model) == ["do   table orders: set the throughput of its indexes"]
+        assert units_of(server, "orders") == [(7, 8), (7, 9)]
+        inferred = live(server, "infer", "orders")
+        assert json.loads(inferred.stdout)["Stator"]["Tables"][0]["IndexThroughput"] == [own]
+        units["ReadCapacityUnits"] = 6
+        assert applied(server, path, model) == ["do   table orders: set its billing mode or throughput"]
+        assert units_of(server, "orders") == [(6, 8), (6, 9)]
+        # An index that is created with other keys is in the way of the change of mode until it is deleted.
+        table["BillingMode"] = "PAY_PER_REQUEST"
+        applied(server, path, model)
+        table["BillingMode"] = "PROVISIONED"
+        table["GlobalSecondaryIndexes"][0]["Projection"] = {"ProjectionType": "KEYS_ONLY"}
+        assert len(applied(server, path, model)) == 3
+        assert units_of(server, "orders") == [(6, 8), (6, 9)]
+
+
+def attribute(name, kind="S"):
+    return {"AttributeName": name, "AttributeType": kind}
+
+
+def key_schema(hashes, ranges=()):
+    return [{"AttributeName": name, "KeyType": role} for role, names in (("HASH", hashes), ("RANGE", ranges))
+            for name in names]  # fmt: skip
+
+
+def test_an_index_with_a_key_of_several_attributes_is_left_alone(tmp_path):
+    path = tmp_path / "model.json"
+    whole = {"ProjectionType": "ALL"}
+    with stator_process.StatorProcess("--in-memory") as server:
+        call(server, "CreateTable", TableName="wide", BillingMode="PAY_PER_REQUEST",
+             AttributeDefinitions=[attribute(name) for name in "pab"], KeySchema=key_schema("p"),
+             GlobalSecondaryIndexes=[
+                 {"IndexName": "both", "KeySchema": key_schema("ab"), "Projection": whole},
+                 {"IndexName": "one", "KeySchema": key_schema("a"), "Projection": whole}])  # fmt: skip
+        inferred = live(server, "infer", "wide")
+        assert inferred.returncode == 0
+        note = "stator: model: note: GlobalSecondaryIndexes[0]: an index whose key has several attributes has no form"
+        assert inferred.stderr.startswith(note)
+        model = json.loads(inferred.stdout)
+        assert model["Stator"]["Tables"] == [{"TableName": "wide", "OtherIndexes": ["both"]}]
+        assert [index["IndexName"] for index in model["DataModel"][0]["GlobalSecondaryIndexes"]] == ["one"]
+        assert applied(server, path, model) == ["nothing differs"]
+        # It needs its share like any other.
+        model["DataModel"][0]["BillingMode"] = "PROVISIONED"
+        applied(server, path, model)
+        assert units_of(server, "wide") == [(5, 5)] * 3
+        # A model that does not know it does not delete it, and cannot take its name.
+        model["Stator"]["Tables"] = []
+        model["DataModel"][0]["GlobalSecondaryIndexes"] = []
+        path.write_text(json.dumps(model))
+        left = "note table wide: index both has a key of several attributes, which a model cannot describe, and is left alone"
+        assert live(server, "apply", path, "--yes").stdout.splitlines() == [
+            "do   table wide: delete index one, which is not in the model", left, "Done."]  # fmt: skip
+        index = {"IndexName": "both", "KeyAttributes": {"PartitionKey": attribute("a")}, "Projection": whole}
+        model["DataModel"][0]["GlobalSecondaryIndexes"] = [index]
+        path.write_text(json.dumps(model))
+        again = live(server, "apply", path, "--yes")
+        assert again.returncode == 0
+        assert again.stdout.splitlines() == [left + ": give the new index another name", "Done."]
+        indexes = call(server, "DescribeTable", TableName="wide")["Table"]["GlobalSecondaryIndexes"]
+        assert [index["IndexName"] for index in indexes] == ["both"]
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_a_local_and_a_global_index_of_one_name_do_not_replace_each_other(local, tmp_path):
+    path = tmp_path / "model.json"
+    index = {"IndexName": "byA", "KeySchema": key_schema("p", "a"), "Projection": {"ProjectionType": "ALL"}}
+    kind = "LocalSecondaryIndexes" if local else "GlobalSecondaryIndexes"
+    with stator_process.StatorProcess("--in-memory") as server:
+        call(server, "CreateTable", TableName="tab", BillingMode="PAY_PER_REQUEST",
+             AttributeDefinitions=[attribute(name) for name in "psa"], KeySchema=key_schema("p", "s"),
+             **{kind: [index]})  # fmt: skip
+        model = json.loads(live(server, "infer", "tab").stdout)
+        assert applied(server, path, model) == ["nothing differs"]
+        model.setdefault("Stator", {})["Tables"] = [] if local else [{"TableName": "tab", "LocalIndexes": ["byA"]}]
+        path.write_text(json.dumps(model))
+        done = live(server, "apply", path, "--yes")
+        assert (done.returncode, done.stderr) == (0, "")
+        text = "is local, and a local index cannot be deleted: give the global" if local else "is global and should be local;"
+        assert done.stdout.splitlines()[0].startswith("note table tab: index byA " + text)
+        assert len(done.stdout.splitlines()) == 2
+        assert kind in call(server, "DescribeTable", TableName="tab")["Table"]
 
 
 def test_diff_tells_what_cannot_be_done_in_place(tmp_path):
@@ -253,7 +377,7 @@ def test_diff_tells_what_cannot_be_done_in_place(tmp_path):
     path = tmp_path / "model.json"
     path.write_text(json.dumps(model))
     lines = stator("diff", "devices", path).stdout.splitlines()
-    assert any(line.startswith("note table devices: local index byValue differs") for line in lines)
+    assert any(line.startswith("note table devices: index byValue is local, and a local index cannot") for line in lines)
     assert any(line.startswith("note entity Device has changed: PutModel in mode") for line in lines)
 
 

@@ -197,6 +197,15 @@ static const struct {
     { "{'DataModel':[{'TableName':'tab'," KEYS "}],'Stator':{'Patterns':[{'Name':'P','Operation':"
       "'Query','Entities':['X']}]}}",
       "Stator.Patterns[0].Entities[0]: there is no such entity" },
+    { "{'DataModel':[{'TableName':'tab'," KEYS "}],'Stator':{'Tables':[{'TableName':'tab',"
+      "'IndexThroughput':[{'IndexName':'x','ReadCapacityUnits':1}]}]}}",
+      "Stator.Tables[0].IndexThroughput[0]: there is no such global index" },
+    { "{'DataModel':[{'TableName':'tab'," KEYS "}],'Stator':{'Tables':[{'TableName':'tab',"
+      "'OtherIndexes':[1]}]}}",
+      "Stator.Tables[0].OtherIndexes[0]: it is not a text" },
+    { "{'DataModel':[{'TableName':'tab'," KEYS "}],'Stator':{'Tables':[{'TableName':'tab',"
+      "'OtherIndexes':['x','x']}]}}",
+      "Stator.Tables[0].OtherIndexes[1]: there are two indexes of the name x" },
     { "{'TableName':'t','AttributeDefinitions':[{'AttributeName':'a','AttributeType':'S'},"
       "{'AttributeName':'b','AttributeType':'S'}],'KeySchema':[{'AttributeName':'a','KeyType':"
       "'HASH'},{'AttributeName':'b','KeyType':'HASH'}]}",
@@ -231,6 +240,34 @@ static void a_table_definition_becomes_a_model(void **state)
     assert_int_equal(table->index_count, 2);
     assert_true(table->indexes[1].local && table->indexes[1].range.type == VALUE_N);
     assert_int_equal(table->indexes[1].projection, PROJECTION_KEYS_ONLY);
+}
+
+static void an_index_with_a_key_of_several_attributes_is_left_out_but_for_its_name(void **state)
+{
+    struct model_report report;
+    struct model_file *file = load(
+        *state,
+        "{'TableName':'shop','AttributeDefinitions':[{'AttributeName':'p','AttributeType':'S'},"
+        "{'AttributeName':'q','AttributeType':'S'}],'KeySchema':[{'AttributeName':'p','KeyType':"
+        "'HASH'}],'GlobalSecondaryIndexes':[{'IndexName':'wide','KeySchema':[{'AttributeName':'p',"
+        "'KeyType':'HASH'},{'AttributeName':'q','KeyType':'HASH'}],'Projection':"
+        "{'ProjectionType':'ALL'}},{'IndexName':'plain','KeySchema':[{'AttributeName':'q',"
+        "'KeyType':'HASH'}],'Projection':{'ProjectionType':'ALL'},'ProvisionedThroughput':"
+        "{'ReadCapacityUnits':7,'WriteCapacityUnits':9}}],'ProvisionedThroughput':"
+        "{'ReadCapacityUnits':7,'WriteCapacityUnits':8}}",
+        &report);
+    const struct model_table *table = &file->tables[0];
+    assert_int_equal(table->index_count, 2);
+    assert_int_equal(table->indexes[1].read_units, 7);
+    assert_int_equal(table->indexes[1].write_units, 9);
+    assert_true(model_table_has_other_index(table, BYTES("wide")));
+    assert_false(model_table_has_other_index(table, BYTES("plain")));
+    assert_true(has_note(&report, "GlobalSecondaryIndexes[0]",
+                         "an index whose key has several attributes has no form in a model file, "
+                         "and is left out but for its name"));
+    file = model_file_load(*state, model_file_save(*state, file), &report);
+    assert_true(model_table_has_other_index(&file->tables[0], BYTES("wide")));
+    assert_int_equal(file->tables[0].indexes[1].write_units, 9);
 }
 
 static void the_model_of_the_mcp_server_is_read_with_its_commands(void **state)
@@ -440,6 +477,7 @@ int main(void)
         ARENA_TEST(of_rows_with_the_same_key_the_last_one_wins),
         ARENA_TEST(a_file_that_makes_no_sense_is_refused_with_a_sentence),
         ARENA_TEST(a_table_definition_becomes_a_model),
+        ARENA_TEST(an_index_with_a_key_of_several_attributes_is_left_out_but_for_its_name),
         ARENA_TEST(the_model_of_the_mcp_server_is_read_with_its_commands),
         ARENA_TEST(a_onetable_schema_gives_entities_with_templates),
         ARENA_TEST(the_bounds_of_a_file_hold),
