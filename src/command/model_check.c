@@ -73,11 +73,21 @@ static void print_file(const struct check *check, const struct model_report *rep
         printf("  note  and %zu more\n", report->notes_dropped);
 }
 
+/* What contradicts the entities is a problem if they are the file's own. */
+static void fail_entity(struct check *check, struct bytes text)
+{
+    if (check->file->entities_are_derived)
+        print_line("note", text);
+    else
+        fail(check, text);
+}
+
 static void print_collision(void *context, const struct model_entity *a,
                             const struct model_entity *b)
 {
     struct check *check = context;
-    fail(check, arena_printf(check->arena,
+    fail_entity(check,
+                arena_printf(check->arena,
                              "entities %.*s and %.*s collide: an item of one may have the key of "
                              "the other",
                              BYTES_FMT(a->name), BYTES_FMT(b->name)));
@@ -95,7 +105,8 @@ static void check_rows(struct check *check, const struct model_table *table)
             fail(check,
                  arena_printf(check->arena, "%.*s: %.*s", BYTES_FMT(place), BYTES_FMT(failure)));
         else if (rules != NULL && !entity_rules_check(rules, &item, &violation))
-            fail(check, arena_printf(check->arena, "%.*s: %.*s", BYTES_FMT(place),
+            fail_entity(check,
+                        arena_printf(check->arena, "%.*s: %.*s", BYTES_FMT(place),
                                      BYTES_FMT(entity_violation_text(check->arena, &violation))));
     }
 }

@@ -214,9 +214,12 @@ static bool read_file(struct model_reader *reader)
         model_reader_array(reader, additions, "Entities", MODEL_ENTITIES_MAX);
     struct json_node *patterns =
         model_reader_array(reader, additions, "Patterns", MODEL_PATTERNS_MAX);
-    return !model_reader_failed(reader) && model_tables_read(reader, tables) &&
-           model_entities_read(reader, entities) && model_patterns_read(reader, patterns) &&
-           check_depth(reader, root);
+    if (model_reader_failed(reader) || !model_tables_read(reader, tables) ||
+        !model_entities_read(reader, entities) || !model_patterns_read(reader, patterns) ||
+        !check_depth(reader, root))
+        return false;
+    model_unknown_note(reader);
+    return true;
 }
 
 struct model_file *model_file_load(struct arena *arena, struct bytes text,

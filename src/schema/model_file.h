@@ -96,7 +96,7 @@ struct model_attribute {
 };
 
 struct model_entity {
-    struct json_node *node; /* NULL: derived, for example of a facet. */
+    struct json_node *node;
     struct bytes name;
     struct bytes table;
     struct bytes discriminator; /* The attribute; data NULL: none. */
@@ -178,6 +178,9 @@ struct model_file {
     size_t table_count;
     struct model_entity *entities;
     size_t entity_count;
+    /* The entities are notes of another tool, of which the file has no more than an idea: rows that
+     * do not follow them are no fault. */
+    bool entities_are_derived;
     struct model_pattern *patterns;
     size_t pattern_count;
     struct model_budget *budget; /* For judging it, see model_budget.h; NULL: without a bound. */

@@ -55,6 +55,14 @@ static struct json_node *additions(struct arena *arena, struct json_node *root, 
     return list;
 }
 
+/* A remnant of Workbench's, which its own files all have. */
+static void add_data_access(struct arena *arena, struct json_node *table)
+{
+    struct json_node *access = json_tree_new(arena, JSON_OBJECT);
+    json_tree_add(access, BYTES("MySql"), json_tree_new(arena, JSON_OBJECT));
+    json_tree_add(table, BYTES("DataAccess"), access);
+}
+
 static struct json_node *new_attribute(struct arena *arena, struct bytes name, struct bytes type)
 {
     struct json_node *attribute = json_tree_new(arena, JSON_OBJECT);
@@ -262,6 +270,7 @@ static struct json_node *convert_table(struct arena *arena, const struct json_no
     json_tree_add(table, BYTES("NonKeyAttributes"), json_tree_new(arena, JSON_ARRAY));
     json_tree_add(table, BYTES("GlobalSecondaryIndexes"), indexes);
     json_tree_add(table, BYTES("TableData"), json_tree_new(arena, JSON_ARRAY));
+    add_data_access(arena, table);
     convert_billing(arena, source, table);
     json_tree_add(json_tree_member(root, "DataModel"), (struct bytes){ 0 }, table);
     if (name.data != NULL)
@@ -440,6 +449,74 @@ bool model_import_onetable_entities(struct arena *arena, const struct json_node 
     return true;
 }
 
+/* --- The browser modeller's MapFunction --- */
+
+/* The entity of that name and table, which is made if it is not there; NULL: there are too many. */
+static struct json_node *mapped_entity(struct arena *arena, struct json_node *entities,
+                                       struct bytes table, struct bytes name)
+{
+    for (struct json_node *at = entities->first; at != NULL; at = at->next) {
+        if (bytes_equal(json_tree_string(at, "Name"), name) &&
+            bytes_equal(json_tree_string(at, "Table"), table))
+            return at;
+    }
+    if (entities->count >= MODEL_ENTITIES_MAX)
+        return NULL;
+    struct json_node *entity = json_tree_new(arena, JSON_OBJECT);
+    json_tree_add_text(arena, entity, "Name", name);
+    json_tree_add_text(arena, entity, "Table", table);
+    json_tree_add(entity, BYTES("Keys"), json_tree_new(arena, JSON_ARRAY));
+    json_tree_add(entities, (struct bytes){ 0 }, entity);
+    return entity;
+}
+
+/* Of one key attribute. Those of one index follow each other, so its key is the entity's last. */
+static void add_mapped(struct arena *arena, const struct json_node *map, const char *role,
+                       struct bytes table, struct bytes index, struct json_node *entities)
+{
+    if (map == NULL || map->type != JSON_OBJECT)
+        return;
+    for (const struct json_node *at = map->first; at != NULL; at = at->next) {
+        struct json_node *entity =
+            at->type == JSON_STRING ? mapped_entity(arena, entities, table, at->name) : NULL;
+        if (entity == NULL)
+            continue;
+        struct json_node *keys = json_tree_member(entity, "Keys");
+        struct bytes last = json_tree_string(keys->last, "Index");
+        bool same = keys->last != NULL &&
+                    (index.data == NULL ? last.data == NULL : bytes_equal(last, index));
+        if (!same) {
+            struct json_node *key = json_tree_new(arena, JSON_OBJECT);
+            if (index.data != NULL)
+                json_tree_add_text(arena, key, "Index", index);
+            json_tree_add(keys, (struct bytes){ 0 }, key);
+        }
+        json_tree_set(arena, keys->last, role, json_tree_new_string(arena, at->text), NULL);
+    }
+}
+
+static void add_mapped_keys(struct arena *arena, const struct json_node *holder, struct bytes table,
+                            struct bytes index, struct json_node *entities)
+{
+    static const char *const roles[] = { "PartitionKey", "SortKey" };
+    const struct json_node *keys = json_tree_member(holder, "KeyAttributes");
+    for (size_t i = 0; i < COUNT_OF(roles); i++)
+        add_mapped(arena, json_tree_member(json_tree_member(keys, roles[i]), "MapFunction"),
+                   roles[i], table, index, entities);
+}
+
+void model_import_map_functions(struct arena *arena, const struct json_node *table,
+                                struct json_node *entities)
+{
+    struct bytes name = json_tree_string(table, "TableName");
+    const struct json_node *list = json_tree_member(table, "GlobalSecondaryIndexes");
+    add_mapped_keys(arena, table, name, (struct bytes){ 0 }, entities);
+    for (const struct json_node *at = list == NULL ? NULL : list->first; at != NULL; at = at->next)
+        add_mapped_keys(arena, at, name, json_tree_string(at, "IndexName"), entities);
+}
+
+/* --- A schema's tables --- */
+
 /* The type of a key attribute: that of the first model that has it. */
 static struct bytes onetable_key_type(const struct json_node *schema, struct bytes attribute)
 {
@@ -507,8 +584,10 @@ static struct json_node *import_onetable(struct arena *arena, const struct json_
     json_tree_add_text(arena, table, "TableName", table_name);
     json_tree_add(table, BYTES("KeyAttributes"),
                   onetable_keys(arena, schema, onetable_index(schema, "primary")));
+    json_tree_add(table, BYTES("NonKeyAttributes"), json_tree_new(arena, JSON_ARRAY));
     json_tree_add(table, BYTES("GlobalSecondaryIndexes"), list);
     json_tree_add(table, BYTES("TableData"), json_tree_new(arena, JSON_ARRAY));
+    add_data_access(arena, table);
     json_tree_add_text(arena, table, "BillingMode", BYTES("PAY_PER_REQUEST"));
     json_tree_add(json_tree_member(root, "DataModel"), (struct bytes){ 0 }, table);
     struct json_node *entities = additions(arena, root, "Entities");

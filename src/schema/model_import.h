@@ -19,5 +19,9 @@ MUST_CHECK struct json_node *model_import(struct arena *arena, struct json_node 
  * "primary". False, with nothing added, if the schema has more than MODEL_INDEXES_MAX indexes. */
 MUST_CHECK bool model_import_onetable_entities(struct arena *arena, const struct json_node *schema,
                                                struct bytes table, struct json_node *entities);
+/* The same of the table's own keys and those of its indexes: what they have as MapFunction, an
+ * object of entities and templates. */
+void model_import_map_functions(struct arena *arena, const struct json_node *table,
+                                struct json_node *entities);
 
 #endif

@@ -49,5 +49,7 @@ double model_reader_number(struct model_reader *reader, const struct json_node *
 MUST_CHECK bool model_tables_read(struct model_reader *reader, struct json_node *tables);
 MUST_CHECK bool model_entities_read(struct model_reader *reader, struct json_node *entities);
 MUST_CHECK bool model_patterns_read(struct model_reader *reader, struct json_node *patterns);
+/* Of a file that was read: adds a note for each member that nothing reads. */
+void model_unknown_note(struct model_reader *reader);
 
 #endif

@@ -199,7 +199,7 @@ static bool read_entity(struct model_reader *reader, struct json_node *node)
     return true;
 }
 
-/* Entities that another tool has noted: schemas of OneTable. */
+/* Entities that another tool has noted: schemas of OneTable, or templates beside the keys. */
 static struct json_node *derive_entities(struct model_reader *reader)
 {
     struct json_node *entities = json_tree_new(reader->arena, JSON_ARRAY);
@@ -214,6 +214,7 @@ static struct json_node *derive_entities(struct model_reader *reader)
                                             json_tree_member(table->node, "ModelSchema"),
                                             table->name, entities) &&
              ok;
+        model_import_map_functions(reader->arena, table->node, entities);
     }
     if (!ok) /* Another tool's notes do not make the file unreadable. */
         model_report_add(reader->arena, reader->report, BYTES("ModelSchema"),
@@ -223,7 +224,7 @@ static struct json_node *derive_entities(struct model_reader *reader)
 
 bool model_entities_read(struct model_reader *reader, struct json_node *entities)
 {
-    bool derived = entities == NULL;
+    bool derived = reader->file->entities_are_derived = entities == NULL;
     if (derived)
         entities = derive_entities(reader);
     reader->file->entities =
@@ -234,7 +235,7 @@ bool model_entities_read(struct model_reader *reader, struct json_node *entities
         if (!derived)
             return false;
         /* Another tool's notes do not make the file unreadable. */
-        model_report_add(reader->arena, reader->report, BYTES("ModelSchema"),
+        model_report_add(reader->arena, reader->report, BYTES("ModelSchema or MapFunction"),
                          reader->report->failure);
         reader->report->failure = (struct bytes){ 0 };
     }

@@ -18,6 +18,18 @@ static bool are_texts(const struct json_node *array)
     return array->count > 0;
 }
 
+/* Of a set of numbers, some of which are not written as texts. */
+static bool are_numbers(const struct json_node *node)
+{
+    if (node->type != JSON_ARRAY)
+        return false;
+    for (const struct json_node *at = node->first; at != NULL; at = at->next) {
+        if (at->type != JSON_STRING && at->type != JSON_NUMBER)
+            return false;
+    }
+    return node->count > 0;
+}
+
 static bool are_values(const struct json_node *container)
 {
     for (const struct json_node *node = container->first; node != NULL; node = node->next) {
@@ -145,6 +157,9 @@ static void repair(struct arena *arena, struct json_node *node, bool *unwrapped)
         repair_all(arena, content, unwrapped);
     } else if (type == VALUE_N && content->type == JSON_NUMBER) {
         content->type = JSON_STRING;
+    } else if (type == VALUE_NS && are_numbers(content)) {
+        for (struct json_node *number = content->first; number != NULL; number = number->next)
+            number->type = JSON_STRING;
     } else {
         marshal(arena, node, unwrapped);
     }

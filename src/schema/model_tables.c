@@ -25,6 +25,11 @@ static bool read_keys(struct model_reader *reader, const struct json_node *holde
     struct json_node *range = model_reader_object(reader, keys, "SortKey");
     if (hash == NULL)
         return model_reader_fail(reader, holder, "there is no KeyAttributes.PartitionKey");
+    if (range != NULL && range->count == 0) {
+        model_report_add_at(reader->arena, reader->report, range,
+                            BYTES("it is empty: there is no sort key"));
+        range = NULL;
+    }
     out->has_range = range != NULL;
     return read_key_attribute(reader, hash, &out->hash) &&
            (range == NULL || read_key_attribute(reader, range, &out->range));
@@ -75,6 +80,17 @@ static bool is_listed(const struct json_node *list, struct bytes text)
     return false;
 }
 
+/* Workbench has no local indexes, so people draw them as global ones. */
+static void note_local(struct model_reader *reader, const struct json_node *node,
+                       const struct model_index *table, const struct model_index *index)
+{
+    if (!index->local && index->has_range && table->has_range &&
+        bytes_equal(index->hash.name, table->hash.name))
+        model_report_add_at(reader->arena, reader->report, node,
+                            BYTES("its partition key is the table's: if it is meant as a local "
+                                  "index, name it in Stator.Tables[].LocalIndexes"));
+}
+
 static bool read_indexes(struct model_reader *reader, const struct json_node *node,
                          const struct json_node *additions, struct model_table *out)
 {
@@ -101,6 +117,7 @@ static bool read_indexes(struct model_reader *reader, const struct json_node *no
         if (index->local && !bytes_equal(index->hash.name, out->indexes[0].hash.name))
             return model_reader_fail(reader, at,
                                      "a local index has the partition key of its table");
+        note_local(reader, at, &out->indexes[0], index);
         out->index_count++;
     }
     return true;
@@ -165,6 +182,32 @@ static void keep_last(struct model_reader *reader, struct model_table *table,
     table->row_count = kept;
 }
 
+/* What nobody sees in the text of a key, such as a tab at its end. */
+static bool has_invisible(const struct json_node *value)
+{
+    struct bytes text = json_tree_string(value, "S");
+    for (size_t i = 0; i < text.len; i++) {
+        bool at_an_end = i == 0 || i == text.len - 1;
+        if (text.data[i] < 0x20 || text.data[i] == 0x7F || (at_an_end && text.data[i] == 0x20))
+            return true;
+    }
+    return false;
+}
+
+static void note_invisible(struct model_reader *reader, const struct model_index *key,
+                           const struct json_node *row)
+{
+    const struct json_node *values[] = { json_tree_member_bytes(row, key->hash.name),
+                                         key->has_range
+                                             ? json_tree_member_bytes(row, key->range.name)
+                                             : NULL };
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        if (has_invisible(values[i]))
+            model_report_add_at(reader->arena, reader->report, values[i],
+                                BYTES("the key has invisible characters, which are kept"));
+    }
+}
+
 static bool add_rows(struct model_reader *reader, struct model_table *table, struct json_node *list,
                      struct keyed_row *rows, size_t *count)
 {
@@ -179,6 +222,7 @@ static bool add_rows(struct model_reader *reader, struct model_table *table, str
                                 BYTES("the row lacks a key attribute, and is left out"));
             continue;
         }
+        note_invisible(reader, &table->indexes[0], row);
         rows[*count] = (struct keyed_row){ .key = key, .node = row, .position = *count };
         (*count)++;
     }

@@ -214,6 +214,19 @@ def test_of_the_same_key_in_two_facets_the_last_one_wins_with_a_note():
     assert "a later row has the same key, and replaces this one" in done.stdout and "1 rows" in done.stdout
 
 
+def test_rows_that_do_not_follow_templates_beside_the_keys_are_no_fault():
+    model = one(TableData=[{"PK": {"S": "ROOM#1"}}, {"PK": {"S": "else"}}])
+    model["DataModel"][0]["KeyAttributes"]["PartitionKey"]["MapFunction"] = {"Room": "ROOM#${room}"}
+    assert imported(model)["DataModel"] == model["DataModel"]
+    done = stator("check", "-", text=json.dumps(model))
+    assert done.returncode == 0, done.stdout
+    assert "1 entities" in done.stdout
+    assert "  note  DataModel[0].TableData[1]: rule Key: the key follows the templates of no entity" in done.stdout
+    # Entities of the file's own are meant.
+    model["Stator"] = {"Entities": [{"Name": "Room", "Keys": [{"PartitionKey": "ROOM#<room>"}]}]}
+    assert stator("check", "-", text=json.dumps(model)).returncode == 1
+
+
 def test_a_model_of_another_service_is_refused_with_a_sentence():
     model = one()
     model["ModelMetadata"]["AWSService"] = "Amazon Keyspaces"

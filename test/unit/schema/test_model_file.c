@@ -79,6 +79,34 @@ static void files_of_all_versions_are_read_and_saved_as_3_0(void **state)
     }
 }
 
+/* Whatever Workbench and its relatives write is known: nothing is noted, nothing changes. */
+#define ALL_MEMBERS                                                                                \
+    "{'ModelName':'m','ModelMetadata':{'Author':'','DateCreated':'Jun 24, 2020, 04:20 PM',"        \
+    "'DateLastModified':'Tue Mar 02 2021','Description':'1. a','AWSService':'Amazon DynamoDB',"    \
+    "'Version':'3.0'},'DataModel':[{'TableName':'tab','KeyAttributes':{'PartitionKey':"            \
+    "{'AttributeName':'p','AttributeType':'S'},'SortKey':{'AttributeName':'s','AttributeType':"    \
+    "'B'}},'NonKeyAttributes':[{'AttributeName':'a','AttributeType':'BS'}],'TableFacets':["        \
+    "{'FacetName':'F','KeyAttributeAlias':{'PartitionKeyAlias':'p','SortKeyAlias':'#META#x'},"     \
+    "'NonKeyAttributes':['a'],'TableData':[{'p':{'S':'1'},'s':{'B':'eA=='}}],'DataAccess':"        \
+    "{'MySql':{}}}],'GlobalSecondaryIndexes':[{'IndexName':'idx','KeyAttributes':{'PartitionKey':" \
+    "{'AttributeName':'g','AttributeType':'N'}},'Projection':{'ProjectionType':'INCLUDE',"         \
+    "'NonKeyAttributes':['p','a']}}],'DataAccess':{'MySql':{}},'SampleDataFormats':{'a':["         \
+    "'identifiers','Email']},'BillingMode':'PROVISIONED','ProvisionedCapacitySettings':"           \
+    "{'ProvisionedThroughput':{'ReadCapacityUnits':5,'WriteCapacityUnits':5},'AutoScalingRead':"   \
+    "{'ScalableTargetRequest':{'MinCapacity':1,'MaxCapacity':10,'ServiceRole':'r'},"               \
+    "'ScalingPolicyConfiguration':{'TargetValue':70}}},'SavedQuery':{'q':{'PK':'x','SK':"          \
+    "{'condition':'=','values':[]}}}}]}"
+
+static void all_members_of_workbench_are_known_and_saved_as_they_were(void **state)
+{
+    struct model_report report;
+    struct model_file *file = load(*state, ALL_MEMBERS, &report);
+    for (size_t i = 0; i < report.note_count; i++)
+        fail_msg("%.*s: %.*s", BYTES_FMT(report.notes[i].place), BYTES_FMT(report.notes[i].text));
+    assert_int_equal(file->tables[0].row_count, 1);
+    assert_saved(*state, file, ALL_MEMBERS);
+}
+
 static void unknown_keys_stay_in_their_places(void **state)
 {
     struct model_report report;
@@ -88,7 +116,11 @@ static void unknown_keys_stay_in_their_places(void **state)
         "'Amazon DynamoDB'},'DataModel':[{'z':{'a':1,'a':2},'TableName':'tab'," KEYS
         ",'BillingMode':'PROVISIONED','DataAccess':{'MySql':{}}}],'AccessPatterns':[{}]}",
         &report);
-    assert_int_equal(report.note_count, 0);
+    static const char *const places[] = { "x", "ModelMetadata.y", "DataModel[0].z",
+                                          "AccessPatterns" };
+    assert_int_equal(report.note_count, COUNT_OF(places));
+    for (size_t i = 0; i < COUNT_OF(places); i++)
+        assert_true(has_note(&report, places[i], "it is not known here, and is kept as it is"));
     assert_saved(*state, file,
                  "{'x':[1.50,1e3],'ModelName':'m','ModelMetadata':{'Version':'3.0','y':null,"
                  "'AWSService':'Amazon DynamoDB'},'DataModel':[{'z':{'a':1,'a':2},'TableName':"
@@ -108,6 +140,8 @@ static const struct {
       "a map was wrapped twice: the outer wrapper is dropped" },
     { "a map with a member called S", "{'M':{'S':{'S':'x'}}}", "{'M':{'S':{'S':'x'}}}", NULL },
     { "a number as a number", "{'N':5}", "{'N':'5'}", "plain JSON is read as a DynamoDB value" },
+    { "numbers in a set of numbers", "{'NS':[1,'2',3.50]}", "{'NS':['1','2','3.50']}",
+      "plain JSON is read as a DynamoDB value" },
     { "plain lists and nulls", "[1,null,'a',{'b':[]}]",
       "{'L':[{'N':'1'},{'NULL':true},{'S':'a'},{'M':{'b':{'L':[]}}}]}",
       "plain JSON is read as a DynamoDB value" },
@@ -135,6 +169,74 @@ static void values_that_are_not_dynamodbs_are_repaired_with_a_note(void **state)
         if (repairs[i].note != NULL)
             assert_true(has_note(&report, "DataModel[0].TableData[0].v", repairs[i].note));
     }
+}
+
+#define WILD(keys, indexes, rows)                                                                  \
+    "{'ModelMetadata':{'Version':'3.0'},'DataModel':[{'TableName':'tab','BillingMode':"            \
+    "'PAY_PER_REQUEST','KeyAttributes':{'PartitionKey':{'AttributeName':'p','AttributeType':"      \
+    "'S'}" keys "},'GlobalSecondaryIndexes':[" indexes "],'TableData':[" rows "]}]}"
+#define SORTED ",'SortKey':{'AttributeName':'s','AttributeType':'S'}"
+#define DRAWN                                                                                      \
+    "{'IndexName':'drawn','KeyAttributes':{'PartitionKey':{'AttributeName':'p','AttributeType':"   \
+    "'S'},'SortKey':{'AttributeName':'d','AttributeType':'S'}}}"
+
+static const struct {
+    const char *text, *place, *note;
+} oddities[] = {
+    { WILD(SORTED, DRAWN, ""), "DataModel[0].GlobalSecondaryIndexes[0]",
+      "its partition key is the table's: if it is meant as a local index, name it in "
+      "Stator.Tables[].LocalIndexes" },
+    { WILD("", "", "{'p':{'S':'a\\t'}}"), "DataModel[0].TableData[0].p",
+      "the key has invisible characters, which are kept" },
+    { WILD(SORTED, "", "{'p':{'S':'a'},'s':{'S':' b'}}"), "DataModel[0].TableData[0].s",
+      "the key has invisible characters, which are kept" },
+    { WILD(",'SortKey':{}", "", "{'p':{'S':'a b'}}"), "DataModel[0].KeyAttributes.SortKey",
+      "it is empty: there is no sort key" },
+};
+
+static void what_is_odd_is_noted_and_kept(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(oddities); i++) {
+        struct model_report report;
+        struct bytes failure;
+        struct model_file *file = load(*state, oddities[i].text, &report);
+        if (report.note_count != 1 || !has_note(&report, oddities[i].place, oddities[i].note))
+            fail_msg("%s: %zu notes", oddities[i].text, report.note_count);
+        struct json_node *before =
+            json_tree_parse(*state, quoted(*state, oddities[i].text), &failure);
+        struct json_node *after = json_tree_parse(*state, model_file_save(*state, file), &failure);
+        assert_true(json_tree_equal(json_tree_member(before, "DataModel"),
+                                    json_tree_member(after, "DataModel")));
+    }
+}
+
+static void templates_beside_the_keys_are_entities(void **state)
+{
+    struct model_report report;
+    struct model_file *file = load(
+        *state,
+        "{'ModelMetadata':{'Version':'2.0'},'DataModel':[{'TableName':'tab','BillingMode':"
+        "'PAY_PER_REQUEST','KeyAttributes':{'PartitionKey':{'AttributeName':'p','AttributeType':"
+        "'S','MapFunction':{'Room':'ROOM#${room}'}},'SortKey':{'AttributeName':'s','AttributeType':"
+        "'S','MapFunction':{'Room':'INFO','Message':'${time}#${room}','Bad':'${a}${b}'}}},"
+        "'GlobalSecondaryIndexes':[{'IndexName':'idx','KeyAttributes':{'PartitionKey':"
+        "{'AttributeName':'g','AttributeType':'S','MapFunction':{'Message':'${user}'}}}}]}]}",
+        &report);
+    assert_true(file->entities_are_derived);
+    assert_int_equal(file->entity_count, 2);
+    const struct model_entity *message = model_file_entity(file, BYTES("Message"));
+    const struct model_entity_key *key = model_entity_key(message, (struct bytes){ 0 });
+    const struct model_entity_key *index = model_entity_key(message, BYTES("idx"));
+    assert_true(key->has_range && !key->has_hash);
+    assert_true(key_template_matches(&key->range, BYTES("12:00#lobby")));
+    assert_true(index->has_hash && key_template_matches(&index->hash, BYTES("ann")));
+    key = model_entity_key(model_file_entity(file, BYTES("Room")), (struct bytes){ 0 });
+    assert_true(key->has_hash && key->has_range);
+    assert_true(key_template_matches(&key->hash, BYTES("ROOM#1")));
+    bool noted = false; /* What is no template of ours does not make the file unreadable. */
+    for (size_t i = 0; i < report.note_count; i++)
+        noted = noted || bytes_equal_text(report.notes[i].place, "ModelSchema or MapFunction");
+    assert_true(noted);
 }
 
 static void of_rows_with_the_same_key_the_last_one_wins(void **state)
@@ -240,6 +342,8 @@ static void a_table_definition_becomes_a_model(void **state)
     assert_int_equal(table->index_count, 2);
     assert_true(table->indexes[1].local && table->indexes[1].range.type == VALUE_N);
     assert_int_equal(table->indexes[1].projection, PROJECTION_KEYS_ONLY);
+    assert_non_null(json_tree_member(json_tree_member(table->node, "DataAccess"), "MySql"));
+    assert_int_equal(report.note_count, 0);
 }
 
 static void an_index_with_a_key_of_several_attributes_is_left_out_but_for_its_name(void **state)
@@ -472,8 +576,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ARENA_TEST(files_of_all_versions_are_read_and_saved_as_3_0),
+        ARENA_TEST(all_members_of_workbench_are_known_and_saved_as_they_were),
         ARENA_TEST(unknown_keys_stay_in_their_places),
         ARENA_TEST(values_that_are_not_dynamodbs_are_repaired_with_a_note),
+        ARENA_TEST(what_is_odd_is_noted_and_kept),
+        ARENA_TEST(templates_beside_the_keys_are_entities),
         ARENA_TEST(of_rows_with_the_same_key_the_last_one_wins),
         ARENA_TEST(a_file_that_makes_no_sense_is_refused_with_a_sentence),
         ARENA_TEST(a_table_definition_becomes_a_model),
