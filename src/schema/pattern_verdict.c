@@ -347,10 +347,14 @@ struct pattern_verdict pattern_verdict_of(struct arena *arena, const struct mode
         verdict = judge_key(arena, pattern, index);
         break;
     }
-    if (verdict.verdict == VERDICT_SERVED && pattern->operation != PATTERN_PUT_ITEM)
-        verdict = judge_entities(arena, file, pattern, index);
-    return verdict.verdict == VERDICT_SERVED ? judge_projection(arena, pattern, table, index)
-                                             : verdict;
+    if (verdict.verdict != VERDICT_SERVED)
+        return verdict;
+    verdict = judge_projection(arena, pattern, table, index);
+    /* What is not projected is refused, whether it would be found or not. */
+    if (verdict.verdict == VERDICT_NOT_PROJECTED || pattern->operation == PATTERN_PUT_ITEM)
+        return verdict;
+    struct pattern_verdict found = judge_entities(arena, file, pattern, index);
+    return found.verdict == VERDICT_SERVED ? verdict : found;
 }
 
 /* --- Elsewhere --- */
